@@ -1,0 +1,92 @@
+"""Errors: every exception a caller can catch, and the place in a text that it points at.
+
+An error says what is wrong, where, and what to do about it:
+
+    ?z is in the head but in no positive body atom
+    alarms.rules:12:5
+        hot(?z) :- reading(?s, ?v), ?v > 90 .
+            ^
+    hint: bind ?z in the body, or drop it from the head
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A position in a text: file name, line and column from 1, and the line itself."""
+
+    file: str
+    line: int
+    column: int
+    text: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+    def shown(self) -> str:
+        """The position, the line and a caret under the column."""
+        if not self.text:
+            return str(self)
+        before = "".join("\t" if c == "\t" else " " for c in self.text[: self.column - 1])
+        return f"{self}\n    {self.text}\n    {before}^"
+
+
+class LivefactsError(Exception):
+    """The root of everything livefacts raises on purpose."""
+
+    def __init__(self, message: str, *, place: Place | None = None, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.place = place
+        self.hint = hint
+
+    def __str__(self) -> str:
+        parts = [self.message]
+        if self.place is not None:
+            parts.append(self.place.shown())
+        if self.hint:
+            parts.append(f"hint: {self.hint}")
+        return "\n".join(parts)
+
+
+class RuleError(LivefactsError):
+    """A rule text that cannot be accepted; the subclasses say why."""
+
+
+class RuleSyntaxError(RuleError):
+    """The text is not in the rule language."""
+
+
+class UnknownPrefixError(RuleError):
+    """A prefixed name whose prefix was never declared."""
+
+
+class ArityError(RuleError):
+    """A predicate that is used with different numbers of arguments."""
+
+
+class UnsafeVariableError(RuleError):
+    """A variable that no positive body atom binds."""
+
+
+class UnstratifiedError(RuleError):
+    """A predicate that depends on its own negation or aggregate."""
+
+
+class UnboundedArithmeticError(RuleError):
+    """Arithmetic in recursion that could go on forever."""
+
+
+class InputError(LivefactsError):
+    """A file or text of facts that cannot be read."""
+
+
+class QueryError(LivefactsError):
+    """A query that cannot be parsed or is refused."""
+
+
+class LimitError(LivefactsError):
+    """A change that would pass a limit that the caller has set; it was undone."""

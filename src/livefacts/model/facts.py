@@ -1,0 +1,47 @@
+"""Facts and terms: what is true or false, and what it speaks of.
+
+A triple is a pyoxigraph `Triple`.  A predicate fact is a `Fact`: a name and a tuple of
+terms.  A term is a pyoxigraph term or a `Symbol`, a bare word that equals only itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Symbol:
+    """A bare word of the rule language.
+
+    >>> Symbol("kitchen")
+    kitchen
+    """
+
+    name: str
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+Term: TypeAlias = NamedNode | BlankNode | Literal | Triple | Symbol
+
+
+class Fact(NamedTuple):
+    """A predicate fact: a name and its arguments.
+
+    >>> Fact("isIn", (Symbol("a"), Symbol("b")))
+    isIn(a, b)
+    >>> Fact("alarm", ())
+    alarm
+    """
+
+    name: str
+    arguments: tuple[Term, ...]
+
+    def __repr__(self) -> str:
+        if not self.arguments:
+            return self.name
+        return f"{self.name}({', '.join(map(str, self.arguments))})"

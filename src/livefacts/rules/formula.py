@@ -1,0 +1,153 @@
+"""Formulas: what rule bodies and heads are made of.
+
+Atoms are looked up among the facts; comparisons and arithmetic are computed; a negation
+holds when no fact matches; an aggregate counts or sums what its braces match.  Every
+formula keeps the place in the text it came from; places never take part in equality.
+
+The operators of time (`sometime`, `always`, `at`, with their windows) wrap an atom and
+join the `Formula` union beside `Negation`; their words are reserved in the grammar.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from livefacts.errors import Place
+from livefacts.model.facts import Symbol, Term
+
+NOWHERE = Place("", 0, 0)
+COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
+ARITHMETIC = ("+", "-", "*", "/")
+FUNCTIONS = ("datatype",)
+AGGREGATES = ("count", "sum", "min", "max", "avg")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Variable:
+    """A variable of a rule, by its name without the question mark."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"?{self.name}"
+
+
+Slot: TypeAlias = Variable | Term
+"""What may stand in a place of an atom."""
+
+
+def _place() -> Place:
+    return field(default=NOWHERE, compare=False, repr=False)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True, slots=True)
+class TripleAtom:
+    """`[?s, ex:p, ?o]`: a triple pattern; the predicate may be a variable."""
+
+    subject: Slot
+    predicate: Slot
+    object: Slot
+    place: Place = _place()
+
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        return (self.subject, self.predicate, self.object)
+
+
+@dataclass(frozen=True, slots=True)
+class PredicateAtom:
+    """`isIn(?x, ?y)`: a predicate pattern of any arity from 0."""
+
+    name: str
+    arguments: tuple[Slot, ...] = ()
+    place: Place = _place()
+
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        return (Symbol(self.name), *self.arguments)
+
+
+Atom: TypeAlias = TripleAtom | PredicateAtom
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """`?c * 1.8`: two expressions under one of `+ - * /`."""
+
+    operator: str
+    left: Expression
+    right: Expression
+    place: Place = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """`datatype(?x)`: a function of `FUNCTIONS` applied to one expression."""
+
+    function: str
+    argument: Expression
+    place: Place = _place()
+
+
+Expression: TypeAlias = Variable | Term | Arithmetic | Call
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`?v >= 90`.  An `=` with an otherwise unbound variable alone on one side binds it."""
+
+    left: Expression
+    operator: str
+    right: Expression
+    place: Place = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Negation:
+    """`not broken(?s)`: holds when no fact matches."""
+
+    atom: Atom
+    place: Place = _place()
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """`?n = count { ?e : [?e, ex:worksFor, ?d] }`.
+
+    Ranges over the distinct tuples of the `listed` variables in each group and
+    aggregates the first of them.  Groups are the variables of `body` that occur
+    elsewhere in the rule.
+    """
+
+    result: Variable
+    function: str
+    listed: tuple[Variable, ...]
+    body: tuple[Formula, ...]
+    place: Place = _place()
+
+
+Formula: TypeAlias = TripleAtom | PredicateAtom | Comparison | Negation | Aggregate
+
+
+def variables_of(part: Formula | Expression) -> Iterator[Variable]:
+    """The variables in a formula or expression, in order, repeats included."""
+    match part:
+        case Variable():
+            yield part
+        case TripleAtom() | PredicateAtom():
+            for slot in part.slots:
+                yield from variables_of(slot)
+        case Arithmetic() | Comparison():
+            yield from variables_of(part.left)
+            yield from variables_of(part.right)
+        case Call():
+            yield from variables_of(part.argument)
+        case Negation():
+            yield from variables_of(part.atom)
+        case Aggregate():
+            yield part.result
+            yield from part.listed
+            for inner in part.body:
+                yield from variables_of(inner)

@@ -1,0 +1,133 @@
+"""Programs: sets of rules, as values.
+
+Changing a program makes a new one.  A rule has an id that is never used again, and a
+key under which spacing and the names of variables do not matter: adding a rule that is
+there already changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from livefacts.errors import Place, RuleError
+from livefacts.model.facts import Fact
+from livefacts.rules.formula import (
+    NOWHERE,
+    Aggregate,
+    Arithmetic,
+    Atom,
+    Call,
+    Comparison,
+    Expression,
+    Formula,
+    Negation,
+    PredicateAtom,
+    TripleAtom,
+    Variable,
+)
+from pyoxigraph import Triple
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`head :- body`; a rule without a head is a constraint (`false :- body`)."""
+
+    head: Atom | None
+    body: tuple[Formula, ...]
+    id: str = ""
+    place: Place = field(default=NOWHERE, compare=False, repr=False)
+
+    @property
+    def is_constraint(self) -> bool:
+        return self.head is None
+
+    def key(self) -> Rule:
+        """The rule with variables numbered in order, and neither id nor place."""
+        names: dict[Variable, Variable] = {}
+        head = None if self.head is None else _renamed(self.head, names)
+        return Rule(head, tuple(_renamed(f, names) for f in self.body))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Rules in the order they were added, facts that came with them, and a limit.
+
+    `limit` is the largest number of facts a change may derive (`@limit`); with it,
+    arithmetic in recursion is allowed, and passing it undoes the change.
+    """
+
+    rules: tuple[Rule, ...] = ()
+    facts: tuple[Triple | Fact, ...] = ()
+    limit: int | None = None
+    next_number: int = 1
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter(self.rules)
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def rule(self, id: str) -> Rule:
+        for rule in self.rules:
+            if rule.id == id:
+                return rule
+        raise RuleError(f"there is no rule {id}", hint="Reasoner.rules lists them")
+
+    def plus(self, rules: Iterable[Rule]) -> Program:
+        """With these rules too; rules without an id get the next number."""
+        present = {rule.key() for rule in self.rules}
+        taken = {rule.id for rule in self.rules}
+        kept, number = list(self.rules), self.next_number
+        for rule in rules:
+            if rule.key() in present:
+                continue
+            if not rule.id:
+                while f"r{number}" in taken:
+                    number += 1
+                rule, number = replace(rule, id=f"r{number}"), number + 1
+            if rule.id in taken:
+                raise RuleError(
+                    f"two different rules are called {rule.id}",
+                    place=rule.place,
+                    hint="rename one with @id",
+                )
+            present.add(rule.key())
+            taken.add(rule.id)
+            kept.append(rule)
+        return replace(self, rules=tuple(kept), next_number=number)
+
+    def minus(self, rules: Iterable[Rule]) -> Program:
+        """Without the rules that have the key of one of these."""
+        gone = {rule.key() for rule in rules}
+        return replace(self, rules=tuple(r for r in self.rules if r.key() not in gone))
+
+
+Part = Formula | Expression
+
+
+def _renamed(part: Part, names: dict[Variable, Variable]) -> Part:
+    match part:
+        case Variable():
+            return names.setdefault(part, Variable(str(len(names))))
+        case TripleAtom(s, p, o):
+            return TripleAtom(_renamed(s, names), _renamed(p, names), _renamed(o, names))  # type: ignore[arg-type]
+        case PredicateAtom(name, arguments):
+            return PredicateAtom(name, tuple(_renamed(a, names) for a in arguments))  # type: ignore[misc]
+        case Arithmetic(operator, left, right):
+            return Arithmetic(operator, _renamed(left, names), _renamed(right, names))  # type: ignore[arg-type]
+        case Call(function, argument):
+            return Call(function, _renamed(argument, names))  # type: ignore[arg-type]
+        case Comparison(left, operator, right):
+            return Comparison(_renamed(left, names), operator, _renamed(right, names))  # type: ignore[arg-type]
+        case Negation(atom):
+            return Negation(_renamed(atom, names))  # type: ignore[arg-type]
+        case Aggregate(result, function, listed, body):
+            return Aggregate(
+                _renamed(result, names),  # type: ignore[arg-type]
+                function,
+                tuple(_renamed(v, names) for v in listed),  # type: ignore[misc]
+                tuple(_renamed(f, names) for f in body),  # type: ignore[misc]
+            )
+        case _:
+            return part

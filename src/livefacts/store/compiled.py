@@ -1,0 +1,129 @@
+"""Compiled kernels: how hot loops become machine code, where it is kept, and prefetching.
+
+Every kernel of the project is declared with `@kernel`.  Numba compiles it at its first
+call and keeps the machine code in the user's cache directory, in a folder named after
+the text of all kernel modules: a kernel that calls a changed kernel is compiled again.
+
+This module imports Numba, which takes a third of a second: import it only from modules
+that are themselves loaded when a store is first made.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+PACKAGE = Path(__file__).parent.parent
+KERNEL_FOLDERS = ("store", "engine/embedded")
+
+
+def user_cache_directory() -> Path:
+    """Where this user's programs keep what can be made again."""
+    chosen = os.environ.get("LIVEFACTS_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "livefacts"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home())) / "livefacts"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "livefacts"
+
+
+def kernel_cache_directory() -> Path:
+    """The folder of machine code made from the kernels as they are now."""
+    digest = hashlib.sha256()
+    for folder in KERNEL_FOLDERS:
+        for path in sorted((PACKAGE / folder).glob("*.py")):
+            digest.update(path.read_bytes())
+    return user_cache_directory() / f"kernels-{digest.hexdigest()[:12]}"
+
+
+CACHE = kernel_cache_directory()
+os.environ["NUMBA_CACHE_DIR"] = str(CACHE)
+
+import numba  # noqa: E402
+from llvmlite import ir  # noqa: E402
+from numba import types  # noqa: E402
+from numba.core import cgutils  # noqa: E402
+from numba.extending import intrinsic  # noqa: E402
+
+numba.config.CACHE_DIR = str(CACHE)
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_announced = False
+
+
+def kernel(function: Function) -> Function:
+    """Compile this function at its first call; it runs without the interpreter lock."""
+    return numba.njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+
+
+def announce_compilation() -> None:
+    """Say once, on standard error, that kernels are about to be compiled, if they are."""
+    global _announced
+    if _announced or CACHE.exists():
+        return
+    _announced = True
+    print("livefacts: compiling kernels, once, about 30 s", file=sys.stderr, flush=True)
+
+
+@intrinsic
+def prefetch(typing_context: Any, address: Any) -> Any:
+    """Ask the processor to bring the cache line at an address; never faults."""
+    signature = types.void(types.int64)
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        byte_pointer = ir.IntType(8).as_pointer()
+        number = ir.IntType(32)
+        function = cgutils.get_or_insert_function(
+            builder.module,
+            ir.FunctionType(ir.VoidType(), [byte_pointer, number, number, number]),
+            "llvm.prefetch.p0",
+        )
+        pointer = builder.inttoptr(arguments[0], byte_pointer)
+        read, keep, data = (ir.Constant(number, value) for value in (0, 3, 1))
+        builder.call(function, [pointer, read, keep, data])
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+def _loader(cell: Any) -> Any:
+    @intrinsic
+    def load(typing_context: Any, address: Any, index: Any) -> Any:
+        signature = cell(types.int64, types.int64)
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            pointer = builder.inttoptr(arguments[0], context.get_data_type(cell).as_pointer())
+            return builder.load(builder.gep(pointer, [arguments[1]]))
+
+        return signature, generate
+
+    return load
+
+
+def _storer(cell: Any) -> Any:
+    @intrinsic
+    def store(typing_context: Any, address: Any, index: Any, value: Any) -> Any:
+        signature = types.void(types.int64, types.int64, cell)
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            pointer = builder.inttoptr(arguments[0], context.get_data_type(cell).as_pointer())
+            builder.store(arguments[2], builder.gep(pointer, [arguments[1]]))
+            return context.get_dummy_value()
+
+        return signature, generate
+
+    return store
+
+
+load_int32 = _loader(types.int32)
+"""The int32 at `address + 4 * index`."""
+load_int64 = _loader(types.int64)
+store_int32 = _storer(types.int32)
+store_int64 = _storer(types.int64)
