@@ -1,0 +1,9 @@
+"""The oracle: a naive reasoner that recomputes everything, to compare the engines with.
+
+It reads programs as data and shares nothing else with the engines: it has its own
+strata, its own loops and its own road to the values of literals.
+"""
+
+from tests.oracle.naive import Row, closure, model, shown, violations
+
+__all__ = ["Row", "closure", "model", "shown", "violations"]

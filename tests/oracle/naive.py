@@ -1,0 +1,249 @@
+"""Naive evaluation: all rules over all facts, again and again, until nothing is new.
+
+A fact is a row: the name of its predicate (`TRIPLE` for triples) and its terms.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+
+from livefacts.model.facts import Fact, Symbol, Term
+from livefacts.rules.formula import (
+    Aggregate,
+    Arithmetic,
+    Atom,
+    Call,
+    Comparison,
+    Expression,
+    Formula,
+    Negation,
+    PredicateAtom,
+    Slot,
+    TripleAtom,
+    Variable,
+    variables_of,
+)
+from livefacts.rules.program import Program, Rule
+from pyoxigraph import BlankNode, NamedNode, Triple
+from tests.oracle import values
+
+Row = tuple[str, tuple[Term, ...]]
+Binding = dict[Variable, Term]
+TRIPLE = "[]"
+
+
+def closure(program: Program, facts: Iterable[Triple | Fact]) -> set[Triple | Fact]:
+    """What users see of the model: neither generalized triples nor hidden predicates."""
+    return {fact for row in model(program, facts) if (fact := shown(row)) is not None}
+
+
+def model(program: Program, facts: Iterable[Triple | Fact]) -> set[Row]:
+    """Everything that is true: the facts, those of the program, and all conclusions."""
+    known = Known(_row_of(fact) for fact in (*facts, *program.facts))
+    for level in _levels([rule for rule in program if not rule.is_constraint]):
+        while known.add([row for rule in level for row in _conclusions(rule, known)]):
+            pass
+    return known.rows
+
+
+def violations(
+    program: Program, facts: Iterable[Triple | Fact]
+) -> set[tuple[str, frozenset[tuple[str, Term]]]]:
+    """The constraints that match, each with the values of its variables."""
+    known = Known(model(program, facts))
+    return {
+        (rule.id, frozenset((v.name, term) for v, term in binding.items()))
+        for rule in program
+        if rule.is_constraint
+        for binding in _solutions(rule.body, known, _outside_braces(rule))
+    }
+
+
+def shown(row: Row) -> Triple | Fact | None:
+    """The row as users see it, or None where it is hidden from them."""
+    name, terms = row
+    if name != TRIPLE:
+        return None if name.startswith("_") else Fact(name, terms)
+    s, p, o = terms
+    fits = isinstance(s, NamedNode | BlankNode) and isinstance(p, NamedNode)
+    return Triple(s, p, o) if fits and not isinstance(o, Symbol) else None  # type: ignore[arg-type]
+
+
+class Known:
+    """The rows found so far, by predicate and by any one of their terms."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self.rows: set[Row] = set()
+        self._by_term: dict[tuple[str, int, Term | None], list[Row]] = defaultdict(list)
+        self.add(rows)
+
+    def add(self, rows: Iterable[Row]) -> bool:
+        """Whether any of the rows is new."""
+        new = set(rows) - self.rows
+        for name, terms in new:
+            for key in ((-1, None), *enumerate(terms)):
+                self._by_term[(name, *key)].append((name, terms))
+        self.rows |= new
+        return bool(new)
+
+    def candidates(self, name: str, slots: Sequence[Slot], binding: Binding) -> list[Row]:
+        for position, slot in enumerate(slots):
+            term = binding.get(slot) if isinstance(slot, Variable) else slot
+            if term is not None:
+                return self._by_term.get((name, position, term), [])
+        return self._by_term.get((name, -1, None), [])
+
+
+def _row_of(fact: Triple | Fact) -> Row:
+    if isinstance(fact, Triple):
+        return TRIPLE, (fact.subject, fact.predicate, fact.object)
+    return fact.name, tuple(fact.arguments)
+
+
+def _pattern(atom: Atom) -> tuple[str, tuple[Slot, ...]]:
+    return (TRIPLE, atom.slots) if isinstance(atom, TripleAtom) else (atom.name, atom.arguments)
+
+
+def _levels(rules: list[Rule]) -> list[list[Rule]]:
+    """The rules by level: never below what they read, and above what they negate."""
+    level = [0] * len(rules)
+    reads = [list(_atoms(rule.body)) for rule in rules]
+    for _ in range(len(rules) + 1):
+        before = list(level)
+        for i, atoms in enumerate(reads):
+            for atom, negated in atoms:
+                for j, other in enumerate(rules):
+                    if other.head is not None and _overlap(atom, other.head):
+                        level[i] = max(level[i], level[j] + negated)
+        if before == level:
+            return [[r for r, at in zip(rules, level) if at == n] for n in sorted(set(level))]
+    raise ValueError("the program negates itself in a cycle")
+
+
+def _atoms(body: Iterable[Formula], negated: bool = False) -> Iterator[tuple[Atom, bool]]:
+    for formula in body:
+        match formula:
+            case TripleAtom() | PredicateAtom():
+                yield formula, negated
+            case Negation(atom):
+                yield atom, True
+            case Aggregate():
+                yield from _atoms(formula.body, True)
+
+
+def _overlap(left: Atom, right: Atom) -> bool:
+    """Whether one fact could match both, judged place by place."""
+    if _pattern(left)[0] != _pattern(right)[0]:
+        return False
+    pairs = zip(_pattern(left)[1], _pattern(right)[1])
+    return all(isinstance(a, Variable) or isinstance(b, Variable) or a == b for a, b in pairs)
+
+
+def _conclusions(rule: Rule, known: Known) -> Iterator[Row]:
+    assert rule.head is not None
+    name, slots = _pattern(rule.head)
+    for binding in _solutions(rule.body, known, _outside_braces(rule)):
+        yield name, tuple(_value(slot, binding) for slot in slots)  # type: ignore[misc]
+
+
+def _outside_braces(rule: Rule) -> dict[int, set[Variable]]:
+    """For each aggregate of the body, by its place, the variables that stand outside it."""
+    head = [] if rule.head is None else [rule.head]
+    parts = [set(variables_of(part)) for part in (*rule.body, *head)]
+    return {
+        i: set().union(*parts[:i], *parts[i + 1 :])
+        for i, formula in enumerate(rule.body)
+        if isinstance(formula, Aggregate)
+    }
+
+
+def _solutions(
+    body: Sequence[Formula], known: Known, outside: dict[int, set[Variable]]
+) -> Iterator[Binding]:
+    """Each way to make the body true; atoms and aggregates bind, the rest binds or tests."""
+    bindings: list[Binding] = [{}]
+    for formula in body:
+        if isinstance(formula, TripleAtom | PredicateAtom):
+            bindings = [more for one in bindings for more in _matches(formula, known, one)]
+    for i, formula in enumerate(body):
+        if isinstance(formula, Aggregate):
+            groups = list(_groups(formula, known, outside[i]))
+            bindings = [{**one, **g} for one in bindings for g in groups if _agree(one, g)]
+    tests = [f for f in body if isinstance(f, Comparison)]
+    for one in bindings:
+        if _passes(tests, one) and not any(_is_denied(f, known, one) for f in body):
+            yield one
+
+
+def _matches(atom: Atom, known: Known, binding: Binding) -> Iterator[Binding]:
+    name, slots = _pattern(atom)
+    for _, terms in known.candidates(name, slots, binding):
+        extended = dict(binding)
+        for slot, term in zip(slots, terms):
+            wanted = extended.setdefault(slot, term) if isinstance(slot, Variable) else slot
+            if wanted != term:
+                break
+        else:
+            yield extended
+
+
+def _groups(formula: Aggregate, known: Known, outside: set[Variable]) -> Iterator[Binding]:
+    """One binding per group that is not empty and has a value."""
+    grouping = sorted(set().union(*map(variables_of, formula.body)) & outside)
+    members: dict[tuple[Term, ...], set[tuple[Term, ...]]] = defaultdict(set)
+    for binding in _solutions(formula.body, known, {}):
+        group = tuple(binding[v] for v in grouping)
+        members[group].add(tuple(binding[v] for v in formula.listed))
+    for group, tuples in members.items():
+        value = values.aggregate(formula.function, [first for first, *_ in tuples])
+        if value is not None:
+            yield {**dict(zip(grouping, group)), formula.result: value}
+
+
+def _agree(one: Binding, other: Binding) -> bool:
+    return all(one.get(variable, term) == term for variable, term in other.items())
+
+
+def _passes(tests: Iterable[Comparison], binding: Binding) -> bool:
+    """Whether the comparisons hold; an `=` with one unbound variable binds it."""
+    waiting = list(tests)
+    while waiting:
+        ready = next((t for t in waiting if _try(t, binding) is not None), None)
+        if ready is None:
+            raise ValueError(f"nothing binds the variables of {waiting}")
+        if not _try(ready, binding):
+            return False
+        waiting.remove(ready)
+    return True
+
+
+def _try(test: Comparison, binding: Binding) -> bool | None:
+    """True or False, or None while a variable is missing; may bind one."""
+    missing = set(variables_of(test)) - binding.keys()
+    for lone, other in ((test.left, test.right), (test.right, test.left)):
+        if missing == {lone} and test.operator == "=" and lone not in variables_of(other):
+            value = _value(other, binding)
+            if value is not None:
+                binding[lone] = value  # type: ignore[index]
+            return value is not None
+    if missing:
+        return None
+    sides = _value(test.left, binding), _value(test.right, binding)
+    return values.compare(test.operator, *sides)
+
+
+def _is_denied(formula: Formula, known: Known, binding: Binding) -> bool:
+    return isinstance(formula, Negation) and any(_matches(formula.atom, known, binding))
+
+
+def _value(part: Expression, binding: Binding) -> Term | None:
+    match part:
+        case Variable():
+            return binding[part]
+        case Arithmetic(operator, left, right):
+            return values.arithmetic(operator, _value(left, binding), _value(right, binding))
+        case Call("datatype", argument):
+            return values.datatype(_value(argument, binding))
+        case _:
+            return part
