@@ -1,0 +1,81 @@
+# Every command of the project.  `make` alone lists them; each one prepares what it needs.
+# Works with the make of macOS (3.81) and needs nothing but a Python from 3.11 on.
+
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+INSTALLED := $(VENV)/.installed
+COMPILED := $(VENV)/.compiled
+KERNELS := $(wildcard src/livefacts/store/*.py src/livefacts/engine/embedded/*.py)
+
+MINUTES ?= 10
+SEED ?= 0
+EXPERIMENTS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test quick check format bench fuzz mutants pins clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+
+setup: $(COMPILED) ## make .venv from the pinned requirements and compile the kernels
+
+demo: setup ## a tour of a minute: generate, load, conclude, ask
+	@$(VENV)/bin/livefacts demo
+
+test: setup ## all tests, on two cores
+	$(PYTHON) -m pytest -n 2
+
+quick: setup ## the fast tests, under a minute: for every save
+	$(PYTHON) -m pytest -n 2 -x -m "not slow" tests/unit tests/shape tests/golden
+
+check: setup ## formatting, lint, types, and the shape of the code
+	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m mypy
+	$(PYTHON) -m pytest tests/shape
+
+format: setup ## write the formatting that `check` asks for
+	$(PYTHON) -m ruff format .
+	$(PYTHON) -m ruff check --fix .
+
+bench: setup ## measure side by side with other systems; EXPERIMENTS="closure startup" for some
+	$(PYTHON) -m benchmarks $(EXPERIMENTS)
+
+fuzz: setup ## random programs against the oracle; MINUTES=10 SEED=0
+	$(PYTHON) tests/fuzz.py --minutes $(MINUTES) --seed $(SEED)
+
+mutants: setup ## plant known bugs; each must be caught by a test
+	$(PYTHON) tests/mutants.py
+
+pins: ## choose the newest dependencies again (needs uv)
+	uv pip compile --universal --python-version 3.11 --generate-hashes --upgrade --quiet \
+	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make pins" \
+	  --extra dev --output-file requirements/dev.txt pyproject.toml
+
+clean: ## forget .venv and everything that can be made again
+	rm -rf $(VENV) out dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+$(INSTALLED): requirements/dev.txt pyproject.toml
+	@if command -v uv >/dev/null 2>&1; then \
+	  set -e; \
+	  echo "making $(VENV) with uv"; \
+	  test -x $(PYTHON) || uv venv --quiet --python '>=3.11' $(VENV); \
+	  uv pip install --quiet --python $(PYTHON) --require-hashes -r requirements/dev.txt; \
+	  uv pip install --quiet --python $(PYTHON) --no-deps --no-build-isolation --editable .; \
+	else \
+	  for candidate in python3 python3.14 python3.13 python3.12 python3.11; do \
+	    if $$candidate -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; \
+	    then found=$$candidate; break; fi; \
+	  done; \
+	  if [ -z "$$found" ]; then echo "no Python from 3.11 on was found on PATH" >&2; exit 1; fi; \
+	  set -e; \
+	  echo "making $(VENV) with $$found and pip"; \
+	  test -x $(PYTHON) || $$found -m venv $(VENV); \
+	  $(PYTHON) -m pip install --quiet --require-hashes -r requirements/dev.txt; \
+	  $(PYTHON) -m pip install --quiet --no-deps --no-build-isolation --editable .; \
+	fi
+	@touch $@
+
+$(COMPILED): $(INSTALLED) $(KERNELS)
+	@$(VENV)/bin/livefacts doctor --compile
+	@touch $@

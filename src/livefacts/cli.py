@@ -1,0 +1,109 @@
+"""The `livefacts` command: its jobs, and how it ends.
+
+Data goes to standard output, messages to standard error.  Exit codes: 0 done, 1 error,
+2 wrong usage, 3 done but some input was rejected.  What a user can cause ends in a
+message, never in a traceback.  Nothing heavy is imported before a job needs it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from typing import Annotated
+
+import typer
+from typer import Context
+from typer.core import TyperGroup
+
+from livefacts.commands import doctor, generate
+from livefacts.commands.terminal import ExitCode, say
+from livefacts.errors import LivefactsError
+
+JOBS = ("demo", "load", "query", "rules", "dump", "generate", "bench", "doctor")
+
+
+class InOrder(TyperGroup):
+    """The commands in the order in which they are needed, not by kind or alphabet."""
+
+    def list_commands(self, context: Context) -> list[str]:
+        """The names of the commands, first things first."""
+        return [name for name in JOBS if name in self.commands]
+
+
+app = typer.Typer(
+    name="livefacts",
+    cls=InOrder,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+app.add_typer(generate.app, name="generate", help="Make data to try things on.")
+app.command("doctor", short_help="Is everything in place, and if not, what to do?")(
+    doctor.doctor_command
+)
+
+
+def show_version(wanted: bool) -> None:
+    """Print the version and leave."""
+    if wanted:
+        try:
+            typer.echo(f"livefacts {version('livefacts')}")
+        except PackageNotFoundError:
+            typer.echo("livefacts, from a source folder")
+        raise typer.Exit()
+
+
+@app.callback()
+def livefacts(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=show_version, is_eager=True, help="Print the version and leave."
+        ),
+    ] = False,
+) -> None:
+    """Keeps conclusions true while facts, rules and time change.
+
+    \b
+    livefacts demo                                       a tour of a minute
+    livefacts generate university 1 -o uni.nt.gz         data to try things on
+    livefacts load uni.nt.gz --rules rdfs --stats        what follows from it
+    livefacts load uni.nt.gz --rules rdfs --dump all.nt  write it down
+    livefacts query 'SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }' --data uni.nt.gz --rules rdfs
+    livefacts rules check my.rules                       are my rules in order?
+    """
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code."""
+    code = run()
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has gone; what is still in the buffer must not be written at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)
+
+
+def run() -> int:
+    """Run the command line; what it ends with."""
+    try:
+        app(prog_name="livefacts")
+    except SystemExit as left:
+        code = left.code if isinstance(left.code, int) else ExitCode.DONE
+        if code == ExitCode.INTERRUPTED:
+            say("interrupted")
+        return code
+    except LivefactsError as error:
+        say(f"error: {error}")
+    except OSError as error:
+        say(f"error: {error.filename or 'input or output'}: {error.strerror or error}")
+    except MemoryError:
+        say("error: out of memory\nhint: load less at once, or use a machine with more")
+    return ExitCode.ERROR
+
+
+if __name__ == "__main__":
+    main()

