@@ -234,7 +234,9 @@ def _try(test: Comparison, binding: Binding) -> bool | None:
 
 
 def _is_denied(formula: Formula, known: Known, binding: Binding) -> bool:
-    return isinstance(formula, Negation) and any(_matches(formula.atom, known, binding))
+    if not isinstance(formula, Negation):
+        return False
+    return next(_matches(formula.atom, known, binding), None) is not None
 
 
 def _value(part: Expression, binding: Binding) -> Term | None:

@@ -19,8 +19,9 @@ INTEGERS = frozenset(
     "integer long int short byte nonNegativeInteger positiveInteger nonPositiveInteger "
     "negativeInteger unsignedLong unsignedInt unsignedShort unsignedByte".split()
 )
+KINDS = ("integer", "decimal", "float", "double")
 INEXACT = frozenset({"float", "double"})
-TRUE = Literal("true", datatype=NamedNode(XSD + "boolean"))
+TRUE = Literal(True)
 DIVISION = Context(prec=28, rounding=ROUND_HALF_EVEN)
 NOTHING = Store()
 
@@ -37,7 +38,14 @@ def compare(operator: str, left: Term | None, right: Term | None) -> bool:
     booleans = _boolean(left), _boolean(right)
     if booleans[0] is not None and booleans[1] is not None:
         return _holds(operator, *booleans)
-    return _ask(operator, _within_range(left), _within_range(right)) == TRUE
+    left, right = _within_range(left, right), _within_range(right, left)
+    if operator in ("=", "!="):
+        return _ask(operator, *_without_one_language(left, right)) == TRUE
+    # pyoxigraph finds every term `<=` itself, even one that has no order.
+    if not (_has_value(left) and _has_value(right)):
+        return False
+    strictly, equal = _ask(operator[0], left, right), _ask("=", left, right)
+    return strictly == TRUE or (strictly is not None and "=" in operator and equal == TRUE)
 
 
 def arithmetic(operator: str, left: Term | None, right: Term | None) -> Literal | None:
@@ -48,8 +56,8 @@ def arithmetic(operator: str, left: Term | None, right: Term | None) -> Literal 
     if exact[0] is not None and exact[1] is not None:
         integral = _type(left) in INTEGERS and _type(right) in INTEGERS
         return _exact_arithmetic(operator, *exact, integral and operator != "/")
-    result = _ask(operator, _within_range(left), _within_range(right))
-    return _canonical(result) if isinstance(result, Literal) else None
+    result = _ask(operator, _within_range(left, right), _within_range(right, left))
+    return _scientific(result.value, _type(result)) if isinstance(result, Literal) else None
 
 
 def datatype(term: Term | None) -> NamedNode | None:
@@ -59,20 +67,38 @@ def datatype(term: Term | None) -> NamedNode | None:
 
 def aggregate(function: str, terms: Iterable[Term]) -> Term | None:
     """`count`, `sum`, `min`, `max` or `avg` of at least one term, repeats counted."""
-    items = sorted(terms, key=str)
+    items = sorted(terms, key=lambda term: (_rank(term), str(term)))
     if function == "count":
         return _number(Fraction(len(items)), "integer")
     if not all(_is_number(item) for item in items):
         return None
-    total: Term | None = items[0]
-    for item in items[1:]:
-        if function in ("sum", "avg"):
-            total = arithmetic("+", total, item)
-        elif compare("<" if function == "min" else ">", item, total):
-            total = item
-    if function == "avg":
-        return arithmetic("/", total, _number(Fraction(len(items)), "integer"))
-    return arithmetic("+", total, _number(Fraction(0), "integer"))
+    if function in ("min", "max"):
+        return _extreme(function, items)
+    return _total(items, len(items) if function == "avg" else None)
+
+
+def _extreme(function: str, items: list[Term]) -> Literal | None:
+    """The narrowest of the least or greatest, as canonical literal; NaN beats all."""
+    amounts = [_amount(item) for item in items]
+    undefined = [item for item, amount in zip(items, amounts, strict=True) if amount != amount]
+    chosen = min(amounts) if function == "min" else max(amounts)
+    return _total(undefined[:1] or [items[amounts.index(chosen)]], None)
+
+
+def _total(items: list[Term], divisor: int | None) -> Literal | None:
+    """The exact sum, divided for an average, and only then rounded to the widest kind."""
+    kind = KINDS[max(_rank(item) for item in items)]
+    amounts = [_amount(item) for item in items]
+    if any(isinstance(amount, float) for amount in amounts):
+        total = sum(amount for amount in amounts if isinstance(amount, float))
+        return _scientific(repr(total), kind)
+    exact = sum(amounts, Fraction(0))
+    if kind in INEXACT:
+        rounded = typed(repr(float(exact / (divisor or 1))), kind)
+        return arithmetic("+", rounded, _number(Fraction(0), "integer"))
+    if divisor is None:
+        return _number(exact, kind)
+    return _exact_arithmetic("/", exact, Fraction(divisor), integral=False)
 
 
 def _holds(operator: str, left: Fraction, right: Fraction) -> bool:
@@ -91,6 +117,23 @@ def _type(term: Term | None) -> str:
     if not isinstance(term, Literal) or not term.datatype.value.startswith(XSD):
         return ""
     return term.datatype.value[len(XSD) :]
+
+
+def _rank(term: Term) -> int:
+    """How wide the kind of a number is; what is no number has rank 0 as well."""
+    kind = _type(term)
+    return KINDS.index(kind) if kind in KINDS else 0
+
+
+def _amount(term: Term) -> Fraction | float:
+    """The value of a number: exact where it is finite."""
+    exact = _exact(term)
+    if exact is not None:
+        return exact
+    text: str = term.value  # type: ignore[union-attr]
+    if text.lstrip("+-") in ("INF", "NaN"):
+        return float(text.replace("INF", "inf"))
+    return Fraction(float(text))
 
 
 def _is_number(term: Term | None) -> bool:
@@ -118,12 +161,29 @@ def _boolean(term: Term) -> Fraction | None:
     return Fraction(known[term.value])  # type: ignore[union-attr]
 
 
-def _within_range(term: Term | None) -> Term | None:
-    """A number that pyoxigraph cannot hold exactly becomes the nearest double."""
+def _within_range(term: Term | None, beside: Term | None) -> Term | None:
+    """A number that pyoxigraph cannot hold exactly is rounded to the kind beside it."""
     exact = _exact(term)
     if exact is None or (abs(exact) < 2**63 and (exact * 10**18).denominator == 1):
         return term
-    return Literal(repr(float(exact)), datatype=NamedNode(XSD + "double"))
+    return typed(repr(float(exact)), "float" if _type(beside) == "float" else "double")
+
+
+def _has_value(term: Term | None) -> bool:
+    """Whether SPARQL knows what a literal stands for, and so that it is not some string."""
+    return isinstance(term, Literal) and _ask("=", term, Literal("no such string")) is not None
+
+
+def _without_one_language(left: Term | None, right: Term | None) -> tuple[Term | None, ...]:
+    """A tagged string beside a plain literal as a plain string that nothing else is.
+
+    SPARQL knows nothing of a literal whose datatype it does not know; pyoxigraph knows
+    that it is no tagged string.
+    """
+    tags = [isinstance(side, Literal) and side.language for side in (left, right)]
+    if bool(tags[0]) == bool(tags[1]):
+        return left, right
+    return tuple(Literal(str(s)) if t else s for s, t in zip((left, right), tags, strict=True))
 
 
 def _exact_arithmetic(
@@ -149,11 +209,22 @@ def _number(value: Fraction, kind: str) -> Literal:
     text = str(abs(digits)).rjust(places + 1, "0")
     whole, part = text[: len(text) - places], text[len(text) - places :]
     sign = "-" if digits < 0 else ""
-    return Literal(sign + whole + (f".{part}" if part else ""), datatype=NamedNode(XSD + kind))
+    return typed(sign + whole + (f".{part}" if part else ""), kind)
 
 
-def _canonical(number: Literal) -> Literal:
-    return number
+def _scientific(text: str, kind: str) -> Literal:
+    """The canonical form of a float or double: one digit, a point, digits, E, exponent."""
+    text = {"inf": "INF", "-inf": "-INF", "nan": "NaN"}.get(text, text)
+    if text in ("INF", "-INF", "NaN"):
+        return typed(text, kind)
+    sign, digits, exponent = Decimal(text).normalize().as_tuple()
+    first, *others = map(str, digits)
+    power = int(exponent) + len(others) if any(digits) else 0
+    return typed(f"{'-' * sign}{first}.{''.join(others) or '0'}E{power}", kind)
+
+
+def typed(text: str, kind: str) -> Literal:
+    return Literal(text, datatype=NamedNode(XSD + kind))
 
 
 @lru_cache(maxsize=200_000)

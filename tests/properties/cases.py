@@ -1,0 +1,92 @@
+"""Cases: a program and facts in steps, how to write one down, and how to make it smaller."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from livefacts.model.facts import Fact
+from livefacts.rules.program import Program, Rule
+from pyoxigraph import Triple
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One change: facts and rules that are added together."""
+
+    facts: tuple[Triple | Fact, ...] = ()
+    rules: tuple[Rule, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A program to start with, and the steps that follow."""
+
+    name: str
+    start: Program
+    steps: tuple[Step, ...]
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        return (*self.start.rules, *(rule for step in self.steps for rule in step.rules))
+
+    @property
+    def facts(self) -> tuple[Triple | Fact, ...]:
+        return (*self.start.facts, *(fact for step in self.steps for fact in step.facts))
+
+    def program(self) -> Program:
+        """The program after all steps."""
+        return self.start.plus(rule for step in self.steps for rule in step.rules)
+
+    def __str__(self) -> str:
+        """The case as rule text: the start, then each step after a line that numbers it."""
+        from livefacts.syntax.rulewriter import write_program
+
+        parts = [f"# {self.name}", write_program(self.start)]
+        for number, step in enumerate(self.steps, 1):
+            parts += [f"# step {number}", write_program(Program(step.rules, step.facts))]
+        return "\n".join(parts)
+
+
+def shrink(case: Case, fails: Callable[[Case], bool]) -> Case:
+    """A case that still fails, and from which nothing can be dropped."""
+    while True:
+        smaller = next((other for other in _smaller(case) if fails(other)), None)
+        if smaller is None:
+            return case
+        case = smaller
+
+
+def _smaller(case: Case) -> Iterator[Case]:
+    """The cases with a step, a fact, a rule or a part of a body less; large cuts first."""
+    steps = case.steps
+    for i, step in enumerate(steps):
+        yield replace(case, steps=(*steps[:i], *steps[i + 1 :]))
+        for facts in _fewer(step.facts):
+            yield _with_step(case, i, replace(step, facts=facts))
+        for rules in _fewer(step.rules):
+            yield _with_step(case, i, replace(step, rules=rules))
+    for rules in _fewer(case.start.rules):
+        yield replace(case, start=replace(case.start, rules=rules))
+    for facts in _fewer(case.start.facts):
+        yield replace(case, start=replace(case.start, facts=facts))
+    for i, rule in enumerate(case.start.rules):
+        for body in _fewer(rule.body):
+            rules = (*case.start.rules[:i], replace(rule, body=body), *case.start.rules[i + 1 :])
+            yield replace(case, start=replace(case.start, rules=rules))
+
+
+def _with_step(case: Case, at: int, step: Step) -> Case:
+    return replace(case, steps=(*case.steps[:at], step, *case.steps[at + 1 :]))
+
+
+def _fewer(items: tuple[T, ...]) -> Iterator[tuple[T, ...]]:
+    """Without a half, a quarter, … one of the items."""
+    size = len(items)
+    while size >= 1:
+        for start in range(0, len(items), size):
+            yield (*items[:start], *items[start + size :])
+        size //= 2
