@@ -10,10 +10,9 @@ from __future__ import annotations
 import os
 import sys
 from importlib.metadata import PackageNotFoundError, version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-from typer import Context
 from typer.core import TyperGroup
 
 from livefacts.commands import doctor, generate
@@ -26,7 +25,7 @@ JOBS = ("demo", "load", "query", "rules", "dump", "generate", "bench", "doctor")
 class InOrder(TyperGroup):
     """The commands in the order in which they are needed, not by kind or alphabet."""
 
-    def list_commands(self, context: Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         """The names of the commands, first things first."""
         return [name for name in JOBS if name in self.commands]
 
