@@ -50,7 +50,8 @@ mutants: setup ## plant known bugs; each must be caught by a test
 pins: ## choose the newest dependencies again (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --upgrade --quiet \
 	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make pins" \
-	  --extra dev --output-file requirements/dev.txt pyproject.toml
+	  --constraint requirements/constraints.txt --extra dev \
+	  --output-file requirements/dev.txt pyproject.toml
 
 clean: ## forget .venv and everything that can be made again
 	rm -rf $(VENV) out dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
