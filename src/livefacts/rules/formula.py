@@ -29,6 +29,7 @@ class Variable:
     """A variable of a rule, by its name without the question mark."""
 
     name: str
+    place: Place = field(default=NOWHERE, compare=False, repr=False)
 
     def __str__(self) -> str:
         return f"?{self.name}"
@@ -38,10 +39,6 @@ Slot: TypeAlias = Variable | Term
 """What may stand in a place of an atom."""
 
 
-def _place() -> Place:
-    return field(default=NOWHERE, compare=False, repr=False)  # type: ignore[no-any-return]
-
-
 @dataclass(frozen=True, slots=True)
 class TripleAtom:
     """`[?s, ex:p, ?o]`: a triple pattern; the predicate may be a variable."""
@@ -49,7 +46,7 @@ class TripleAtom:
     subject: Slot
     predicate: Slot
     object: Slot
-    place: Place = _place()
+    place: Place = field(default=NOWHERE, compare=False, repr=False)
 
     @property
     def slots(self) -> tuple[Slot, ...]:
@@ -62,7 +59,7 @@ class PredicateAtom:
 
     name: str
     arguments: tuple[Slot, ...] = ()
-    place: Place = _place()
+    place: Place = field(default=NOWHERE, compare=False, repr=False)
 
     @property
     def slots(self) -> tuple[Slot, ...]:
@@ -79,7 +76,7 @@ class Arithmetic:
     operator: str
     left: Expression
     right: Expression
-    place: Place = _place()
+    place: Place = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +85,7 @@ class Call:
 
     function: str
     argument: Expression
-    place: Place = _place()
+    place: Place = field(default=NOWHERE, compare=False, repr=False)
 
 
 Expression: TypeAlias = Variable | Term | Arithmetic | Call
@@ -101,7 +98,7 @@ class Comparison:
     left: Expression
     operator: str
     right: Expression
-    place: Place = _place()
+    place: Place = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +106,7 @@ class Negation:
     """`not broken(?s)`: holds when no fact matches."""
 
     atom: Atom
-    place: Place = _place()
+    place: Place = field(default=NOWHERE, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +122,7 @@ class Aggregate:
     function: str
     listed: tuple[Variable, ...]
     body: tuple[Formula, ...]
-    place: Place = _place()
+    place: Place = field(default=NOWHERE, compare=False, repr=False)
 
 
 Formula: TypeAlias = TripleAtom | PredicateAtom | Comparison | Negation | Aggregate

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from pyoxigraph import Triple
+
 from livefacts.errors import Place, RuleError
 from livefacts.model.facts import Fact
 from livefacts.rules.formula import (
@@ -25,22 +27,38 @@ from livefacts.rules.formula import (
     PredicateAtom,
     TripleAtom,
     Variable,
+    variables_of,
 )
-from pyoxigraph import Triple
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`head :- body`; a rule without a head is a constraint (`false :- body`)."""
+    """`head :- body`; a rule without a head is a constraint (`false :- body`).
+
+    `numbered` tells that the id is a number a program gave: another program gives
+    the rule a number of its own.
+    """
 
     head: Atom | None
     body: tuple[Formula, ...]
     id: str = ""
     place: Place = field(default=NOWHERE, compare=False, repr=False)
+    numbered: bool = field(default=False, compare=False, repr=False)
 
     @property
     def is_constraint(self) -> bool:
         return self.head is None
+
+    def groups_of(self, aggregate: Aggregate) -> tuple[Variable, ...]:
+        """The variables in the braces of this aggregate that occur elsewhere in the rule.
+
+        "Elsewhere" is the head and every other formula of the body, braces included.
+        `aggregate` is one of the objects in `body`.
+        """
+        others = [part for part in (self.head, *self.body) if part is not None]
+        outside = {v for part in others if part is not aggregate for v in variables_of(part)}
+        inside = dict.fromkeys(v for part in aggregate.body for v in variables_of(part))
+        return tuple(v for v in inside if v in outside)
 
     def key(self) -> Rule:
         """The rule with variables numbered in order, and neither id nor place."""
@@ -54,13 +72,15 @@ class Program:
     """Rules in the order they were added, facts that came with them, and a limit.
 
     `limit` is the largest number of facts a change may derive (`@limit`); with it,
-    arithmetic in recursion is allowed, and passing it undoes the change.
+    arithmetic in recursion is allowed, and passing it undoes the change.  `prefixes`
+    are the declared ones, as pairs of name and IRI: writing uses them, meaning never does.
     """
 
     rules: tuple[Rule, ...] = ()
     facts: tuple[Triple | Fact, ...] = ()
     limit: int | None = None
     next_number: int = 1
+    prefixes: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
 
     def __iter__(self) -> Iterator[Rule]:
         return iter(self.rules)
@@ -82,10 +102,10 @@ class Program:
         for rule in rules:
             if rule.key() in present:
                 continue
-            if not rule.id:
+            if rule.numbered or not rule.id:
                 while f"r{number}" in taken:
                     number += 1
-                rule, number = replace(rule, id=f"r{number}"), number + 1
+                rule, number = replace(rule, id=f"r{number}", numbered=True), number + 1
             if rule.id in taken:
                 raise RuleError(
                     f"two different rules are called {rule.id}",
@@ -96,6 +116,16 @@ class Program:
             taken.add(rule.id)
             kept.append(rule)
         return replace(self, rules=tuple(kept), next_number=number)
+
+    def joined(self, other: Program) -> Program:
+        """Both programs in one: the rules, facts and prefixes of each, the smaller limit."""
+        limits = [limit for limit in (self.limit, other.limit) if limit is not None]
+        return replace(
+            self.plus(other.rules),
+            facts=tuple(dict.fromkeys((*self.facts, *other.facts))),
+            limit=min(limits, default=None),
+            prefixes=tuple((dict(self.prefixes) | dict(other.prefixes)).items()),
+        )
 
     def minus(self, rules: Iterable[Rule]) -> Program:
         """Without the rules that have the key of one of these."""

@@ -1,0 +1,121 @@
+"""The rule language: texts, files and ready rule sets to programs.
+
+`parse` reads a text, `open_rules` also finds files and the rule sets that come with
+livefacts.  Both see to the language alone; whether the rules make sense together
+(safety, arities, strata) is for `livefacts.rules.safety.check`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from livefacts.errors import InputError, Place, RuleError
+from livefacts.rules.program import Program
+from livefacts.syntax.rulemistakes import explained, refuse_directive, refuse_word
+from livefacts.syntax.rulesource import MistakeError, rule_text
+from livefacts.syntax.ruletree import TreeReader
+
+if TYPE_CHECKING:
+    from lark import Lark
+
+READY = Path(__file__).parent.parent / "rulesets"
+
+RuleSource: TypeAlias = "str | Path | Program | Sequence[str | Path | Program]"
+
+
+def parse(text: str, file: str = "<text>") -> Program:
+    """The program written in this text; `file` is the name that errors give it."""
+    from lark import UnexpectedInput
+
+    source = rule_text(text.removeprefix("\ufeff"), file)
+    reader = TreeReader(source)
+    try:
+        tree = _parser().parse(text.removeprefix("\ufeff"))
+    except UnexpectedInput as error:
+        raise explained(error, source) from None
+    except MistakeError as mistake:
+        raise source.refuse(mistake.token, mistake.message, mistake.hint) from None
+    for statement in tree.children:
+        reader.statement(statement)  # type: ignore[arg-type]
+    return reader.program()
+
+
+def open_rules(source: RuleSource) -> Program:
+    """The program that a ready name, a path, a rule text, a program or a list of them means."""
+    if isinstance(source, Program):
+        return source
+    if isinstance(source, Path):
+        return _read(source)
+    if not isinstance(source, str):
+        program = Program()
+        for each in source:
+            program = program.joined(open_rules(each))
+        return program
+    if source in ready_names():
+        return _read(READY / f"{source}.rules")
+    return _named_or_written(source)
+
+
+def ready_names() -> tuple[str, ...]:
+    """The names of the rule sets that come with livefacts."""
+    return tuple(sorted(path.stem for path in READY.glob("*.rules")))
+
+
+def _named_or_written(source: str) -> Program:
+    if "\n" in source or ":-" in source:
+        return parse(source)
+    if source.endswith(".rules") or _exists(source):
+        return _read(Path(source))
+    if not source.strip() or any(mark in source for mark in (" .", "(", "[", "@")):
+        return parse(source)
+    near = difflib.get_close_matches(source, ready_names(), n=1, cutoff=0.4)
+    suggestion = f"did you mean {near[0]}? " if near else ""
+    raise RuleError(
+        f"there is no rule set called {source}",
+        hint=f"{suggestion}ready rule sets are {', '.join(ready_names())}; "
+        "a file of rules ends in .rules",
+    )
+
+
+def _exists(name: str) -> bool:
+    try:
+        return Path(name).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _read(path: Path) -> Program:
+    name = path.name if path.parent == READY else str(path)
+    try:
+        text = path.read_bytes().decode()
+    except UnicodeDecodeError as error:
+        before = error.object[: error.start]
+        line, column = before.count(b"\n") + 1, error.start - before.rfind(b"\n")
+        raise InputError(
+            "a rule file is UTF-8 text, and this byte is not",
+            place=Place(name, line, column),
+        ) from None
+    except OSError as error:
+        raise InputError(
+            f"cannot read the rule file {path}: {error.strerror}",
+            hint=f"ready rule sets are {', '.join(ready_names())}",
+        ) from None
+    return parse(text, name)
+
+
+@cache
+def _parser() -> Lark:
+    from lark import Lark
+
+    # NAME comes last: lark runs a callback on a terminal that shares its words with
+    # keywords only when it is the last of them.
+    return Lark(
+        Path(__file__).with_suffix(".lark").read_text(encoding="utf-8"),
+        parser="lalr",
+        maybe_placeholders=False,
+        lexer_callbacks={"DIRECTIVE": refuse_directive, "NAME": refuse_word},
+    )

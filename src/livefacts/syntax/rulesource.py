@@ -1,0 +1,54 @@
+"""Rule texts: places in them, and errors that point there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from livefacts.errors import Place, RuleError, RuleSyntaxError
+
+if TYPE_CHECKING:
+    from lark import Token
+
+
+class MistakeError(Exception):
+    """An error found where the text is not at hand; `RuleText.refuse` gives it a place."""
+
+    def __init__(self, token: Token, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.token = token
+        self.message = message
+        self.hint = hint
+
+
+@dataclass(frozen=True, slots=True)
+class RuleText:
+    """The lines of a text of rules, and the name of the file they are from."""
+
+    file: str
+    lines: list[str]
+
+    def at(self, line: int, column: int) -> Place:
+        text = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
+        return Place(self.file, line, column, text)
+
+    def place(self, token: Token) -> Place:
+        return self.at(token.line or 1, token.column or 1)
+
+    def refuse(
+        self, token: Token, message: str, hint: str = "", kind: type[RuleError] = RuleSyntaxError
+    ) -> RuleError:
+        """The error that points at this token."""
+        return kind(message, place=self.place(token), hint=hint)
+
+    def end(self) -> Place:
+        """Just behind the last character that is neither space nor comment."""
+        for number in range(len(self.lines), 0, -1):
+            written = self.lines[number - 1].split("#")[0].rstrip()
+            if written:
+                return self.at(number, len(written) + 1)
+        return self.at(1, 1)
+
+
+def rule_text(text: str, file: str) -> RuleText:
+    return RuleText(file, [line.rstrip("\r") for line in text.split("\n")])
