@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
+from pyoxigraph import BlankNode, NamedNode, Triple
+from tests.oracle import values
+
 from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.rules.formula import (
     Aggregate,
@@ -25,8 +28,6 @@ from livefacts.rules.formula import (
     variables_of,
 )
 from livefacts.rules.program import Program, Rule
-from pyoxigraph import BlankNode, NamedNode, Triple
-from tests.oracle import values
 
 Row = tuple[str, tuple[Term, ...]]
 Binding = dict[Variable, Term]
@@ -41,7 +42,7 @@ def closure(program: Program, facts: Iterable[Triple | Fact]) -> set[Triple | Fa
 def model(program: Program, facts: Iterable[Triple | Fact]) -> set[Row]:
     """Everything that is true: the facts, those of the program, and all conclusions."""
     known = Known(_row_of(fact) for fact in (*facts, *program.facts))
-    for level in _levels([rule for rule in program if not rule.is_constraint]):
+    for level in levels([rule for rule in program if not rule.is_constraint]):
         while known.add([row for rule in level for row in _conclusions(rule, known)]):
             pass
     return known.rows
@@ -105,23 +106,23 @@ def _pattern(atom: Atom) -> tuple[str, tuple[Slot, ...]]:
     return (TRIPLE, atom.slots) if isinstance(atom, TripleAtom) else (atom.name, atom.arguments)
 
 
-def _levels(rules: list[Rule]) -> list[list[Rule]]:
+def levels(rules: list[Rule]) -> list[list[Rule]]:
     """The rules by level: never below what they read, and above what they negate."""
     level = [0] * len(rules)
-    reads = [list(_atoms(rule.body)) for rule in rules]
+    reads = [list(atoms_of(rule.body)) for rule in rules]
     for _ in range(len(rules) + 1):
         before = list(level)
         for i, atoms in enumerate(reads):
             for atom, negated in atoms:
                 for j, other in enumerate(rules):
-                    if other.head is not None and _overlap(atom, other.head):
+                    if other.head is not None and overlap(atom, other.head):
                         level[i] = max(level[i], level[j] + negated)
         if before == level:
-            return [[r for r, at in zip(rules, level) if at == n] for n in sorted(set(level))]
+            return [[rules[i] for i, at in enumerate(level) if at == n] for n in sorted(set(level))]
     raise ValueError("the program negates itself in a cycle")
 
 
-def _atoms(body: Iterable[Formula], negated: bool = False) -> Iterator[tuple[Atom, bool]]:
+def atoms_of(body: Iterable[Formula], negated: bool = False) -> Iterator[tuple[Atom, bool]]:
     for formula in body:
         match formula:
             case TripleAtom() | PredicateAtom():
@@ -129,14 +130,14 @@ def _atoms(body: Iterable[Formula], negated: bool = False) -> Iterator[tuple[Ato
             case Negation(atom):
                 yield atom, True
             case Aggregate():
-                yield from _atoms(formula.body, True)
+                yield from atoms_of(formula.body, True)
 
 
-def _overlap(left: Atom, right: Atom) -> bool:
+def overlap(left: Atom, right: Atom) -> bool:
     """Whether one fact could match both, judged place by place."""
     if _pattern(left)[0] != _pattern(right)[0]:
         return False
-    pairs = zip(_pattern(left)[1], _pattern(right)[1])
+    pairs = zip(_pattern(left)[1], _pattern(right)[1], strict=True)
     return all(isinstance(a, Variable) or isinstance(b, Variable) or a == b for a, b in pairs)
 
 
@@ -180,7 +181,7 @@ def _matches(atom: Atom, known: Known, binding: Binding) -> Iterator[Binding]:
     name, slots = _pattern(atom)
     for _, terms in known.candidates(name, slots, binding):
         extended = dict(binding)
-        for slot, term in zip(slots, terms):
+        for slot, term in zip(slots, terms, strict=True):
             wanted = extended.setdefault(slot, term) if isinstance(slot, Variable) else slot
             if wanted != term:
                 break
@@ -198,7 +199,7 @@ def _groups(formula: Aggregate, known: Known, outside: set[Variable]) -> Iterato
     for group, tuples in members.items():
         value = values.aggregate(formula.function, [first for first, *_ in tuples])
         if value is not None:
-            yield {**dict(zip(grouping, group)), formula.result: value}
+            yield {**dict(zip(grouping, group, strict=True)), formula.result: value}
 
 
 def _agree(one: Binding, other: Binding) -> bool:

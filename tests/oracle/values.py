@@ -11,14 +11,14 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal
 from fractions import Fraction
 from functools import lru_cache
 
-from livefacts.model.facts import Symbol, Term
 from pyoxigraph import BlankNode, Literal, NamedNode, QuerySolutions, Store, Triple
 
+from livefacts.model.facts import Symbol, Term
+
 XSD = "http://www.w3.org/2001/XMLSchema#"
-INTEGERS = frozenset(
-    "integer long int short byte nonNegativeInteger positiveInteger nonPositiveInteger "
-    "negativeInteger unsignedLong unsignedInt unsignedShort unsignedByte".split()
-)
+UNSIGNED = {"unsignedLong", "unsignedInt", "unsignedShort", "unsignedByte"}
+SIGNED = {"nonNegativeInteger", "positiveInteger", "nonPositiveInteger", "negativeInteger"}
+INTEGERS = {"integer", "long", "int", "short", "byte", *UNSIGNED, *SIGNED}
 KINDS = ("integer", "decimal", "float", "double")
 INEXACT = frozenset({"float", "double"})
 TRUE = Literal(True)

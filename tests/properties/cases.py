@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from pyoxigraph import Triple
+
 from livefacts.model.facts import Fact
 from livefacts.rules.program import Program, Rule
-from pyoxigraph import Triple
+from livefacts.syntax.rulewriter import write_program
 
 T = TypeVar("T")
 
@@ -43,12 +45,17 @@ class Case:
 
     def __str__(self) -> str:
         """The case as rule text: the start, then each step after a line that numbers it."""
-        from livefacts.syntax.rulewriter import write_program
-
-        parts = [f"# {self.name}", write_program(self.start)]
+        parts = [f"# {self.name}", _text(self.start.rules, self.start.facts)]
         for number, step in enumerate(self.steps, 1):
-            parts += [f"# step {number}", write_program(Program(step.rules, step.facts))]
+            parts += [f"# step {number}", _text(step.rules, step.facts)]
         return "\n".join(parts)
+
+
+def _text(rules: tuple[Rule, ...], facts: tuple[Triple | Fact, ...]) -> str:
+    """Rules and facts; a fact with a blank node, which rule text cannot hold, as a remark."""
+    anonymous = [fact for fact in facts if "_:" in str(fact)]
+    named = tuple(fact for fact in facts if fact not in anonymous)
+    return write_program(Program(rules, named)) + "".join(f"# and {fact}\n" for fact in anonymous)
 
 
 def shrink(case: Case, fails: Callable[[Case], bool]) -> Case:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from livefacts.model.facts import Symbol, Term
 from pyoxigraph import BlankNode, Literal, NamedNode
+
+from livefacts.model.facts import Symbol, Term
 
 NODE, VALUE = "node", "value"
 EX = "http://example.org/"
@@ -104,6 +105,14 @@ class Vocabulary:
     @property
     def subjects(self) -> tuple[NamedNode | BlankNode, ...]:
         return tuple(n for n in self.nodes if isinstance(n, NamedNode | BlankNode))
+
+    @property
+    def iris(self) -> tuple[NamedNode, ...]:
+        return tuple(n for n in self.nodes if isinstance(n, NamedNode))
+
+    @property
+    def symbols(self) -> tuple[Symbol, ...]:
+        return tuple(n for n in self.nodes if isinstance(n, Symbol))
 
     def any_of(self, sort: str, pick: random.Random) -> Term:
         return pick.choice(self.nodes if sort == NODE else self.values)
