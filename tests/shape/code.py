@@ -1,0 +1,55 @@
+"""The source of the package as syntax trees, for the tests of its shape."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "livefacts"
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@dataclass(frozen=True)
+class Module:
+    """One file of the package: its dotted name below `livefacts`, its text and its tree."""
+
+    name: str
+    path: Path
+    text: str = field(repr=False)
+    tree: ast.Module = field(repr=False)
+
+    @property
+    def lines(self) -> int:
+        return self.text.count("\n")
+
+    def functions(self) -> Iterator[Function]:
+        return (n for n in ast.walk(self.tree) if isinstance(n, Function))
+
+    def imports(self) -> Iterator[str]:
+        """The modules of the package that this one imports, wherever in the file."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import):
+                yield from (each.name for each in node.names)
+            elif isinstance(node, ast.ImportFrom):
+                assert node.level == 0, f"{self.path}:{node.lineno} imports relatively"
+                source = node.module or ""
+                names = (f"{source}.{each.name}" for each in node.names)
+                yield from names if source == "livefacts" else (source,)
+
+
+@cache
+def modules() -> tuple[Module, ...]:
+    """Every module of the package."""
+    return tuple(_module(path) for path in sorted(PACKAGE.rglob("*.py")))
+
+
+def _module(path: Path) -> Module:
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    name = ".".join(part for part in parts if part != "__init__")
+    text = path.read_text(encoding="utf-8")
+    return Module(name, path, text, ast.parse(text))
