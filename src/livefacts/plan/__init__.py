@@ -1,0 +1,59 @@
+"""Planning: from rules to steps that any engine can run.
+
+The passes, in order: `normalize` (no constraints, no braces), `stratify` (levels),
+`split` (rules that follow single triples), and for every other rule one plan per
+positive atom: `ordered_steps`, then `restricted` where the rule is transitive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from livefacts.plan.normalize import normalize, positive_atoms
+from livefacts.plan.operators import AggregatePlan, Level, Plan, RulePlan
+from livefacts.plan.order import ordered_steps
+from livefacts.plan.split import split
+from livefacts.plan.transitive import is_transitive, restricted
+from livefacts.rules.formula import Aggregate, PredicateAtom
+from livefacts.rules.program import Rule
+from livefacts.rules.strata import Strata, stratify
+
+__all__ = ["compile_rules"]
+
+
+def compile_rules(rules: Iterable[Rule]) -> Plan:
+    """The plan of a program that has passed its checks."""
+    strata = stratify(normalize(rules))
+    return Plan(tuple(_level(rules, strata) for rules in strata.levels))
+
+
+def _level(rules: tuple[Rule, ...], strata: Strata) -> Level:
+    aggregates = tuple(_aggregate_plan(rule) for rule in rules if _is_aggregate(rule))
+    single, others = split(rule for rule in rules if not _is_aggregate(rule))
+    return Level(aggregates, _plans(others, strata), single, _plans(single, strata))
+
+
+def _plans(rules: tuple[Rule, ...], strata: Strata) -> tuple[RulePlan, ...]:
+    return tuple(plan for rule in rules for plan in _rule_plans(rule, strata.is_recursive(rule)))
+
+
+def _rule_plans(rule: Rule, recursive: bool) -> list[RulePlan]:
+    assert rule.head is not None
+    plans = [
+        RulePlan(rule, rule.head, atom, ordered_steps(rule, number), recursive)
+        for number, atom in enumerate(positive_atoms(rule))
+    ]
+    return [restricted(plan) for plan in plans] if is_transitive(rule) else plans
+
+
+def _is_aggregate(rule: Rule) -> bool:
+    return isinstance(rule.body[0], Aggregate)
+
+
+def _aggregate_plan(rule: Rule) -> AggregatePlan:
+    (aggregate,) = rule.body
+    assert isinstance(aggregate, Aggregate)
+    (source,) = aggregate.body
+    assert isinstance(source, PredicateAtom)
+    assert isinstance(rule.head, PredicateAtom)
+    return AggregatePlan(source, rule.head, aggregate.function, len(rule.head.arguments) - 1)

@@ -1,0 +1,122 @@
+"""Normal form: every rule has a head, a positive atom to start from, and no braces.
+
+A constraint concludes a hidden predicate that lists its violations.  An aggregate
+becomes three rules: the tuples it ranges over, the values of its groups, and the rule
+that uses them.  A body without a positive atom starts from the hidden fact `_true`.
+Hidden predicates begin with `_` and carry a colon, which no rule text can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from livefacts.rules.formula import (
+    Aggregate,
+    Comparison,
+    Formula,
+    Negation,
+    PredicateAtom,
+    TripleAtom,
+    Variable,
+    variables_of,
+)
+from livefacts.rules.program import Rule
+
+TRUE = PredicateAtom("_true:")
+VIOLATION = "_violation:"
+
+
+def normalize(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    """The rules in normal form; each keeps the id and place of the rule it came from."""
+    return tuple(part for rule in rules for part in _parts(rule))
+
+
+def violation_variables(rule: Rule) -> tuple[Variable, ...]:
+    """What a violation of a constraint binds, in the order of the text.
+
+    >>> x, y = Variable("x"), Variable("y")
+    >>> violation_variables(Rule(None, (PredicateAtom("p", (x, y)), Comparison(x, "<", y))))
+    (Variable(name='x'), Variable(name='y'))
+    """
+    outside: list[Variable] = []
+    for formula in rule.body:
+        if isinstance(formula, Aggregate):
+            outside.append(formula.result)
+            outside.extend(_groups(formula, rule))
+        else:
+            outside.extend(variables_of(formula))
+    return tuple(dict.fromkeys(outside))
+
+
+def _parts(rule: Rule) -> Iterator[Rule]:
+    head = rule.head
+    if head is None:
+        head = PredicateAtom(VIOLATION + rule.id, violation_variables(rule), rule.place)
+    body: list[Formula] = []
+    for number, formula in enumerate(rule.body):
+        if isinstance(formula, Aggregate):
+            rows, values, used = _aggregate_parts(formula, rule, f"{rule.id}.{number}")
+            yield rows
+            yield values
+            body.extend(used)
+        else:
+            body.append(formula)
+    yield replace(rule, head=head, body=_startable(body))
+
+
+def _aggregate_parts(
+    aggregate: Aggregate, rule: Rule, name: str
+) -> tuple[Rule, Rule, tuple[Formula, ...]]:
+    groups = _groups(aggregate, rule)
+    result = Variable(f":{name}") if _is_bound_elsewhere(aggregate, rule) else aggregate.result
+    rows = PredicateAtom(f"_rows:{name}", groups + aggregate.listed, aggregate.place)
+    values = PredicateAtom(f"_values:{name}", (*groups, result), aggregate.place)
+    over = replace(aggregate, result=result, body=(rows,))
+    used: tuple[Formula, ...] = (values,)
+    if result != aggregate.result:
+        used += (Comparison(result, "=", aggregate.result, aggregate.place),)
+    return (
+        replace(rule, head=rows, body=_startable(aggregate.body)),
+        replace(rule, head=values, body=(over,)),
+        used,
+    )
+
+
+def _groups(aggregate: Aggregate, rule: Rule) -> tuple[Variable, ...]:
+    """The variables of the braces that occur elsewhere in the rule, in the order of the text."""
+    elsewhere = set() if rule.head is None else set(variables_of(rule.head))
+    for formula in rule.body:
+        if formula is not aggregate:
+            elsewhere.update(variables_of(formula))
+    inside = (v for formula in aggregate.body for v in variables_of(formula))
+    return tuple(v for v in dict.fromkeys(inside) if v in elsewhere)
+
+
+def _is_bound_elsewhere(aggregate: Aggregate, rule: Rule) -> bool:
+    for formula in rule.body:
+        if formula is aggregate:
+            continue
+        if isinstance(formula, TripleAtom | PredicateAtom) and aggregate.result in variables_of(
+            formula
+        ):
+            return True
+        if isinstance(formula, Aggregate) and aggregate.result in variables_of(formula):
+            return True
+    return False
+
+
+def _startable(body: Iterable[Formula]) -> tuple[Formula, ...]:
+    body = tuple(body)
+    if any(isinstance(formula, TripleAtom | PredicateAtom) for formula in body):
+        return body
+    return (TRUE, *body)
+
+
+def positive_atoms(rule: Rule) -> tuple[TripleAtom | PredicateAtom, ...]:
+    return tuple(f for f in rule.body if isinstance(f, TripleAtom | PredicateAtom))
+
+
+def is_positive(rule: Rule) -> bool:
+    """Whether the body has atoms only."""
+    return not any(isinstance(f, Negation | Aggregate | Comparison) for f in rule.body)

@@ -1,0 +1,101 @@
+"""Plan operators: what engines run, as values.
+
+A `RulePlan` finds the instances of one rule that use a given fact, its pivot, by a list
+of steps.  An `AggregatePlan` turns the rows of one hidden predicate into those of
+another.  A `Level` holds what can be evaluated together once all lower levels are done.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from livefacts.rules.formula import Atom, PredicateAtom, Slot, Variable
+from livefacts.rules.program import Rule
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """Each stored fact that fits the atom; `before` when the atom precedes the pivot."""
+
+    atom: Atom
+    before: bool
+    edges_only: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """Go on if no stored fact is the atom."""
+
+    atom: Atom
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """Go on if two values compare."""
+
+    operator: str
+    left: Slot
+    right: Slot
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """Bind a variable to the result of an operator; go on unless it is an error."""
+
+    target: Variable
+    operator: str
+    left: Slot
+    right: Slot
+
+
+Step: TypeAlias = Match | Absent | Test | Compute
+
+
+@dataclass(frozen=True, slots=True)
+class RulePlan:
+    """One rule, taken at one of its positive atoms."""
+
+    rule: Rule
+    head: Atom
+    pivot: Atom
+    steps: tuple[Step, ...]
+    recursive: bool
+    transitive: bool = False
+    pivot_is_edge: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AggregatePlan:
+    """Group the facts of `source` by their first `groups` arguments and aggregate the next."""
+
+    source: PredicateAtom
+    target: PredicateAtom
+    function: str
+    groups: int
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Aggregates first, then the rules towards their fixpoint.
+
+    `single` are the rules that follow a single triple under the schema; they have no
+    plans here while the engine takes that path, and plans in `single_plans` otherwise.
+    """
+
+    aggregates: tuple[AggregatePlan, ...]
+    plans: tuple[RulePlan, ...]
+    single: tuple[Rule, ...] = ()
+    single_plans: tuple[RulePlan, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A whole program, level by level."""
+
+    levels: tuple[Level, ...]
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether more facts can never make a conclusion false."""
+        return len(self.levels) <= 1

@@ -1,0 +1,124 @@
+"""The order of steps: which atom is matched next, and how early a check can be made.
+
+Checks come as soon as their variables are bound.  Among atoms, the one with the most
+bound columns comes first; ties keep the order of the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import count
+
+from livefacts.rules.formula import (
+    Arithmetic,
+    Atom,
+    Call,
+    Comparison,
+    Expression,
+    Formula,
+    Negation,
+    Slot,
+    Variable,
+    variables_of,
+)
+from livefacts.rules.program import Rule
+from livefacts.plan.normalize import positive_atoms
+from livefacts.plan.operators import Absent, Compute, Match, Step, Test
+
+COPY = "copy"
+
+
+def ordered_steps(rule: Rule, pivot: int) -> tuple[Step, ...]:
+    """The steps that complete a rule from its positive atom number `pivot`."""
+    atoms = positive_atoms(rule)
+    bound = set(variables_of(atoms[pivot]))
+    waiting = [number for number in range(len(atoms)) if number != pivot]
+    checks = _Checks(rule)
+    steps = list(checks.ready(bound))
+    while waiting:
+        number = max(waiting, key=lambda n: (_bound_columns(atoms[n], bound), -n))
+        waiting.remove(number)
+        steps.append(Match(atoms[number], before=number < pivot))
+        bound.update(variables_of(atoms[number]))
+        steps.extend(checks.ready(bound))
+    assert not checks.waiting, f"safety was checked before: {checks.waiting}"
+    return tuple(steps)
+
+
+def _bound_columns(atom: Atom, bound: set[Variable]) -> int:
+    return sum(not isinstance(slot, Variable) or slot in bound for slot in atom.slots)
+
+
+class _Checks:
+    """The comparisons and negations of a body that wait for their variables."""
+
+    def __init__(self, rule: Rule) -> None:
+        self.by_atoms = {v for atom in positive_atoms(rule) for v in variables_of(atom)}
+        self.waiting: list[Formula] = [
+            f for f in rule.body if isinstance(f, Comparison | Negation)
+        ]
+        self._numbers = count()
+
+    def ready(self, bound: set[Variable]) -> Iterator[Step]:
+        """The steps of all checks that can be made now; extends `bound`."""
+        progress = True
+        while progress:
+            progress = False
+            for formula in tuple(self.waiting):
+                steps = self._steps(formula, bound)
+                if steps is not None:
+                    self.waiting.remove(formula)
+                    yield from steps
+                    progress = True
+
+    def _steps(self, formula: Formula, bound: set[Variable]) -> list[Step] | None:
+        if isinstance(formula, Negation):
+            return [Absent(formula.atom)] if bound.issuperset(variables_of(formula)) else None
+        assert isinstance(formula, Comparison)
+        target, expression = self._binding(formula, bound)
+        if target is not None:
+            if not bound.issuperset(variables_of(expression)):
+                return None
+            bound.add(target)
+            return self._computed(expression, target)
+        if not bound.issuperset(variables_of(formula)):
+            return None
+        return self._compared(formula)
+
+    def _binding(
+        self, formula: Comparison, bound: set[Variable]
+    ) -> tuple[Variable | None, Expression]:
+        """The variable that an `=` binds, if it does: one that no atom binds."""
+        if formula.operator == "=":
+            for one, other in ((formula.left, formula.right), (formula.right, formula.left)):
+                if isinstance(one, Variable) and one not in self.by_atoms and one not in bound:
+                    if one not in variables_of(other):
+                        return one, other
+        return None, formula.left
+
+    def _compared(self, formula: Comparison) -> list[Step]:
+        left, steps = self._flattened(formula.left)
+        right, more = self._flattened(formula.right)
+        return [*steps, *more, Test(formula.operator, left, right)]
+
+    def _computed(self, expression: Expression, target: Variable) -> list[Step]:
+        value, steps = self._flattened(expression)
+        if steps and isinstance(steps[-1], Compute):
+            last = steps[-1]
+            return [*steps[:-1], Compute(target, last.operator, last.left, last.right)]
+        return [Compute(target, COPY, value, value)]
+
+    def _flattened(self, expression: Expression) -> tuple[Slot, list[Step]]:
+        """The variable or term that holds the value, and the steps that compute it."""
+        if isinstance(expression, Arithmetic):
+            left, steps = self._flattened(expression.left)
+            right, more = self._flattened(expression.right)
+            result = Variable(f":{next(self._numbers)}")
+            return result, [*steps, *more, Compute(result, expression.operator, left, right)]
+        if isinstance(expression, Call):
+            value, steps = self._flattened(expression.argument)
+            result = Variable(f":{next(self._numbers)}")
+            return result, [*steps, Compute(result, expression.function, value, value)]
+        return expression, []
+
+

@@ -1,0 +1,70 @@
+"""The schema split: rules that follow one triple at a time once the schema is closed.
+
+A schema atom speaks of the RDFS or OWL vocabulary: its predicate is one of that
+vocabulary's, or it is rdf:type with such a class.  A rule belongs to the split when all
+of its premises but at most one are schema atoms: then, under a closed schema, every
+other triple has a fixed set of consequences.  Whether the data keep the schema apart
+(nobody declares a subproperty of rdfs:subClassOf) is for the engine to find out.
+
+Paper: DynamiTE, section 3.2 (rule types 1 to 3), for any program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pyoxigraph import NamedNode
+
+from livefacts.plan.normalize import is_positive
+from livefacts.rules.formula import Atom, TripleAtom
+from livefacts.rules.program import Rule
+
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+VOCABULARIES = ("http://www.w3.org/2000/01/rdf-schema#", "http://www.w3.org/2002/07/owl#")
+TYPE = NamedNode(RDF + "type")
+RESOURCE = NamedNode(VOCABULARIES[0] + "Resource")
+
+
+def is_schema(atom: Atom) -> bool:
+    """Whether every triple that fits the atom belongs to the schema."""
+    if not isinstance(atom, TripleAtom):
+        return False
+    if atom.predicate == TYPE:
+        return is_schema_class(atom.object)
+    return isinstance(atom.predicate, NamedNode) and atom.predicate.value.startswith(VOCABULARIES)
+
+
+def is_schema_class(term: object) -> bool:
+    """Whether having this class makes a resource part of the schema."""
+    return (
+        isinstance(term, NamedNode)
+        and term.value.startswith((*VOCABULARIES, RDF))
+        and term != RESOURCE
+    )
+
+
+def follows_single_triples(rule: Rule) -> bool:
+    """Whether a rule belongs to the split."""
+    if rule.head is None or not isinstance(rule.head, TripleAtom) or not is_positive(rule):
+        return False
+    if not all(isinstance(atom, TripleAtom) for atom in rule.body):
+        return False
+    generic = [atom for atom in rule.body if not is_schema(atom)]  # type: ignore[arg-type]
+    return len(generic) <= 1
+
+
+def split(rules: Iterable[Rule]) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
+    """The rules of the split, and the others.
+
+    Nothing is split off unless the rest leaves the schema alone and the split has a rule
+    with an instance premise; a rule of the rest with a variable predicate in its head
+    could conclude schema triples, and is seen to at run time.
+    """
+    rules = tuple(rules)
+    single = tuple(rule for rule in rules if follows_single_triples(rule))
+    others = tuple(rule for rule in rules if not follows_single_triples(rule))
+    if not any(not is_schema(a) for rule in single for a in rule.body):  # type: ignore[arg-type]
+        return (), rules
+    return single, others
+
+

@@ -1,0 +1,60 @@
+"""Transitive rules: p(x, z) :- p(x, y), p(y, z), kept in O(pairs) instead of O(paths).
+
+Of the two premises, one may be any fact of p, the other only an *edge*: a fact that
+holds for a reason other than this rule.  The closure is the same, and a pair is found
+once per last edge instead of once per point between.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from livefacts.plan.operators import Match, RulePlan
+from livefacts.rules.formula import Atom, PredicateAtom, TripleAtom, Variable
+from livefacts.rules.program import Rule
+
+
+def is_transitive(rule: Rule) -> bool:
+    """Whether a rule says that one binary predicate is transitive, and nothing else.
+
+    >>> x, y, z = map(Variable, "xyz")
+    >>> p = lambda a, b: PredicateAtom("p", (a, b))
+    >>> is_transitive(Rule(p(x, z), (p(x, y), p(y, z))))
+    True
+    >>> is_transitive(Rule(p(x, z), (p(x, y), p(z, y))))
+    False
+    """
+    if rule.head is None or len(rule.body) != 2:
+        return False
+    ends = [_ends(f) for f in (rule.head, *rule.body) if isinstance(f, TripleAtom | PredicateAtom)]
+    if len(ends) != 3 or any(end is None for end in ends):
+        return False
+    (name, x, z), *body = ends  # type: ignore[misc]
+    return len({x, z}) == 2 and any(
+        first == (name, x, y) and second == (name, y, z) and y not in (x, z)
+        for first, second in (tuple(body), tuple(reversed(body)))
+        for y in (first[2],)
+    )
+
+
+def _ends(atom: Atom) -> tuple[object, Variable, Variable] | None:
+    """The constant predicate of a binary atom and its two ends, if these are variables."""
+    if isinstance(atom, TripleAtom):
+        name, ends = atom.predicate, (atom.subject, atom.object)
+    elif len(atom.arguments) == 2:
+        name, ends = (atom.name,), atom.arguments  # type: ignore[assignment]
+    else:
+        return None
+    if isinstance(name, Variable) or not all(isinstance(end, Variable) for end in ends):
+        return None
+    return name, ends[0], ends[1]  # type: ignore[return-value]
+
+
+def restricted(plan: RulePlan) -> RulePlan:
+    """The plan of a transitive rule with its second premise restricted to edges."""
+    target = plan.head.slots[-1]
+    pivot_is_edge = plan.pivot.slots[-1] == target
+    (step,) = plan.steps
+    assert isinstance(step, Match)
+    step = replace(step, edges_only=not pivot_is_edge)
+    return replace(plan, steps=(step,), transitive=True, pivot_is_edge=pivot_is_edge)

@@ -1,0 +1,81 @@
+"""The layout of stored facts: what the cells of a row, a relation and an index mean.
+
+A relation holds the facts of one shape (triples; predicate facts of one arity) as rows
+of int32 cells:
+
+    flags | plain count | recursive count | columns … | next and previous, per index …
+
+Row numbers start at 1.  Rows with equal key columns form a chain through an index; the
+primary index (number 0 of its relation) is on all columns, so its chains have length 1
+and need no links.  An index is a table of int64 slots, a 32-bit tag and a row number,
+with open addressing; deleting shifts later slots back and leaves no tombstones.
+
+Kernels see all relations through two int64 tables, `Rows.relations` and `Rows.indices`,
+whose fields are named here.  They hold addresses: the arrays behind them belong to
+`RowStore`, which keeps them alive and moves them only between kernel calls.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+# cells of a row
+FLAGS = 0
+PLAIN = 1
+RECURSIVE = 2
+COLUMN = 3
+
+# flags of a row
+LIVE = 1
+ASSERTED = 2
+VISIBLE = 4
+"""Taken part as a pivot: seen by other pivots."""
+EDGE = 8
+"""Holds for a reason other than the transitive rule of its predicate."""
+ROOT = 16
+"""Holds for a reason other than being a consequence of one triple under the schema."""
+CLOSED = 32
+"""Derived by the transitive rule of its predicate."""
+FRESH = 64
+"""Made by the change under way."""
+TOUCHED = 128
+"""There before the change under way, which has kept a copy of it."""
+NEW_EDGE = 256
+NEW_ROOT = 512
+"""Became an edge or a root when it was visible already, and waits to be taken as one."""
+
+# fields of a relation
+ADDRESS = 0
+STRIDE = 1
+COLUMNS = 2
+HIGH = 3
+"""One more than the largest row number ever used."""
+CAPACITY = 4
+FREE = 5
+"""The first row of the list of free rows, linked through their first column."""
+LIVE_ROWS = 6
+INDEX_COUNT = 7
+INDEX = 8
+MOST_INDICES = 24
+
+# fields of an index
+SLOTS = 0
+MASK = 1
+USED = 2
+LINK = 3
+"""The cell of a row with the next row of the chain; the previous one is in the cell after it."""
+KEYS = 4
+KEY = 5
+
+OUT_ROWS = 4096
+"""How many derived rows wait, at most, before they are stored."""
+
+
+class Rows(NamedTuple):
+    """What kernels need to know to reach every stored fact."""
+
+    relations: NDArray[np.int64]
+    indices: NDArray[np.int64]
