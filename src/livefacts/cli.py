@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from livefacts.commands import doctor, generate
+from livefacts.commands import doctor, generate, rules
 from livefacts.commands.terminal import ExitCode, say
 from livefacts.errors import LivefactsError
 
@@ -38,6 +38,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+app.add_typer(rules.app, name="rules", help="Check rules, and see those that come along.")
 app.add_typer(generate.app, name="generate", help="Make data to try things on.")
 app.command("doctor", short_help="Is everything in place, and if not, what to do?")(
     doctor.doctor_command

@@ -1,0 +1,134 @@
+"""`livefacts rules`: are rules in order, which ones come along, what do they say."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from livefacts.commands.terminal import ExitCode, counted, say
+from livefacts.errors import LivefactsError, RuleError
+
+if TYPE_CHECKING:
+    from livefacts.rules.program import Program
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, add_completion=False)
+
+
+class ListFormat(StrEnum):
+    """How rules are printed."""
+
+    text = "text"
+    json = "json"
+
+
+Form = Annotated[ListFormat, typer.Option("--format", help="How to print.")]
+Source = Annotated[str, typer.Argument(metavar="RULES", help="A file of rules, or a ready name.")]
+Sources = Annotated[
+    list[str], typer.Argument(metavar="RULES...", help="Files of rules, or ready names.")
+]
+
+
+@app.command("check", short_help="Are these rules in order?")
+def check_command(sources: Sources) -> None:
+    """Read rules and check them: syntax, prefixes, arities, safety, strata, arithmetic.
+
+    Every file is checked alone, and then all of them together, as `load` would use them.
+    Ends with 0 if everything is in order and with 1 if not.
+
+    \b
+    livefacts rules check my.rules
+    livefacts rules check rdfs mine.rules
+    """
+    programs = [program for source in sources if (program := _checked(source)) is not None]
+    if len(programs) < len(sources):
+        raise typer.Exit(ExitCode.ERROR)
+    if len(programs) > 1:
+        _check(_joined(programs))
+        typer.echo("together: in order")
+
+
+@app.command("list", short_help="The rule sets that come with livefacts.")
+def list_command(form: Form = ListFormat.text) -> None:
+    """The rule sets that come with livefacts: name, number of rules, and what they are for.
+
+    \b
+    livefacts rules list
+    """
+    from livefacts.syntax.rulefile import READY, open_rules, ready_names
+
+    sets = [
+        {"name": name, "rules": len(open_rules(name)), "about": _about(READY / f"{name}.rules")}
+        for name in ready_names()
+    ]
+    if form is ListFormat.json:
+        typer.echo(json.dumps(sets, indent=2))
+        return
+    for each in sets:
+        typer.echo(f"{each['name']:<12} {each['rules']:>3} rules  {each['about']}")
+
+
+@app.command("show", short_help="Rules as text, with their ids.")
+def show_command(source: Source, form: Form = ListFormat.text) -> None:
+    """Rules as text of the rule language, one a line; as JSON also with their ids.
+
+    \b
+    livefacts rules show rho-df
+    livefacts rules show my.rules --format json
+    """
+    from livefacts.syntax.rulefile import open_rules
+    from livefacts.syntax.rulewriter import write_program, write_rule
+
+    program = open_rules(source)
+    if form is ListFormat.json:
+        written = [{"id": rule.id, "rule": write_rule(rule)} for rule in program]
+        typer.echo(json.dumps(written, indent=2))
+    else:
+        typer.echo(write_program(program).rstrip("\n"))
+
+
+def _checked(source: str) -> Program | None:
+    """The program, or None after saying what is wrong with it."""
+    from livefacts.syntax.rulefile import open_rules
+
+    try:
+        program = open_rules(source)
+        _check(program)
+    except LivefactsError as error:
+        say(f"error: {error}")
+        return None
+    typer.echo(f"{source}: {_summary(program)}: in order")
+    return program
+
+
+def _check(program: Program) -> None:
+    from livefacts.rules.safety import check
+
+    check(program)
+
+
+def _joined(programs: list[Program]) -> Program:
+    first, *rest = programs
+    for program in rest:
+        first = first.joined(program)
+    return first
+
+
+def _summary(program: Program) -> str:
+    constraints = sum(rule.is_constraint for rule in program)
+    parts = [counted(len(program) - constraints, "rule")]
+    if constraints:
+        parts.append(counted(constraints, "constraint"))
+    if program.facts:
+        parts.append(counted(len(program.facts), "fact"))
+    return ", ".join(parts)
+
+
+def _about(path: Path) -> str:
+    """The first line of a rule set, which is a comment that says what it is."""
+    with path.open(encoding="utf-8") as lines:
+        first = lines.readline().lstrip("# ").strip()
+    return first.partition(": ")[2] or first
