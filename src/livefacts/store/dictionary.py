@@ -1,0 +1,336 @@
+"""The dictionary: terms become ids once on the way in, ids become terms once on the way out.
+
+An id is an int32 that is never negative.  Below 2**30 it is the number of a term in the
+term table; from there on it is a small xsd:integer itself, which needs no table: its value
+is `id - 2**30 - 2**29`, and only the canonical form is inline ("01" and "+1" are ordinary
+terms, equal only to themselves).
+
+The text of a term is what N-Triples writes for it, escaped as pyoxigraph escapes it, and
+the name itself for a symbol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, RdfFormat, Triple, parse
+
+from livefacts.errors import LimitError
+from livefacts.model.facts import Symbol, Term
+from livefacts.store import termtable
+from livefacts.store.termtable import (
+    BLANK,
+    BYTES_WANTED,
+    COUNT,
+    HEAP_USED,
+    INLINE_FIRST,
+    INLINE_REACH,
+    INLINE_ZERO,
+    IRI,
+    KIND_SHIFT,
+    LITERAL,
+    LOAD_DENOMINATOR,
+    LOAD_NUMERATOR,
+    OFFSET_MASK,
+    PREFIX_COUNT,
+    PREFIX_HEAP_USED,
+    PREFIX_MASK,
+    PREFIX_SHIFT,
+    SYMBOL,
+    TRIPLE,
+    Terms,
+)
+
+__all__ = [
+    "BLANK",
+    "IRI",
+    "LITERAL",
+    "SYMBOL",
+    "TRIPLE",
+    "Dictionary",
+    "inline_id",
+    "inline_value",
+    "is_inline",
+    "text_of",
+]
+
+Ids = NDArray[np.int32]
+
+SYMBOL_MARK = "'"
+"""Stands before the name of a symbol in the heap, where no other kind of term begins so."""
+XSD_INTEGER = NamedNode("http://www.w3.org/2001/XMLSchema#integer")
+MOST_TERMS = 2**30
+HEAP_LIMIT = 2**40
+SPARE_ROOM = 4
+"""A full array grows by a quarter."""
+NO_SCOPE = np.empty(0, np.uint8)
+
+DIRECTIONS = {"ltr": BaseDirection.LTR, "rtl": BaseDirection.RTL}
+ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "\\": "\\"}
+
+
+def inline_id(value: int) -> int | None:
+    """The id of an integer that needs no dictionary, or None.
+
+    >>> inline_value(inline_id(-7))
+    -7
+    >>> inline_id(2**29) is None
+    True
+    """
+    return value + INLINE_ZERO if -INLINE_REACH <= value < INLINE_REACH else None
+
+
+def is_inline(term_id: int) -> bool:
+    """Whether an id is an integer itself."""
+    return term_id >= INLINE_FIRST
+
+
+def inline_value(term_id: int) -> int:
+    """The integer that an inline id is."""
+    return term_id - INLINE_ZERO
+
+
+def text_of(term: Term) -> str:
+    """The text of a term: N-Triples, or the name of a symbol.
+
+    >>> text_of(Literal("x", language="en")), text_of(Symbol("kitchen"))
+    ('"x"@en', 'kitchen')
+    """
+    if type(term) is Symbol:
+        return term.name
+    if type(term) is Triple:
+        return f"<<( {term} )>>"
+    return str(term)
+
+
+def _key_of(term: Term) -> bytes:
+    if type(term) is Symbol:
+        return (SYMBOL_MARK + term.name).encode()
+    if type(term) is Triple:
+        return f"<<( {term} )>>".encode()
+    return str(term).encode()
+
+
+class Dictionary:
+    """All terms that a store speaks of, each with its id."""
+
+    def __init__(self) -> None:
+        self._scratch = np.empty(256, np.uint8)
+        self._scratch_bytes = self._scratch.data
+        self._datatypes: dict[str, NamedNode] = {}
+        self._terms = Terms(
+            slots=np.zeros(1024, np.int64),
+            records=np.zeros(1024, np.int64),
+            heap=np.empty(1 << 14, np.uint8),
+            prefix_slots=np.zeros(256, np.int64),
+            prefix_starts=np.zeros(256, np.int64),
+            prefix_heap=np.empty(1 << 12, np.uint8),
+            sizes=np.array([0, 0, 1, 0, 0], np.int64),
+        )
+
+    def __len__(self) -> int:
+        """How many terms have a number; inline integers have none."""
+        return int(self._terms.sizes[COUNT])
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that the tables take, spare room included."""
+        return sum(array.nbytes for array in self._terms)
+
+    def encode(self, terms: Iterable[Term]) -> Ids:
+        """The ids of terms; new ones are added."""
+        keys = [_key_of(term) for term in terms]
+        ends = np.cumsum([len(key) for key in keys], dtype=np.int64)
+        starts = np.concatenate(([0], ends[:-1])).astype(np.int64)
+        return self.encode_spans(np.frombuffer(b"".join(keys), np.uint8), starts, ends, b"")
+
+    def encode_one(self, term: Term) -> int:
+        """The id of a term, which is added if it is new."""
+        length = self._put_key(term)
+        number = termtable.intern(self._terms, self._scratch, length)
+        if number < 0:
+            self._grow(1)
+            number = termtable.intern(self._terms, self._scratch, length)
+        return number
+
+    def find(self, term: Term) -> int | None:
+        """The id of a term, or None if it was never added."""
+        number = termtable.look_up(self._terms, self._scratch, self._put_key(term))
+        return None if number < 0 else number
+
+    def encode_spans(
+        self,
+        buffer: NDArray[np.uint8],
+        starts: NDArray[np.int64],
+        ends: NDArray[np.int64],
+        scope: bytes,
+    ) -> Ids:
+        """The ids of spans of canonical N-Triples text; blank node labels get the scope."""
+        ids = np.empty(len(starts), np.int32)
+        scope_bytes = np.frombuffer(scope, np.uint8) if scope else NO_SCOPE
+        done = 0
+        while done < len(ids):
+            done = termtable.intern_spans(self._terms, buffer, starts, ends, scope_bytes, done, ids)
+            if done < len(ids):
+                self._grow(termtable.BLOCK)
+        return ids
+
+    def decode(self, ids: Sequence[int] | Ids) -> list[Term]:
+        """The terms of ids."""
+        numbers = np.asarray(ids, np.int32)
+        return [
+            self._term(text, kind)
+            for text, kind in zip(self._keys(numbers), self.kinds(numbers).tolist(), strict=True)
+        ]
+
+    def decode_one(self, term_id: int) -> Term:
+        """The term of an id, its lexical form as it came in."""
+        if term_id >= INLINE_FIRST:
+            return Literal(str(term_id - INLINE_ZERO), datatype=XSD_INTEGER)
+        terms = self._terms
+        record = int(terms.records[term_id])
+        prefix = (record >> PREFIX_SHIFT) & PREFIX_MASK
+        start, end = record & OFFSET_MASK, int(terms.records[term_id + 1]) & OFFSET_MASK
+        text = terms.heap[start:end].tobytes()
+        if prefix:
+            first, last = terms.prefix_starts[prefix : prefix + 2].tolist()
+            text = terms.prefix_heap[first:last].tobytes() + text
+        return self._term(text.decode(), record >> KIND_SHIFT)
+
+    def texts(self, ids: Sequence[int] | Ids) -> list[str]:
+        """The texts of ids."""
+        return [text.removeprefix(SYMBOL_MARK) for text in self._keys(np.asarray(ids, np.int32))]
+
+    def kinds(self, ids: Sequence[int] | Ids) -> NDArray[np.uint8]:
+        """The kinds of terms: IRI, BLANK, LITERAL, SYMBOL or TRIPLE."""
+        numbers = np.asarray(ids, np.int32)
+        kinds = np.full(numbers.shape, LITERAL, np.uint8)
+        stored = numbers < INLINE_FIRST
+        kinds[stored] = self._terms.records[numbers[stored]] >> KIND_SHIFT
+        return kinds
+
+    def write_ntriples(self, rows: Ids) -> bytes:
+        """Rows of ids as N-Triples; as N-Quads if there is a fourth column of graphs."""
+        statements = np.ascontiguousarray(rows, np.int32)
+        out = np.empty(termtable.statements_length(self._terms, statements), np.uint8)
+        termtable.write_statements(self._terms, statements, out)
+        return out.tobytes()
+
+    def _keys(self, ids: Ids) -> list[str]:
+        ids = np.ascontiguousarray(ids)
+        lengths = np.empty(len(ids), np.int64)
+        termtable.lengths_of(self._terms, ids, lengths)
+        out = np.empty(int(lengths.sum()), np.uint8)
+        termtable.write_texts(self._terms, ids, out)
+        text, position, keys = out.tobytes(), 0, []
+        for length in lengths.tolist():
+            keys.append(text[position : position + length].decode())
+            position += length
+        return keys
+
+    def _term(self, text: str, kind: int) -> Term:
+        if kind == IRI:
+            return NamedNode(text[1:-1])
+        if kind == LITERAL:
+            return self._literal(text)
+        if kind == BLANK:
+            return BlankNode(text[2:])
+        if kind == SYMBOL:
+            return Symbol(text[1:])
+        return _triple_term(text)
+
+    def _literal(self, text: str) -> Literal:
+        end = text.rindex('"')
+        value, tail = _unescape(text[1:end]), text[end + 1 :]
+        if not tail:
+            return Literal(value)
+        if tail[0] == "^":
+            return Literal(value, datatype=self._datatype(tail[3:-1]))
+        return _tagged_literal(value, tail[1:])
+
+    def _datatype(self, iri: str) -> NamedNode:
+        known = self._datatypes.get(iri)
+        if known is None:
+            known = self._datatypes[iri] = NamedNode(iri)
+        return known
+
+    def _put_key(self, term: Term) -> int:
+        key = _key_of(term)
+        length = len(key)
+        if length > len(self._scratch):
+            self._scratch = np.empty(2 * length, np.uint8)
+            self._scratch_bytes = self._scratch.data
+        self._scratch_bytes[:length] = key
+        return length
+
+    def _grow(self, texts: int) -> None:
+        """Make room for so many texts, and for the bytes that the last kernel asked for."""
+        terms = self._terms
+        count, used, prefixes, prefix_used = (
+            int(terms.sizes[i]) for i in (COUNT, HEAP_USED, PREFIX_COUNT, PREFIX_HEAP_USED)
+        )
+        wanted = int(terms.sizes[BYTES_WANTED])
+        if count + texts >= MOST_TERMS or used + 2 * wanted >= HEAP_LIMIT:
+            raise LimitError(
+                f"the dictionary is full: {count:,} terms, {used:,} bytes of text",
+                hint="a store holds at most 2**30 different terms",
+            )
+        self._terms = terms._replace(
+            slots=_larger_slots(terms.slots, count + texts),
+            records=_larger(terms.records, count + 1, count + texts + 1),
+            heap=_larger(terms.heap, used, used + 2 * wanted),
+            prefix_slots=_larger_slots(terms.prefix_slots, prefixes + texts),
+            prefix_starts=_larger(terms.prefix_starts, prefixes + 1, prefixes + texts + 1),
+            prefix_heap=_larger(terms.prefix_heap, prefix_used, prefix_used + wanted),
+        )
+
+
+def _larger(array: NDArray, used: int, needed: int) -> NDArray:  # type: ignore[type-arg]
+    if needed <= len(array):
+        return array
+    larger = np.empty(needed + needed // SPARE_ROOM, array.dtype)
+    larger[:used] = array[:used]
+    return larger
+
+
+def _larger_slots(slots: NDArray[np.int64], needed: int) -> NDArray[np.int64]:
+    size = len(slots)
+    while needed * LOAD_DENOMINATOR > size * LOAD_NUMERATOR:
+        size *= 2
+    if size == len(slots):
+        return slots
+    larger = np.zeros(size, np.int64)
+    termtable.move_slots(slots, larger)
+    return larger
+
+
+def _unescape(text: str) -> str:
+    if "\\" not in text:
+        return text
+    parts, position = [], 0
+    while (escape := text.find("\\", position)) >= 0:
+        parts.append(text[position:escape])
+        letter = text[escape + 1]
+        position = escape + 2
+        if letter == "u":
+            parts.append(chr(int(text[position : position + 4], 16)))
+            position += 4
+        else:
+            parts.append(ESCAPED[letter])
+    parts.append(text[position:])
+    return "".join(parts)
+
+
+def _tagged_literal(value: str, tag: str) -> Literal:
+    language, _, direction = tag.partition("--")
+    if not direction:
+        return Literal(value, language=language)
+    return Literal(value, language=language, direction=DIRECTIONS[direction])
+
+
+def _triple_term(text: str) -> Term:
+    (quad,) = parse(f"<x:s> <x:p> {text} .", format=RdfFormat.N_TRIPLES)
+    term: Term = quad.object
+    return term

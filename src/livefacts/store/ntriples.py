@@ -1,0 +1,601 @@
+"""The N-Triples scanner: lines of text become rows of ids, with no object per term.
+
+A compiled scanner takes the lines that it is sure of: plain IRIs, short blank node labels,
+literals that are already written in canonical form.  Every other line (unusual escapes,
+unusual language tags, triple terms, anything wrong) goes to pyoxigraph, one line at a time,
+so that exactly those lines are accepted that pyoxigraph accepts, with the same terms.  A
+line is accepted as a whole or rejected as a whole, and a rejected line takes nothing else
+with it.
+
+Lines end with LF, CR or CRLF.  The text is read in pieces; a line may have 16 MiB, as in
+pyoxigraph.  The same scanner reads N-Quads, where a fourth term names the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from pyoxigraph import BlankNode, DefaultGraph, Quad, RdfFormat, Triple, parse
+
+from livefacts.model.facts import Term
+from livefacts.store.compiled import kernel
+from livefacts.store.dictionary import Dictionary, Ids
+from livefacts.store.text import Number, address_of, equal_bytes
+
+CHUNK = 1 << 20
+LONGEST_LINE = 1 << 24
+ROWS_PER_BATCH = 1 << 16
+STATEMENTS_PER_SCAN = 1 << 14
+SLOW_LINES_PER_SCAN = 1 << 12
+DEEPEST_TRIPLE_TERM = 100
+DEFAULT_GRAPH = -1
+
+NEWLINE, RETURN, SPACE, TAB, COMMENT, DOT = 10, 13, 32, 9, 35, 46
+OPEN_IRI, CLOSE_IRI, QUOTE, BACKSLASH, UNDERSCORE, COLON = 60, 62, 34, 92, 95, 58
+SLASH, PERCENT, AT, CARET, HYPHEN, LOWER_CASE_BIT = 47, 37, 64, 94, 45, 32
+UNSURE = -1
+OVERLONG = -1
+HEAD = 400
+"""Bytes that are kept of a line that is too long, or rejected."""
+
+
+def _byte_set(characters: str) -> NDArray[np.bool_]:
+    members = np.zeros(256, np.bool_)
+    members[[ord(character) for character in characters]] = True
+    return members
+
+
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+DIGITS = "0123456789"
+IS_LETTER = _byte_set(LETTERS)
+IS_DIGIT = _byte_set(DIGITS)
+IS_HEXADECIMAL = _byte_set(DIGITS + "abcdefABCDEF")
+IN_SCHEME = _byte_set(LETTERS + DIGITS + "+-.")
+IN_HOST = _byte_set(LETTERS + DIGITS + "-._~!$&'()*+,;=")
+IN_PATH = _byte_set(LETTERS + DIGITS + "-._~!$&'()*+,;=:@/?")
+IN_STRING = _byte_set("".join(map(chr, range(0x20, 0x7F))).replace('"', "").replace("\\", ""))
+IS_CANONICAL_ESCAPE = _byte_set('tbnrf"\\')
+STARTS_LABEL = _byte_set(LETTERS + DIGITS + "_")
+IN_LABEL = _byte_set(LETTERS + DIGITS + "_-")
+ENDS_HOST = _byte_set("/?#>")
+ENDS_TAG = _byte_set(" \t.")
+ENDS_STATEMENT = _byte_set("\n\r#")
+
+XSD_STRING = np.frombuffer(b"<http://www.w3.org/2001/XMLSchema#string>", np.uint8)
+RDF_NAMESPACE = np.frombuffer(b"<http://www.w3.org/1999/02/22-rdf-syntax-ns#", np.uint8)
+
+
+class Spans(NamedTuple):
+    """What a scan found: where terms start and end, and the lines that it was not sure of.
+
+    `starts` and `ends` have three entries a statement; those of the graph stand apart, and
+    start at -1 for the default graph.  A slow line has its start, its end and its number.
+    """
+
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    graph_starts: NDArray[np.int64]
+    graph_ends: NDArray[np.int64]
+    slow: NDArray[np.int64]
+
+
+class RawStream(Protocol):
+    """Anything that fills a buffer with bytes, as files do; 0 at the end."""
+
+    def readinto(self, buffer: memoryview, /) -> int | None: ...
+
+
+class BadLine(NamedTuple):
+    """A line that was rejected: its number and the column from 1, why, and its text."""
+
+    line: int
+    column: int
+    reason: str
+    text: str
+
+
+class Statements(NamedTuple):
+    """Rows of ids, and the graph of each row, or None if all are in the default graph."""
+
+    rows: Ids
+    graphs: Ids | None
+
+
+@kernel
+def after_space(buffer: NDArray[np.uint8], position: Number) -> Number:
+    """The first place that is neither a space nor a tab."""
+    while buffer[position] == SPACE or buffer[position] == TAB:
+        position += 1
+    return position
+
+
+@kernel
+def line_end(buffer: NDArray[np.uint8], position: Number) -> Number:
+    """Where the line ends; the text is followed by a line end, so that there is one."""
+    while buffer[position] != NEWLINE and buffer[position] != RETURN:
+        position += 1
+    return position
+
+
+@kernel
+def after_character(buffer: NDArray[np.uint8], position: Number) -> Number:
+    """The place after a valid UTF-8 sequence of two to four bytes, or UNSURE."""
+    first = buffer[position]
+    if first < 0xC2 or first > 0xF4:
+        return UNSURE
+    second = buffer[position + 1]
+    if second < 0x80 or second > 0xBF:
+        return UNSURE
+    if first < 0xE0:
+        return position + 2
+    if (first == 0xE0 and second < 0xA0) or (first == 0xED and second > 0x9F):
+        return UNSURE
+    if (first == 0xF0 and second < 0x90) or (first == 0xF4 and second > 0x8F):
+        return UNSURE
+    third = buffer[position + 2]
+    if third < 0x80 or third > 0xBF:
+        return UNSURE
+    if first < 0xF0:
+        # U+FFFE and U+FFFF are written as escapes.
+        if first == 0xEF and second == 0xBF and third >= 0xBE:
+            return UNSURE
+        return position + 3
+    fourth = buffer[position + 3]
+    return UNSURE if fourth < 0x80 or fourth > 0xBF else position + 4
+
+
+@kernel
+def after_iri_character(buffer: NDArray[np.uint8], position: Number) -> Number:
+    """The place after a percent escape or a character from U+00A0 to U+D7FF, or UNSURE."""
+    first = buffer[position]
+    if first == PERCENT:
+        is_escape = IS_HEXADECIMAL[buffer[position + 1]] and IS_HEXADECIMAL[buffer[position + 2]]
+        return position + 3 if is_escape else UNSURE
+    if first < 0xC2 or first > 0xED or (first == 0xC2 and buffer[position + 1] < 0xA0):
+        return UNSURE
+    return after_character(buffer, position)
+
+
+@kernel
+def after_iri(buffer: NDArray[np.uint8], position: Number) -> Number:
+    """The place after an absolute IRI in angle brackets, or UNSURE."""
+    position += 1
+    if not IS_LETTER[buffer[position]]:
+        return UNSURE
+    while IN_SCHEME[buffer[position]]:
+        position += 1
+    if buffer[position] != COLON:
+        return UNSURE
+    position += 1
+    if buffer[position] == SLASH and buffer[position + 1] == SLASH:
+        position += 2
+        while IN_HOST[buffer[position]]:
+            position += 1
+        if buffer[position] == COLON:
+            position += 1
+            while IS_DIGIT[buffer[position]]:
+                position += 1
+        if not ENDS_HOST[buffer[position]]:
+            return UNSURE
+    in_fragment = False
+    while True:
+        while IN_PATH[buffer[position]]:
+            position += 1
+        byte = buffer[position]
+        if byte == CLOSE_IRI:
+            return position + 1
+        if byte == COMMENT and not in_fragment:
+            in_fragment = True
+            position += 1
+        else:
+            position = after_iri_character(buffer, position)
+            if position == UNSURE:
+                return UNSURE
+
+
+@kernel
+def after_label(buffer: NDArray[np.uint8], position: Number) -> Number:
+    """The place after a blank node with a plain label that a space follows, or UNSURE."""
+    if buffer[position + 1] != COLON or not STARTS_LABEL[buffer[position + 2]]:
+        return UNSURE
+    position += 3
+    while IN_LABEL[buffer[position]]:
+        position += 1
+    return position if buffer[position] == SPACE or buffer[position] == TAB else UNSURE
+
+
+@kernel
+def after_string(buffer: NDArray[np.uint8], position: Number) -> Number:
+    """The place after a string in quotes that is written in canonical form, or UNSURE."""
+    position += 1
+    while True:
+        while IN_STRING[buffer[position]]:
+            position += 1
+        byte = buffer[position]
+        if byte == QUOTE:
+            return position + 1
+        if byte == BACKSLASH:
+            if not IS_CANONICAL_ESCAPE[buffer[position + 1]]:
+                return UNSURE
+            position += 2
+        else:
+            position = after_character(buffer, position)
+            if position == UNSURE:
+                return UNSURE
+
+
+@kernel
+def after_language(buffer: NDArray[np.uint8], position: Number) -> Number:
+    """The place after a tag like @en or @en-US, made lower case, or UNSURE."""
+    start = position + 1
+    position = start
+    while IS_LETTER[buffer[position]]:
+        position += 1
+    if position - start < 2 or position - start > 3:
+        return UNSURE
+    if buffer[position] == HYPHEN:
+        region = position + 1
+        position = region
+        while IS_LETTER[buffer[position]]:
+            position += 1
+        if position - region != 2:
+            return UNSURE
+    if not ENDS_TAG[buffer[position]]:
+        return UNSURE
+    for i in range(start, position):
+        buffer[i] |= LOWER_CASE_BIT
+    return position
+
+
+@kernel
+def begins_with(
+    buffer: NDArray[np.uint8], start: Number, end: Number, text: NDArray[np.uint8]
+) -> bool:
+    """Whether a span begins with a text."""
+    if end - start < text.shape[0]:
+        return False
+    return equal_bytes(address_of(buffer) + start, address_of(text), text.shape[0])
+
+
+@kernel
+def after_literal(buffer: NDArray[np.uint8], position: Number) -> tuple[Number, Number]:
+    """The place after a literal, or UNSURE; and where its canonical text ends."""
+    position = after_string(buffer, position)
+    if position == UNSURE:
+        return UNSURE, UNSURE
+    if buffer[position] == AT:
+        position = after_language(buffer, position)
+        return position, position
+    if buffer[position] != CARET:
+        return position, position
+    if buffer[position + 1] != CARET or buffer[position + 2] != OPEN_IRI:
+        return UNSURE, UNSURE
+    datatype = position + 2
+    end = after_iri(buffer, datatype)
+    if end == UNSURE or begins_with(buffer, datatype, end, RDF_NAMESPACE):
+        return UNSURE, UNSURE
+    if end - datatype == XSD_STRING.shape[0] and begins_with(buffer, datatype, end, XSD_STRING):
+        return end, position
+    return end, end
+
+
+@kernel
+def after_resource(buffer: NDArray[np.uint8], position: Number) -> Number:
+    """The place after an IRI or a blank node, or UNSURE."""
+    if buffer[position] == OPEN_IRI:
+        return after_iri(buffer, position)
+    if buffer[position] == UNDERSCORE:
+        return after_label(buffer, position)
+    return UNSURE
+
+
+@kernel
+def scan_subject(buffer: NDArray[np.uint8], position: Number, spans: Spans, k: Number) -> Number:
+    """Put the span of a subject at `k`; the subject of the line before is seen at a glance."""
+    if k >= 3:
+        start, end = spans.starts[k - 3], spans.ends[k - 3]
+        base = address_of(buffer)
+        if (
+            buffer[start] == OPEN_IRI
+            and position + (end - start) <= buffer.shape[0]
+            and equal_bytes(base + start, base + position, end - start)
+        ):
+            spans.starts[k] = start
+            spans.ends[k] = end
+            return position + (end - start)
+    end = after_resource(buffer, position)
+    spans.starts[k] = position
+    spans.ends[k] = end
+    return end
+
+
+@kernel
+def scan_statement(
+    buffer: NDArray[np.uint8], position: Number, spans: Spans, count: Number, quads: bool
+) -> Number:
+    """Put the spans of the statement on this line at `count`; where it stopped, or UNSURE."""
+    k = 3 * count
+    position = scan_subject(buffer, position, spans, k)
+    if position == UNSURE:
+        return UNSURE
+    position = after_space(buffer, position)
+    if buffer[position] != OPEN_IRI:
+        return UNSURE
+    spans.starts[k + 1] = position
+    position = after_iri(buffer, position)
+    if position == UNSURE:
+        return UNSURE
+    spans.ends[k + 1] = position
+    position = after_space(buffer, position)
+    spans.starts[k + 2] = position
+    if buffer[position] == QUOTE:
+        position, end = after_literal(buffer, position)
+    else:
+        position = after_resource(buffer, position)
+        end = position
+    if position == UNSURE:
+        return UNSURE
+    spans.ends[k + 2] = end
+    position = after_space(buffer, position)
+    spans.graph_starts[count] = -1
+    if quads and buffer[position] != DOT:
+        spans.graph_starts[count] = position
+        position = after_resource(buffer, position)
+        if position == UNSURE:
+            return UNSURE
+        spans.graph_ends[count] = position
+        position = after_space(buffer, position)
+    return position + 1 if buffer[position] == DOT else UNSURE
+
+
+@kernel
+def scan(
+    buffer: NDArray[np.uint8],
+    position: Number,
+    end: Number,
+    line: Number,
+    quads: bool,
+    spans: Spans,
+) -> tuple[Number, Number, Number, Number]:
+    """Scan whole lines from `position` on until `end` or until the spans are full.
+
+    `buffer[end]` is a line feed, which stops every loop.  Returns the place and the number
+    of the next line, how many statements and how many slow lines were found.
+    """
+    count = 0
+    slow = 0
+    while position < end and count < spans.graph_starts.shape[0] and slow < spans.slow.shape[0]:
+        start = position
+        position = after_space(buffer, start)
+        if not ENDS_STATEMENT[buffer[position]]:
+            after = scan_statement(buffer, position, spans, count, quads)
+            is_sure = False
+            if after != UNSURE:
+                position = after_space(buffer, after)
+                is_sure = ENDS_STATEMENT[buffer[position]]
+            if is_sure:
+                count += 1
+            else:
+                spans.slow[slow, 0] = start
+                spans.slow[slow, 1] = line_end(buffer, start)
+                spans.slow[slow, 2] = line
+                slow += 1
+        position = line_end(buffer, position)
+        if buffer[position] == RETURN and position + 1 < end and buffer[position + 1] == NEWLINE:
+            position += 1
+        position += 1
+        line += 1
+    return position, line, count, slow
+
+
+class LineBuffer:
+    """A stream of bytes in pieces that end where a line ends, with a line feed after them."""
+
+    def __init__(self, stream: RawStream) -> None:
+        self.text = np.empty(CHUNK + 1, np.uint8)
+        self.head = b""
+        self._stream = stream
+        self._given = 0
+        self._filled = 0
+        self._covered = 0
+
+    def next_lines(self) -> int:
+        """Bring whole lines to the start of `text`; how many bytes they take, 0 at the end.
+
+        OVERLONG says that a line was longer than it may be; `head` is its beginning, and
+        its end has been read.
+        """
+        self._drop_given()
+        searched = max(0, self._filled - 1)
+        while self._read_more():
+            end = self._last_line_end(searched)
+            if end:
+                return self._give(end)
+            if self._filled > LONGEST_LINE:
+                return self._pass_over_line()
+            searched = self._filled - 1
+        return self._give(self._filled)
+
+    def _drop_given(self) -> None:
+        if self._given:
+            self.text[self._given] = self._covered
+            self._drop(self._given)
+            self._given = 0
+
+    def _drop(self, size: int) -> None:
+        rest = self.text[size : self._filled].copy()
+        self.text[: len(rest)] = rest
+        self._filled = len(rest)
+
+    def _give(self, end: int) -> int:
+        self._given = end
+        self._covered = int(self.text[end])
+        self.text[end] = NEWLINE
+        return end
+
+    def _read_more(self) -> bool:
+        if self._filled + 1 >= len(self.text):
+            larger = np.empty(2 * len(self.text), np.uint8)
+            larger[: self._filled] = self.text[: self._filled]
+            self.text = larger
+        room = self.text[self._filled : -1].data
+        size = self._stream.readinto(room) or 0
+        self._filled += size
+        return size > 0
+
+    def _last_line_end(self, searched: int) -> int:
+        """The place after the last line end, or 0; a CR at the very end may have an LF."""
+        text = self.text[searched : self._filled].tobytes()
+        end = max(text.rfind(b"\n"), text.rfind(b"\r", 0, -1))
+        return searched + end + 1 if end >= 0 else 0
+
+    def _first_line_end(self) -> int:
+        text = self.text[: self._filled].tobytes()
+        ends = [end for end in (text.find(b"\n"), text.find(b"\r", 0, -1)) if end >= 0]
+        if not ends:
+            return 0
+        end = min(ends)
+        return end + (2 if text[end : end + 2] == b"\r\n" else 1)
+
+    def _pass_over_line(self) -> int:
+        self.head = self.text[:HEAD].tobytes()
+        self.text = np.empty(CHUNK + 1, np.uint8)
+        self._filled = 0
+        while self._read_more():
+            end = self._first_line_end()
+            if end:
+                self._drop(end)
+                break
+            self._drop(self._filled - 1)
+        return OVERLONG
+
+
+class StatementReader:
+    """Reads one N-Triples or N-Quads text into a dictionary, line by line."""
+
+    def __init__(
+        self,
+        dictionary: Dictionary,
+        *,
+        scope: bytes,
+        quads: bool,
+        on_bad_line: Callable[[BadLine], None],
+    ) -> None:
+        self._dictionary = dictionary
+        self._scope = scope
+        self._quads = quads
+        self._on_bad_line = on_bad_line
+        self._line = 1
+        self._spans = Spans(
+            starts=np.empty(3 * STATEMENTS_PER_SCAN, np.int64),
+            ends=np.empty(3 * STATEMENTS_PER_SCAN, np.int64),
+            graph_starts=np.empty(STATEMENTS_PER_SCAN, np.int64),
+            graph_ends=np.empty(STATEMENTS_PER_SCAN, np.int64),
+            slow=np.empty((SLOW_LINES_PER_SCAN, 3), np.int64),
+        )
+
+    def read(self, stream: RawStream) -> Iterator[Statements]:
+        """The statements of a stream, a batch at a time."""
+        lines = LineBuffer(stream)
+        while size := lines.next_lines():
+            if size == OVERLONG:
+                self._reject_overlong_line(lines.head)
+            else:
+                yield from self._read_lines(lines.text, size)
+
+    def _read_lines(self, text: NDArray[np.uint8], size: int) -> Iterator[Statements]:
+        position = 0
+        while position < size:
+            position, self._line, count, slow = scan(
+                text, position, size, self._line, self._quads, self._spans
+            )
+            if count:
+                yield self._encode(text, count)
+            if slow:
+                yield from self._read_slowly(text, self._spans.slow[:slow].tolist())
+
+    def _encode(self, text: NDArray[np.uint8], count: int) -> Statements:
+        spans, scope = self._spans, self._scope
+        ids = self._dictionary.encode_spans(
+            text, spans.starts[: 3 * count], spans.ends[: 3 * count], scope
+        )
+        named = np.flatnonzero(spans.graph_starts[:count] >= 0)
+        if not len(named):
+            return Statements(ids.reshape(-1, 3), None)
+        graphs = np.full(count, DEFAULT_GRAPH, np.int32)
+        graphs[named] = self._dictionary.encode_spans(
+            text, spans.graph_starts[named], spans.graph_ends[named], scope
+        )
+        return Statements(ids.reshape(-1, 3), graphs)
+
+    def _read_slowly(self, text: NDArray[np.uint8], lines: list[list[int]]) -> Iterator[Statements]:
+        quads: list[Quad] = []
+        for start, end, number in lines:
+            quads.extend(self._parse_line(text[start:end].tobytes(), number))
+        if quads:
+            yield encode_quads(quads, self._dictionary, self._scope)
+
+    def _parse_line(self, line: bytes, number: int) -> list[Quad]:
+        if line.count(b"<<") > DEEPEST_TRIPLE_TERM:
+            self._reject(number, 1, f"more than {DEEPEST_TRIPLE_TERM} triple terms in a line", line)
+            return []
+        format = RdfFormat.N_QUADS if self._quads else RdfFormat.N_TRIPLES
+        try:
+            return list(parse(line, format=format))
+        except SyntaxError as error:
+            self._reject(number, error.offset or 1, reason_of(error), line)
+        except (OSError, ValueError) as error:
+            self._reject(number, 1, str(error), line)
+        return []
+
+    def _reject(self, number: int, column: int, reason: str, line: bytes) -> None:
+        text = line[:HEAD].decode("utf-8", "replace")
+        self._on_bad_line(BadLine(number, column, reason, text))
+
+    def _reject_overlong_line(self, head: bytes) -> None:
+        self._reject(self._line, 1, f"line longer than {LONGEST_LINE:,} bytes", head)
+        self._line += 1
+
+
+def reason_of(error: SyntaxError) -> str:
+    """What a parser found wrong, without the place, which the error carries apart.
+
+    >>> reason_of(SyntaxError("Parser error at line 1 column 9: Unexpected end"))
+    'Unexpected end'
+    """
+    message = str(error.msg)
+    place, colon, reason = message.partition(": ")
+    return reason if colon and place.startswith("Parser error") else message
+
+
+def encode_quads(quads: list[Quad], dictionary: Dictionary, scope: bytes) -> Statements:
+    """Rows and graphs of quads; the labels of their blank nodes get the scope."""
+    prefix = scope.decode() + "_" if scope else ""
+    terms: list[Term] = []
+    for quad in quads:
+        terms += (quad.subject, quad.predicate, quad.object)
+    ids = dictionary.encode(scoped(term, prefix) for term in terms)
+    if all(isinstance(quad.graph_name, DefaultGraph) for quad in quads):
+        return Statements(ids.reshape(-1, 3), None)
+    graphs = [
+        DEFAULT_GRAPH
+        if isinstance(quad.graph_name, DefaultGraph)
+        else dictionary.encode_one(scoped(quad.graph_name, prefix))
+        for quad in quads
+    ]
+    return Statements(ids.reshape(-1, 3), np.array(graphs, np.int32))
+
+
+def scoped(term: Term, prefix: str) -> Term:
+    """The term with `prefix` before the labels of its blank nodes."""
+    if not prefix:
+        return term
+    if isinstance(term, BlankNode):
+        return BlankNode(prefix + term.value)
+    if isinstance(term, Triple):
+        parts: Any = (scoped(part, prefix) for part in (term.subject, term.predicate, term.object))
+        return Triple(*parts)
+    return term

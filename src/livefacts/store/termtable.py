@@ -1,0 +1,491 @@
+"""The term table: texts of terms in one heap, found by hash, numbered in order of arrival.
+
+A text is kept as the number of a prefix and the rest: IRIs share what stands before their
+last `/` or `#`, all other texts have the empty prefix.  One 64-bit record per term holds
+its kind, the number of its prefix and where the rest starts in the heap; the rest ends
+where that of the next term starts.  A slot of the hash table holds a 32-bit tag and the
+number of the term plus one.
+
+Kernels never allocate: one that finds no room says how far it came, and is called again
+when `Dictionary` has made the tables larger.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from livefacts.store.compiled import kernel, prefetch
+from livefacts.store.text import (
+    Number,
+    address_of,
+    copy_bytes,
+    equal_bytes,
+    hash_tag,
+    load_byte,
+    store_byte,
+)
+
+IRI, BLANK, LITERAL, SYMBOL, TRIPLE = range(5)
+
+INLINE_FIRST = 2**30
+INLINE_ZERO = 2**30 + 2**29
+INLINE_REACH = 2**29
+
+KIND_SHIFT = 60
+PREFIX_SHIFT = 40
+OFFSET_MASK = (1 << PREFIX_SHIFT) - 1
+PREFIX_MASK = (1 << (KIND_SHIFT - PREFIX_SHIFT)) - 1
+LOW_HALF = (1 << 32) - 1
+
+COUNT, HEAP_USED, PREFIX_COUNT, PREFIX_HEAP_USED, BYTES_WANTED = range(5)
+BLOCK = 64
+FREE_PREFIXES = 1024
+TERMS_PER_PREFIX = 8
+LOAD_NUMERATOR, LOAD_DENOMINATOR = 3, 4
+
+INTEGER_SUFFIX = np.frombuffer(b'"^^<http://www.w3.org/2001/XMLSchema#integer>', np.uint8)
+LONGEST_INLINE = 10
+"""Characters of the longest inline integer, -536870912."""
+
+QUOTE, LESS_THAN, UNDERSCORE, APOSTROPHE, PARENTHESIS = 34, 60, 95, 39, 40
+GREATER_THAN, SLASH, HASH, MINUS, ZERO, NINE = 62, 47, 35, 45, 48, 57
+COLON, SPACE, DOT, NEWLINE = 58, 32, 46, 10
+
+NOT_INLINE = -1
+NO_ROOM = -1
+REPEATED = -2
+READY = -1
+
+
+class Terms(NamedTuple):
+    """The arrays of the table; `sizes` counts what is used of the others."""
+
+    slots: NDArray[np.int64]
+    records: NDArray[np.int64]
+    heap: NDArray[np.uint8]
+    prefix_slots: NDArray[np.int64]
+    prefix_starts: NDArray[np.int64]
+    prefix_heap: NDArray[np.uint8]
+    sizes: NDArray[np.int64]
+
+
+@kernel
+def kind_of_text(address: Number, length: Number) -> Number:
+    """What kind of term a text is: its first bytes tell."""
+    first = load_byte(address) if length else 0
+    if first == LESS_THAN:
+        is_triple = length > 2 and load_byte(address + 1) == LESS_THAN
+        return TRIPLE if is_triple else IRI
+    if first == QUOTE:
+        return LITERAL
+    return BLANK if first == UNDERSCORE else SYMBOL
+
+
+@kernel
+def prefix_length(address: Number, length: Number) -> Number:
+    """How many bytes of an IRI stand before its local name."""
+    position = length - 1
+    while position > 0:
+        byte = load_byte(address + position)
+        if byte == SLASH:
+            return position + 1
+        if byte == HASH:
+            return position + 1
+        position -= 1
+    return 0
+
+
+@kernel
+def inline_integer(address: Number, length: Number) -> Number:
+    """The id of a text that is a small canonical xsd:integer, or NOT_INLINE."""
+    digits = length - INTEGER_SUFFIX.shape[0] - 1
+    if digits < 1 or digits > LONGEST_INLINE or load_byte(address) != QUOTE:
+        return NOT_INLINE
+    if not equal_bytes(address + 1 + digits, address_of(INTEGER_SUFFIX), INTEGER_SUFFIX.shape[0]):
+        return NOT_INLINE
+    start = address + 1
+    stop = start + digits
+    negative = load_byte(start) == MINUS
+    if negative:
+        start += 1
+    if start == stop or (load_byte(start) == ZERO and (negative or stop - start > 1)):
+        return NOT_INLINE
+    value = np.int64(0)
+    for position in range(start, stop):
+        byte = np.int64(load_byte(position))
+        if byte < ZERO or byte > NINE:
+            return NOT_INLINE
+        value = value * 10 + (byte - ZERO)
+    if negative:
+        value = -value
+    if value < -INLINE_REACH or value >= INLINE_REACH:
+        return NOT_INLINE
+    return value + INLINE_ZERO
+
+
+@kernel
+def has_text(terms: Terms, number: Number, address: Number, length: Number) -> bool:
+    """Whether the term of this number has this text."""
+    record = terms.records[number]
+    start = record & OFFSET_MASK
+    rest = (terms.records[number + 1] & OFFSET_MASK) - start
+    prefix = (record >> PREFIX_SHIFT) & PREFIX_MASK
+    prefix_start = terms.prefix_starts[prefix]
+    shared = terms.prefix_starts[prefix + 1] - prefix_start
+    if shared + rest != length:
+        return False
+    if not equal_bytes(address_of(terms.heap) + start, address + shared, rest):
+        return False
+    return equal_bytes(address_of(terms.prefix_heap) + prefix_start, address, shared)
+
+
+@kernel
+def find_text(terms: Terms, address: Number, length: Number, tag: Number) -> tuple[Number, Number]:
+    """The number of the term with this text, or -1; and the slot where it is or belongs."""
+    mask = terms.slots.shape[0] - 1
+    slot = tag & mask
+    while True:
+        entry = terms.slots[slot]
+        if entry == 0:
+            return np.int64(-1), slot
+        if (entry >> 32) & LOW_HALF == tag:
+            number = (entry & LOW_HALF) - 1
+            if has_text(terms, number, address, length):
+                return number, slot
+        slot = (slot + 1) & mask
+
+
+@kernel
+def prefix_number(terms: Terms, address: Number, length: Number) -> Number:
+    """The number of a prefix, which is kept if it is new; 0, the empty one, if too many are."""
+    tag = hash_tag(address, length)
+    mask = terms.prefix_slots.shape[0] - 1
+    slot = tag & mask
+    heap = address_of(terms.prefix_heap)
+    while terms.prefix_slots[slot]:
+        entry = terms.prefix_slots[slot]
+        if (entry >> 32) & LOW_HALF == tag:
+            number = entry & LOW_HALF
+            start = terms.prefix_starts[number]
+            if terms.prefix_starts[number + 1] - start == length and equal_bytes(
+                heap + start, address, length
+            ):
+                return number
+        slot = (slot + 1) & mask
+    number = terms.sizes[PREFIX_COUNT]
+    if number > PREFIX_MASK or number > FREE_PREFIXES + terms.sizes[COUNT] // TERMS_PER_PREFIX:
+        return np.int64(0)
+    used = terms.sizes[PREFIX_HEAP_USED]
+    copy_bytes(heap + used, address, length)
+    terms.prefix_slots[slot] = (tag << 32) | number
+    terms.prefix_starts[number + 1] = used + length
+    terms.sizes[PREFIX_COUNT] = number + 1
+    terms.sizes[PREFIX_HEAP_USED] = used + length
+    return number
+
+
+@kernel
+def add_text(terms: Terms, address: Number, length: Number, tag: Number, slot: Number) -> Number:
+    """Give a new text the next number; there is room, and `slot` is where it belongs."""
+    kind = kind_of_text(address, length)
+    shared = 0
+    prefix = np.int64(0)
+    if kind == IRI:
+        shared = prefix_length(address, length)
+        if shared:
+            prefix = prefix_number(terms, address, shared)
+            if prefix == 0:
+                shared = 0
+    number = terms.sizes[COUNT]
+    used = terms.sizes[HEAP_USED]
+    copy_bytes(address_of(terms.heap) + used, address + shared, length - shared)
+    terms.records[number] = (np.int64(kind) << KIND_SHIFT) | (prefix << PREFIX_SHIFT) | used
+    terms.records[number + 1] = used + length - shared
+    terms.slots[slot] = (tag << 32) | (number + 1)
+    terms.sizes[COUNT] = number + 1
+    terms.sizes[HEAP_USED] = used + length - shared
+    return number
+
+
+@kernel
+def has_room(terms: Terms, texts: Number, size: Number) -> bool:
+    """Whether so many new texts of so many bytes fit, with as much again to work in."""
+    sizes = terms.sizes
+    count = sizes[COUNT] + texts
+    prefixes = sizes[PREFIX_COUNT] + texts
+    return bool(
+        count * LOAD_DENOMINATOR <= terms.slots.shape[0] * LOAD_NUMERATOR
+        and count < terms.records.shape[0]
+        and sizes[HEAP_USED] + 2 * size <= terms.heap.shape[0]
+        and prefixes * LOAD_DENOMINATOR <= terms.prefix_slots.shape[0] * LOAD_NUMERATOR
+        and prefixes < terms.prefix_starts.shape[0]
+        and sizes[PREFIX_HEAP_USED] + size <= terms.prefix_heap.shape[0]
+    )
+
+
+@kernel
+def move_slots(old: NDArray[np.int64], new: NDArray[np.int64]) -> None:
+    """Put the entries of a hash table into a larger one."""
+    mask = new.shape[0] - 1
+    for entry in old:
+        if entry:
+            slot = (entry >> 32) & LOW_HALF & mask
+            while new[slot]:
+                slot = (slot + 1) & mask
+            new[slot] = entry
+
+
+@kernel
+def look_up(terms: Terms, buffer: NDArray[np.uint8], length: Number) -> Number:
+    """The id of the text at the start of `buffer`, or -1."""
+    address = address_of(buffer)
+    inline = inline_integer(address, length)
+    if inline != NOT_INLINE:
+        return inline
+    number, _slot = find_text(terms, address, length, hash_tag(address, length))
+    return number
+
+
+@kernel
+def intern(terms: Terms, buffer: NDArray[np.uint8], length: Number) -> Number:
+    """The id of the text at the start of `buffer`, added if it is new; or NO_ROOM."""
+    address = address_of(buffer)
+    inline = inline_integer(address, length)
+    if inline != NOT_INLINE:
+        return inline
+    tag = hash_tag(address, length)
+    number, slot = find_text(terms, address, length, tag)
+    if number >= 0:
+        return number
+    if not has_room(terms, 1, length):
+        terms.sizes[BYTES_WANTED] = length
+        return np.int64(NO_ROOM)
+    return add_text(terms, address, length, tag, slot)
+
+
+@kernel
+def scoped_label(
+    target: Number, address: Number, length: Number, scope: NDArray[np.uint8]
+) -> Number:
+    """Write `_:` scope `_` label for the blank node `_:` label; its length."""
+    store_byte(target, np.uint8(UNDERSCORE))
+    store_byte(target + 1, np.uint8(COLON))
+    middle = target + 2
+    copy_bytes(middle, address_of(scope), scope.shape[0])
+    middle += scope.shape[0]
+    store_byte(middle, np.uint8(UNDERSCORE))
+    copy_bytes(middle + 1, address + 2, length - 2)
+    return length + scope.shape[0] + 1
+
+
+@kernel
+def intern_spans(
+    terms: Terms,
+    buffer: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    ends: NDArray[np.int64],
+    scope: NDArray[np.uint8],
+    done: Number,
+    ids: NDArray[np.int32],
+) -> Number:
+    """Fill `ids` with the ids of spans of text from number `done` on; how far it came.
+
+    Memory is asked for ahead of its use, 64 spans at a time: first the slots, then the
+    records, then the texts.  A span that is the third one before it (the subject of the
+    line before) is not looked up again.
+    """
+    base = address_of(buffer)
+    addresses = np.empty(BLOCK, np.int64)
+    lengths = np.empty(BLOCK, np.int64)
+    tags = np.empty(BLOCK, np.int64)
+    slots = address_of(terms.slots)
+    records = address_of(terms.records)
+    heap = address_of(terms.heap)
+    mask = terms.slots.shape[0] - 1
+    total = starts.shape[0]
+    while done < total:
+        stop = min(total, done + BLOCK)
+        size = 0
+        for i in range(done, stop):
+            size += ends[i] - starts[i] + scope.shape[0] + 1
+        if not has_room(terms, stop - done, size):
+            terms.sizes[BYTES_WANTED] = size
+            return done
+        # Scoped labels are composed in the half of the room that new texts cannot reach.
+        scratch = heap + terms.sizes[HEAP_USED] + size
+        for i in range(done, stop):
+            k = i - done
+            if i >= 3 and starts[i] == starts[i - 3] and ends[i] == ends[i - 3]:
+                lengths[k] = REPEATED
+                continue
+            address = base + starts[i]
+            length = ends[i] - starts[i]
+            first = load_byte(address)
+            if first == UNDERSCORE and scope.shape[0]:
+                length = scoped_label(scratch, address, length, scope)
+                address = scratch
+                scratch += length
+            elif first == QUOTE:
+                inline = inline_integer(address, length)
+                if inline != NOT_INLINE:
+                    ids[i] = inline
+                    lengths[k] = READY
+                    continue
+            addresses[k] = address
+            lengths[k] = length
+            tags[k] = hash_tag(address, length)
+            prefetch(slots + 8 * (tags[k] & mask))
+        for k in range(stop - done):
+            if lengths[k] >= 0:
+                entry = terms.slots[tags[k] & mask]
+                if entry:
+                    prefetch(records + 8 * ((entry & LOW_HALF) - 1))
+        for k in range(stop - done):
+            if lengths[k] >= 0:
+                entry = terms.slots[tags[k] & mask]
+                if entry:
+                    prefetch(heap + (terms.records[(entry & LOW_HALF) - 1] & OFFSET_MASK))
+        for i in range(done, stop):
+            k = i - done
+            if lengths[k] >= 0:
+                number, slot = find_text(terms, addresses[k], lengths[k], tags[k])
+                if number < 0:
+                    number = add_text(terms, addresses[k], lengths[k], tags[k], slot)
+                ids[i] = number
+            elif lengths[k] == REPEATED:
+                ids[i] = ids[i - 3]
+        done = stop
+    return done
+
+
+@kernel
+def decimal_digits(value: Number) -> Number:
+    """How many digits a number that is not negative has."""
+    digits = 1
+    while value >= 10:
+        value //= 10
+        digits += 1
+    return digits
+
+
+@kernel
+def text_length(terms: Terms, term: Number) -> Number:
+    """How many bytes the text of an id has."""
+    if term >= INLINE_FIRST:
+        value = term - INLINE_ZERO
+        sign = 1 if value < 0 else 0
+        return 1 + sign + decimal_digits(abs(value)) + INTEGER_SUFFIX.shape[0]
+    record = terms.records[term]
+    prefix = (record >> PREFIX_SHIFT) & PREFIX_MASK
+    rest = (terms.records[term + 1] & OFFSET_MASK) - (record & OFFSET_MASK)
+    return rest + terms.prefix_starts[prefix + 1] - terms.prefix_starts[prefix]
+
+
+@kernel
+def write_text(terms: Terms, term: Number, target: Number) -> Number:
+    """Write the text of an id at an address; the address after it."""
+    if term >= INLINE_FIRST:
+        value = term - INLINE_ZERO
+        store_byte(target, np.uint8(QUOTE))
+        target += 1
+        if value < 0:
+            store_byte(target, np.uint8(MINUS))
+            target += 1
+            value = -value
+        digits = decimal_digits(value)
+        for position in range(digits - 1, -1, -1):
+            store_byte(target + position, np.uint8(ZERO + value % 10))
+            value //= 10
+        target += digits
+        size = INTEGER_SUFFIX.shape[0]
+        copy_bytes(target, address_of(INTEGER_SUFFIX), size)
+        return target + size
+    record = terms.records[term]
+    prefix = (record >> PREFIX_SHIFT) & PREFIX_MASK
+    start = terms.prefix_starts[prefix]
+    shared = terms.prefix_starts[prefix + 1] - start
+    copy_bytes(target, address_of(terms.prefix_heap) + start, shared)
+    target += shared
+    start = record & OFFSET_MASK
+    rest = (terms.records[term + 1] & OFFSET_MASK) - start
+    copy_bytes(target, address_of(terms.heap) + start, rest)
+    return target + rest
+
+
+@kernel
+def lengths_of(terms: Terms, ids: NDArray[np.int32], lengths: NDArray[np.int64]) -> None:
+    """Fill `lengths` with the sizes of the texts of ids."""
+    records = address_of(terms.records)
+    for start in range(0, ids.shape[0], BLOCK):
+        stop = min(ids.shape[0], start + BLOCK)
+        for i in range(start, stop):
+            if ids[i] < INLINE_FIRST:
+                prefetch(records + 8 * np.int64(ids[i]))
+        for i in range(start, stop):
+            lengths[i] = text_length(terms, np.int64(ids[i]))
+
+
+@kernel
+def write_texts(terms: Terms, ids: NDArray[np.int32], out: NDArray[np.uint8]) -> None:
+    """Write the texts of ids one after the other; `out` is exactly large enough."""
+    heap = address_of(terms.heap)
+    target = address_of(out)
+    for start in range(0, ids.shape[0], BLOCK):
+        stop = min(ids.shape[0], start + BLOCK)
+        for i in range(start, stop):
+            if ids[i] < INLINE_FIRST:
+                prefetch(heap + (terms.records[ids[i]] & OFFSET_MASK))
+        for i in range(start, stop):
+            target = write_text(terms, np.int64(ids[i]), target)
+
+
+@kernel
+def write_statements(terms: Terms, statements: NDArray[np.int32], out: NDArray[np.uint8]) -> None:
+    """Write rows of ids as lines of N-Triples or, with a fourth column, of N-Quads.
+
+    A graph id below 0 is the default graph.  `out` is exactly large enough.
+    """
+    heap = address_of(terms.heap)
+    target = address_of(out)
+    columns = statements.shape[1]
+    for start in range(0, statements.shape[0], BLOCK):
+        stop = min(statements.shape[0], start + BLOCK)
+        for i in range(start, stop):
+            for column in range(columns):
+                term = statements[i, column]
+                if term >= 0 and term < INLINE_FIRST:
+                    prefetch(heap + (terms.records[term] & OFFSET_MASK))
+        for i in range(start, stop):
+            for column in range(columns):
+                term = np.int64(statements[i, column])
+                if term >= 0:
+                    target = write_text(terms, term, target)
+                    store_byte(target, np.uint8(SPACE))
+                    target += 1
+            store_byte(target, np.uint8(DOT))
+            store_byte(target + 1, np.uint8(NEWLINE))
+            target += 2
+
+
+@kernel
+def statements_length(terms: Terms, statements: NDArray[np.int32]) -> Number:
+    """How many bytes `write_statements` writes."""
+    records = address_of(terms.records)
+    size = 2 * statements.shape[0]
+    columns = statements.shape[1]
+    for start in range(0, statements.shape[0], BLOCK):
+        stop = min(statements.shape[0], start + BLOCK)
+        for i in range(start, stop):
+            for column in range(columns):
+                term = np.int64(statements[i, column])
+                if term >= 0 and term < INLINE_FIRST:
+                    prefetch(records + 8 * term)
+        for i in range(start, stop):
+            for column in range(columns):
+                term = np.int64(statements[i, column])
+                if term >= 0:
+                    size += text_length(terms, term) + 1
+    return size
