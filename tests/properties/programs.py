@@ -49,6 +49,7 @@ def _draw_rules(
             rules, facts = rules + more, facts + told
     maker = RuleMaker(pick, words, plain=plain)
     for _ in range(pick.choice((2, 3, 4, 6))):
+        maker.heads = [r.head for r in rules if r.head is not None]
         rule = maker.rule()
         if fits([*rules, rule]):
             rules.append(rule)

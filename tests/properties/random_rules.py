@@ -7,7 +7,7 @@ arithmetic in recursion) is asked afterwards, in `programs`.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from tests.properties.vocabulary import (
@@ -65,6 +65,7 @@ class RuleMaker:
         self.words = words
         self.plain = plain
         self.names = pick.sample(sorted(PREDICATES), 6)
+        self.heads: list[Atom] = []
 
     def chance(self, share: float) -> bool:
         return self.pick.random() < share
@@ -109,6 +110,14 @@ class RuleMaker:
         name = self.pick.choice(self.names)
         return PredicateAtom(name, tuple(self.argument(sort, scope) for sort in PREDICATES[name]))
 
+    def counted_atom(self, scope: Scope) -> Atom:
+        """The first atom of a brace: one with a value, or one that a rule concludes."""
+        if self.chance(0.5):
+            return self.valued_atom(scope)
+        if self.heads and self.chance(0.7):
+            return self.like(self.pick.choice(self.heads), lambda sort: self.variable(sort, scope))
+        return self.atom(scope)
+
     def valued_atom(self, scope: Scope) -> Atom:
         """An atom with a value in it, for aggregates to work on."""
         value = self.variable(VALUE, scope)
@@ -143,7 +152,30 @@ class RuleMaker:
 
     def negations(self, scope: Scope) -> list[Formula]:
         count = self.pick.choices((0, 1, 2), (70, 25, 5))[0]
-        return [Negation(self.filled(scope)) for _ in range(count)]
+        return [Negation(self.denied(scope)) for _ in range(count)]
+
+    def denied(self, scope: Scope) -> Atom:
+        """An atom to negate: often one that an earlier rule concludes."""
+        if not self.heads or self.chance(0.4):
+            return self.filled(scope)
+        return self.like(self.pick.choice(self.heads), lambda sort: self.bound_slot(sort, scope))
+
+    def like(self, atom: Atom, slot: Callable[[str], Slot]) -> Atom:
+        """The atom with other slots in the place of its variables."""
+        match atom:
+            case PredicateAtom(name, arguments):
+                sorts = PREDICATES.get(name, (NODE,) * len(arguments))
+                return PredicateAtom(
+                    name,
+                    tuple(
+                        slot(sort) if isinstance(old, Variable) else old
+                        for sort, old in zip(sorts, arguments, strict=True)
+                    ),
+                )
+            case TripleAtom(_, predicate, _):
+                sort = VALUE if predicate in VALUE_PROPERTIES else NODE
+                middle = slot(NODE) if isinstance(predicate, Variable) else predicate
+                return TripleAtom(slot(NODE), middle, slot(sort))
 
     def head(self, scope: Scope) -> Atom:
         return self.filled(scope)
@@ -200,7 +232,7 @@ class RuleMaker:
         if not self.chance(0.18):
             return []
         inner = Scope(prefix="in_")
-        body: list[Formula] = [self.valued_atom(inner) if self.chance(0.6) else self.atom(inner)]
+        body: list[Formula] = [self.counted_atom(inner)]
         body += [self.atom(inner) for _ in range(self.pick.choice((0, 0, 1)))]
         if self.chance(0.15):
             body += self.comparisons(inner)
