@@ -90,3 +90,7 @@ class QueryError(LivefactsError):
 
 class LimitError(LivefactsError):
     """A change that would pass a limit that the caller has set; it was undone."""
+
+
+class LivefactsWarning(UserWarning):
+    """Something that is done, but perhaps not as it was meant."""

@@ -57,6 +57,7 @@ from livefacts.store.rowkernels import (
     link_made,
     make_row,
     mix,
+    remove_row,
     row_address,
     tag_of_key,
 )
@@ -827,3 +828,17 @@ def hide_queue(rows: Any, machine: Any) -> Any:
     for i in range(machine.state[QUEUE_END]):
         cells = row_address(rows, machine.queue[i] >> 32, machine.queue[i] & LOW)
         store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) & ~VISIBLE))
+
+
+@kernel
+def undo(rows: Any, machine: Any) -> Any:
+    """Remove every row that the change has made, and restore those it has touched."""
+    for i in range(machine.state[QUEUE_END]):
+        relation, row = machine.queue[i] >> 32, machine.queue[i] & LOW
+        if load_int32(row_address(rows, relation, row), FLAGS) & FRESH:
+            remove_row(rows, relation, row)
+    for i in range(machine.state[LOG_COUNT]):
+        cells = row_address(rows, machine.log[i, 0], machine.log[i, 1])
+        store_int32(cells, FLAGS, np.int32(machine.log[i, 2]))
+        store_int32(cells, PLAIN, np.int32(machine.log[i, 3]))
+        store_int32(cells, RECURSIVE, np.int32(machine.log[i, 4]))

@@ -20,13 +20,12 @@ from livefacts.store.dictionary import Dictionary
 from livefacts.store.layout import (
     CLOSED,
     FLAGS,
-    FRESH,
     OUT_ROWS,
     PLAIN,
     RECURSIVE,
     TOUCHED,
 )
-from livefacts.store.rowkernels import BLOCK, LOW
+from livefacts.store.rowkernels import BLOCK
 from livefacts.store.rows import RowStore
 
 BUDGET = 300_000
@@ -194,14 +193,7 @@ class Interpreter:
 
     def roll_back(self) -> None:
         """Undo the change: remove what it made, restore what it touched."""
-        state, queue = self._machine.state, self._machine.queue
-        for entry in queue[: int(state[code.QUEUE_END])].tolist():
-            relation, row = entry >> 32, entry & int(LOW)
-            if self.store.cells(relation)[row, FLAGS] & FRESH:
-                self.store.remove(relation, row)
-        for relation, row, flags, plain, recursive in self._log().tolist():
-            cells = self.store.cells(relation)
-            cells[row, FLAGS], cells[row, PLAIN], cells[row, RECURSIVE] = flags, plain, recursive
+        code.undo(self.store.rows, self._machine)
         self._forget()
 
     def _log(self) -> NDArray[np.int64]:
