@@ -1,0 +1,18 @@
+"""Random programs: after every step the reasoner shows what the oracle computes from scratch."""
+
+from __future__ import annotations
+
+import pytest
+from tests.properties.comparing import differences, report
+from tests.properties.programs import draw_case
+
+CASES, CHUNKS = 400, 20
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_the_reasoner_agrees_with_the_oracle(chunk: int) -> None:
+    for seed in range(chunk, CASES, CHUNKS):
+        case = draw_case(seed)
+        found = differences(case)
+        if found:
+            pytest.fail(report(case, found), pytrace=False)
