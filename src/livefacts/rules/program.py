@@ -64,7 +64,7 @@ class Rule:
         """The rule with variables numbered in order, and neither id nor place."""
         names: dict[Variable, Variable] = {}
         head = None if self.head is None else _renamed(self.head, names)
-        return Rule(head, tuple(_renamed(f, names) for f in self.body))  # type: ignore[arg-type]
+        return Rule(head, tuple(_renamed(f, names) for f in self.body))  # type: ignore[arg-type, misc]
 
 
 @dataclass(frozen=True, slots=True)

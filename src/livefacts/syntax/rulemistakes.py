@@ -7,6 +7,7 @@ the final dot".  Mistakes that are made often get a hint of their own.
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Set
 from typing import TYPE_CHECKING
 
@@ -30,15 +31,17 @@ WORDS = {
     "RSQB": "a closing ]",
     "RBRACE": "a closing }",
     "COLON": "a colon",
-    "LBRACE": "an opening {",
     "ID": "a name for the rule",
     "PREFIX_NAME": "a prefix with its colon, like ex:",
     "IRI": "an IRI in < >",
     "INTEGER": "a whole number",
     "VARIABLE": "a variable",
+    "_CLOSE_TERM": "a closing )>>",
 }
 """Said in this order; what is not here (arithmetic, `^^`, …) is never the likely wish."""
 
+CLOSED = (")", "]", "}")
+ARROWS = ("<-", "=>", "->", "⇒", "→", "←", ":=", ":")
 CHARACTERS = {
     "$": "a variable begins with a question mark: ?x",
     "?": "a variable is a question mark and a name: ?x",
@@ -47,11 +50,11 @@ CHARACTERS = {
     "|": "there is no `or`: write a second rule with the same head",
     "!": "negation is written not atom(…), inequality !=",
     "~": "negation is written not atom(…)",
+    "¬": "negation is written not atom(…)",
     "{": "braces belong to aggregates: ?n = count { ?x : … }",
-    ":": "a rule is written head :- body .",
     "^": 'a datatype is written behind a string: "5"^^xsd:integer',
-    "`": "strings are in \" or '",
     "\\": "a backslash belongs inside a string",
+    "+": "a number is written without +",
 }
 
 
@@ -81,27 +84,37 @@ def refuse_directive(token: Token) -> Token:
 
 def explained(error: UnexpectedInput, text: RuleText) -> RuleSyntaxError:
     """The parser's error, said so that the writer of the text can mend it."""
-    from lark import UnexpectedCharacters, UnexpectedToken
-
-    if isinstance(error, UnexpectedCharacters):
-        return _strange_character(text.at(error.line, error.column), error.allowed or set())
-    assert isinstance(error, UnexpectedToken), "a stream with an end has no other errors"
-    expected = in_words(error.accepts or error.expected)
-    if error.token.type == "$END":
+    accepted: frozenset[str] = frozenset(error.interactive_parser.accepts())  # type: ignore[no-untyped-call]
+    token = getattr(error, "token", None)
+    if token is not None and token.type == "$END":
+        expected = in_words(accepted, text.last_before(text.end()))
+        message = f"the text ends too early: {expected} was expected"
+        return RuleSyntaxError(message, place=text.end())
+    place = text.at(error.line, error.column)
+    rest = place.text[place.column - 1 :]
+    if rest[:1] in ("'", '"') and token is None:
         return RuleSyntaxError(
-            f"the text ends too early: {expected} was expected", place=text.end()
+            "this string does not end on its line, or has a wrong escape",
+            place=place,
+            hint=r"inside a string write \" \n \t \\ \uXXXX",
+        )
+    if rest[:1] == "<" and "IRI" in accepted:
+        return RuleSyntaxError(
+            "this IRI has no end, or a character that IRIs cannot have",
+            place=place,
+            hint='spaces and " { } | ^ ` \\ are written in %-form',
         )
     return RuleSyntaxError(
-        f"{expected} was expected before {error.token}",
-        place=text.place(error.token),
-        hint=_hint(error, text),
+        f"{in_words(accepted, text.last_before(place))} was expected{_before(rest)}",
+        place=place,
+        hint=_hint(accepted, place, text),
     )
 
 
-def in_words(terminals: Set[str]) -> str:
-    """What could have come, as a phrase.
+def in_words(terminals: Set[str], last: str = "") -> str:
+    """What could have come after the character `last`, as a phrase.
 
-    >>> in_words({"COMMA", "DOT", "PLUS"})
+    >>> in_words({"COMMA", "DOT", "COMPARE", "PLUS"}, last=")")
     'a comma or the final dot'
     """
     if "DIRECTIVE" in terminals:
@@ -114,58 +127,40 @@ def in_words(terminals: Set[str]) -> str:
         return "a variable or a constant"
     if "STRING" in terminals:
         return "a constant"
-    words = [word for terminal, word in WORDS.items() if terminal in terminals]
+    unlikely = {"COMPARE"} if last in CLOSED else set()
+    words = [word for name, word in WORDS.items() if name in terminals and name not in unlikely]
     return ", ".join(words[:-1]) + " or " + words[-1] if len(words) > 1 else "".join(words)
 
 
-def _strange_character(place: Place, allowed: Set[str]) -> RuleSyntaxError:
+def _before(rest: str) -> str:
+    word = re.match(r"[@?]?\w+|:-|\S", rest)
+    return f" before `{word[0]}`" if word else " here"
+
+
+def _hint(accepted: Set[str], place: Place, text: RuleText) -> str:
     rest = place.text[place.column - 1 :]
-    expected = in_words(allowed)
-    if rest[:1] in "\"'" and rest:
-        return RuleSyntaxError(
-            "this string does not end on its line, or has a wrong escape",
-            place=place,
-            hint=r"inside a string write \" \n \t \\ \uXXXX",
-        )
-    if rest[:1] == "<" and "IRI" in allowed:
-        return RuleSyntaxError(
-            "this IRI has no end, or a character that IRIs cannot have",
-            place=place,
-            hint='spaces and " { } | ^ ` \\ are written in %-form',
-        )
-    if rest.startswith(("<-", "=>", "->", "⇒", "→", "←")):
-        return RuleSyntaxError(
-            f"{expected} was expected here", place=place, hint="a rule is written head :- body ."
-        )
-    return RuleSyntaxError(
-        f"{expected} was expected here", place=place, hint=CHARACTERS.get(rest[:1], "")
-    )
+    if rest.startswith(":-"):
+        return "a rule has one head and one :-"
+    if "IF" in accepted and rest.startswith(ARROWS):
+        return "a rule is written head :- body ."
+    if "IF" in accepted and rest[:1] == ",":
+        return "a rule has one atom as its head; write one rule for each"
+    if "DOT" in accepted and re.match(r"[@\[?\w]", rest):
+        return _missing(text.end_before(place).line, place.line)
+    if "DOT" in accepted and rest[:1] == "(":
+        return "the name of a predicate is a plain word, without prefix or < >"
+    if "DOT" in accepted and "IF" not in accepted and rest[:1] in tuple("=<>"):
+        return "not takes an atom; turn the comparison round instead (!= for =, …)"
+    if rest[:1] == "=" and text.last_before(place) == "=":
+        return "equality is written with one ="
+    if rest[:1] in ("'", '"') and text.last_before(place) == rest[0]:
+        return "a string has one quotation mark at each end; line breaks are written \\n"
+    if accepted == {"VARIABLE"} or "COLON" in accepted:
+        return "an aggregate is written ?n = count { ?x : … }"
+    return CHARACTERS.get(rest[:1], "")
 
 
-def _hint(error: UnexpectedInput, text: RuleText) -> str:
-    token: Token = error.token  # type: ignore[attr-defined]
-    accepts: Set[str] = error.accepts or set()  # type: ignore[attr-defined]
-    before = _line_before(token, text)
-    if "DOT" in accepts and token.type in _STARTS and before:
-        return f"a rule ends with a dot: is it missing on line {before}?"
-    if "DOT" in accepts and token.type in ("NAME", "OPEN_TRIPLE", "VARIABLE", "NOT"):
-        return "conditions are separated by commas"
-    if token.type == "IF":
-        return "a rule has one head, then :- once; write one rule for each head"
-    if "IF" in accepts and token.type in ("COMMA", "COMPARE"):
-        return "a rule has one atom as its head, then :-"
-    if token.type == "NOT":
-        return "negation stands in the body, before an atom"
-    return CHARACTERS.get(str(token)[:1], "")
-
-
-_STARTS = ("NAME", "OPEN_TRIPLE", "FALSE", "AT_ID", "AT_PREFIX", "AT_LIMIT", "DIRECTIVE")
-
-
-def _line_before(token: Token, text: RuleText) -> int:
-    """The line of the text before this token if that is an earlier one, else 0."""
-    line = token.line or 1
-    if text.lines[line - 1][: (token.column or 1) - 1].strip():
-        return 0
-    earlier = RuleText(text.file, text.lines[: line - 1]).end()
-    return earlier.line if earlier.text else 0
+def _missing(end: int, line: int) -> str:
+    if end < line:
+        return f"a rule ends with a dot: is it missing at the end of line {end}?"
+    return "conditions are separated by commas, and a rule ends with a dot"

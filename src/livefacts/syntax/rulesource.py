@@ -43,11 +43,21 @@ class RuleText:
 
     def end(self) -> Place:
         """Just behind the last character that is neither space nor comment."""
-        for number in range(len(self.lines), 0, -1):
-            written = self.lines[number - 1].split("#")[0].rstrip()
-            if written:
+        return self.end_before(Place(self.file, len(self.lines) + 1, 1))
+
+    def end_before(self, place: Place) -> Place:
+        """Just behind the last such character before this place."""
+        lines = [*self.lines[: place.line - 1], place.text[: place.column - 1]]
+        for number in range(len(lines), 0, -1):
+            written = lines[number - 1].split(" #")[0].rstrip()
+            if written and not written.startswith("#"):
                 return self.at(number, len(written) + 1)
         return self.at(1, 1)
+
+    def last_before(self, place: Place) -> str:
+        """That last character itself."""
+        end = self.end_before(place)
+        return end.text[end.column - 2 : end.column - 1]
 
 
 def rule_text(text: str, file: str) -> RuleText:

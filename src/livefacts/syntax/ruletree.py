@@ -30,6 +30,7 @@ from livefacts.rules.formula import (
     variables_of,
 )
 from livefacts.rules.program import Program, Rule
+from livefacts.rules.safety import Arities
 from livefacts.syntax.rulesource import RuleText
 from livefacts.syntax.ruleterms import DATATYPES, RDF_TYPE, Constants
 
@@ -52,6 +53,7 @@ class TreeReader:
         self.rules: list[Rule] = []
         self.facts: list[Triple | Fact] = []
         self.limit: int | None = None
+        self.arities = Arities()
 
     def program(self) -> Program:
         """What has been read so far."""
@@ -185,14 +187,19 @@ class TreeReader:
         match _data(node), _type(node):
             case "call", _:
                 name, *arguments = _children(node)
-                slots = tuple(self._slot(argument) for argument in arguments)
-                return PredicateAtom(str(name), slots, self._place(node))
+                return self._predicate_atom(_first(name), arguments)
             case "triple", _:
                 return self._triple(node)
             case _, "NAME":
-                return PredicateAtom(str(node), (), self._place(node))
+                return self._predicate_atom(_first(node), [])
             case _:
                 raise self._not_an_atom(node)
+
+    def _predicate_atom(self, name: Token, arguments: list[Node]) -> PredicateAtom:
+        place = self.text.place(name)
+        slots = tuple(self._slot(argument) for argument in arguments)
+        self.arities.use(str(name), len(slots), place)
+        return PredicateAtom(str(name), slots, place)
 
     def _not_an_atom(self, node: Node) -> RuleError:
         first = _first(node)

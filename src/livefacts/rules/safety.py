@@ -1,0 +1,189 @@
+"""Checks: whether the rules of a program make sense, each and together.
+
+A program that passes has one meaning and comes to an end: every variable gets its
+values from facts, every predicate has one number of arguments, nothing depends on its
+own negation, and no rule counts upward forever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from livefacts.errors import ArityError, Place, UnsafeVariableError
+from livefacts.model.facts import Fact
+from livefacts.rules.arithmetic import check_arithmetic
+from livefacts.rules.formula import (
+    NOWHERE,
+    Aggregate,
+    Atom,
+    Comparison,
+    Expression,
+    Formula,
+    Negation,
+    PredicateAtom,
+    TripleAtom,
+    Variable,
+    variables_of,
+)
+from livefacts.rules.program import Program, Rule
+from livefacts.rules.strata import stratify
+
+
+def check(program: Program) -> None:
+    """Raise the `RuleError` that says what is wrong with the program, if anything is."""
+    check_arities(program)
+    for rule in program.rules:
+        check_variables(rule)
+    strata = stratify(program.rules)
+    if program.limit is None:
+        for rule in program.rules:
+            check_arithmetic(rule, strata.recursive_atoms(rule))
+
+
+class Arities:
+    """How many arguments each predicate was seen with, and where first."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, tuple[int, Place]] = {}
+
+    def use(self, name: str, arity: int, place: Place) -> None:
+        """A predicate stands here with so many arguments; raise if it had another number."""
+        known, there = self._first.setdefault(name, (arity, place))
+        if known != arity:
+            raise ArityError(
+                f"{name} has {_arguments(arity)} here and {_arguments(known)} {_where(there)}",
+                place=place if place.line else None,
+                hint="give one of the two another name",
+            )
+
+
+def check_arities(program: Program) -> None:
+    """Every predicate has the same number of arguments wherever it stands."""
+    arities = Arities()
+    for rule in program.rules:
+        for atom in _all_atoms(rule):
+            if isinstance(atom, PredicateAtom):
+                arities.use(atom.name, len(atom.arguments), atom.place)
+    for fact in program.facts:
+        if isinstance(fact, Fact):
+            arities.use(fact.name, len(fact.arguments), NOWHERE)
+
+
+def _all_atoms(rule: Rule) -> Iterator[Atom]:
+    waiting: list[Formula] = [*([rule.head] if rule.head else []), *rule.body]
+    for formula in waiting:
+        match formula:
+            case TripleAtom() | PredicateAtom():
+                yield formula
+            case Negation(atom):
+                yield atom
+            case Aggregate(body=inner):
+                waiting.extend(inner)
+
+
+def _arguments(arity: int) -> str:
+    return f"{arity or 'no'} argument{'s' if arity != 1 else ''}"
+
+
+def _where(place: Place) -> str:
+    return f"at {place}" if place.line else "in a fact"
+
+
+def check_variables(rule: Rule) -> None:
+    """Every variable gets its values from a positive atom, an aggregate or an `=`."""
+    bound = bound_variables(rule.body, _given_by_aggregates(rule))
+    for formula in rule.body:
+        if isinstance(formula, Aggregate):
+            _check_braces(formula)
+        elif isinstance(formula, Negation | Comparison):
+            _require(formula, bound)
+    if rule.head is not None:
+        for variable in variables_of(rule.head):
+            if variable not in bound:
+                raise UnsafeVariableError(
+                    f"{variable} is in the head but in no positive body atom",
+                    place=_place(variable, rule.place),
+                    hint=f"bind {variable} in the body, or drop it from the head",
+                )
+
+
+def bound_variables(body: Iterable[Formula], given: Iterable[Variable] = ()) -> set[Variable]:
+    """The variables that have a value once the atoms of the body are matched.
+
+    The order of the body does not matter: an `=` with a variable alone on one side binds
+    it as soon as the other side has a value.
+    """
+    bound = set(given)
+    equations: list[tuple[Variable, Expression]] = []
+    for formula in body:
+        if isinstance(formula, TripleAtom | PredicateAtom):
+            bound.update(variables_of(formula))
+        elif isinstance(formula, Comparison) and formula.operator == "=":
+            equations += equations_of(formula)
+    while True:
+        new = {
+            v for v, other in equations if v not in bound and bound.issuperset(variables_of(other))
+        }
+        if not new:
+            return bound
+        bound |= new
+
+
+def equations_of(comparison: Comparison) -> list[tuple[Variable, Expression]]:
+    """The ways in which an `=` can give a variable its value."""
+    sides = (comparison.left, comparison.right), (comparison.right, comparison.left)
+    return [(side, other) for side, other in sides if isinstance(side, Variable)]
+
+
+def _given_by_aggregates(rule: Rule) -> set[Variable]:
+    given = set()
+    for formula in rule.body:
+        if isinstance(formula, Aggregate):
+            given |= {formula.result, *rule.groups_of(formula)}
+    return given
+
+
+def _check_braces(aggregate: Aggregate) -> None:
+    inside = {v for formula in aggregate.body for v in variables_of(formula)}
+    if aggregate.result in inside | set(aggregate.listed):
+        raise UnsafeVariableError(
+            f"{aggregate.result} is the result of this aggregate and stands inside it, too",
+            place=_place(aggregate.result, aggregate.place),
+            hint="give the result a name of its own",
+        )
+    bound = bound_variables(aggregate.body)
+    for formula in aggregate.body:
+        if isinstance(formula, Negation | Comparison):
+            _require(formula, bound, " inside these braces")
+    for variable in aggregate.listed:
+        if variable not in bound:
+            raise UnsafeVariableError(
+                f"{variable} is listed, but no positive atom inside the braces binds it",
+                place=_place(variable, aggregate.place),
+                hint=f"add an atom with {variable} behind the colon",
+            )
+
+
+def _require(formula: Negation | Comparison, bound: set[Variable], where: str = "") -> None:
+    for variable in variables_of(formula):
+        if variable not in bound:
+            what, hint = _unbound(formula, variable)
+            raise UnsafeVariableError(
+                f"{variable} is {what} but in no positive atom{where}",
+                place=_place(variable, formula.place),
+                hint=hint,
+            )
+
+
+def _unbound(formula: Negation | Comparison, variable: Variable) -> tuple[str, str]:
+    if isinstance(formula, Comparison):
+        return "compared", f"add an atom that binds {variable}"
+    name = formula.atom.name if isinstance(formula.atom, PredicateAtom) else "it"
+    return "negated", (
+        f"add an atom that binds {variable}; to say that there is no {variable} at all, negate "
+        f"a predicate without it: write a rule such as some_{name}(…) :- … and then not some_{name}(…)"
+    )
+
+
+def _place(variable: Variable, otherwise: Place) -> Place:
+    return variable.place if variable.place.line else otherwise
