@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 
 import pytest
 from tests.shape.code import ROOT, Module, modules
@@ -52,3 +53,18 @@ def test_every_page_of_the_documentation_is_in_its_index() -> None:
     pages = [path for path in (ROOT / "docs").rglob("*.md") if path.name != "README.md"]
     lost = [str(page.relative_to(ROOT / "docs")) for page in pages]
     assert [page for page in lost if f"({page})" not in index] == []
+
+
+def test_every_pinned_package_is_listed_with_its_licence() -> None:
+    pins = (ROOT / "requirements" / "dev.txt").read_text(encoding="utf-8")
+    names = {line.partition("==")[0] for line in pins.splitlines() if re.match(r"[a-z].*==", line)}
+    listed = set(re.findall(r"[a-z][a-z0-9-]+", (ROOT / "docs" / "licences.md").read_text("utf-8")))
+    assert names
+    assert names - listed == set()
+
+
+def test_pinned_requirements_have_hashes_and_name_no_index() -> None:
+    pins = (ROOT / "requirements" / "dev.txt").read_text(encoding="utf-8")
+    blocks = re.split(r"\n(?=[a-z])", pins.partition("\n")[2])
+    assert all("--hash=sha256:" in block for block in blocks if "==" in block)
+    assert not re.search(r"://|--index|--find-links|--extra-index", pins)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from livefacts.commands.terminal import ExitCode, counted, say
-from livefacts.errors import LivefactsError, RuleError
+from livefacts.errors import LivefactsError
 
 if TYPE_CHECKING:
     from livefacts.rules.program import Program

@@ -64,12 +64,18 @@ def output(path: str) -> Iterator[BinaryIO]:
         raise
 
 
-def _opened(path: str) -> BinaryIO:
-    if path.endswith(".gz"):
-        # Level 4 is near level 6 in size and near level 1 in time for lines of triples.
-        return cast(BinaryIO, gzip.GzipFile(path, "wb", compresslevel=4, mtime=0))
-    if path.endswith(".zst"):
-        import zstandard
+@contextmanager
+def _opened(path: str) -> Iterator[BinaryIO]:
+    with open(path, "wb") as file:
+        if path.endswith(".gz"):
+            # Neither name nor time in the header: the same data is the same file.  Level 4
+            # is near level 6 in size and near level 1 in time for lines of triples.
+            with gzip.GzipFile("", "wb", compresslevel=4, fileobj=file, mtime=0) as packed:
+                yield cast(BinaryIO, packed)
+        elif path.endswith(".zst"):
+            import zstandard
 
-        return cast(BinaryIO, zstandard.open(path, "wb"))
-    return open(path, "wb")
+            with zstandard.ZstdCompressor().stream_writer(file, closefd=False) as stream:
+                yield stream
+        else:
+            yield file

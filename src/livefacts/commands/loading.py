@@ -1,0 +1,82 @@
+"""Loading for a command: a reasoner, the files, and a report of what was rejected."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import typer
+
+from livefacts.commands.options import BlankNodes
+from livefacts.commands.terminal import ExitCode, counted, is_watched, say
+
+if TYPE_CHECKING:
+    from livefacts.service.reasoner import Delta, Reasoner
+
+REJECTS_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What a command is to load, and how."""
+
+    files: list[str]
+    rules: list[str]
+    graph: str | None = None
+    bnodes: BlankNodes = BlankNodes.local
+    format: str | None = None
+    rejects: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A reasoner that has loaded its files, what that changed, and how long it took."""
+
+    reasoner: Reasoner
+    delta: Delta | None
+    seconds: float
+
+    @property
+    def rejected(self) -> int:
+        """How many lines or files could not be read."""
+        return len(self.delta.rejects) if self.delta is not None else 0
+
+
+def load(inputs: Inputs) -> Loaded:
+    """Make a reasoner with these rules and load these files into it."""
+    from livefacts.service.reasoner import Reasoner
+
+    started = time.perf_counter()
+    reasoner = Reasoner(rules=inputs.rules)
+    delta = None
+    if inputs.files:
+        delta = reasoner.load(
+            inputs.files,
+            format=inputs.format,
+            graph=inputs.graph,
+            bnodes=inputs.bnodes.value,
+            rejects=inputs.rejects,
+            progress=is_watched(),
+        )
+    loaded = Loaded(reasoner, delta, time.perf_counter() - started)
+    _report_rejects(loaded, inputs.rejects)
+    return loaded
+
+
+def leave(loaded: Loaded) -> None:
+    """End the command; with another code if some input was rejected."""
+    if loaded.rejected:
+        raise typer.Exit(ExitCode.SOME_REJECTED)
+
+
+def _report_rejects(loaded: Loaded, path: str | None) -> None:
+    if loaded.delta is None or not loaded.rejected:
+        return
+    kept = f"; all of them are in {path}" if path else ""
+    say(f"{counted(loaded.rejected, 'line was', 'lines were')} rejected{kept}")
+    for reject in loaded.delta.rejects[:REJECTS_SHOWN]:
+        say(f"  {reject.file}:{reject.line}:{reject.column}: {reject.reason}")
+    if loaded.rejected > REJECTS_SHOWN:
+        more = "" if path else "; --rejects FILE keeps all of them"
+        say(f"  and {loaded.rejected - REJECTS_SHOWN:,} more{more}")

@@ -1,0 +1,63 @@
+"""Options that several jobs share, said once."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+
+class BlankNodes(StrEnum):
+    """Whether blank nodes of two loads of a file are the same."""
+
+    local = "local"
+    by_name = "by-name"
+
+
+Files = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILES...",
+        help="Files or quoted globs, by extension: .nt .nq .ttl .trig .n3 .rdf .owl .jsonld .rules, "
+        "each also .gz or .zst; - is standard input.",
+    ),
+]
+Data = Annotated[
+    list[str] | None,
+    typer.Option("--data", "-d", metavar="FILE", help="A file or a quoted glob; may be repeated."),
+]
+Rules = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--rules",
+        "-r",
+        metavar="NAME|FILE",
+        help="A ready rule set or a file of rules; may be repeated. `livefacts rules list` "
+        "shows the ready ones.",
+    ),
+]
+Graph = Annotated[
+    str | None,
+    typer.Option(metavar="IRI", help="Put what is loaded into this graph."),
+]
+Bnodes = Annotated[
+    BlankNodes,
+    typer.Option(help="Blank nodes are new with every load, or belong to the file's name."),
+]
+InputFormat = Annotated[
+    str | None,
+    typer.Option(metavar="EXT", help="The format of files whose name does not tell, such as ttl."),
+]
+Rejects = Annotated[
+    str | None,
+    typer.Option(metavar="FILE", help="Write every rejected line here, with its place and reason."),
+]
+Derived = Annotated[
+    bool | None,
+    typer.Option(
+        "--derived/--asserted",
+        help="Only what was concluded, or only what was told.",
+        show_default="both",
+    ),
+]

@@ -1,0 +1,82 @@
+"""`livefacts query`: a SPARQL query over files and what follows from them."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from livefacts.commands.loading import Inputs, leave, load
+from livefacts.commands.options import BlankNodes, Bnodes, Data, Graph, InputFormat, Rejects, Rules
+from livefacts.errors import InputError
+
+if TYPE_CHECKING:
+    from livefacts.service.results import QueryResult
+
+
+class AnswerFormat(StrEnum):
+    """How answers are printed."""
+
+    table = "table"
+    csv = "csv"
+    tsv = "tsv"
+    json = "json"
+    nt = "nt"
+    ttl = "ttl"
+
+
+def query_command(
+    text: Annotated[
+        str, typer.Argument(metavar="QUERY", help="SPARQL, or a file.rq; - is standard input.")
+    ],
+    data: Data = None,
+    rules: Rules = None,
+    form: Annotated[
+        AnswerFormat | None,
+        typer.Option(
+            "--format",
+            help="nt and ttl are for CONSTRUCT and DESCRIBE.",
+            show_default="table or nt",
+        ),
+    ] = None,
+    graph: Graph = None,
+    bnodes: Bnodes = BlankNodes.local,
+    input_format: InputFormat = None,
+    rejects: Rejects = None,
+) -> None:
+    """Ask a SPARQL 1.1 query of what the files say and of what follows by the rules.
+
+    The prefixes rdf, rdfs, xsd and owl need no declaration.
+
+    \b
+    livefacts query 'SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }' --data uni.nt.gz --rules rdfs
+    livefacts query heads.rq --data uni.nt.gz --rules rdfs --format csv
+    livefacts query 'ASK { ?x a rdfs:Class }' --data schema.ttl
+    livefacts query 'CONSTRUCT WHERE { ?x a ?c }' --data a.ttl --data b.ttl --format ttl
+    """
+    asked = _text(text)
+    loaded = load(Inputs(data or [], rules or [], graph, bnodes, input_format, rejects))
+    typer.echo(_written(loaded.reasoner.query(asked), form), nl=False)
+    leave(loaded)
+
+
+def _text(given: str) -> str:
+    """The query: as given, from a file, or from standard input."""
+    if given == "-":
+        return sys.stdin.read()
+    if not given.endswith((".rq", ".sparql")) or "{" in given:
+        return given
+    try:
+        return Path(given).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{given} is not a text in UTF-8") from None
+
+
+def _written(result: QueryResult, form: AnswerFormat | None) -> str:
+    """The answers as text that ends with a line."""
+    chosen = form or (AnswerFormat.nt if result.is_graph else AnswerFormat.table)
+    text = getattr(result, f"to_{chosen.value}")()
+    return text if text.endswith("\n") else f"{text}\n"

@@ -1,0 +1,165 @@
+"""The command line as a whole: help, exit codes, streams, and what goes wrong."""
+
+from __future__ import annotations
+
+import gzip
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.system.running import command, environment, livefacts
+
+JOBS = ("demo", "load", "query", "rules", "dump", "generate", "bench", "doctor")
+
+
+def test_help_lists_the_jobs_in_the_order_in_which_they_are_needed() -> None:
+    shown = livefacts("--help").out
+    lines = [line.split()[0] for line in shown.partition("Commands:")[2].splitlines() if line]
+    assert tuple(lines) == JOBS
+
+
+@pytest.mark.parametrize("job", [*JOBS, "rules check", "generate university"])
+def test_the_help_of_every_job_has_an_example(job: str) -> None:
+    ended = livefacts(*job.split(), "--help")
+    assert ended.code == 0
+    assert f"livefacts {job}" in ended.out.replace("Usage: livefacts", "") or job in (
+        "rules",
+        "generate",
+    )
+
+
+@pytest.mark.parametrize("statement", ["import livefacts", "import livefacts.cli"])
+def test_nothing_heavy_is_imported_before_it_is_needed(statement: str) -> None:
+    heavy = "{'numba', 'llvmlite', 'numpy', 'lark', 'rich', 'pyoxigraph', 'zstandard'}"
+    script = f"import sys; {statement}; print(sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, env=environment(), check=True
+    )
+    assert done.stdout.decode().strip() == "[]"
+
+
+def test_an_unknown_job_is_wrong_usage_and_the_nearest_one_is_named() -> None:
+    ended = livefacts("qery")
+    assert ended.code == 2
+    assert "query" in ended.err
+    assert ended.out == ""
+
+
+def test_an_unknown_option_is_wrong_usage() -> None:
+    assert livefacts("generate", "chain", "3", "--sed", "4").code == 2
+
+
+def test_the_version_is_printed() -> None:
+    ended = livefacts("--version")
+    assert ended.code == 0
+    assert ended.out.startswith("livefacts")
+
+
+def test_generated_data_goes_to_standard_output_and_nothing_else_does() -> None:
+    ended = livefacts("generate", "chain", "2")
+    assert (ended.code, ended.out.count("\n"), ended.err) == (0, 2, "")
+
+
+@pytest.mark.parametrize("name", ["uni.nt", "uni.nt.gz", "uni.nt.zst"])
+def test_generated_data_is_compressed_as_the_file_is_named(tmp_path: Path, name: str) -> None:
+    ended = livefacts("generate", "tree", "3", "2", "-o", str(tmp_path / name))
+    assert ended.code == 0
+    assert ended.out == ""
+    assert f"{name}: 14 triples" in ended.err
+    assert content(tmp_path / name).count(b"\n") == 14
+
+
+def content(path: Path) -> bytes:
+    """What is in a file, decompressed as its name says."""
+    if path.suffix == ".gz":
+        return gzip.decompress(path.read_bytes())
+    if path.suffix == ".zst":
+        import zstandard
+
+        with path.open("rb") as file:
+            return zstandard.ZstdDecompressor().stream_reader(file).readall()
+    return path.read_bytes()
+
+
+def test_the_same_seed_makes_the_same_compressed_file(tmp_path: Path) -> None:
+    for name in ("a.nt.gz", "b.nt.gz"):
+        livefacts("generate", "random", "9", "20", "--seed", "4", "-o", str(tmp_path / name))
+    assert (tmp_path / "a.nt.gz").read_bytes() == (tmp_path / "b.nt.gz").read_bytes()
+
+
+def test_what_cannot_be_generated_is_an_error_with_a_hint_and_no_file(tmp_path: Path) -> None:
+    ended = livefacts("generate", "random", "3", "7", "-o", str(tmp_path / "g.nt"))
+    assert ended.code == 1
+    assert "room for 6 edges" in ended.err
+    assert "hint: add nodes" in ended.err
+    assert not (tmp_path / "g.nt").exists()
+
+
+def test_a_file_that_cannot_be_written_is_an_error() -> None:
+    ended = livefacts("generate", "chain", "3", "-o", "no/such/folder/x.nt")
+    assert ended.code == 1
+    assert "no/such/folder/x.nt: No such file or directory" in ended.err
+
+
+def test_a_reader_that_goes_away_is_no_reason_to_complain() -> None:
+    writer = subprocess.Popen(
+        command("generate", "chain", "1000000"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(),
+    )
+    assert writer.stdout is not None
+    assert writer.stderr is not None
+    writer.stdout.readline()
+    writer.stdout.close()
+    assert writer.stderr.read() == b""
+    writer.stderr.close()
+    writer.wait(timeout=60)
+
+
+class TestRules:
+    """`livefacts rules`."""
+
+    def test_rules_in_order_are_counted(self, tmp_path: Path) -> None:
+        rules = tmp_path / "my.rules"
+        rules.write_text("p(?x) :- q(?x) .\nfalse :- p(?x), r(?x) .\nq(a) .\n")
+        ended = livefacts("rules", "check", str(rules))
+        assert ended.code == 0
+        assert ended.out == f"{rules}: 1 rule, 1 constraint, 1 fact: in order\n"
+
+    def test_a_mistake_is_shown_where_it_stands(self, tmp_path: Path) -> None:
+        rules = tmp_path / "alarms.rules"
+        rules.write_text("hot(?z) :- reading(?s, ?v), ?v > 90 .\n")
+        ended = livefacts("rules", "check", str(rules))
+        assert ended.code == 1
+        assert f"{rules}:1:5" in ended.err
+        assert "\n        ^\n" in ended.err
+        assert "hint:" in ended.err
+
+    def test_files_are_also_checked_together(self, tmp_path: Path) -> None:
+        (tmp_path / "one.rules").write_text("p(?x) :- q(?x) .\n")
+        (tmp_path / "two.rules").write_text("p(?x, ?y) :- r(?x, ?y) .\n")
+        ended = livefacts(
+            "rules", "check", str(tmp_path / "one.rules"), str(tmp_path / "two.rules")
+        )
+        assert ended.code == 1
+        assert ended.out.count("in order") == 2
+        assert "p" in ended.err
+
+    def test_an_unknown_rule_set_suggests_the_nearest(self) -> None:
+        ended = livefacts("rules", "show", "rdsf")
+        assert ended.code == 1
+        assert "did you mean rdfs?" in ended.err
+
+    def test_the_ready_sets_are_listed_with_what_they_are_for(self) -> None:
+        ended = livefacts("rules", "list")
+        assert ended.code == 0
+        assert {"rho-df", "rdfs", "rdfs-axioms"} <= {
+            line.split()[0] for line in ended.out.splitlines()
+        }
+
+    def test_shown_rules_can_be_read_back(self, tmp_path: Path) -> None:
+        shown = livefacts("rules", "show", "rho-df").out
+        (tmp_path / "again.rules").write_text(shown)
+        assert "6 rules" in livefacts("rules", "check", str(tmp_path / "again.rules")).out

@@ -1,0 +1,94 @@
+"""The doctor: says what is there, what is missing, and what to do about it."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+from tests.system.running import livefacts
+
+from livefacts import doctor
+from livefacts.doctor import Finding, State
+
+
+def findings(**variables: str) -> dict[str, dict[str, str]]:
+    """What the doctor finds, by topic, in a process of its own."""
+    ended = livefacts("doctor", "--format", "json", **variables)
+    assert ended.code == 0
+    return {finding["topic"]: finding for finding in json.loads(ended.out)}
+
+
+def fake_java(folder: Path, version: str) -> str:
+    """A home of Java whose `java -version` says this; the path of the home."""
+    program = folder / "bin" / "java"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\" 2021-01-01' >&2\n")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    return str(folder)
+
+
+def test_a_healthy_installation_is_reported_line_by_line() -> None:
+    ended = livefacts("doctor")
+    assert ended.code == 0
+    assert "!!" not in ended.out
+    for topic in ("Python", "pyoxigraph", "numba", "kernels", "Java", "PySpark", "disk", "memory"):
+        assert f"  {topic} " in ended.out
+
+
+def test_every_dependency_is_reported_with_its_version() -> None:
+    found = findings()
+    assert all(found[name]["state"] == "fine" for name in doctor.EMBEDDED)
+
+
+def test_a_missing_dependency_is_broken_and_says_how_to_get_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(doctor, "EMBEDDED", ("no-such-package",))
+    (finding,) = [f for f in doctor.examine() if f.topic == "no-such-package"]
+    assert finding.state is State.BROKEN
+    assert finding.advice == "pip install livefacts"
+
+
+def test_an_empty_kernel_cache_is_no_illness_but_advice(tmp_path: Path) -> None:
+    kernels = findings(LIVEFACTS_CACHE_DIR=str(tmp_path))["kernels"]
+    assert kernels["state"] == "missing"
+    assert "doctor --compile" in kernels["advice"]
+    assert list(tmp_path.rglob("*.nbc")) == []
+
+
+def test_an_engine_that_concludes_wrongly_is_broken(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "CASE_CONCLUSIONS", {"path(d, a)"})
+    monkeypatch.setattr(doctor, "_kernel_cache", lambda: Finding("kernels", "compiled"))
+    (finding,) = [f for f in doctor.examine() if f.topic == "engine"]
+    assert finding.state is State.BROKEN
+    assert "path(d, a)" in finding.value
+
+
+def test_an_old_java_is_missing_with_the_version_that_is_wanted(tmp_path: Path) -> None:
+    java = findings(JAVA_HOME=fake_java(tmp_path, "1.8.0_402"))["Java"]
+    assert java["state"] == "missing"
+    assert "too old" in java["value"]
+    assert "17" in java["advice"]
+
+
+def test_a_new_java_is_fine(tmp_path: Path) -> None:
+    java = findings(JAVA_HOME=fake_java(tmp_path, "21.0.2"))["Java"]
+    assert java["state"] == "fine"
+    assert java["value"].startswith("21.0.2 at")
+
+
+def test_a_java_home_that_leads_nowhere_is_missing(tmp_path: Path) -> None:
+    assert findings(JAVA_HOME=str(tmp_path / "gone"))["Java"]["state"] == "missing"
+
+
+def test_a_finding_that_is_not_fine_says_what_to_do() -> None:
+    assert all(f.advice for f in doctor.examine() if f.state is not State.FINE)
+
+
+def test_compiling_says_when_it_is_done() -> None:
+    ended = livefacts("doctor", "--compile")
+    assert ended.code == 0
+    assert ended.out == ""
+    assert "kernels are compiled" in ended.err
