@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from livefacts.commands import doctor, generate, rules
+from livefacts.commands import bench, demo, doctor, dump, generate, load, query, rules
 from livefacts.commands.terminal import ExitCode, say
 from livefacts.errors import LivefactsError
 
@@ -38,11 +38,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
+app.command("demo", short_help="A tour of a minute.")(demo.demo_command)
+app.command("load", short_help="Read files, draw every conclusion, and report.")(load.load_command)
+app.command("query", short_help="Ask SPARQL of files and of what follows.")(query.query_command)
 app.add_typer(rules.app, name="rules", help="Check rules, and see those that come along.")
+app.command("dump", short_help="Write everything that is true.")(dump.dump_command)
 app.add_typer(generate.app, name="generate", help="Make data to try things on.")
-app.command("doctor", short_help="Is everything in place, and if not, what to do?")(
-    doctor.doctor_command
-)
+app.command("bench", short_help="How fast is this machine?")(bench.bench_command)
+app.command("doctor", short_help="Is everything in place?")(doctor.doctor_command)
 
 
 def show_version(wanted: bool) -> None:

@@ -18,7 +18,7 @@ class BlankNodes(StrEnum):
 Files = Annotated[
     list[str],
     typer.Argument(
-        metavar="FILES...",
+        metavar="FILES",
         help="Files or quoted globs, by extension: .nt .nq .ttl .trig .n3 .rdf .owl .jsonld .rules, "
         "each also .gz or .zst; - is standard input.",
     ),

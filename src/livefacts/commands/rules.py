@@ -28,7 +28,7 @@ class ListFormat(StrEnum):
 Form = Annotated[ListFormat, typer.Option("--format", help="How to print.")]
 Source = Annotated[str, typer.Argument(metavar="RULES", help="A file of rules, or a ready name.")]
 Sources = Annotated[
-    list[str], typer.Argument(metavar="RULES...", help="Files of rules, or ready names.")
+    list[str], typer.Argument(metavar="RULES", help="Files of rules, or ready names.")
 ]
 
 
