@@ -46,6 +46,10 @@ class Arities:
     def __init__(self) -> None:
         self._first: dict[str, tuple[int, Place]] = {}
 
+    def agree(self, name: str, arity: int) -> bool:
+        """Whether the predicate was seen before, with this number of arguments."""
+        return name in self._first and self._first[name][0] == arity
+
     def use(self, name: str, arity: int, place: Place) -> None:
         """A predicate stands here with so many arguments; raise if it had another number."""
         known, there = self._first.setdefault(name, (arity, place))

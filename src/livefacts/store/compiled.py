@@ -60,7 +60,16 @@ _announced = False
 
 def kernel(function: Function) -> Function:
     """Compile this function at its first call; it runs without the interpreter lock."""
-    return numba.njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+    return numba.njit(cache=True, nogil=True, error_model="numpy", _nrt=False)(function)  # type: ignore[no-any-return]
+
+
+def inlined(function: Function) -> Function:
+    """A kernel that becomes part of each kernel that calls it.
+
+    For what runs in innermost loops: a call that passes tables by value costs more than
+    the few instructions it saves.
+    """
+    return numba.njit(cache=True, nogil=True, error_model="numpy", forceinline=True, _nrt=False)(function)  # type: ignore[no-any-return]
 
 
 def announce_compilation() -> None:

@@ -97,7 +97,7 @@ class BadLine(NamedTuple):
     text: str
 
 
-class Statements(NamedTuple):
+class Batch(NamedTuple):
     """Rows of ids, and the graph of each row, or None if all are in the default graph."""
 
     rows: Ids
@@ -375,7 +375,7 @@ def scan(
             is_sure = False
             if after != UNSURE:
                 position = after_space(buffer, after)
-                is_sure = ENDS_STATEMENT[buffer[position]]
+                is_sure = bool(ENDS_STATEMENT[buffer[position]])
             if is_sure:
                 count += 1
             else:
@@ -497,7 +497,7 @@ class StatementReader:
             slow=np.empty((SLOW_LINES_PER_SCAN, 3), np.int64),
         )
 
-    def read(self, stream: RawStream) -> Iterator[Statements]:
+    def read(self, stream: RawStream) -> Iterator[Batch]:
         """The statements of a stream, a batch at a time."""
         lines = LineBuffer(stream)
         while size := lines.next_lines():
@@ -506,7 +506,7 @@ class StatementReader:
             else:
                 yield from self._read_lines(lines.text, size)
 
-    def _read_lines(self, text: NDArray[np.uint8], size: int) -> Iterator[Statements]:
+    def _read_lines(self, text: NDArray[np.uint8], size: int) -> Iterator[Batch]:
         position = 0
         while position < size:
             position, self._line, count, slow = scan(
@@ -517,21 +517,21 @@ class StatementReader:
             if slow:
                 yield from self._read_slowly(text, self._spans.slow[:slow].tolist())
 
-    def _encode(self, text: NDArray[np.uint8], count: int) -> Statements:
+    def _encode(self, text: NDArray[np.uint8], count: int) -> Batch:
         spans, scope = self._spans, self._scope
         ids = self._dictionary.encode_spans(
             text, spans.starts[: 3 * count], spans.ends[: 3 * count], scope
         )
         named = np.flatnonzero(spans.graph_starts[:count] >= 0)
         if not len(named):
-            return Statements(ids.reshape(-1, 3), None)
+            return Batch(ids.reshape(-1, 3), None)
         graphs = np.full(count, DEFAULT_GRAPH, np.int32)
         graphs[named] = self._dictionary.encode_spans(
             text, spans.graph_starts[named], spans.graph_ends[named], scope
         )
-        return Statements(ids.reshape(-1, 3), graphs)
+        return Batch(ids.reshape(-1, 3), graphs)
 
-    def _read_slowly(self, text: NDArray[np.uint8], lines: list[list[int]]) -> Iterator[Statements]:
+    def _read_slowly(self, text: NDArray[np.uint8], lines: list[list[int]]) -> Iterator[Batch]:
         quads: list[Quad] = []
         for start, end, number in lines:
             quads.extend(self._parse_line(text[start:end].tobytes(), number))
@@ -571,7 +571,7 @@ def reason_of(error: SyntaxError) -> str:
     return reason if colon and place.startswith("Parser error") else message
 
 
-def encode_quads(quads: list[Quad], dictionary: Dictionary, scope: bytes) -> Statements:
+def encode_quads(quads: list[Quad], dictionary: Dictionary, scope: bytes) -> Batch:
     """Rows and graphs of quads; the labels of their blank nodes get the scope."""
     prefix = scope.decode() + "_" if scope else ""
     terms: list[Term] = []
@@ -579,14 +579,14 @@ def encode_quads(quads: list[Quad], dictionary: Dictionary, scope: bytes) -> Sta
         terms += (quad.subject, quad.predicate, quad.object)
     ids = dictionary.encode(scoped(term, prefix) for term in terms)
     if all(isinstance(quad.graph_name, DefaultGraph) for quad in quads):
-        return Statements(ids.reshape(-1, 3), None)
+        return Batch(ids.reshape(-1, 3), None)
     graphs = [
         DEFAULT_GRAPH
         if isinstance(quad.graph_name, DefaultGraph)
         else dictionary.encode_one(scoped(quad.graph_name, prefix))
         for quad in quads
     ]
-    return Statements(ids.reshape(-1, 3), np.array(graphs, np.int32))
+    return Batch(ids.reshape(-1, 3), np.array(graphs, np.int32))
 
 
 def scoped(term: Term, prefix: str) -> Term:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from livefacts.store.compiled import (
+    inlined,
     kernel,
     load_int32,
     load_int64,
@@ -51,19 +52,19 @@ HALF = np.uint64(32)
 LOW = np.int64(0xFFFFFFFF)
 
 
-@kernel
+@inlined
 def mix(state: Any, value: Any) -> Any:
     state = (state ^ np.uint64(np.uint32(value))) * FACTOR
     return state ^ (state >> SHIFT)
 
 
-@kernel
+@inlined
 def row_address(rows: Any, relation: Any, row: Any) -> Any:
     """Where the cells of a row are."""
     return rows.relations[relation, ADDRESS] + 4 * rows.relations[relation, STRIDE] * row
 
 
-@kernel
+@inlined
 def tag_of_row(rows: Any, index: Any, cells: Any) -> Any:
     """The 32-bit tag of a stored row under an index."""
     state = SEED
@@ -72,7 +73,7 @@ def tag_of_row(rows: Any, index: Any, cells: Any) -> Any:
     return np.int64(state >> HALF)
 
 
-@kernel
+@inlined
 def tag_of_key(key: Any, offset: Any, count: Any) -> Any:
     """The 32-bit tag of the key values key[offset : offset + count]."""
     state = SEED
@@ -81,7 +82,7 @@ def tag_of_key(key: Any, offset: Any, count: Any) -> Any:
     return np.int64(state >> HALF)
 
 
-@kernel
+@inlined
 def find_tagged(rows: Any, relation: Any, index: Any, tag: Any, key: Any, offset: Any) -> Any:
     """The first row whose key columns under an index have these values, or 0."""
     slots = rows.indices[index, SLOTS]
@@ -107,7 +108,7 @@ def find_tagged(rows: Any, relation: Any, index: Any, tag: Any, key: Any, offset
         slot = (slot + 1) & mask
 
 
-@kernel
+@inlined
 def find(rows: Any, relation: Any, index: Any, key: Any, offset: Any) -> Any:
     tag = tag_of_key(key, offset, rows.indices[index, KEYS])
     return find_tagged(rows, relation, index, tag, key, offset)
@@ -119,7 +120,7 @@ def find_fact(rows: Any, relation: Any, values: Any, offset: Any) -> Any:
     return find(rows, relation, rows.relations[relation, INDEX], values, offset)
 
 
-@kernel
+@inlined
 def same_key(rows: Any, index: Any, cells: Any, others: Any) -> Any:
     for j in range(rows.indices[index, KEYS]):
         column = COLUMN + rows.indices[index, KEY + j]
@@ -128,7 +129,7 @@ def same_key(rows: Any, index: Any, cells: Any, others: Any) -> Any:
     return True
 
 
-@kernel
+@inlined
 def link_tagged(rows: Any, relation: Any, index: Any, row: Any, tag: Any) -> Any:
     """Put a row at the head of its chain under an index."""
     slots = rows.indices[index, SLOTS]
@@ -203,7 +204,7 @@ def unlink(rows: Any, relation: Any, index: Any, row: Any) -> Any:
         clear_slot(rows, index, slot)
 
 
-@kernel
+@inlined
 def make_row(rows: Any, relation: Any, values: Any, offset: Any, tag: Any) -> Any:
     """A new live row with these values, linked under the primary index only."""
     row = rows.relations[relation, FREE]

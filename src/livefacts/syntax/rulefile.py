@@ -16,32 +16,44 @@ from typing import TYPE_CHECKING, TypeAlias
 from livefacts.errors import InputError, Place, RuleError
 from livefacts.rules.program import Program
 from livefacts.syntax.rulemistakes import explained, refuse_directive, refuse_word
-from livefacts.syntax.rulesource import MistakeError, rule_text
+from livefacts.syntax.rulesource import Block, MistakeError, RuleText, pieces, rule_text
+from livefacts.syntax.ruleterms import BlankNodes
 from livefacts.syntax.ruletree import TreeReader
 
 if TYPE_CHECKING:
-    from lark import Lark
+    from lark import Lark, Token, Tree
 
 READY = Path(__file__).parent.parent / "rulesets"
 
 RuleSource: TypeAlias = "str | Path | Program | Sequence[str | Path | Program]"
 
 
-def parse(text: str, file: str = "<text>") -> Program:
-    """The program written in this text; `file` is the name that errors give it."""
+def parse(text: str, file: str = "<text>", blank_nodes: BlankNodes | None = None) -> Program:
+    """The program written in this text; `file` is the name that errors give it.
+
+    With `blank_nodes`, which makes a node of a label, facts may have blank nodes.
+    """
+    source = rule_text(text, file)
+    reader = TreeReader(source, blank_nodes)
+    for piece in pieces(source.lines):
+        if isinstance(piece, Block):
+            for statement in _tree(piece, source).children:
+                reader.statement(statement)  # type: ignore[arg-type]
+        else:
+            reader.plain_fact(piece)
+    return reader.program()
+
+
+def _tree(block: Block, source: RuleText) -> Tree[Token]:
     from lark import UnexpectedInput
 
-    source = rule_text(text.removeprefix("\ufeff"), file)
-    reader = TreeReader(source)
+    source.before_block = block.line - 1
     try:
-        tree = _parser().parse(text.removeprefix("\ufeff"))
+        return _parser().parse(block.text)
     except UnexpectedInput as error:
         raise explained(error, source) from None
     except MistakeError as mistake:
         raise source.refuse(mistake.token, mistake.message, mistake.hint) from None
-    for statement in tree.children:
-        reader.statement(statement)  # type: ignore[arg-type]
-    return reader.program()
 
 
 def open_rules(source: RuleSource) -> Program:

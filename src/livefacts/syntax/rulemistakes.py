@@ -17,10 +17,10 @@ from livefacts.syntax.rulesource import MistakeError, RuleText
 if TYPE_CHECKING:
     from lark import Token, UnexpectedInput
 
-TIME_WORDS = ("sometime", "always", "at", "in")
-TIME_DIRECTIVES = ("@tick", "@retain", "@stream")
+TIME_WORDS = frozenset({"sometime", "always", "at", "in"})
+TIME_DIRECTIVES = frozenset({"@tick", "@retain", "@stream"})
 DIRECTIVES = ("@prefix", "@id", "@limit")
-RESERVED = (*TIME_WORDS, "not", "true", "false")
+RESERVED = TIME_WORDS | {"not", "true", "false"}
 
 WORDS = {
     "IF": ":-",
@@ -60,15 +60,15 @@ CHARACTERS = {
 
 def refuse_word(token: Token) -> Token:
     """Called for each bare word: words of the language are not names."""
+    if token not in RESERVED:
+        return token
     if token in TIME_WORDS:
         raise MistakeError(
             token,
             f"`{token}` is an operator of time, which is not part of this version yet",
             f"as a name or symbol, write {token}_ or quote it",
         )
-    if token in RESERVED:
-        raise MistakeError(token, f"`{token}` is a word of the rule language and cannot stand here")
-    return token
+    raise MistakeError(token, f"`{token}` is a word of the rule language and cannot stand here")
 
 
 def refuse_directive(token: Token) -> Token:
@@ -90,7 +90,7 @@ def explained(error: UnexpectedInput, text: RuleText) -> RuleSyntaxError:
         expected = in_words(accepted, text.last_before(text.end()))
         message = f"the text ends too early: {expected} was expected"
         return RuleSyntaxError(message, place=text.end())
-    place = text.at(error.line, error.column)
+    place = text.in_block(error.line, error.column)
     rest = place.text[place.column - 1 :]
     if rest[:1] in ("'", '"') and token is None:
         return RuleSyntaxError(

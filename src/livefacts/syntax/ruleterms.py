@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import difflib
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
 
-from pyoxigraph import BaseDirection, Literal, NamedNode, Triple
+from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Triple
 
 from livefacts.errors import RuleError, UnknownPrefixError
 from livefacts.model.facts import Symbol, Term
@@ -36,14 +37,21 @@ DATATYPES = {
 }
 ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 ESCAPE = re.compile(r"\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|.)")
+BlankNodes: TypeAlias = Callable[[str], BlankNode]
+"""Makes the blank node that a label stands for in one text."""
+
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
 class Constants:
-    """Makes the constants of one text, with the prefixes declared so far."""
+    """Makes the constants of one text, with the prefixes declared so far.
+
+    `blank_nodes` makes a node of a label, where blank nodes may stand; else it is None.
+    """
 
     def __init__(self, text: RuleText) -> None:
         self.text = text
+        self.blank_nodes: BlankNodes | None = None
         self.prefixes = dict(DECLARED)
         self._known: dict[str, Term] = {}
 
@@ -62,7 +70,19 @@ class Constants:
     def constant(self, token: Token) -> Term:
         known = self._known.get(token)
         if known is None:
-            known = self._known[str(token)] = self._made(token)
+            known = self._made(token)
+            if token.type != "BLANK_NODE":
+                self._known[str(token)] = known
+        return known
+
+    def plain(self, text: str) -> Term:
+        """A symbol or integer, from its text."""
+        known = self._known.get(text)
+        if known is None:
+            is_integer = text[0] == "-" or text[0].isdecimal()
+            integer = DATATYPES["INTEGER"]
+            known = Literal(text, datatype=integer) if is_integer else Symbol(text)
+            self._known[text] = known
         return known
 
     def _made(self, token: Token) -> Term:
@@ -74,7 +94,7 @@ class Constants:
             case "PREFIXED_NAME":
                 return self._prefixed(token)
             case "BLANK_NODE":
-                raise self._blank_node(token)
+                return self._blank_node(token)
             case number_or_boolean:
                 return Literal(str(token), datatype=DATATYPES[number_or_boolean])
 
@@ -167,12 +187,14 @@ class Constants:
             UnknownPrefixError,
         )
 
-    def _blank_node(self, token: Token) -> RuleError:
-        return self.text.refuse(
-            token,
-            f"the blank node {token} cannot stand in a rule or fact",
-            "in a rule use a variable; in a fact give the thing an IRI",
-        )
+    def _blank_node(self, token: Token) -> BlankNode:
+        if self.blank_nodes is None:
+            raise self.text.refuse(
+                token,
+                f"the blank node {token} cannot stand here",
+                "in a rule use a variable; in a fact give the thing an IRI",
+            )
+        return self.blank_nodes(token[2:])
 
 
 def _character(escape: re.Match[str]) -> str:

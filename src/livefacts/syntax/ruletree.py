@@ -31,8 +31,8 @@ from livefacts.rules.formula import (
 )
 from livefacts.rules.program import Program, Rule
 from livefacts.rules.safety import Arities
-from livefacts.syntax.rulesource import RuleText
-from livefacts.syntax.ruleterms import DATATYPES, RDF_TYPE, Constants
+from livefacts.syntax.rulesource import PlainFact, RuleText
+from livefacts.syntax.ruleterms import DATATYPES, RDF_TYPE, BlankNodes, Constants
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -47,9 +47,10 @@ MINUS_ONE = Literal("-1", datatype=DATATYPES["INTEGER"])
 class TreeReader:
     """Reads the statements of one text, in order, into a program."""
 
-    def __init__(self, text: RuleText) -> None:
+    def __init__(self, text: RuleText, blank_nodes: BlankNodes | None = None) -> None:
         self.text = text
         self.constants = Constants(text)
+        self.blank_nodes = blank_nodes
         self.rules: list[Rule] = []
         self.facts: list[Triple | Fact] = []
         self.limit: int | None = None
@@ -74,8 +75,16 @@ class TreeReader:
             case _:
                 self._rule(list(tree.children))
 
+    def plain_fact(self, fact: PlainFact) -> None:
+        arguments = tuple(map(self.constants.plain, fact.arguments))
+        if not self.arities.agree(fact.name, len(arguments)):
+            place = self.text.at(fact.line, self.text.lines[fact.line - 1].index(fact.name) + 1)
+            self.arities.use(fact.name, len(arguments), place)
+        self.facts.append(Fact(fact.name, arguments))
+
     def _rule(self, parts: list[Node]) -> None:
         name = self._id(parts) if _type(parts[0]) == "AT_ID" else ""
+        self.constants.blank_nodes = self.blank_nodes if len(parts) == 1 else None
         start = _first(parts[0])
         place = self.text.place(start)
         head = None if _type(parts[0]) == "FALSE" else self._head(parts[0])

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from livefacts.store.compiled import kernel, load_int32, load_int64, prefetch, store_int32
+from livefacts.store.compiled import inlined, kernel, load_int32, load_int64, prefetch, store_int32
 from livefacts.store.layout import (
     ADDRESS,
     CAPACITY,
@@ -195,13 +195,13 @@ class Machine(NamedTuple):
     answer: NDArray[np.int64]
 
 
-@kernel
+@inlined
 def slot_of(first: Any, second: Any, mask: Any) -> Any:
     state = mix(mix(mix(np.uint64(7), first), first >> 32), second)
     return np.int64(state >> np.uint64(33)) & mask
 
 
-@kernel
+@inlined
 def lookup_entry(table: Any, first: Any, second: Any) -> Any:
     """The line of an open-addressing table with this two-part key, or -1."""
     mask = table.shape[0] - 1
@@ -235,7 +235,7 @@ def number_place(memo: Any, term: Any) -> Any:
 # ---- values
 
 
-@kernel
+@inlined
 def ordered(operator: Any, order: Any) -> Any:
     """Whether a comparison holds when left is below (-1), equal to (0) or above (1) right."""
     if operator == EQUAL:
@@ -251,7 +251,7 @@ def ordered(operator: Any, order: Any) -> Any:
     return order >= 0
 
 
-@kernel
+@inlined
 def ask(state: Any, operator: Any, left: Any, right: Any) -> Any:
     state[ASKED] = operator
     state[ASKED + 1] = left
@@ -338,7 +338,7 @@ def compute(memo: Any, state: Any, operator: Any, left: Any, right: Any, answer:
 # ---- storing what was derived
 
 
-@kernel
+@inlined
 def remember(machine: Any, relation: Any, row: Any, cells: Any) -> Any:
     """Keep a copy of a row from before the change, once, so that it can be undone."""
     flags = load_int32(cells, FLAGS)
@@ -354,14 +354,14 @@ def remember(machine: Any, relation: Any, row: Any, cells: Any) -> Any:
     store_int32(cells, FLAGS, np.int32(flags | TOUCHED))
 
 
-@kernel
+@inlined
 def enqueue(machine: Any, relation: Any, row: Any) -> Any:
     end = machine.state[QUEUE_END]
     machine.queue[end] = (relation << 32) | row
     machine.state[QUEUE_END] = end + 1
 
 
-@kernel
+@inlined
 def support_row(machine: Any, relation: Any, row: Any, cells: Any, support: Any) -> Any:
     """Give a stored row one more reason to hold."""
     remember(machine, relation, row, cells)
@@ -402,7 +402,7 @@ def has_room(rows: Any, machine: Any) -> Any:
     return True
 
 
-@kernel
+@inlined
 def prefetch_out(rows: Any, machine: Any, width: Any, first: Any, end: Any) -> Any:
     """Tags of waiting rows first … end, and their slots and rows on the way to cache."""
     for i in range(first, end):
@@ -468,7 +468,7 @@ def store_out(rows: Any, machine: Any, width: Any) -> Any:
 # ---- matching
 
 
-@kernel
+@inlined
 def bind_pivot(patterns: Any, pattern: Any, columns: Any, cells: Any, env: Any) -> Any:
     """Match the pivot row with its pattern, binding variables; False if it does not fit."""
     bound = np.int64(0)
@@ -489,14 +489,14 @@ def bind_pivot(patterns: Any, pattern: Any, columns: Any, cells: Any, env: Any) 
     return True
 
 
-@kernel
+@inlined
 def fill_key(rows: Any, index: Any, patterns: Any, pattern: Any, env: Any, key: Any) -> Any:
     for j in range(rows.indices[index, KEYS]):
         wanted = patterns[pattern + rows.indices[index, KEY + j]]
         key[j] = wanted if wanted >= 0 else env[-wanted - 1]
 
 
-@kernel
+@inlined
 def fits(plans: Any, step: Any, columns: Any, cells: Any, env: Any) -> Any:
     """Bind the new variables of an atom to a row and check what the index did not."""
     binds = plans.steps[step, BINDS]
@@ -516,7 +516,7 @@ def fits(plans: Any, step: Any, columns: Any, cells: Any, env: Any) -> Any:
     return True
 
 
-@kernel
+@inlined
 def next_match(rows: Any, plans: Any, machine: Any, step: Any, row: Any, pivot: Any) -> Any:
     """The first row from `row` on (-1: from the start) that matches an atom, or 0.
 
@@ -554,7 +554,7 @@ def next_match(rows: Any, plans: Any, machine: Any, step: Any, row: Any, pivot: 
     return np.int64(0)
 
 
-@kernel
+@inlined
 def operand(code: Any, env: Any) -> Any:
     return code if code >= 0 else np.int64(env[-code - 1])
 
@@ -583,7 +583,7 @@ def run_check(rows: Any, plans: Any, memo: Any, machine: Any, step: Any) -> Any:
     return status
 
 
-@kernel
+@inlined
 def emit(rows: Any, plans: Any, machine: Any, plan: Any, width: Any) -> Any:
     """Put the head of a found instance into the buffer."""
     at = machine.state[OUT_COUNT] * width
@@ -598,7 +598,7 @@ def emit(rows: Any, plans: Any, machine: Any, plan: Any, width: Any) -> Any:
     machine.state[DERIVED] += 1
 
 
-@kernel
+@inlined
 def join(rows: Any, plans: Any, memo: Any, machine: Any, pivot: Any, width: Any, budget: Any) -> Any:
     """Go on with the instances of the present plan and pivot; DONE when all are found."""
     state = machine.state
@@ -641,7 +641,7 @@ def join(rows: Any, plans: Any, memo: Any, machine: Any, pivot: Any, width: Any,
     return DONE
 
 
-@kernel
+@inlined
 def next_plan(plans: Any, state: Any, relation: Any, predicate: Any, obj: Any) -> Any:
     """The next plan that the pivot may fit, or -1.
 
@@ -664,7 +664,7 @@ def next_plan(plans: Any, state: Any, relation: Any, predicate: Any, obj: Any) -
     return np.int64(-1)
 
 
-@kernel
+@inlined
 def take_consequences(
     consequences: Any, machine: Any, width: Any, flags: Any, s: Any, p: Any, o: Any
 ) -> Any:
@@ -695,7 +695,7 @@ def take_consequences(
     return DONE
 
 
-@kernel
+@inlined
 def start_pivot(
     rows: Any, consequences: Any, machine: Any, relation: Any, row: Any, cells: Any, width: Any
 ) -> Any:
