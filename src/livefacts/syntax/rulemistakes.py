@@ -12,15 +12,13 @@ from collections.abc import Set
 from typing import TYPE_CHECKING
 
 from livefacts.errors import Place, RuleSyntaxError
-from livefacts.syntax.rulesource import MistakeError, RuleText
+from livefacts.syntax.rulesource import RESERVED, TIME_WORDS, MistakeError, RuleText
 
 if TYPE_CHECKING:
     from lark import Token, UnexpectedInput
 
-TIME_WORDS = frozenset({"sometime", "always", "at", "in"})
 TIME_DIRECTIVES = frozenset({"@tick", "@retain", "@stream"})
 DIRECTIVES = ("@prefix", "@id", "@limit")
-RESERVED = TIME_WORDS | {"not", "true", "false"}
 
 WORDS = {
     "IF": ":-",

@@ -16,7 +16,6 @@ from livefacts.model.facts import Fact, Symbol
 from livefacts.rules.formula import (
     Aggregate,
     Arithmetic,
-    Atom,
     Call,
     Comparison,
     Expression,
@@ -27,7 +26,7 @@ from livefacts.rules.formula import (
     Variable,
 )
 from livefacts.rules.program import Program, Rule
-from livefacts.syntax.rulemistakes import RESERVED
+from livefacts.syntax.rulesource import RESERVED
 from livefacts.syntax.ruleterms import DECLARED, RDF_TYPE, XSD
 
 STRENGTH = {"+": 1, "-": 1, "*": 2, "/": 2}
@@ -42,19 +41,20 @@ BARE = {
 
 
 def write_rule(rule: Rule, prefixes: Mapping[str, str] = DECLARED) -> str:
-    """The rule on one line, with its id if it was named."""
+    """The rule on one line, with its id if it was named.
+
+    A blank node in a rule cannot be written so that it can be read back.
+    """
     name = f"@id {rule.id} " if rule.id and not rule.numbered else ""
     head = "false" if rule.head is None else write_formula(rule.head, prefixes)
     return f"{name}{head} :- {_conjunction(rule.body, prefixes)} ."
 
 
 def write_fact(fact: Triple | Fact, prefixes: Mapping[str, str] = DECLARED) -> str:
-    """The fact on one line."""
-    if isinstance(fact, Fact):
-        atom: Atom = PredicateAtom(fact.name, fact.arguments)
-    else:
-        atom = TripleAtom(fact.subject, fact.predicate, fact.object)
-    return f"{write_formula(atom, prefixes)} ."
+    """The fact on one line; its blank nodes are written with their labels."""
+    if isinstance(fact, Triple):
+        return f"{write_formula(TripleAtom(*fact), prefixes)} ."
+    return f"{write_formula(PredicateAtom(*fact), prefixes)} ."
 
 
 def write_program(program: Program) -> str:
@@ -107,9 +107,7 @@ def _value(value: Expression, prefixes: Mapping[str, str]) -> str:
             return _word(name)
         case Triple(subject=s, predicate=p, object=o):
             return f"<<( {_value(s, prefixes)} {_value(p, prefixes)} {_value(o, prefixes)} )>>"
-        case BlankNode():
-            raise RuleError(f"the blank node {value} cannot be written in the rule language")
-        case Variable():
+        case BlankNode() | Variable():
             return str(value)
 
 
