@@ -128,6 +128,7 @@ class Dictionary:
             prefix_starts=np.zeros(256, np.int64),
             prefix_heap=np.empty(1 << 12, np.uint8),
             sizes=np.array([0, 0, 1, 0, 0], np.int64),
+            block=np.empty((3, termtable.BLOCK), np.int64),
         )
 
     def __len__(self) -> int:
@@ -149,7 +150,7 @@ class Dictionary:
     def encode_one(self, term: Term) -> int:
         """The id of a term, which is added if it is new."""
         length = self._put_key(term)
-        number = termtable.intern(self._terms, self._scratch, length)
+        number: int = termtable.intern(self._terms, self._scratch, length)
         if number < 0:
             self._grow(1)
             number = termtable.intern(self._terms, self._scratch, length)
@@ -157,7 +158,7 @@ class Dictionary:
 
     def find(self, term: Term) -> int | None:
         """The id of a term, or None if it was never added."""
-        number = termtable.look_up(self._terms, self._scratch, self._put_key(term))
+        number: int = termtable.look_up(self._terms, self._scratch, self._put_key(term))
         return None if number < 0 else number
 
     def encode_spans(

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pyoxigraph import BlankNode, DefaultGraph, Quad, RdfFormat, Triple, parse
 
 from livefacts.model.facts import Term
-from livefacts.store.compiled import kernel
+from livefacts.store.compiled import inlined, kernel
 from livefacts.store.dictionary import Dictionary, Ids
 from livefacts.store.text import Number, address_of, equal_bytes
 
@@ -104,7 +104,7 @@ class Batch(NamedTuple):
     graphs: Ids | None
 
 
-@kernel
+@inlined
 def after_space(buffer: NDArray[np.uint8], position: Number) -> Number:
     """The first place that is neither a space nor a tab."""
     while buffer[position] == SPACE or buffer[position] == TAB:
@@ -112,7 +112,7 @@ def after_space(buffer: NDArray[np.uint8], position: Number) -> Number:
     return position
 
 
-@kernel
+@inlined
 def line_end(buffer: NDArray[np.uint8], position: Number) -> Number:
     """Where the line ends; the text is followed by a line end, so that there is one."""
     while buffer[position] != NEWLINE and buffer[position] != RETURN:
@@ -120,7 +120,7 @@ def line_end(buffer: NDArray[np.uint8], position: Number) -> Number:
     return position
 
 
-@kernel
+@inlined
 def after_character(buffer: NDArray[np.uint8], position: Number) -> Number:
     """The place after a valid UTF-8 sequence of two to four bytes, or UNSURE."""
     first = buffer[position]
@@ -147,7 +147,7 @@ def after_character(buffer: NDArray[np.uint8], position: Number) -> Number:
     return UNSURE if fourth < 0x80 or fourth > 0xBF else position + 4
 
 
-@kernel
+@inlined
 def after_iri_character(buffer: NDArray[np.uint8], position: Number) -> Number:
     """The place after a percent escape or a character from U+00A0 to U+D7FF, or UNSURE."""
     first = buffer[position]
@@ -159,7 +159,7 @@ def after_iri_character(buffer: NDArray[np.uint8], position: Number) -> Number:
     return after_character(buffer, position)
 
 
-@kernel
+@inlined
 def after_iri(buffer: NDArray[np.uint8], position: Number) -> Number:
     """The place after an absolute IRI in angle brackets, or UNSURE."""
     position += 1
@@ -196,7 +196,7 @@ def after_iri(buffer: NDArray[np.uint8], position: Number) -> Number:
                 return UNSURE
 
 
-@kernel
+@inlined
 def after_label(buffer: NDArray[np.uint8], position: Number) -> Number:
     """The place after a blank node with a plain label that a space follows, or UNSURE."""
     if buffer[position + 1] != COLON or not STARTS_LABEL[buffer[position + 2]]:
@@ -207,7 +207,7 @@ def after_label(buffer: NDArray[np.uint8], position: Number) -> Number:
     return position if buffer[position] == SPACE or buffer[position] == TAB else UNSURE
 
 
-@kernel
+@inlined
 def after_string(buffer: NDArray[np.uint8], position: Number) -> Number:
     """The place after a string in quotes that is written in canonical form, or UNSURE."""
     position += 1
@@ -227,7 +227,7 @@ def after_string(buffer: NDArray[np.uint8], position: Number) -> Number:
                 return UNSURE
 
 
-@kernel
+@inlined
 def after_language(buffer: NDArray[np.uint8], position: Number) -> Number:
     """The place after a tag like @en or @en-US, made lower case, or UNSURE."""
     start = position + 1
@@ -250,7 +250,7 @@ def after_language(buffer: NDArray[np.uint8], position: Number) -> Number:
     return position
 
 
-@kernel
+@inlined
 def begins_with(
     buffer: NDArray[np.uint8], start: Number, end: Number, text: NDArray[np.uint8]
 ) -> bool:
@@ -260,7 +260,7 @@ def begins_with(
     return equal_bytes(address_of(buffer) + start, address_of(text), text.shape[0])
 
 
-@kernel
+@inlined
 def after_literal(buffer: NDArray[np.uint8], position: Number) -> tuple[Number, Number]:
     """The place after a literal, or UNSURE; and where its canonical text ends."""
     position = after_string(buffer, position)
@@ -282,7 +282,7 @@ def after_literal(buffer: NDArray[np.uint8], position: Number) -> tuple[Number, 
     return end, end
 
 
-@kernel
+@inlined
 def after_resource(buffer: NDArray[np.uint8], position: Number) -> Number:
     """The place after an IRI or a blank node, or UNSURE."""
     if buffer[position] == OPEN_IRI:
@@ -292,7 +292,7 @@ def after_resource(buffer: NDArray[np.uint8], position: Number) -> Number:
     return UNSURE
 
 
-@kernel
+@inlined
 def scan_subject(buffer: NDArray[np.uint8], position: Number, spans: Spans, k: Number) -> Number:
     """Put the span of a subject at `k`; the subject of the line before is seen at a glance."""
     if k >= 3:
@@ -312,7 +312,7 @@ def scan_subject(buffer: NDArray[np.uint8], position: Number, spans: Spans, k: N
     return end
 
 
-@kernel
+@inlined
 def scan_statement(
     buffer: NDArray[np.uint8], position: Number, spans: Spans, count: Number, quads: bool
 ) -> Number:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from livefacts.store.compiled import kernel, prefetch
+from livefacts.store.compiled import inlined, kernel, prefetch
 from livefacts.store.text import (
     Number,
     address_of,
@@ -61,7 +61,7 @@ READY = -1
 
 
 class Terms(NamedTuple):
-    """The arrays of the table; `sizes` counts what is used of the others."""
+    """The arrays of the table; `sizes` counts what is used of them, `block` is for work."""
 
     slots: NDArray[np.int64]
     records: NDArray[np.int64]
@@ -70,9 +70,10 @@ class Terms(NamedTuple):
     prefix_starts: NDArray[np.int64]
     prefix_heap: NDArray[np.uint8]
     sizes: NDArray[np.int64]
+    block: NDArray[np.int64]
 
 
-@kernel
+@inlined
 def kind_of_text(address: Number, length: Number) -> Number:
     """What kind of term a text is: its first bytes tell."""
     first = load_byte(address) if length else 0
@@ -84,7 +85,7 @@ def kind_of_text(address: Number, length: Number) -> Number:
     return BLANK if first == UNDERSCORE else SYMBOL
 
 
-@kernel
+@inlined
 def prefix_length(address: Number, length: Number) -> Number:
     """How many bytes of an IRI stand before its local name."""
     position = length - 1
@@ -98,7 +99,7 @@ def prefix_length(address: Number, length: Number) -> Number:
     return 0
 
 
-@kernel
+@inlined
 def inline_integer(address: Number, length: Number) -> Number:
     """The id of a text that is a small canonical xsd:integer, or NOT_INLINE."""
     digits = length - INTEGER_SUFFIX.shape[0] - 1
@@ -126,7 +127,7 @@ def inline_integer(address: Number, length: Number) -> Number:
     return value + INLINE_ZERO
 
 
-@kernel
+@inlined
 def has_text(terms: Terms, number: Number, address: Number, length: Number) -> bool:
     """Whether the term of this number has this text."""
     record = terms.records[number]
@@ -142,7 +143,7 @@ def has_text(terms: Terms, number: Number, address: Number, length: Number) -> b
     return equal_bytes(address_of(terms.prefix_heap) + prefix_start, address, shared)
 
 
-@kernel
+@inlined
 def find_text(terms: Terms, address: Number, length: Number, tag: Number) -> tuple[Number, Number]:
     """The number of the term with this text, or -1; and the slot where it is or belongs."""
     mask = terms.slots.shape[0] - 1
@@ -158,7 +159,7 @@ def find_text(terms: Terms, address: Number, length: Number, tag: Number) -> tup
         slot = (slot + 1) & mask
 
 
-@kernel
+@inlined
 def prefix_number(terms: Terms, address: Number, length: Number) -> Number:
     """The number of a prefix, which is kept if it is new; 0, the empty one, if too many are."""
     tag = hash_tag(address, length)
@@ -187,7 +188,7 @@ def prefix_number(terms: Terms, address: Number, length: Number) -> Number:
     return number
 
 
-@kernel
+@inlined
 def add_text(terms: Terms, address: Number, length: Number, tag: Number, slot: Number) -> Number:
     """Give a new text the next number; there is room, and `slot` is where it belongs."""
     kind = kind_of_text(address, length)
@@ -210,7 +211,7 @@ def add_text(terms: Terms, address: Number, length: Number, tag: Number, slot: N
     return number
 
 
-@kernel
+@inlined
 def has_room(terms: Terms, texts: Number, size: Number) -> bool:
     """Whether so many new texts of so many bytes fit, with as much again to work in."""
     sizes = terms.sizes
@@ -266,7 +267,7 @@ def intern(terms: Terms, buffer: NDArray[np.uint8], length: Number) -> Number:
     return add_text(terms, address, length, tag, slot)
 
 
-@kernel
+@inlined
 def scoped_label(
     target: Number, address: Number, length: Number, scope: NDArray[np.uint8]
 ) -> Number:
@@ -298,9 +299,9 @@ def intern_spans(
     line before) is not looked up again.
     """
     base = address_of(buffer)
-    addresses = np.empty(BLOCK, np.int64)
-    lengths = np.empty(BLOCK, np.int64)
-    tags = np.empty(BLOCK, np.int64)
+    addresses = terms.block[0]
+    lengths = terms.block[1]
+    tags = terms.block[2]
     slots = address_of(terms.slots)
     records = address_of(terms.records)
     heap = address_of(terms.heap)
@@ -361,7 +362,7 @@ def intern_spans(
     return done
 
 
-@kernel
+@inlined
 def decimal_digits(value: Number) -> Number:
     """How many digits a number that is not negative has."""
     digits = 1
@@ -371,7 +372,7 @@ def decimal_digits(value: Number) -> Number:
     return digits
 
 
-@kernel
+@inlined
 def text_length(terms: Terms, term: Number) -> Number:
     """How many bytes the text of an id has."""
     if term >= INLINE_FIRST:
@@ -384,7 +385,7 @@ def text_length(terms: Terms, term: Number) -> Number:
     return rest + terms.prefix_starts[prefix + 1] - terms.prefix_starts[prefix]
 
 
-@kernel
+@inlined
 def write_text(terms: Terms, term: Number, target: Number) -> Number:
     """Write the text of an id at an address; the address after it."""
     if term >= INLINE_FIRST:

@@ -14,7 +14,7 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from livefacts.store.compiled import kernel
+from livefacts.store.compiled import inlined
 
 Number: TypeAlias = Any
 """An integer of a kernel, which is a machine number there and an int outside."""
@@ -58,13 +58,13 @@ store_word = _storer(types.uint64)
 store_byte = _storer(types.uint8)
 
 
-@kernel
+@inlined
 def address_of(array: NDArray[Any]) -> Number:
     """Where the first cell of an array is."""
     return np.int64(array.ctypes.data)
 
 
-@kernel
+@inlined
 def hash_tag(address: Number, length: Number) -> Number:
     """A number below 2**32 that is nearly always different for different texts."""
     h = SEED ^ (np.uint64(length) * MULTIPLIER)
@@ -80,7 +80,7 @@ def hash_tag(address: Number, length: Number) -> Number:
     return np.int64(h >> TAG_SHIFT)
 
 
-@kernel
+@inlined
 def equal_bytes(left: Number, right: Number, length: Number) -> bool:
     """Whether two texts of one length are the same."""
     position = 0
@@ -95,7 +95,7 @@ def equal_bytes(left: Number, right: Number, length: Number) -> bool:
     return True
 
 
-@kernel
+@inlined
 def copy_bytes(target: Number, source: Number, length: Number) -> None:
     """Copy a text to a place that it does not overlap."""
     position = 0
