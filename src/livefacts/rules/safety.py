@@ -182,10 +182,10 @@ def _require(formula: Negation | Comparison, bound: set[Variable], where: str = 
 def _unbound(formula: Negation | Comparison, variable: Variable) -> tuple[str, str]:
     if isinstance(formula, Comparison):
         return "compared", f"add an atom that binds {variable}"
-    name = formula.atom.name if isinstance(formula.atom, PredicateAtom) else "it"
+    name = formula.atom.name if isinstance(formula.atom, PredicateAtom) else "one"
     return "negated", (
-        f"add an atom that binds {variable}; to say that there is no {variable} at all, negate "
-        f"a predicate without it: write a rule such as some_{name}(…) :- … and then not some_{name}(…)"
+        f"add an atom that binds {variable}; to say that there is none at all, make a predicate "
+        f"without {variable} (has_{name}(…) :- …) and negate that one (not has_{name}(…))"
     )
 
 

@@ -30,7 +30,7 @@ WORDS = {
     "RBRACE": "a closing }",
     "COLON": "a colon",
     "ID": "a name for the rule",
-    "PREFIX_NAME": "a prefix with its colon, like ex:",
+    "PREFIX_NAME": "a prefix with its colon (ex:)",
     "IRI": "an IRI in < >",
     "INTEGER": "a whole number",
     "VARIABLE": "a variable",
@@ -64,9 +64,10 @@ def refuse_word(token: Token) -> Token:
         raise MistakeError(
             token,
             f"`{token}` is an operator of time, which is not part of this version yet",
-            f"as a name or symbol, write {token}_ or quote it",
+            f'elsewhere write {token}_, or the string "{token}"',
         )
-    raise MistakeError(token, f"`{token}` is a word of the rule language and cannot stand here")
+    hint = "not stands in the body, before an atom" if token == "not" else ""
+    raise MistakeError(token, f"`{token}` is a word of the language and cannot stand here", hint)
 
 
 def refuse_directive(token: Token) -> Token:
@@ -137,7 +138,7 @@ def _before(rest: str) -> str:
 
 def _hint(accepted: Set[str], place: Place, text: RuleText) -> str:
     rest = place.text[place.column - 1 :]
-    if rest.startswith(":-"):
+    if "DOT" in accepted and rest.startswith(":-"):
         return "a rule has one head and one :-"
     if "IF" in accepted and rest.startswith(ARROWS):
         return "a rule is written head :- body ."

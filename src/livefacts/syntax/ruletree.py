@@ -288,7 +288,7 @@ class TreeReader:
                 return self._negative(node, depth)
             case "call":
                 return self._call(node, depth)
-            case "arithmetic":
+            case _:
                 left, operator, right = _children(node)
                 return Arithmetic(
                     str(operator),
@@ -296,8 +296,6 @@ class TreeReader:
                     self._expression(right, depth + 1),
                     self._place(node),
                 )
-            case _:
-                raise self.text.refuse(_first(node), "a triple cannot stand in an expression")
 
     def _negative(self, node: Node, depth: int) -> Expression:
         _, operand = _children(node)
