@@ -1,0 +1,376 @@
+"""Query text: what a SPARQL query asks for, read before anything is evaluated.
+
+pyoxigraph does not show the queries it has parsed, so the text is cut into tokens here, in
+the way its grammar does, and the tokens tell what must be known first: whether the query
+would reach out of the process (SERVICE, LOAD), which graphs it names in FROM, and whether
+it is nested or chained so deeply that parsing or planning it would not come back.
+
+The one hard place is `<`: it begins an IRI, or it is an operator.  It is an operator only
+inside the parentheses of an expression, after an operand; so the reader keeps a stack of
+open brackets and knows of each whether it holds an expression.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from itertools import pairwise, zip_longest
+from urllib.parse import urljoin
+
+from livefacts.errors import Place, QueryError
+
+READING_FORMS = ("SELECT", "ASK", "CONSTRUCT", "DESCRIBE")
+WRITING_FORMS = frozenset(
+    ["INSERT", "DELETE", "LOAD", "CLEAR", "DROP", "CREATE", "ADD", "MOVE", "COPY", "WITH"]
+)
+SOLUTION_WORDS = frozenset(["SELECT", "GROUP", "ORDER", "HAVING", "BY"])
+CALLING_WORDS = frozenset(["FILTER", "HAVING", "BY", "ASC", "DESC"])
+
+
+@dataclass(frozen=True, slots=True)
+class QueryLimits:
+    """How large a query may be: characters, open brackets, triple patterns, operators.
+
+    Beyond these pyoxigraph can take minutes to plan a query, or crash the process.
+    """
+
+    size: int = 64 * 1024
+    nesting: int = 128
+    patterns: int = 128
+    operators: int = 1000
+
+
+DEFAULT_LIMITS = QueryLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class QueryText:
+    """A query that may be evaluated."""
+
+    text: str
+    form: str
+    graphs: tuple[str, ...]
+    computed: frozenset[str]
+    """Variables that stand after AS: their values come from an expression, not from a fact."""
+
+
+class Kind(Enum):
+    IRI = auto()
+    NAME = auto()
+    VARIABLE = auto()
+    BLANK = auto()
+    STRING = auto()
+    LANGUAGE = auto()
+    NUMBER = auto()
+    WORD = auto()
+    MARK = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A word of a query and where it begins."""
+
+    kind: Kind
+    text: str
+    start: int
+
+    def is_word(self, *words: str) -> bool:
+        return self.kind is Kind.WORD and self.text.upper() in words
+
+
+NOTHING = Token(Kind.MARK, "", 0)
+
+_LETTER = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c-\u200d\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
+_INNER = _LETTER + r"_0-9\u00b7\u0300-\u036f\u203f-\u2040-"
+_PREFIX = rf"[{_LETTER}](?:[{_INNER}.]*[{_INNER}])?"
+_ESCAPE = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?#@%]"
+_LOCAL = rf"(?:[{_LETTER}_:0-9]|{_ESCAPE})(?:(?:[{_INNER}.:]|{_ESCAPE})*(?:[{_INNER}:]|{_ESCAPE}))?"
+_STRINGS = (
+    r'"""(?:"{0,2}(?:[^"\\]|\\.))*"""|'
+    r"'''(?:'{0,2}(?:[^'\\]|\\.))*'''|"
+    r'"(?:[^"\\\n\r]|\\.)*"|'
+    r"'(?:[^'\\\n\r]|\\.)*'"
+)
+_TOKEN = re.compile(
+    rf"(?P<SKIP>[ \t\r\n]+|\#[^\r\n]*)"
+    rf"|(?P<STRING>{_STRINGS})"
+    rf'|(?P<IRI><[^<>"{{}}|^`\\\x00-\x20]*>)'
+    rf"|(?P<BLANK>_:[{_LETTER}_0-9](?:[{_INNER}.]*[{_INNER}])?)"
+    rf"|(?P<NAME>(?:{_PREFIX})?:(?:{_LOCAL})?)"
+    rf"|(?P<VARIABLE>[?$][{_LETTER}_0-9][{_LETTER}_0-9\u00b7\u0300-\u036f\u203f-\u2040]*)"
+    rf"|(?P<LANGUAGE>@[A-Za-z]+(?:-[A-Za-z0-9]+)*)"
+    rf"|(?P<NUMBER>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+    rf"|(?P<WORD>[{_LETTER}_]+)"
+    rf"|(?P<MARK>\|\||&&|\^\^|!=|<=|>=|<<\(|\)>>|<<|>>|.)",
+    re.DOTALL,
+)
+_LESS = re.compile(r"<=|<")
+_CODE_POINT = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
+_OPENING = frozenset(["(", "{", "[", "<<("])
+_CLOSING = frozenset([")", "}", "]", ")>>"])
+_OPERATORS = frozenset(["||", "&&", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/", "!"])
+_OPERANDS = (
+    Kind.IRI,
+    Kind.NAME,
+    Kind.VARIABLE,
+    Kind.BLANK,
+    Kind.STRING,
+    Kind.LANGUAGE,
+    Kind.NUMBER,
+)
+
+
+def read_query(
+    text: str, prefixes: Mapping[str, str], limits: QueryLimits = DEFAULT_LIMITS
+) -> QueryText:
+    """A query that only reads, and only what is in this process; otherwise a `QueryError`."""
+    if len(text) > limits.size:
+        raise QueryError(
+            f"the query has {len(text):,} characters; {limits.size:,} are allowed",
+            hint="load the data that it lists and join with it",
+        )
+    text = without_code_point_escapes(text)
+    tokens = _Reader(text, limits).read()
+    _refuse_services(text, tokens)
+    form = _form(text, tokens)
+    declared = _declared_prefixes(tokens)
+    _check_prefixes(text, tokens, {**prefixes, **declared})
+    graphs = _graphs(text, tokens, {**prefixes, **declared})
+    return QueryText(text, form, graphs, _computed(tokens))
+
+
+def without_code_point_escapes(text: str) -> str:
+    """The text with `\\uXXXX` replaced, which SPARQL does everywhere and before all else."""
+    replaced = _CODE_POINT.sub(_character, text)
+    found = _CODE_POINT.search(replaced)
+    if found:
+        raise QueryError(
+            "an escaped character that is itself made of escaped characters",
+            place=place_in(replaced, found.start()),
+            hint="write the character itself",
+        )
+    return replaced
+
+
+def _character(found: re.Match[str]) -> str:
+    number = int(found[1] or found[2], 16)
+    if 0xD800 <= number < 0xE000 or number > 0x10FFFF:
+        raise QueryError(f"{found[0]} is not a character", hint="write the character itself")
+    return chr(number)
+
+
+def place_in(text: str, position: int) -> Place:
+    """The line and column of a character of the query."""
+    before = text[:position]
+    line = before.count("\n") + 1
+    start = before.rfind("\n") + 1
+    shown = text[start:].partition("\n")[0]
+    return Place("query", line, position - start + 1, shown)
+
+
+@dataclass(slots=True)
+class _Bracket:
+    """An open bracket: whether it holds an expression, a list of terms, or rows of VALUES."""
+
+    is_expression: bool
+    is_list: bool = False
+    is_data: bool = False
+    lists_solutions: bool = False
+    """Between SELECT and its `{`, and after GROUP, HAVING and ORDER: parentheses compute."""
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Cuts a text into tokens, keeping count of what is open."""
+
+    text: str
+    limits: QueryLimits
+    tokens: list[Token] = field(default_factory=list)
+    open: list[_Bracket] = field(
+        default_factory=lambda: [_Bracket(is_expression=False, lists_solutions=True)]
+    )
+    patterns: int = 0
+    operators: int = 0
+
+    def read(self) -> list[Token]:
+        position = 0
+        while position < len(self.text):
+            found = self._match(position)
+            kind = found.lastgroup or "MARK"
+            if kind != "SKIP":
+                self._take(Token(Kind[kind], found[0], position))
+            position = found.end()
+        return self.tokens
+
+    def _match(self, position: int) -> re.Match[str]:
+        if self.text[position] == "<" and self.open[-1].is_expression and self._after_operand():
+            found = _LESS.match(self.text, position)
+        else:
+            found = _TOKEN.match(self.text, position)
+        assert found is not None, "every character begins a token"
+        if found[0] in ('"', "'"):
+            raise QueryError(
+                "a string that does not end",
+                place=place_in(self.text, position),
+                hint="close it with the same quotes",
+            )
+        return found
+
+    def _after_operand(self) -> bool:
+        if not self.tokens:
+            return False
+        last = self.tokens[-1]
+        return (
+            last.kind in _OPERANDS
+            or last.text in (")", "]", ")>>", ">>")
+            or last.is_word("TRUE", "FALSE")
+        )
+
+    def _take(self, token: Token) -> None:
+        inside = self.open[-1]
+        if token.text in _OPENING and token.kind is Kind.MARK:
+            self._open(token, inside)
+        elif token.text in _CLOSING and token.kind is Kind.MARK:
+            del self.open[max(1, len(self.open) - 1) :]
+        elif token.is_word(*SOLUTION_WORDS):
+            inside.lists_solutions = True
+        self._count(token, inside)
+        self.tokens.append(token)
+
+    def _open(self, token: Token, inside: _Bracket) -> None:
+        opened = _Bracket(is_expression=False)
+        if token.text == "(":
+            opened.is_expression = self._computes(inside)
+            opened.is_list = not opened.is_expression
+            opened.is_data = inside.is_data
+        elif token.text == "{":
+            inside.lists_solutions = False
+            opened.is_data = self._follows_values()
+        self.open.append(opened)
+        if len(self.open) - 1 > self.limits.nesting:
+            raise _too_large(self.text, token, "open brackets", self.limits.nesting)
+
+    def _computes(self, inside: _Bracket) -> bool:
+        """Whether a parenthesis that opens here holds an expression, not a list of terms."""
+        if inside.is_expression or inside.lists_solutions:
+            return True
+        if inside.is_data or not self.tokens:
+            return False
+        last = self.tokens[-1]
+        if last.kind in (Kind.IRI, Kind.NAME):
+            return len(self.tokens) > 1 and self.tokens[-2].is_word(*CALLING_WORDS)
+        return last.kind is Kind.WORD and last.text != "a"
+
+    def _follows_values(self) -> bool:
+        for token in reversed(self.tokens):
+            if token.is_word("VALUES"):
+                return True
+            if token.kind is not Kind.VARIABLE and token.text not in "()":
+                return False
+        return False
+
+    def _count(self, token: Token, inside: _Bracket) -> None:
+        if inside.is_expression:
+            self.operators += token.kind is Kind.MARK and token.text in _OPERATORS
+        elif not inside.is_data and not inside.lists_solutions:
+            separates = token.kind is Kind.MARK and token.text in ".;,/{"
+            self.patterns += separates or (inside.is_list and token.kind in _OPERANDS)
+        if self.patterns > self.limits.patterns:
+            raise _too_large(self.text, token, "triple patterns", self.limits.patterns)
+        if self.operators > self.limits.operators:
+            raise _too_large(self.text, token, "operators", self.limits.operators)
+
+
+def _too_large(text: str, token: Token, what: str, allowed: int) -> QueryError:
+    return QueryError(
+        f"the query has more than {allowed} {what}",
+        place=place_in(text, token.start),
+        hint="split the query, or let rules derive a part of it",
+    )
+
+
+def _refuse_services(text: str, tokens: Sequence[Token]) -> None:
+    """Refuses SERVICE, also where it runs into a neighbouring word without a space."""
+    for token, following in zip_longest(tokens, tokens[1:], fillvalue=NOTHING):
+        runs_into_a_name = (
+            token.kind is Kind.NAME
+            and "SERVICE" in token.text.partition(":")[0].upper()
+            and following.text == "{"
+        )
+        if runs_into_a_name or (token.kind is Kind.WORD and "SERVICE" in token.text.upper()):
+            raise QueryError(
+                "SERVICE is refused: a query reads only the facts of this reasoner",
+                place=place_in(text, token.start),
+                hint="fetch the data first and load it",
+            )
+
+
+def _form(text: str, tokens: Sequence[Token]) -> str:
+    for token in tokens:
+        if token.kind is not Kind.WORD or token.is_word("PREFIX", "BASE", "VERSION"):
+            continue
+        word = token.text.upper()
+        if word in READING_FORMS:
+            return word
+        if word in WRITING_FORMS:
+            raise QueryError(
+                f"{word} changes facts, and a query only reads them",
+                place=place_in(text, token.start),
+                hint="use load, add and remove",
+            )
+        raise QueryError(
+            f"{token.text} does not begin a query",
+            place=place_in(text, token.start),
+            hint="a query begins with SELECT, ASK, CONSTRUCT or DESCRIBE",
+        )
+    raise QueryError("the query is empty", hint="try SELECT * WHERE { ?s ?p ?o } LIMIT 10")
+
+
+def _declared_prefixes(tokens: Sequence[Token]) -> dict[str, str]:
+    base, declared = "", {}
+    for word, name, iri in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        if word.is_word("BASE") and name.kind is Kind.IRI:
+            base = urljoin(base, name.text[1:-1])
+        if word.is_word("PREFIX") and name.kind is Kind.NAME and iri.kind is Kind.IRI:
+            declared[name.text[:-1]] = urljoin(base, iri.text[1:-1])
+    return declared
+
+
+def _check_prefixes(text: str, tokens: Sequence[Token], prefixes: Mapping[str, str]) -> None:
+    for token in tokens:
+        prefix = token.text.partition(":")[0]
+        if token.kind is Kind.NAME and prefix not in prefixes:
+            known = ", ".join(f"{name}:" for name in sorted(prefixes))
+            raise QueryError(
+                f"the prefix {prefix}: is not declared",
+                place=place_in(text, token.start),
+                hint=f"begin with PREFIX {prefix}: <...>; known without it: {known or 'none'}",
+            )
+
+
+def _graphs(text: str, tokens: Sequence[Token], prefixes: Mapping[str, str]) -> tuple[str, ...]:
+    """The IRIs after FROM and FROM NAMED."""
+    graphs, base = [], ""
+    for index, token in enumerate(tokens[:-1]):
+        if token.is_word("BASE"):
+            base = urljoin(base, tokens[index + 1].text[1:-1])
+        if not token.is_word("FROM"):
+            continue
+        named = tokens[index + 1].is_word("NAMED") and index + 2 < len(tokens)
+        graph = tokens[index + 2 if named else index + 1]
+        if graph.kind is Kind.IRI:
+            graphs.append(urljoin(base, graph.text[1:-1]))
+        elif graph.kind is Kind.NAME:
+            prefix, _, local = graph.text.partition(":")
+            graphs.append(prefixes[prefix] + re.sub(r"\\(.)", r"\1", local))
+    return tuple(graphs)
+
+
+def _computed(tokens: Sequence[Token]) -> frozenset[str]:
+    return frozenset(
+        after.text[1:]
+        for token, after in pairwise(tokens)
+        if token.is_word("AS") and after.kind is Kind.VARIABLE
+    )

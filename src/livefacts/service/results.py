@@ -1,0 +1,271 @@
+"""Results: what a query answers, as objects and as text.
+
+`Rows` answer SELECT, `Answer` answers ASK, `Triples` answer CONSTRUCT and DESCRIBE.  All of
+them can be written as a table for people, and in the formats of the SPARQL standards.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, overload
+
+from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple, serialize
+
+from livefacts.errors import QueryError
+from livefacts.model.numbers import XSD
+
+RdfTerm: TypeAlias = NamedNode | BlankNode | Literal | Triple
+_BARE = frozenset(XSD + name for name in ("integer", "decimal", "double", "boolean"))
+
+
+class Row(tuple["RdfTerm | None", ...]):
+    """One answer: its terms in SELECT order, by position or by name; None is unbound.
+
+    >>> row = Row.of(("x", "n"), (NamedNode("ex:a"), None))
+    >>> row["x"], row[1]
+    (<NamedNode value=ex:a>, None)
+    """
+
+    variables: tuple[str, ...]
+
+    @classmethod
+    def of(cls, variables: tuple[str, ...], terms: Sequence[RdfTerm | None]) -> Row:
+        row = cls(terms)
+        row.variables = variables
+        return row
+
+    @overload  # type: ignore[override]
+    def __getitem__(self, key: int | str) -> RdfTerm | None: ...
+    @overload
+    def __getitem__(self, key: slice) -> tuple[RdfTerm | None, ...]: ...
+    def __getitem__(self, key: int | str | slice) -> Any:
+        if not isinstance(key, str):
+            return super().__getitem__(key)
+        name = key.lstrip("?$")
+        if name not in self.variables:
+            listed = ", ".join(f"?{variable}" for variable in self.variables)
+            raise QueryError(f"the query has no variable ?{name}", hint=f"it selects {listed}")
+        return super().__getitem__(self.variables.index(name))
+
+    def as_dict(self) -> dict[str, RdfTerm]:
+        """The bound variables and their terms."""
+        pairs = zip(self.variables, self, strict=True)
+        return {name: term for name, term in pairs if term is not None}
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The answers of a SELECT query, in order."""
+
+    variables: tuple[str, ...]
+    rows: tuple[Row, ...]
+    prefixes: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: int) -> Row:
+        return self.rows[index]
+
+    def to_table(self, width: int = 100) -> str:
+        """A text table, with IRIs shortened by the known prefixes."""
+        cells = [[shown(term, self.prefixes) for term in row] for row in self.rows]
+        return table([f"?{name}" for name in self.variables], cells, width)
+
+    def to_csv(self) -> str:
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\r\n")
+        writer.writerow(self.variables)
+        writer.writerows([plain(term) for term in row] for row in self.rows)
+        return out.getvalue()
+
+    def to_tsv(self) -> str:
+        lines = ["\t".join(f"?{name}" for name in self.variables)]
+        lines += ["\t".join(tabbed(term) for term in row) for row in self.rows]
+        return "\n".join(lines) + "\n"
+
+    def to_json(self) -> str:
+        bindings = [{n: as_json(t) for n, t in row.as_dict().items()} for row in self.rows]
+        lines = ",\n".join(map(_json, bindings))
+        head = _json({"vars": self.variables})
+        return f'{{"head": {head}, "results": {{"bindings": [\n{lines}\n]}}}}\n'
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer of an ASK query; use it as a bool."""
+
+    value: bool
+
+    def __bool__(self) -> bool:
+        return self.value
+
+    def to_table(self, width: int = 100) -> str:
+        return "yes\n" if self.value else "no\n"
+
+    def to_csv(self) -> str:
+        return "true\r\n" if self.value else "false\r\n"
+
+    def to_tsv(self) -> str:
+        return "true\n" if self.value else "false\n"
+
+    def to_json(self) -> str:
+        return _json({"head": {}, "boolean": self.value}) + "\n"
+
+
+@dataclass(frozen=True)
+class Triples:
+    """The triples that a CONSTRUCT or DESCRIBE query makes, each once."""
+
+    triples: tuple[Triple, ...]
+    prefixes: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+
+    variables = ("subject", "predicate", "object")
+
+    def __iter__(self) -> Iterator[Triple]:
+        return iter(self.triples)
+
+    def __len__(self) -> int:
+        return len(self.triples)
+
+    def as_rows(self) -> Rows:
+        """The triples as rows of subject, predicate and object."""
+        rows = tuple(Row.of(self.variables, tuple(triple)) for triple in self.triples)
+        return Rows(self.variables, rows, self.prefixes)
+
+    def to_table(self, width: int = 100) -> str:
+        return self.as_rows().to_table(width)
+
+    def to_csv(self) -> str:
+        return self.as_rows().to_csv()
+
+    def to_tsv(self) -> str:
+        return self.as_rows().to_tsv()
+
+    def to_json(self) -> str:
+        return self.as_rows().to_json()
+
+    def to_ntriples(self) -> str:
+        return "".join(f"{triple} .\n" for triple in self.triples)
+
+    def to_turtle(self) -> str:
+        used = {name: iri for name, iri in self.prefixes.items() if name}
+        text = serialize(self.triples, format=RdfFormat.TURTLE, prefixes=used)
+        return "" if text is None else text.decode()
+
+
+QueryResult: TypeAlias = Rows | Answer | Triples
+
+
+def shown(term: RdfTerm | None, prefixes: Mapping[str, str]) -> str:
+    """A term for people: short IRIs, bare numbers, quoted strings."""
+    if term is None:
+        return ""
+    if isinstance(term, NamedNode):
+        return _shortened(term.value, prefixes)
+    if isinstance(term, Literal):
+        return _shown_literal(term, prefixes)
+    if isinstance(term, Triple):
+        return f"<<( {' '.join(shown(part, prefixes) for part in term)} )>>"
+    return str(term)
+
+
+def _shortened(iri: str, prefixes: Mapping[str, str]) -> str:
+    fitting = [(len(p), name) for name, p in prefixes.items() if p and iri.startswith(p)]
+    if not fitting:
+        return f"<{iri}>"
+    length, name = max(fitting)
+    local = iri[length:]
+    is_name = local.replace("_", "").replace("-", "").isalnum() or not local
+    return f"{name}:{local}" if is_name else f"<{iri}>"
+
+
+def _shown_literal(literal: Literal, prefixes: Mapping[str, str]) -> str:
+    if literal.datatype.value in _BARE:
+        return literal.value
+    text = str(literal)
+    if "^^" not in text or literal.language is not None:
+        return text
+    return f"{text.rpartition('^^')[0]}^^{_shortened(literal.datatype.value, prefixes)}"
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:
+    """Columns under their heads, cut to the width, and the number of rows."""
+    if not heads:
+        return f"({_counted(len(rows))})\n"
+    widths = _column_widths(heads, rows, width)
+    lines = [_line(heads, widths), "  ".join("─" * w for w in widths)]
+    lines += [_line(row, widths) for row in rows]
+    return "\n".join([*lines, f"({_counted(len(rows))})"]) + "\n"
+
+
+def _column_widths(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[int]:
+    widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
+    least = max(8, (width - 2 * (len(heads) - 1)) // len(heads))
+    while sum(widths) + 2 * (len(widths) - 1) > width and max(widths) > least:
+        widest = widths.index(max(widths))
+        widths[widest] -= 1
+    return widths
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    padded = [_fitted(cell, width) for cell, width in zip(cells, widths, strict=True)]
+    return "  ".join(padded).rstrip()
+
+
+def _fitted(cell: str, width: int) -> str:
+    return cell.ljust(width) if len(cell) <= width else cell[: width - 1] + "…"
+
+
+def _counted(number: int) -> str:
+    return "1 row" if number == 1 else f"{number:,} rows"
+
+
+def plain(term: RdfTerm | None) -> str:
+    """A term in SPARQL's CSV: without brackets, quotes, language and datatype."""
+    if term is None:
+        return ""
+    return term.value if isinstance(term, NamedNode | Literal) else str(term)
+
+
+def tabbed(term: RdfTerm | None) -> str:
+    """A term in SPARQL's TSV: as in Turtle, on one line."""
+    if isinstance(term, Triple):
+        return f"<<( {' '.join(map(tabbed, term))} )>>"
+    return "" if term is None else str(term).replace("\t", "\\t")
+
+
+def as_json(term: RdfTerm) -> dict[str, Any]:
+    """A term in SPARQL's JSON."""
+    match term:
+        case NamedNode():
+            return {"type": "uri", "value": term.value}
+        case BlankNode():
+            return {"type": "bnode", "value": term.value}
+        case Literal():
+            return _literal_as_json(term)
+        case Triple():
+            parts = zip(Triples.variables, term, strict=True)
+            return {"type": "triple", "value": {name: as_json(part) for name, part in parts}}
+
+
+def _literal_as_json(literal: Literal) -> dict[str, Any]:
+    found: dict[str, Any] = {"type": "literal", "value": literal.value}
+    if literal.language is not None:
+        found["xml:lang"] = literal.language
+        if literal.direction is not None:
+            found["its:dir"] = literal.direction.value
+    elif literal.datatype.value != XSD + "string":
+        found["datatype"] = literal.datatype.value
+    return found
+
+
+def _json(document: dict[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False)

@@ -1,0 +1,430 @@
+"""SPARQL over a store that is kept in step: what is refused, what is answered, and how."""
+
+import json
+import random
+
+import pytest
+from pyoxigraph import (
+    BlankNode,
+    Literal,
+    NamedNode,
+    Quad,
+    QueryResultsFormat,
+    RdfFormat,
+    Triple,
+    parse,
+    parse_query_results,
+)
+
+from livefacts.errors import QueryError
+from livefacts.service import queries
+from livefacts.service.queries import QueryStore
+from livefacts.service.querytext import QueryLimits, read_query
+from livefacts.service.results import Answer, Row, Rows, Triples
+from livefacts.service.variants import stored_form
+
+EX = "http://example.org/"
+XSD = "http://www.w3.org/2001/XMLSchema#"
+PREFIXES = {"ex": EX}
+
+
+def ex(name: str) -> NamedNode:
+    return NamedNode(EX + name)
+
+
+def typed(text: str, name: str) -> Literal:
+    return Literal(text, datatype=NamedNode(XSD + name))
+
+
+ANNA_READS = Triple(ex("anna"), ex("reads"), ex("emma"))
+ANNA_IS = Triple(ex("anna"), ex("age"), typed("41", "integer"))
+BERT_IS = Triple(ex("bert"), ex("age"), typed("7", "integer"))
+
+
+@pytest.fixture
+def store() -> QueryStore:
+    made = QueryStore()
+    made.apply([ANNA_READS, ANNA_IS, BERT_IS], [])
+    return made
+
+
+def refused(text: str, **limits: int) -> str:
+    with pytest.raises(QueryError) as caught:
+        read_query(text, PREFIXES, QueryLimits(**limits))
+    return str(caught.value)
+
+
+def test_rows_come_in_select_order_and_have_names(store):
+    result = store.query("SELECT ?n ?x { ?x ex:age ?n } ORDER BY ?n", PREFIXES)
+    assert result.variables == ("n", "x")
+    assert [tuple(row) for row in result] == [
+        (typed("7", "integer"), ex("bert")),
+        (typed("41", "integer"), ex("anna")),
+    ]
+    assert len(result) == 2
+    assert result[1]["x"] == result[1]["?x"] == result[1][1] == ex("anna")
+    assert result[0].as_dict() == {"n": typed("7", "integer"), "x": ex("bert")}
+
+
+def test_an_unbound_variable_is_none(store):
+    result = store.query("SELECT * { ?x ex:age ?n OPTIONAL { ?x ex:reads ?b } }", PREFIXES)
+    assert {(row["x"], row["b"]) for row in result} == {
+        (ex("anna"), ex("emma")),
+        (ex("bert"), None),
+    }
+
+
+def test_a_variable_that_was_not_selected_is_named_in_the_error(store):
+    row = store.query("SELECT ?x { ?x ex:reads ?y }", PREFIXES)[0]
+    with pytest.raises(QueryError, match=r"no variable \?y"):
+        row["y"]
+
+
+def test_ask_answers_yes_or_no(store):
+    assert store.query("ASK { ex:anna ex:reads ?x }", PREFIXES)
+    assert not store.query("ASK { ex:bert ex:reads ?x }", PREFIXES)
+
+
+def test_construct_and_describe_give_triples(store):
+    made = store.query("CONSTRUCT { ?y ex:readBy ?x } WHERE { ?x ex:reads ?y }", PREFIXES)
+    assert list(made) == [Triple(ex("emma"), ex("readBy"), ex("anna"))]
+    assert set(store.query("DESCRIBE ex:anna", PREFIXES)) == {ANNA_READS, ANNA_IS}
+
+
+def test_the_store_follows_changes(store):
+    store.apply([Triple(ex("bert"), ex("reads"), ex("emma"))], [ANNA_READS])
+    assert [row["x"] for row in store.query("SELECT ?x { ?x ex:reads ?y }", PREFIXES)] == [
+        ex("bert")
+    ]
+
+
+def test_well_known_prefixes_need_no_declaration(store):
+    store.apply(
+        [Triple(ex("anna"), NamedNode(queries.WELL_KNOWN_PREFIXES["rdf"] + "type"), ex("P"))], []
+    )
+    assert store.query("ASK { ?x rdf:type ?y }")
+
+
+def test_an_unknown_prefix_is_shown_where_it_stands():
+    message = refused("ASK {\n  ?x foo:bar ?y }")
+    assert "the prefix foo: is not declared" in message
+    assert "query:2:6\n      ?x foo:bar ?y }\n         ^" in message
+    assert "ex:" in message
+
+
+def test_a_syntax_error_has_a_place(store):
+    with pytest.raises(QueryError) as caught:
+        store.query("SELECT ?x\nWHERE { ?x ?y }")
+    assert caught.value.place is not None
+    assert caught.value.place.line == 2
+    assert caught.value.place.text == "WHERE { ?x ?y }"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT * { SERVICE <http://a/> { ?s ?p ?o } }",
+        "SELECT * { service ?x { } }",
+        "SELECT * { SERVICE SILENT ex:x { } }",
+        "SELECT * { SERV\\u0049CE <http://a/> { } }",
+        "SELECT * { {} UNION{SERVICE<http://a/>{}} }",
+        "SELECT * { ?s ?p 'it''s' . SERVICE <http://a/> {} }",
+        'SELECT * { ?s ?p "\\"" . SERVICE <http://a/> {} }',
+        "SELECT * { ?s ?p ex:a\\'b . SERVICE <http://a/> {} # ' \n }",
+        "SELECT * { ?s ?p <http://a#b> . SERVICE <http://a/> {} }",
+        "SELECT * { FILTER(?a<?b)SERVICE?x#>\n{} }",
+        "SELECT * { FILTER(?a <?b && ?c> ?d) SERVICE ?x {} }",
+        "SELECT * { ?s ?p (?x<http://a#b>) . SERVICE ?x {} }",
+        "SELECT * { FILTER(ex:f(?a)<?b)SERVICE?x#>\n{} }",
+        "SELECT * { { SELECT (1 AS ?z) (?a<?b AS ?c) { SERVICE?x#>\n{} } } }",
+        "SELECT * { { SELECT ?a { } HAVING (?a<?b) } SERVICE?x#>\n{} }",
+        "SELECT * { FILTER ex:f(?a<?b)SERVICE?x#>\n{} }",
+        "SELECT * { ?s ?p true SERVICE ?x {} }",
+        "SELECT * { ?s ?p trueSERVICE?x {} }",
+        "SELECT * { SERVICEex:x {} }",
+        "SELECT * { SERVICESILENT?x {} }",
+        "SELECT * { ?s ?p '''''SERVICE''' . SERVICE <http://a/> {} }",
+        "SELECT * { FILTER NOT EXISTS { SERVICE <http://a/> {} } }",
+        "SELECT * { GRAPH ?g { SERVICE <http://a/> {} } }",
+    ],
+)
+def test_service_is_refused_wherever_it_hides(text):
+    assert "SERVICE is refused" in refused(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ASK { ?s ?p 'SERVICE <http://a/> {}' }",
+        "ASK { ?s ?p '''SERVICE\n' {}''' }",
+        'ASK { ?s ?p """a "quoted" SERVICE""" }',
+        "ASK { ?s ?p ?o } # SERVICE <http://a/> {}",
+        "ASK { ?service ?p <http://example.org/SERVICE> }",
+        "ASK { ?s ex:SERVICE ex:service }",
+        "PREFIX service: <http://a/> ASK { ?s service:x service:y }",
+        "ASK { ?s ?p ?o FILTER(?o<5 && ?o>3) }",
+        "SELECT ?x { ?x ?p ?o } ORDER BY ?o LIMIT 3",
+    ],
+)
+def test_the_word_service_may_stand_in_strings_comments_and_names(store, text):
+    store.query(text, PREFIXES)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "LOAD <http://a/>",
+        "INSERT DATA { }",
+        "PREFIX a: <b:> delete where { ?s ?p ?o }",
+        "CLEAR ALL",
+    ],
+)
+def test_updates_are_refused_with_a_hint(text):
+    assert "a query only reads" in refused(text)
+
+
+def test_what_is_no_query_is_said_to_be_none():
+    assert "the query is empty" in refused("  # nothing\n")
+    assert "frobnicate does not begin a query" in refused("frobnicate { }")
+    assert "a string that does not end" in refused("ASK { ?s ?p 'x }")
+
+
+def test_an_escape_that_makes_an_escape_is_refused():
+    assert "escaped character" in refused("ASK { ?s ?p '\\u005Cu0041' }")
+    assert "not a character" in refused("ASK { ?s ?p '\\uD800' }")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("ASK " + "{" * 5000 + "}" * 5000, "open brackets"),
+        ("ASK { FILTER(" + "(" * 200 + "1" + ")" * 200 + ") }", "open brackets"),
+        (
+            "ASK { " + " . ".join(f"?x{i} ex:p ?x{i + 1}" for i in range(200)) + " }",
+            "triple patterns",
+        ),
+        ("ASK { ?s ex:p " + ",".join("1" * 200) + " }", "triple patterns"),
+        ("ASK { ?s ex:p (" + " ".join("1" * 200) + ") }", "triple patterns"),
+        ("ASK { ?s " + "/".join(["ex:p"] * 200) + " ?o }", "triple patterns"),
+        ("ASK { ?s ?p ?o " + "OPTIONAL { ?s ?p ?o } " * 200 + "}", "triple patterns"),
+        ("SELECT ((" + "+".join("1" * 5000) + ") AS ?x) {}", "operators"),
+        ("ASK { FILTER(" + "!" * 5000 + "true) }", "operators"),
+        ("ASK { } #" + "x" * 70_000, "characters"),
+    ],
+)
+def test_a_query_that_could_hang_or_crash_is_refused(text, said):
+    assert said in refused(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ASK { VALUES ?x { " + "1 " * 5000 + "} }",
+        "ASK { VALUES (?x ?y) { " + "(1 <http://a#b>) " * 2000 + "} }",
+        "ASK { ?s ?p ?o FILTER(?o IN (" + ",".join("1" * 5000) + ")) }",
+        "SELECT " + " ".join(f"(1 AS ?x{i})" for i in range(500)) + " {}",
+    ],
+)
+def test_long_lists_of_values_are_allowed(store, text):
+    store.query(text)
+
+
+def test_limits_can_be_chosen():
+    assert "more than 3 open brackets" in refused("ASK { FILTER(((1))) }", nesting=3)
+
+
+def test_named_graphs_hold_what_was_asserted_in_them(store):
+    graph = ex("library")
+    store.apply([Quad(ex("anna"), ex("reads"), ex("emma"), graph)], [])
+    count = "SELECT (COUNT(*) AS ?n) %s { ?s ?p ?o }"
+    assert store.query(count % "").rows[0][0] == typed("3", "integer")
+    assert store.query(count % "FROM ex:library", PREFIXES).rows[0][0] == typed("1", "integer")
+    assert list(store.query("SELECT ?g { GRAPH ?g { ?s ?p ?o } }")) == [(graph,)]
+    assert store.query("ASK FROM NAMED <http://example.org/library> { GRAPH ?g { ?s ?p ?o } }")
+
+
+def test_from_a_graph_that_is_not_loaded_is_an_error_that_names_a_near_one(store):
+    store.add_graph(ex("library"))
+    with pytest.raises(
+        QueryError, match=r"no graph <http://example\.org/libary> is loaded"
+    ) as caught:
+        store.query("ASK FROM ex:libary { ?s ?p ?o }", PREFIXES)
+    assert "<http://example.org/library>" in caught.value.hint
+    with pytest.raises(QueryError, match="no graph"):
+        store.query("BASE <http://example.org/> ASK FROM NAMED <attic> { ?s ?p ?o }")
+
+
+def test_filling_keeps_blank_node_labels_and_joins_pieces_of_lines():
+    lines = (
+        b'_:b1 <http://example.org/p> _:b2 .\n<http://example.org/s> <http://example.org/p> "a" .\n'
+    )
+    store = QueryStore()
+    store.fill([lines[:20], lines[20:45], lines[45:]])
+    assert set(store.query("CONSTRUCT WHERE { ?s ?p ?o }")) == {
+        Triple(BlankNode("b1"), ex("p"), BlankNode("b2")),
+        Triple(ex("s"), ex("p"), Literal("a")),
+    }
+
+
+def test_filling_in_many_batches_gives_the_same(monkeypatch):
+    monkeypatch.setattr(queries, "BATCH_BYTES", 100)
+    facts = {Triple(ex(f"s{i}"), ex("p"), one) for i in range(40) for one in variant_terms()}
+    store = QueryStore()
+    store.fill([f"{fact} .\n".encode() for fact in facts])
+    assert set(store.query("CONSTRUCT WHERE { ?s ?p ?o }")) == facts
+
+
+VARIANTS = {
+    "integer": ["1", "01", "+1", "2", "002"],
+    "int": ["1", "7"],
+    "decimal": ["1", "1.0", "1.50", "1.5"],
+    "double": ["1", "1e0", "1.0E0"],
+    "boolean": ["true", "1", "false"],
+    "dateTime": ["2026-01-01T00:00:00Z", "2026-01-01T00:00:00+00:00", "2026-01-01T00:00:00.0Z"],
+    "duration": ["P1Y", "P12M"],
+    "string": ["1", "a"],
+    "byte": ["x", "300"],
+}
+
+
+def variant_terms() -> list:
+    terms = [typed(text, name) for name, texts in VARIANTS.items() for text in texts]
+    terms += [Literal("a", language=tag) for tag in ("en", "EN", "en-GB")]
+    return [*terms, Triple(ex("s"), ex("p"), typed("01", "integer"))]
+
+
+def test_a_value_written_in_two_ways_leaves_with_the_second_fact():
+    one, padded = (Triple(ex("s"), ex("p"), typed(text, "integer")) for text in ("1", "01"))
+    for first, second in ((one, padded), (padded, one)):
+        store = QueryStore()
+        store.apply([one, padded], [])
+        store.apply([], [first])
+        assert list(store.query("CONSTRUCT WHERE { ?s ?p ?o }")) == [second]
+        store.apply([], [second])
+        assert not store.query("ASK { ?s ?p ?o }")
+
+
+def test_answers_are_written_as_the_facts_are():
+    store = QueryStore()
+    store.apply([Triple(ex("s"), ex("p"), typed("007", "int"))], [])
+    assert store.query("SELECT ?o { ?s ?p ?o }")[0]["o"] == typed("007", "int")
+
+
+def test_a_value_that_facts_write_in_several_ways_is_answered_in_its_stored_form():
+    store = QueryStore()
+    store.apply([Triple(ex("s"), ex("p"), typed("007", "integer"))], [])
+    store.apply([Triple(ex("t"), ex("p"), typed("7", "integer"))], [])
+    assert {row["o"] for row in store.query("SELECT ?o { ?s ?p ?o }")} == {typed("7", "integer")}
+    store.apply([], [Triple(ex("t"), ex("p"), typed("7", "integer"))])
+    assert store.query("SELECT ?o { ?s ?p ?o }")[0]["o"] == typed("007", "integer")
+
+
+def test_a_computed_value_is_not_rewritten():
+    store = QueryStore()
+    store.apply([Triple(ex("s"), ex("p"), typed("01", "integer"))], [])
+    assert store.query("SELECT (COUNT(*) AS ?n) { ?s ?p ?o }")[0]["n"] == typed("1", "integer")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_after_any_changes_the_store_holds_exactly_the_facts(seed):
+    random.seed(seed)
+    graphs = [None, None, ex("g")]
+    world = [
+        Triple(ex(s), ex("p"), o) if g is None else Quad(ex(s), ex("p"), o, g)
+        for s in "st"
+        for o in [*variant_terms(), BlankNode("b"), ex("o")]
+        for g in dict.fromkeys(graphs)
+    ]
+    store, true = QueryStore(), set(random.sample(world, 40))
+    store.fill(
+        [f"{fact} .\n".encode() for fact in true if isinstance(fact, Triple)],
+        [fact for fact in true if isinstance(fact, Quad)],
+    )
+    for _ in range(30):
+        removed = set(random.sample(sorted(true, key=str), min(len(true), random.randint(0, 12))))
+        added = set(random.sample(world, random.randint(0, 12))) - true
+        store.apply(added, removed)
+        true = (true - removed) | added
+        triples = {fact for fact in true if isinstance(fact, Triple)}
+        assert set(store.query("CONSTRUCT WHERE { ?s ?p ?o }")) == triples
+        named = {(f.subject, stored_form(f.object)) for f in true if isinstance(f, Quad)}
+        rows = store.query("SELECT ?s ?o { GRAPH ?g { ?s ?p ?o } }")
+        assert {(row["s"], stored_form(row["o"])) for row in rows} == named
+
+
+ODD_TERMS = [
+    ex("a"),
+    BlankNode("b"),
+    Literal('tab\tline\nquote " comma, \\ back'),
+    Literal("é", language="fr-be"),
+    typed("7", "integer"),
+    typed("x", "byte"),
+    Literal("x", datatype=ex("type")),
+    Triple(ex("s"), ex("p"), typed("1", "integer")),
+    None,
+]
+
+
+def odd_rows() -> Rows:
+    rows = [Row.of(("x", "y"), (ex("row"), term)) for term in ODD_TERMS]
+    return Rows(("x", "y"), tuple(rows), {"ex": EX, "xsd": XSD})
+
+
+@pytest.mark.parametrize("name", ["json", "tsv"])
+def test_json_and_tsv_can_be_read_back(name):
+    text = getattr(odd_rows(), f"to_{name}")()
+    read = parse_query_results(text, QueryResultsFormat.from_extension(name))
+    assert [tuple(solution) for solution in read] == [tuple(row) for row in odd_rows()]
+
+
+def test_csv_holds_bare_values():
+    lines = odd_rows().to_csv().split("\r\n")
+    assert lines[0] == "x,y"
+    assert lines[1] == "http://example.org/row,http://example.org/a"
+    assert lines[3] == 'http://example.org/row,"tab\tline\nquote "" comma, \\ back"'
+    assert lines[5] == "http://example.org/row,7"
+    assert lines[9] == "http://example.org/row,"
+
+
+def test_a_table_shortens_iris_and_says_how_many_rows():
+    assert odd_rows().to_table(width=48).splitlines() == [
+        "?x      ?y",
+        "──────  ────────────────────────────────────",
+        "ex:row  ex:a",
+        "ex:row  _:b",
+        'ex:row  "tab\\tline\\nquote \\" comma, \\\\ back"',
+        'ex:row  "é"@fr-be',
+        "ex:row  7",
+        'ex:row  "x"^^xsd:byte',
+        'ex:row  "x"^^ex:type',
+        "ex:row  <<( ex:s ex:p 1 )>>",
+        "ex:row",
+        "(9 rows)",
+    ]
+
+
+def test_a_table_is_cut_to_its_width():
+    lines = odd_rows().to_table(width=30).splitlines()
+    assert max(map(len, lines)) <= 30
+    assert lines[4].endswith("…")
+
+
+def test_a_query_without_variables_still_has_rows(store):
+    assert store.query("SELECT * { ex:anna ex:reads ex:emma }", PREFIXES).to_table() == "(1 row)\n"
+
+
+def test_yes_and_no_can_be_written_too():
+    assert Answer(True).to_table() == "yes\n"
+    assert json.loads(Answer(False).to_json()) == {"head": {}, "boolean": False}
+    assert (Answer(True).to_csv(), Answer(False).to_tsv()) == ("true\r\n", "false\n")
+
+
+def test_triples_are_written_as_ntriples_and_turtle():
+    made = Triples((ANNA_READS, ANNA_IS), PREFIXES)
+    for text, form in (
+        (made.to_ntriples(), RdfFormat.N_TRIPLES),
+        (made.to_turtle(), RdfFormat.TURTLE),
+    ):
+        assert {quad.triple for quad in parse(text, form)} == {ANNA_READS, ANNA_IS}
+    assert "@prefix ex:" in made.to_turtle()
+    assert made.to_csv().startswith("subject,predicate,object\r\n")
