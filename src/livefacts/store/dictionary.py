@@ -19,7 +19,7 @@ from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, RdfFormat, 
 
 from livefacts.errors import LimitError
 from livefacts.model.facts import Symbol, Term
-from livefacts.store import termtable
+from livefacts.store import termtable, termwriter
 from livefacts.store.termtable import (
     BLANK,
     BYTES_WANTED,
@@ -215,16 +215,16 @@ class Dictionary:
     def write_ntriples(self, rows: Ids) -> bytes:
         """Rows of ids as N-Triples; as N-Quads if there is a fourth column of graphs."""
         statements = np.ascontiguousarray(rows, np.int32)
-        out = np.empty(termtable.statements_length(self._terms, statements), np.uint8)
-        termtable.write_statements(self._terms, statements, out)
+        out = np.empty(termwriter.statements_length(self._terms, statements), np.uint8)
+        termwriter.write_statements(self._terms, statements, out)
         return out.tobytes()
 
     def _keys(self, ids: Ids) -> list[str]:
         ids = np.ascontiguousarray(ids)
         lengths = np.empty(len(ids), np.int64)
-        termtable.lengths_of(self._terms, ids, lengths)
+        termwriter.lengths_of(self._terms, ids, lengths)
         out = np.empty(int(lengths.sum()), np.uint8)
-        termtable.write_texts(self._terms, ids, out)
+        termwriter.write_texts(self._terms, ids, out)
         text, position, keys = out.tobytes(), 0, []
         for length in lengths.tolist():
             keys.append(text[position : position + length].decode())
