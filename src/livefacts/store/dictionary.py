@@ -65,7 +65,6 @@ MOST_TERMS = 2**30
 HEAP_LIMIT = 2**40
 SPARE_ROOM = 4
 """A full array grows by a quarter."""
-NO_SCOPE = np.empty(0, np.uint8)
 
 DIRECTIONS = {"ltr": BaseDirection.LTR, "rtl": BaseDirection.RTL}
 ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "\\": "\\"}
@@ -143,9 +142,9 @@ class Dictionary:
     def encode(self, terms: Iterable[Term]) -> Ids:
         """The ids of terms; new ones are added."""
         keys = [_key_of(term) for term in terms]
-        ends = np.cumsum([len(key) for key in keys], dtype=np.int64)
-        starts = np.concatenate(([0], ends[:-1])).astype(np.int64)
-        return self.encode_spans(np.frombuffer(b"".join(keys), np.uint8), starts, ends, b"")
+        lengths = np.array([len(key) for key in keys], np.int64)
+        ends = np.cumsum(lengths)
+        return self.encode_spans(_as_array(b"".join(keys)), ends - lengths, ends, b"")
 
     def encode_one(self, term: Term) -> int:
         """The id of a term, which is added if it is new."""
@@ -170,7 +169,7 @@ class Dictionary:
     ) -> Ids:
         """The ids of spans of canonical N-Triples text; blank node labels get the scope."""
         ids = np.empty(len(starts), np.int32)
-        scope_bytes = np.frombuffer(scope, np.uint8) if scope else NO_SCOPE
+        scope_bytes = _as_array(scope)
         done = 0
         while done < len(ids):
             done = termtable.intern_spans(self._terms, buffer, starts, ends, scope_bytes, done, ids)
@@ -286,6 +285,11 @@ class Dictionary:
             prefix_starts=_larger(terms.prefix_starts, prefixes + 1, prefixes + texts + 1),
             prefix_heap=_larger(terms.prefix_heap, prefix_used, prefix_used + wanted),
         )
+
+
+def _as_array(text: bytes) -> NDArray[np.uint8]:
+    # Writable, like every buffer here: for read-only arrays kernels would be compiled again.
+    return np.frombuffer(bytearray(text), np.uint8)
 
 
 def _larger(array: NDArray, used: int, needed: int) -> NDArray:  # type: ignore[type-arg]
