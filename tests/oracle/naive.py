@@ -48,6 +48,14 @@ def model(program: Program, facts: Iterable[Triple | Fact]) -> set[Row]:
     return known.rows
 
 
+def concluded(program: Program, facts: Iterable[Triple | Fact]) -> set[Triple | Fact]:
+    """What some rule concludes, told or not, as far as users see it."""
+    known = Known(model(program, facts))
+    rules = [rule for rule in program if not rule.is_constraint]
+    rows = {row for rule in rules for row in _conclusions(rule, known)}
+    return {fact for row in rows if (fact := shown(row)) is not None}
+
+
 def violations(
     program: Program, facts: Iterable[Triple | Fact]
 ) -> set[tuple[str, frozenset[tuple[str, Term]]]]:
@@ -170,7 +178,7 @@ def _solutions(
     for i, formula in enumerate(body):
         if isinstance(formula, Aggregate):
             groups = list(_groups(formula, known, outside[i]))
-            bindings = [{**one, **g} for one in bindings for g in groups if _agree(one, g)]
+            bindings = [{**g, **one} for one in bindings for g in groups if _agree(one, g, formula)]
     tests = [f for f in body if isinstance(f, Comparison)]
     for one in bindings:
         if _passes(tests, one) and not any(_is_denied(f, known, one) for f in body):
@@ -202,8 +210,12 @@ def _groups(formula: Aggregate, known: Known, outside: set[Variable]) -> Iterato
             yield {**dict(zip(grouping, group, strict=True)), formula.result: value}
 
 
-def _agree(one: Binding, other: Binding) -> bool:
-    return all(one.get(variable, term) == term for variable, term in other.items())
+def _agree(one: Binding, group: Binding, formula: Aggregate) -> bool:
+    """Groups join as terms; a result that something else has bound compares as a value."""
+    result = formula.result
+    return all(one.get(v, term) == term for v, term in group.items() if v != result) and (
+        result not in one or values.compare("=", one[result], group[result])
+    )
 
 
 def _passes(tests: Iterable[Comparison], binding: Binding) -> bool:

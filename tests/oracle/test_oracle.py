@@ -85,7 +85,9 @@ def test_the_oracle_knows_that(name: str) -> None:
 
 def test_violations_carry_the_values_of_all_variables_outside_braces() -> None:
     program = parse("@id full false :- room(?r), ?n = count { ?p : inside(?p, ?r) }, ?n > 1 .")
-    facts = parse("room(hall) . room(roof) . inside(ann, hall) . inside(bob, hall) . inside(ann, roof) .").facts
+    facts = parse(
+        "room(hall) . room(roof) . inside(ann, hall) . inside(bob, hall) . inside(ann, roof) ."
+    ).facts
     found = [(id, {name for name, _ in bindings}) for id, bindings in violations(program, facts)]
     assert found == [("full", {"r", "n"})]
 
