@@ -94,3 +94,7 @@ class LimitError(LivefactsError):
 
 class LivefactsWarning(UserWarning):
     """Something that is done, but perhaps not as it was meant."""
+
+
+class ViolationError(LivefactsError):
+    """A change that would violate a constraint; it was undone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -11,7 +12,7 @@ import typer
 
 from livefacts.commands.loading import Inputs, leave, load
 from livefacts.commands.options import BlankNodes, Bnodes, Data, Graph, InputFormat, Rejects, Rules
-from livefacts.errors import InputError
+from livefacts.errors import InputError, QueryError
 
 if TYPE_CHECKING:
     from livefacts.service.results import QueryResult
@@ -76,7 +77,28 @@ def _text(given: str) -> str:
 
 
 def _written(result: QueryResult, form: AnswerFormat | None) -> str:
-    """The answers as text that ends with a line."""
-    chosen = form or (AnswerFormat.nt if result.is_graph else AnswerFormat.table)
-    text = getattr(result, f"to_{chosen.value}")()
-    return text if text.endswith("\n") else f"{text}\n"
+    """The answers as text; a graph is N-Triples unless something else is asked for."""
+    from livefacts.service.results import Triples
+
+    match form, result:
+        case ((None | AnswerFormat.nt), Triples()):
+            return result.to_ntriples()
+        case AnswerFormat.ttl, Triples():
+            return result.to_turtle()
+        case ((AnswerFormat.nt | AnswerFormat.ttl), _):
+            raise QueryError(
+                f"only the answer of CONSTRUCT or DESCRIBE can be written as {form}",
+                hint="use --format table, csv, tsv or json",
+            )
+        case AnswerFormat.csv, _:
+            return result.to_csv()
+        case AnswerFormat.tsv, _:
+            return result.to_tsv()
+        case AnswerFormat.json, _:
+            return result.to_json()
+    return result.to_table(_table_width())
+
+
+def _table_width() -> int:
+    """As wide as the terminal; a file has room for everything."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 1_000

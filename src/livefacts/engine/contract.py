@@ -17,11 +17,11 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, slots=True)
 class IdDelta:
-    """The net change of what is true, by shape; `derived` marks what a rule concludes."""
+    """The net change of what is true, by shape."""
 
     added: dict[int, Ids] = field(default_factory=dict)
     removed: dict[int, Ids] = field(default_factory=dict)
     derived: dict[int, Flags] = field(default_factory=dict)
-    """For each added fact, whether a rule derives it."""
+    """For each added fact, whether it was concluded rather than told."""
     newly_derived: dict[int, Ids] = field(default_factory=dict)
     """Facts, new or not, that a rule derives now and none did before."""

@@ -43,7 +43,7 @@ def violation_variables(rule: Rule) -> tuple[Variable, ...]:
     for formula in rule.body:
         if isinstance(formula, Aggregate):
             outside.append(formula.result)
-            outside.extend(_groups(formula, rule))
+            outside.extend(rule.groups_of(formula))
         else:
             outside.extend(variables_of(formula))
     return tuple(dict.fromkeys(outside))
@@ -68,7 +68,7 @@ def _parts(rule: Rule) -> Iterator[Rule]:
 def _aggregate_parts(
     aggregate: Aggregate, rule: Rule, name: str
 ) -> tuple[Rule, Rule, tuple[Formula, ...]]:
-    groups = _groups(aggregate, rule)
+    groups = rule.groups_of(aggregate)
     result = Variable(f":{name}") if _is_bound_elsewhere(aggregate, rule) else aggregate.result
     rows = PredicateAtom(f"_rows:{name}", groups + aggregate.listed, aggregate.place)
     values = PredicateAtom(f"_values:{name}", (*groups, result), aggregate.place)
@@ -81,16 +81,6 @@ def _aggregate_parts(
         replace(rule, head=values, body=(over,)),
         used,
     )
-
-
-def _groups(aggregate: Aggregate, rule: Rule) -> tuple[Variable, ...]:
-    """The variables of the braces that occur elsewhere in the rule, in the order of the text."""
-    elsewhere = set() if rule.head is None else set(variables_of(rule.head))
-    for formula in rule.body:
-        if formula is not aggregate:
-            elsewhere.update(variables_of(formula))
-    inside = (v for formula in aggregate.body for v in variables_of(formula))
-    return tuple(v for v in dict.fromkeys(inside) if v in elsewhere)
 
 
 def _is_bound_elsewhere(aggregate: Aggregate, rule: Rule) -> bool:

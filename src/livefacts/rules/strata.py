@@ -87,7 +87,7 @@ def stratify(rules: Iterable[Rule]) -> Strata:
     components = strong_components(graph.successors)
     component_of = _positions(components, len(graph.successors))
     _refuse_cycles(rules, graph, component_of)
-    levels = _levels(graph, components, component_of)
+    levels = _levels(len(rules), graph, components, component_of)
     parts = ([rules[n] for n in sorted(nodes) if n < len(rules)] for nodes in components)
     return Strata(
         tuple(_by_level(rules, levels)),
@@ -180,20 +180,23 @@ def _positions(components: list[list[int]], nodes: int) -> list[int]:
     return position
 
 
-def _levels(graph: _Graph, components: list[list[int]], component_of: list[int]) -> list[int]:
-    """The level of each node: one more than the highest that it needs complete."""
-    level = [0] * len(components)
+def _levels(
+    rules: int, graph: _Graph, components: list[list[int]], component_of: list[int]
+) -> list[int]:
+    """The level of each rule: one more than the highest rule that it needs complete."""
+    # What no rule concludes is complete from the start, below the first level.
+    level = [0 if members[0] < rules else -1 for members in components]
     for number, members in enumerate(components):
         for node in members:
             for successor in graph.successors[node]:
                 above = level[number] + ((node, successor) in graph.completed)
                 level[component_of[successor]] = max(level[component_of[successor]], above)
-    return [level[component] for component in component_of]
+    return [level[component] for component in component_of[:rules]]
 
 
 def _by_level(rules: tuple[Rule, ...], levels: list[int]) -> list[tuple[Rule, ...]]:
     grouped: dict[int, list[Rule]] = {}
-    for rule, level in zip(rules, levels, strict=False):
+    for rule, level in zip(rules, levels, strict=True):
         grouped.setdefault(level, []).append(rule)
     return [tuple(grouped[level]) for level in sorted(grouped)]
 

@@ -47,6 +47,11 @@ NEW_EDGE = 256
 NEW_ROOT = 512
 """Became an edge or a root when it was visible already, and waits to be taken as one."""
 
+KNOWN_SCHEMA = 1024
+"""The closed schema has taken this triple in."""
+IN_DEFAULT = 2048
+"""Asserted in the default graph; `ASSERTED` alone can come from named graphs."""
+
 # fields of a relation
 ADDRESS = 0
 STRIDE = 1

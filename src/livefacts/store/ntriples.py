@@ -79,10 +79,10 @@ class LineBuffer:
         searched = max(0, self._filled - 1)
         while self._read_more():
             end = self._last_line_end(searched)
+            if self._filled > LONGEST_LINE and not 0 < self._first_line_end() <= LONGEST_LINE:
+                return self._pass_over_line()
             if end:
                 return self._give(end)
-            if self._filled > LONGEST_LINE:
-                return self._pass_over_line()
             searched = self._filled - 1
         return self._give(self._filled)
 
@@ -108,7 +108,7 @@ class LineBuffer:
             larger = np.empty(2 * len(self.text), np.uint8)
             larger[: self._filled] = self.text[: self._filled]
             self.text = larger
-        room = self.text[self._filled : -1].data
+        room = self.text[self._filled : min(self._filled + CHUNK, len(self.text) - 1)].data
         size = self._stream.readinto(room) or 0
         self._filled += size
         return size > 0
@@ -129,14 +129,14 @@ class LineBuffer:
 
     def _pass_over_line(self) -> int:
         self.head = self.text[:HEAD].tobytes()
-        self.text = np.empty(CHUNK + 1, np.uint8)
-        self._filled = 0
-        while self._read_more():
-            end = self._first_line_end()
-            if end:
-                self._drop(end)
-                break
+        end = self._first_line_end()
+        while not end:
+            # The last byte stays: a CR there belongs to an LF that may follow.
             self._drop(self._filled - 1)
+            if not self._read_more():
+                end = self._filled
+            end = end or self._first_line_end()
+        self._drop(end)
         return OVERLONG
 
 

@@ -331,3 +331,18 @@ def find_facts(rows: Any, relation: Any, values: Any, count: Any, found: Any, ta
         prefetch_facts(rows, relation, values, first * width, width, size, tags)
         for i in range(first, first + size):
             found[i] = find_tagged(rows, relation, index, tags[i - first], values, i * width)
+
+
+@kernel
+def insert_facts(rows: Any, relation: Any, values: Any, count: Any, tags: Any) -> Any:
+    """Make a row for each of `count` facts, none of which is there."""
+    width = rows.relations[relation, COLUMNS]
+    index = rows.relations[relation, INDEX]
+    made = np.int64(0)
+    for i in range(count):
+        tag = tag_of_key(values, i * width, rows.indices[index, KEYS])
+        made = make_row(rows, relation, values, i * width, tag)
+        for j in range(1, rows.relations[relation, INDEX_COUNT]):
+            secondary = rows.relations[relation, INDEX + j]
+            tag = tag_of_row(rows, secondary, row_address(rows, relation, made))
+            link_tagged(rows, relation, secondary, made, tag)

@@ -19,7 +19,6 @@ from livefacts.store.layout import (
     COLUMN,
     COLUMNS,
     FLAGS,
-    FREE,
     HIGH,
     INDEX,
     INDEX_COUNT,
@@ -205,6 +204,12 @@ class RowStore:
         rowkernels.find_facts(self.rows, relation, flat, len(facts), found, self._tags)
         return found
 
+    def insert(self, relation: int, facts: Ids) -> None:
+        """Store facts that are not there, each once."""
+        self.make_room(relation, len(facts))
+        flat = np.ascontiguousarray(facts, np.int32).reshape(-1)
+        rowkernels.insert_facts(self.rows, relation, flat, len(facts), self._tags)
+
     def remove(self, relation: int, row: int) -> None:
         rowkernels.remove_row(self.rows, relation, row)
 
@@ -224,6 +229,3 @@ def _table_size(entries: int) -> int:
 
 def _grown(capacity: int, needed: int) -> int:
     return max(needed, capacity * 2 if capacity < 1 << 20 else capacity + capacity // 4)
-
-
-assert FREE and USED  # fields that only kernels touch

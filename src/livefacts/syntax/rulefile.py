@@ -11,6 +11,7 @@ import difflib
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from textwrap import shorten
 from typing import TYPE_CHECKING, TypeAlias
 
 from livefacts.errors import InputError, Place, RuleError
@@ -78,18 +79,17 @@ def ready_names() -> tuple[str, ...]:
 
 
 def _named_or_written(source: str) -> Program:
-    if "\n" in source or ":-" in source:
+    if not source.strip() or "\n" in source or ":-" in source:
         return parse(source)
     if source.endswith(".rules") or _exists(source):
         return _read(Path(source))
-    if not source.strip() or any(mark in source for mark in (" .", "(", "[", "@")):
+    if source.rstrip().endswith(".") or any(mark in source for mark in "([@"):
         return parse(source)
     near = difflib.get_close_matches(source, ready_names(), n=1, cutoff=0.4)
     suggestion = f"did you mean {near[0]}? " if near else ""
     raise RuleError(
-        f"there is no rule set called {source}",
-        hint=f"{suggestion}ready rule sets are {', '.join(ready_names())}; "
-        "a file of rules ends in .rules",
+        f"there is no rule set and no file called {shorten(source, 100)}",
+        hint=f"{suggestion}ready rule sets are {', '.join(ready_names())}",
     )
 
 

@@ -8,6 +8,8 @@ the conclusions are computed again into a fresh store, and the delta is the diff
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -18,11 +20,12 @@ from livefacts.engine.embedded.binding import bind
 from livefacts.engine.embedded.chase import NotSingle
 from livefacts.engine.embedded.interpreter import Interpreter
 from livefacts.engine.embedded.schema import SinglePath
+from livefacts.errors import LimitError
 from livefacts.model.facts import Symbol
 from livefacts.plan.normalize import TRUE
 from livefacts.plan.operators import Level, Plan
 from livefacts.store.dictionary import Dictionary
-from livefacts.store.layout import ASSERTED, EDGE, LIVE, ROOT
+from livefacts.store.layout import ASSERTED, EDGE, FRESH, IN_DEFAULT, LIVE, ROOT
 from livefacts.store.rows import TRIPLES, RowStore
 
 ASSERTION = EDGE | ROOT | ASSERTED
@@ -30,23 +33,34 @@ CONCLUSION = EDGE | ROOT | code.COUNT_PLAIN
 Facts = dict[int, Ids]
 
 
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Facts to assert, by shape; triples that only named graphs assert; a new plan."""
+
+    facts: Facts = field(default_factory=dict)
+    named: Ids | None = None
+    plan: Plan | None = None
+
+    def triples(self) -> Ids:
+        return _joined(self.facts.get(TRIPLES), self.named)
+
+
 class EmbeddedEngine:
     """Facts, their conclusions, and the plan that keeps them together."""
 
-    def __init__(
-        self, dictionary: Dictionary, plan: Plan, *, single_path: bool = True
-    ) -> None:
+    def __init__(self, dictionary: Dictionary, plan: Plan, *, single_path: bool = True) -> None:
         self._dictionary = dictionary
         self.plan = plan
+        self.limit: int | None = None
+        self.on_progress: Callable[[int], None] = lambda made: None
+        self.before_commit: Callable[[], None] = lambda: None
         self._single_path = single_path
-        self.on_pause: Callable[[int], None] = lambda made: None
         self._start()
 
     def _start(self) -> None:
         """An empty store, with the plan bound to it."""
         self.store = RowStore()
         self._interpreter = Interpreter(self.store, self._dictionary)
-        self._interpreter.on_pause = lambda made: self.on_pause(made)
         self._levels = [_BoundLevel(level, self) for level in self.plan.levels or (Level((), ()),)]
         self._is_empty = True
         self._support_true()
@@ -58,56 +72,74 @@ class EmbeddedEngine:
 
     # changes
 
-    def add(self, facts: Facts) -> IdDelta:
-        """Assert facts; all of the change happens, or nothing of it."""
-        if self._is_empty or self.plan.is_monotone:
+    def apply(self, change: Change) -> IdDelta:
+        """Make a change; all of it happens, or nothing."""
+        if change.plan is None and (self._is_empty or self.plan.is_monotone):
             try:
-                return self._follow(facts)
+                return self._follow(change)
             except NotSingle:
                 self._single_path = False
-        return self._recompute(self.plan, facts)
+        return self._recompute(change)
 
-    def change_plan(self, plan: Plan) -> IdDelta:
-        """Keep the facts that were asserted and draw the conclusions of another plan."""
-        return self._recompute(plan, {})
-
-    def _follow(self, facts: Facts) -> IdDelta:
+    def _follow(self, change: Change) -> IdDelta:
         """Follow new facts forward through all levels."""
         try:
-            for shape, ids in facts.items():
-                self._interpreter.support(self.store.relation(shape), ids, ASSERTION)
+            self._assert(change)
+            told = self._interpreter.made
+            self._interpreter.on_pause = lambda made: self._on_pause(made, told)
             for number, level in enumerate(self._levels):
                 if number:
                     self._interpreter.start_level()
-                level.run(facts)
+                level.run(change)
+            self._on_pause(self._interpreter.made, told)
+            self.before_commit()
         except BaseException:
             self._interpreter.roll_back()
-            self._rebind()
+            for level in self._levels:
+                level.reset()
             raise
         self._is_empty = False
         return self._interpreter.commit()
 
-    def _rebind(self) -> None:
-        """After an undone change: a schema that had grown with it must be closed anew."""
-        for level in self._levels:
-            level.reset()
+    def _assert(self, change: Change) -> None:
+        for shape, ids in change.facts.items():
+            self._interpreter.support(self.store.relation(shape), ids, ASSERTION | IN_DEFAULT)
+        if change.named is not None:
+            self._interpreter.support(TRIPLES, change.named, ASSERTION)
 
-    def _recompute(self, plan: Plan, facts: Facts) -> IdDelta:
-        old = EmbeddedEngine.__new__(EmbeddedEngine)
-        old.__dict__.update(self.__dict__)
+    def _on_pause(self, made: int, told: int) -> None:
+        if self.limit is not None and made - told > self.limit:
+            raise LimitError(
+                f"the change derives more than {self.limit:,} facts; it was undone",
+                hint="raise the limit, or look for a rule that makes ever new values",
+            )
+        self.on_progress(made)
+
+    def _recompute(self, change: Change) -> IdDelta:
+        """Draw all conclusions again from what was told; the delta is the difference."""
+        old = copy(self)
         try:
-            self.plan = plan
+            self.plan = self.plan if change.plan is None else change.plan
             self._start()
-            told = old.asserted()
-            self._follow({s: _joined(told.get(s), facts.get(s)) for s in told | facts})
+            self._follow(old._told_and(change))
         except NotSingle:
             self.__dict__.update(old.__dict__)
             self._single_path = False
-            return self._recompute(plan, facts)
+            return self._recompute(change)
         except BaseException:
             self.__dict__.update(old.__dict__)
             raise
         return _difference(old, self)
+
+    def _told_and(self, change: Change) -> Change:
+        default = self._with_flags(LIVE | ASSERTED | IN_DEFAULT)
+        rows = self.store.with_flags(TRIPLES, LIVE | ASSERTED)
+        rows = rows[self.store.flags(TRIPLES)[rows] & IN_DEFAULT == 0]
+        named = self.store.columns(TRIPLES, rows)
+        return Change(
+            {s: _joined(default.get(s), change.facts.get(s)) for s in default | change.facts},
+            _joined(named, change.named),
+        )
 
     # reading
 
@@ -120,11 +152,11 @@ class EmbeddedEngine:
         return self._with_flags(LIVE)
 
     def derived(self) -> Facts:
-        """The facts that some rule derives, by shape."""
+        """The conclusions: what is true and was not told, by shape."""
         found = {}
         for shape, relation in self.store.shapes().items():
             rows = self.store.with_flags(relation)
-            rows = rows[self._interpreter.is_derived(relation, rows)]
+            rows = rows[self.store.flags(relation)[rows] & ASSERTED == 0]
             found[shape] = self.store.columns(relation, rows)
         return found
 
@@ -138,6 +170,18 @@ class EmbeddedEngine:
         if shape not in self.store.shapes():
             return False
         return bool(self.store.find(self.store.relation(shape), fact.reshape(1, -1))[0])
+
+    def fresh(self, shape: int, predicate: int) -> Ids:
+        """The facts of a predicate that the change under way has made."""
+        relation = self.store.relation(shape)
+        rows = self.store.with_flags(relation, LIVE | FRESH)
+        facts = self.store.columns(relation, rows)
+        return facts[facts[:, 0] == predicate]
+
+    @property
+    def follows_single_triples(self) -> bool:
+        """Whether some rules are followed by the consequences of single triples."""
+        return self._single_path and any(level.single for level in self.plan.levels)
 
     @property
     def derivations(self) -> int:
@@ -164,21 +208,22 @@ class _BoundLevel:
     def _make_path(self) -> None:
         self._path: SinglePath | None = None
         if self._is_single:
+            plan = Plan((Level((), self._level.single_plans),))
+            schema = EmbeddedEngine(self._engine._dictionary, plan, single_path=False)
             self._path = SinglePath(
-                self._level.single, self._interpreter, self._engine._dictionary, self._schema_engine
+                self._level.single,
+                self._interpreter,
+                self._engine._dictionary,
+                close=lambda triples: schema.apply(Change({TRIPLES: triples})),
             )
-
-    def _schema_engine(self) -> EmbeddedEngine:
-        plan = Plan((Level((), self._level.single_plans),))
-        return EmbeddedEngine(self._engine._dictionary, plan, single_path=False)
 
     def reset(self) -> None:
         if self._path is not None:
             self._make_path()
-            self._path.take_in_new(self._engine.asserted()[TRIPLES])
+            self._path.restore()
             self._interpreter.roll_back()
 
-    def run(self, facts: Facts) -> None:
+    def run(self, change: Change) -> None:
         engine = self._engine
         for aggregate in self._level.aggregates:
             rows = aggregate_rows(aggregate, engine.store, engine._dictionary)
@@ -187,14 +232,16 @@ class _BoundLevel:
         if self._path is None:
             self._interpreter.run(self._plans)
             return
-        self._path.take_in_new(facts.get(TRIPLES, np.zeros((0, 3), np.int32)))
+        self._path.take_in_new(change.triples())
         self._interpreter.run(
             self._plans, self._path.consequences, self._path.on_key, self._path.on_schema
         )
 
 
 def _joined(first: Ids | None, second: Ids | None) -> Ids:
-    parts = [part for part in (first, second) if part is not None]
+    parts = [part for part in (first, second) if part is not None and len(part)]
+    if not parts:
+        return np.zeros((0, 3), np.int32)
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
@@ -208,7 +255,7 @@ def _difference(old: EmbeddedEngine, new: EmbeddedEngine) -> IdDelta:
             fresh = now if was is None else now[_is_missing(old, shape, now)]
             delta.added[shape] = fresh
             rows = new.store.find(new.store.relation(shape), fresh)
-            delta.derived[shape] = new._interpreter.is_derived(new.store.relation(shape), rows)
+            delta.derived[shape] = new.store.flags(new.store.relation(shape))[rows] & ASSERTED == 0
         if was is not None and len(was):
             delta.removed[shape] = was if now is None else was[_is_missing(new, shape, was)]
     return delta

@@ -35,6 +35,7 @@ from livefacts.store.layout import (
     INDEX_COUNT,
     KEY,
     KEYS,
+    KNOWN_SCHEMA,
     LINK,
     MASK,
     NEW_EDGE,
@@ -135,11 +136,14 @@ STATE_FIELDS = 16
 # consequences by key
 KEY_BY_OBJECT = 1
 KEY_SCHEMA = 2
-KNOWN_SCHEMA = 1024
-"""Row flag: the schema has taken this triple in."""
 
 ANY_FACT = 40
 """Shift of the bucket key for plans whose pivot has a variable as predicate."""
+
+# kinds of numbers, as model.values.number_of gives them
+EXACT = 1
+ROUNDED = 2
+DOUBLE = 3
 
 INLINE = np.int64(1 << 30)
 INLINE_HALF = np.int64(1 << 29)
@@ -290,7 +294,7 @@ def compare(memo: Any, state: Any, operator: Any, left: Any, right: Any, answer:
             order = np.int64(1)
         answer[0] = ordered(operator, order)
         return DONE
-    left_kind, right_kind = np.int64(1), np.int64(1)
+    left_kind, right_kind = np.int64(EXACT), np.int64(EXACT)
     left_value = np.float64(left - INLINE - INLINE_HALF)
     right_value = np.float64(right - INLINE - INLINE_HALF)
     if left < INLINE:
@@ -304,11 +308,17 @@ def compare(memo: Any, state: Any, operator: Any, left: Any, right: Any, answer:
             return ASK_NUMBER
         right_kind, right_value = memo.number_kinds[at], memo.number_values[at]
     # Rounding to the nearest double keeps order: only a tie of rounded values is open.
-    exact = left_kind in (1, 2) and right_kind in (1, 2)
-    if exact and left_value != right_value:
-        answer[0] = ordered(operator, np.int64(-1) if left_value < right_value else np.int64(1))
+    doubles = (left_kind == DOUBLE and right_kind <= DOUBLE) or (
+        right_kind == DOUBLE and left_kind <= DOUBLE
+    )
+    if doubles and (np.isnan(left_value) or np.isnan(right_value)):
+        answer[0] = operator == UNEQUAL
         return DONE
-    if left_kind == 1 and right_kind == 1:
+    if doubles or (left_kind <= ROUNDED and right_kind <= ROUNDED and left_value != right_value):
+        order = np.int64(left_value > right_value) - np.int64(left_value < right_value)
+        answer[0] = ordered(operator, order)
+        return DONE
+    if left_kind == EXACT and right_kind == EXACT:
         answer[0] = ordered(operator, np.int64(0))
         return DONE
     return recall_pair(memo, state, operator, left, right, answer)
@@ -750,6 +760,8 @@ def run(rows: Any, plans: Any, consequences: Any, memo: Any, machine: Any, budge
             if status != DONE:
                 return status
             state[PHASE] = NEXT_PLAN
+        if plans.listed.shape[0] == 0:
+            state[BUCKET] = 3
         columns = rows.relations[relation, COLUMNS]
         predicate = np.int64(load_int32(cells, COLUMN + (1 if relation == 0 else 0)))
         obj = np.int64(load_int32(cells, COLUMN + 2)) if relation == 0 else np.int64(-1)

@@ -18,6 +18,7 @@ from livefacts.engine.embedded.binding import Binder
 from livefacts.engine.embedded.memory import Answers
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.layout import (
+    ASSERTED,
     CLOSED,
     FLAGS,
     OUT_ROWS,
@@ -163,9 +164,10 @@ class Interpreter:
             if count:
                 rows = made[:count]
                 delta.added[shape] = self.store.columns(relation, rows)
-                delta.derived[shape] = derived = self.is_derived(relation, rows)
-                if derived.any():
-                    delta.newly_derived[shape] = delta.added[shape][derived]
+                delta.derived[shape] = self.store.flags(relation)[rows] & ASSERTED == 0
+                by_rules = self._is_derived(relation, rows)
+                if by_rules.any():
+                    delta.newly_derived[shape] = delta.added[shape][by_rules]
         self._settle_log(delta)
         self._forget()
         return delta
@@ -179,13 +181,13 @@ class Interpreter:
             rows = lines[:, 1]
             self.store.cells(relation)[rows, FLAGS] &= ~TOUCHED
             before = (lines[:, 3] > 0) | (lines[:, 4] > 0) | (lines[:, 2] & CLOSED != 0)
-            gained = rows[self.is_derived(relation, rows) & ~before]
+            gained = rows[self._is_derived(relation, rows) & ~before]
             if len(gained):
                 new = self.store.columns(relation, gained)
                 old = delta.newly_derived.get(shape)
                 delta.newly_derived[shape] = new if old is None else np.concatenate([old, new])
 
-    def is_derived(self, relation: int, rows: NDArray[np.int64]) -> Flags:
+    def _is_derived(self, relation: int, rows: NDArray[np.int64]) -> Flags:
         """Whether some rule derives each of these rows."""
         cells = self.store.cells(relation)
         counted = (cells[rows, PLAIN] > 0) | (cells[rows, RECURSIVE] > 0)

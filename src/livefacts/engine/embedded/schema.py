@@ -13,7 +13,6 @@ rdfs:subClassOf, a subclass of rdfs:Class) belongs to the schema too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
 
 import numpy as np
 
@@ -35,19 +34,13 @@ from livefacts.plan.split import is_schema
 from livefacts.rules.formula import TripleAtom, Variable
 from livefacts.rules.program import Rule
 from livefacts.store.dictionary import Dictionary
-from livefacts.store.layout import COLUMN, EDGE, FLAGS, NEW_ROOT, OUT_ROWS, ROOT, VISIBLE
+from livefacts.store.layout import COLUMN, EDGE, FLAGS, KNOWN_SCHEMA, LIVE, NEW_ROOT, OUT_ROWS, ROOT, VISIBLE
 from livefacts.store.rows import TRIPLES
 
 Kind = tuple[int, int | None]
 """A predicate, or a predicate and an object."""
 MOST_KINDS = 100_000
 MOST_HEADS = OUT_ROWS // 2
-
-
-class SchemaEngine(Protocol):
-    """The engine that closes the schema."""
-
-    def add(self, facts: dict[int, Ids]) -> IdDelta: ...
 
 
 class SinglePath:
@@ -58,12 +51,13 @@ class SinglePath:
         rules: Sequence[Rule],
         interpreter: Interpreter,
         dictionary: Dictionary,
-        make_engine: Callable[[], SchemaEngine],
+        close: Callable[[Ids], IdDelta],
     ) -> None:
         self._interpreter = interpreter
         self._store = interpreter.store
         self._rules = single_rules(rules, dictionary)
-        self._engine = make_engine()
+        self._close = close
+        self._is_restoring = False
         self._schema = ClosedSchema()
         self._schema_kinds = _premise_kinds(rules, dictionary)
         self._heads: dict[Kind, tuple[Symbolic, ...]] = {}
@@ -97,6 +91,23 @@ class SinglePath:
             if mine.any():
                 self.take_in(triples[mine])
 
+    def restore(self) -> None:
+        """Learn again, for a new path over facts that were followed before.
+
+        What this gives to facts is the caller's to roll back.
+        """
+        self._is_restoring = True
+        roots = self._store.columns(TRIPLES, self._store.with_flags(TRIPLES, LIVE | ROOT))
+        self.take_in_new(roots)
+        for predicate in np.unique(roots[:, 1]).tolist():
+            if predicate not in self._by_object and (predicate, None) not in self._schema_kinds:
+                self._learn((predicate, None))
+            if predicate in self._by_object:
+                for obj in np.unique(roots[roots[:, 1] == predicate, 2]).tolist():
+                    if (predicate, obj) not in self._schema_kinds:
+                        self._learn((predicate, obj))
+        self._is_restoring = False
+
     def _is_schema(self, triples: Ids) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         mine = np.zeros(len(triples), np.bool_)
         for predicate, obj in self._schema_kinds:
@@ -107,8 +118,8 @@ class SinglePath:
     def take_in(self, triples: Ids) -> None:
         """Add triples to the schema, close it, and follow what that changes."""
         rows = self._store.find(TRIPLES, triples)
-        self._store.cells(TRIPLES)[rows[rows > 0], FLAGS] |= code.KNOWN_SCHEMA
-        delta = self._engine.add({TRIPLES: triples})
+        self._store.cells(TRIPLES)[rows[rows > 0], FLAGS] |= KNOWN_SCHEMA
+        delta = self._close(triples)
         derived = delta.newly_derived.get(TRIPLES)
         if derived is not None:
             self._interpreter.support(TRIPLES, derived, EDGE | code.COUNT_PLAIN)
@@ -200,7 +211,7 @@ class SinglePath:
 
     def _give(self, kind: Kind, heads: Sequence[Symbolic]) -> None:
         """Give new consequences to the triples of a kind that were followed before."""
-        if not heads:
+        if not heads or self._is_restoring:
             return
         taken = self._taken(kind)
         for head in heads if len(taken) else ():

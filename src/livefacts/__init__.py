@@ -1,0 +1,76 @@
+"""livefacts keeps conclusions true while facts, rules and time change.
+
+>>> import livefacts as lf
+>>> r = lf.Reasoner(rules="isIn(?x, ?z) :- isIn(?x, ?y), isIn(?y, ?z) .")
+>>> d = r.add([("isIn", "cup", "kitchen"), ("isIn", "kitchen", "house")])
+>>> list(d.derived)
+[isIn(cup, house)]
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from livefacts.errors import (
+    ArityError,
+    InputError,
+    LimitError,
+    LivefactsError,
+    LivefactsWarning,
+    QueryError,
+    RuleError,
+    RuleSyntaxError,
+    UnboundedArithmeticError,
+    UnknownPrefixError,
+    UnsafeVariableError,
+    UnstratifiedError,
+    ViolationError,
+)
+
+if TYPE_CHECKING:
+    from livefacts.model.facts import Fact, Symbol
+    from livefacts.service.delta import Delta, Violation
+    from livefacts.service.reasoner import Reasoner
+
+__all__ = [
+    "ArityError",
+    "Delta",
+    "Fact",
+    "InputError",
+    "LimitError",
+    "LivefactsError",
+    "LivefactsWarning",
+    "QueryError",
+    "Reasoner",
+    "RuleError",
+    "RuleSyntaxError",
+    "Symbol",
+    "UnboundedArithmeticError",
+    "UnknownPrefixError",
+    "UnsafeVariableError",
+    "UnstratifiedError",
+    "Violation",
+    "ViolationError",
+]
+
+# Loaded when first used, so that importing livefacts takes no time.
+_HOMES = {
+    "Delta": "livefacts.service.delta",
+    "Fact": "livefacts.model.facts",
+    "Reasoner": "livefacts.service.reasoner",
+    "Symbol": "livefacts.model.facts",
+    "Violation": "livefacts.service.delta",
+}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'livefacts' has no attribute {name!r}")
+    return getattr(import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,128 @@
+"""Arguments: the many ways to write facts, as one kind of change.
+
+A triple is a pyoxigraph `Triple` or `Quad`, or a tuple of three RDF terms (pyoxigraph or
+rdflib).  A predicate fact is a `Fact`, or a tuple whose first item is exactly a `str`; in
+it a `str` is a symbol and a Python number, boolean or datetime is the xsd literal.  A
+`str` is a text of facts, in Turtle, N-Triples or the rule language.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
+
+from livefacts.errors import InputError
+from livefacts.model.facts import Fact, Symbol, Term
+
+XSD = "http://www.w3.org/2001/XMLSchema#"
+Statement = Triple | Quad | Fact
+WORD = re.compile(r"[^\W\d]\w*")
+RDF_TERMS = (NamedNode, BlankNode, Literal, Triple)
+
+
+def as_statements(facts: Any) -> Iterable[Statement]:
+    """The facts that an argument other than text or a path stands for."""
+    if _is_one_fact(facts):
+        facts = [facts]
+    try:
+        items = iter(facts)
+    except TypeError:
+        raise _refusal(facts) from None
+    return map(as_statement, items)
+
+
+def _is_one_fact(facts: Any) -> bool:
+    if isinstance(facts, Triple | Quad | Fact):
+        return True
+    if not isinstance(facts, tuple) or not facts:
+        return False
+    return type(facts[0]) is str or _is_rdf_term(facts[0])
+
+
+def as_statement(fact: Any) -> Statement:
+    """One fact.
+
+    >>> as_statement(("isIn", "kitchen", 3))
+    isIn(kitchen, "3"^^<http://www.w3.org/2001/XMLSchema#integer>)
+    """
+    if isinstance(fact, Fact):
+        return Fact(_symbol(fact.name).name, tuple(as_argument(a) for a in fact.arguments))
+    if isinstance(fact, Triple | Quad):
+        return fact
+    if isinstance(fact, tuple) and fact and type(fact[0]) is str:
+        return Fact(_symbol(fact[0]).name, tuple(as_argument(a) for a in fact[1:]))
+    if isinstance(fact, tuple) and len(fact) == 3 and all(map(_is_rdf_term, fact)):
+        s, p, o = map(as_rdf_term, fact)
+        try:
+            return Triple(s, p, o)
+        except TypeError as error:
+            raise InputError(f"{fact!r} is not a triple: {error}") from None
+    raise _refusal(fact)
+
+
+def as_argument(value: Any) -> Term:
+    """A term from what a predicate fact may hold."""
+    if isinstance(value, Symbol):
+        return _symbol(value.name)
+    if _is_rdf_term(value):
+        return as_rdf_term(value)
+    if type(value) is str:
+        return _symbol(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return _typed(str(value), "integer")
+    if isinstance(value, bool | float):
+        return Literal(value)
+    if isinstance(value, Decimal):
+        return _typed(f"{value:f}", "decimal")
+    if isinstance(value, datetime):
+        return _typed(value.isoformat(), "dateTime")
+    raise _refusal(value)
+
+
+def as_rdf_term(term: Any) -> Any:
+    """A pyoxigraph term, from one of pyoxigraph or rdflib."""
+    if isinstance(term, RDF_TERMS):
+        return term
+    kind = type(term).__name__
+    if kind == "URIRef":
+        return NamedNode(str(term))
+    if kind == "BNode":
+        return BlankNode(str(term))
+    if term.language:
+        return Literal(str(term), language=term.language)
+    return Literal(str(term), datatype=NamedNode(str(term.datatype))) if term.datatype else Literal(str(term))
+
+
+def graph_of(statement: Statement) -> NamedNode | BlankNode | None:
+    """The named graph that a quad is in; None for the default graph."""
+    if isinstance(statement, Quad) and not isinstance(statement.graph_name, DefaultGraph):
+        return statement.graph_name
+    return None
+
+
+def _is_rdf_term(value: Any) -> bool:
+    return isinstance(value, RDF_TERMS) or type(value).__module__.startswith("rdflib.")
+
+
+def _symbol(name: str) -> Symbol:
+    if WORD.fullmatch(name):
+        return Symbol(name)
+    raise InputError(
+        f"{name!r} is not a symbol", hint="a symbol is one word; for other strings give a Literal"
+    )
+
+
+def _typed(text: str, datatype: str) -> Literal:
+    return Literal(text, datatype=NamedNode(XSD + datatype))
+
+
+def _refusal(value: Any) -> InputError:
+    return InputError(
+        f"{value!r} is not a fact",
+        hint="give triples, Facts, tuples like ('isIn', 'a', 'b'), text, or a Path to a file",
+    )

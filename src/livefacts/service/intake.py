@@ -1,0 +1,165 @@
+"""Intake: files, texts and objects on their way to one change.
+
+Everything is read and encoded before the engine hears of it: what cannot be read leaves
+the state as it was.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from pyoxigraph import NamedNode, RdfFormat
+
+from livefacts.engine.contract import Ids
+from livefacts.errors import InputError
+from livefacts.model.facts import Fact, Symbol
+from livefacts.rules.program import Program
+from livefacts.service.arguments import Statement, graph_of
+from livefacts.store.dictionary import Dictionary
+from livefacts.store.ntriples import DEFAULT_GRAPH, Batch
+from livefacts.store.rows import TRIPLES
+from livefacts.syntax import rulefile
+from livefacts.syntax.files import Progress, without_compression
+from livefacts.syntax.rdf import read_rows, scope_of_name
+from livefacts.syntax.rejects import Rejects
+
+RULES_SUFFIX = ".rules"
+BY_NAME = "by-name"
+LOCAL = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How files are read."""
+
+    format: str | None = None
+    graph: NamedNode | None = None
+    bnodes: str = LOCAL
+    rejects: Rejects | None = None
+    progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        if self.bnodes not in (LOCAL, BY_NAME):
+            raise InputError(
+                f"unknown bnodes={self.bnodes!r}", hint=f'use "{LOCAL}" or "{BY_NAME}"'
+            )
+
+
+class Intake:
+    """What one change asserts, and the rules that came with it."""
+
+    def __init__(self, dictionary: Dictionary) -> None:
+        self._dictionary = dictionary
+        self._triples: list[Ids] = []
+        self._quads: list[Ids] = []
+        self._rows: dict[int, list[list[int]]] = {}
+        self.program = Program()
+        self.prefixes: dict[str, str] = {}
+
+    # taking in
+
+    def take_file(self, path: str | os.PathLike[str], scope: bytes, reading: Reading) -> None:
+        """An RDF file, or a file of rules and facts."""
+        if without_compression(Path(path)).suffix == RULES_SUFFIX and reading.format is None:
+            self.take_program(rulefile.open_rules(Path(path)))
+            return
+        if reading.bnodes == BY_NAME and path != "-":
+            scope = scope_of_name(path)
+        for batch in read_rows(
+            os.fspath(path),
+            self._dictionary,
+            format=reading.format,
+            graph=reading.graph,
+            scope=scope,
+            rejects=reading.rejects,
+            prefixes=self.prefixes,
+            progress=reading.progress,
+        ):
+            self._take_batch(batch)
+
+    def take_text(self, text: str, scope: bytes) -> None:
+        """Facts in Turtle or N-Triples, or in the rule language."""
+        try:
+            batches = list(
+                read_rows(
+                    text.encode(),
+                    self._dictionary,
+                    format=RdfFormat.TURTLE,
+                    scope=scope,
+                    prefixes=self.prefixes,
+                )
+            )
+        except InputError as turtle_error:
+            self._take_fact_text(text, turtle_error)
+            return
+        for batch in batches:
+            self._take_batch(batch)
+
+    def _take_fact_text(self, text: str, turtle_error: InputError) -> None:
+        try:
+            program = rulefile.parse(text)
+        except InputError:
+            raise
+        except Exception as error:
+            raise (error if _looks_like_facts(text) else turtle_error) from None
+        if program.rules:
+            raise InputError(
+                "a rule where facts are wanted",
+                place=program.rules[0].place,
+                hint="add_rules takes rules",
+            )
+        self.take_program(program)
+
+    def take_program(self, program: Program) -> None:
+        """Rules, and the facts that came with them."""
+        self.program = self.program.joined(program)
+        self.take_statements(program.facts)
+
+    def take_statements(self, statements: Iterable[Statement]) -> None:
+        encode = self._dictionary.encode_one
+        for statement in statements:
+            if isinstance(statement, Fact):
+                row = [encode(Symbol(statement.name)), *map(encode, statement.arguments)]
+                self._rows.setdefault(len(row), []).append(row)
+                continue
+            row = [encode(t) for t in (statement.subject, statement.predicate, statement.object)]
+            graph = graph_of(statement)
+            if graph is None:
+                self._rows.setdefault(TRIPLES, []).append(row)
+            else:
+                self._quads.append(np.array([[*row, encode(graph)]], np.int32))
+
+    def _take_batch(self, batch: Batch) -> None:
+        if batch.graphs is None:
+            self._triples.append(batch.rows)
+            return
+        default = batch.graphs == DEFAULT_GRAPH
+        self._triples.append(batch.rows[default])
+        named = np.column_stack([batch.rows[~default], batch.graphs[~default]])
+        self._quads.append(named.astype(np.int32))
+
+    # what was taken in
+
+    def facts(self) -> dict[int, Ids]:
+        """Assertions of the default graph, by shape."""
+        found = {shape: np.array(rows, np.int32) for shape, rows in self._rows.items()}
+        told = [*self._triples, *([found[TRIPLES]] if TRIPLES in found else [])]
+        if told:
+            found[TRIPLES] = told[0] if len(told) == 1 else np.concatenate(told)
+        return found
+
+    def quads(self) -> Ids:
+        """Assertions of named graphs."""
+        if not self._quads:
+            return np.zeros((0, 4), np.int32)
+        return np.concatenate(self._quads)
+
+
+def _looks_like_facts(text: str) -> bool:
+    """Whether a text was meant in the rule language rather than as RDF."""
+    first = text.lstrip().partition("\n")[0]
+    return "(" in first or ":-" in text or first.startswith("[")

@@ -1,0 +1,76 @@
+"""Reading facts back: rows of ids become triples and predicate facts, in pieces.
+
+Some facts work but are not shown: predicates that begin with `_`, and generalized triples
+(a literal as subject, a blank node as predicate), which RDF cannot write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+import numpy as np
+from pyoxigraph import Triple
+
+from livefacts.engine.contract import Flags, Ids
+from livefacts.model.facts import Fact
+from livefacts.store.dictionary import BLANK, IRI, Dictionary
+from livefacts.store.rows import TRIPLES
+
+PIECE = 4096
+HIDDEN = "_"
+
+
+class FactReader:
+    """Decides which facts are shown, and decodes them."""
+
+    def __init__(self, dictionary: Dictionary) -> None:
+        self._dictionary = dictionary
+
+    def is_shown(self, shape: int, ids: Ids) -> Flags:
+        """Which of these facts are shown."""
+        if shape == TRIPLES:
+            subjects = self._dictionary.kinds(np.ascontiguousarray(ids[:, 0]))
+            predicates = self._dictionary.kinds(np.ascontiguousarray(ids[:, 1]))
+            return ((subjects == IRI) | (subjects == BLANK)) & (predicates == IRI)
+        names = np.unique(ids[:, 0])
+        shown = [not name.startswith(HIDDEN) for name in self._dictionary.texts(names)]
+        return np.isin(ids[:, 0], names[np.array(shown, np.bool_)])
+
+    def shown(self, facts: Mapping[int, Ids]) -> dict[int, Ids]:
+        """The shown ones among facts by shape."""
+        return {s: ids[self.is_shown(s, ids)] for s, ids in facts.items() if len(ids)}
+
+    def decoded(self, facts: Mapping[int, Ids]) -> Iterator[Triple | Fact]:
+        """Triples and predicate facts, decoded piece by piece."""
+        for shape, ids in facts.items():
+            for first in range(0, len(ids), PIECE):
+                yield from self._piece(shape, ids[first : first + PIECE])
+
+    def _piece(self, shape: int, ids: Ids) -> Iterator[Triple | Fact]:
+        terms = self._dictionary.decode(ids.reshape(-1))
+        width = ids.shape[1]
+        rows = (terms[at : at + width] for at in range(0, len(terms), width))
+        if shape == TRIPLES:
+            yield from (Triple(s, p, o) for s, p, o in rows)  # type: ignore[arg-type]
+        else:
+            yield from (Fact(str(name), tuple(arguments)) for name, *arguments in rows)
+
+
+class FactView(Collection[Triple | Fact]):
+    """Facts of one moment, decoded each time they are read."""
+
+    def __init__(self, reader: FactReader, facts: Mapping[int, Ids]) -> None:
+        self._reader = reader
+        self._facts = facts
+
+    def __len__(self) -> int:
+        return sum(len(ids) for ids in self._facts.values())
+
+    def __iter__(self) -> Iterator[Triple | Fact]:
+        return self._reader.decoded(self._facts)
+
+    def __contains__(self, fact: object) -> bool:
+        return any(fact == other for other in self)
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} facts>"

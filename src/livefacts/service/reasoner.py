@@ -1,0 +1,316 @@
+"""The reasoner: the one object that users, the command line and services talk to.
+
+It holds facts and rules, keeps every conclusion true, and answers: what holds, what
+changed, what violates a constraint, and any SPARQL query.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from pyoxigraph import NamedNode, Quad, Triple
+
+from livefacts.engine.contract import IdDelta, Ids
+from livefacts.engine.embedded.engine import Change, EmbeddedEngine
+from livefacts.errors import ViolationError
+from livefacts.model.facts import Fact, Symbol
+from livefacts.plan import compile_rules
+from livefacts.plan.normalize import VIOLATION, violation_variables
+from livefacts.rules.program import Program, Rule
+from livefacts.rules.safety import check
+from livefacts.service.arguments import as_statement, as_statements
+from livefacts.service.delta import Delta, Violation
+from livefacts.service.dumping import write_facts
+from livefacts.service.intake import LOCAL, Intake, Reading
+from livefacts.service.progress import ProgressBar
+from livefacts.service.queries import QueryStore
+from livefacts.service.reading import FactReader, FactView
+from livefacts.service.results import QueryResult
+from livefacts.store.compiled import announce_compilation
+from livefacts.store.dictionary import Dictionary
+from livefacts.store.graphs import NamedGraphs
+from livefacts.store.rows import TRIPLES
+from livefacts.syntax import rulefile
+from livefacts.syntax.files import expand
+from livefacts.syntax.rejects import Rejects
+
+RuleSource = str | os.PathLike[str] | Program | Sequence[Any]
+REPORT, REFUSE = "report", "refuse"
+PIECE = 1 << 16
+FOLLOWED = 50_000
+"""A change of more triples than this is cheaper to load anew than to follow in the query store."""
+
+
+class Reasoner:
+    """Facts, rules, and everything that follows.
+
+    `rules` is the name of a ready rule set, a path, rule text, a `Program`, or a list of
+    these.  `limit` is the largest number of facts that one change may derive; passing it
+    undoes the change.  `on_violation` is "report", or "refuse": a change that violates a
+    constraint is undone.
+    """
+
+    def __init__(
+        self,
+        rules: RuleSource = (),
+        *,
+        limit: int | None = None,
+        on_violation: str = REPORT,
+        single_path: bool = True,
+    ) -> None:
+        if on_violation not in (REPORT, REFUSE):
+            raise ValueError(f'on_violation is "{REPORT}" or "{REFUSE}", not {on_violation!r}')
+        announce_compilation()
+        self._dictionary = Dictionary()
+        self._reader = FactReader(self._dictionary)
+        self._graphs = NamedGraphs()
+        self._limit = limit
+        self._refuses = on_violation == REFUSE
+        self._program = Program()
+        self._engine = EmbeddedEngine(self._dictionary, compile_rules(()), single_path=single_path)
+        self._engine.before_commit = self._check_constraints
+        self._queries: QueryStore | None = None
+        self._prefixes: dict[str, str] = {}
+        self._scopes = count(1)
+        self._seq = 0
+        self._shown = 0
+        program = rulefile.open_rules(rules)
+        if program.rules or program.facts:
+            self.add_rules(program)
+
+    # changes
+
+    def load(
+        self,
+        source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+        *,
+        format: str | None = None,
+        graph: str | NamedNode | None = None,
+        bnodes: str = LOCAL,
+        rejects: str | os.PathLike[str] | None = None,
+        progress: bool = False,
+    ) -> Delta:
+        """Load files: RDF in any format, or rules and facts (.rules); globs, .gz and .zst too.
+
+        Lines that cannot be read are rejected, listed in the delta and written to the
+        `rejects` file; nothing else is lost.  `graph` is where triples of the default
+        graph go.  With `bnodes="by-name"`, loading a file again adds no new blank nodes.
+        """
+        sources = [source] if isinstance(source, str | os.PathLike) else list(source)
+        into = NamedNode(graph) if isinstance(graph, str) else graph
+        intake = Intake(self._dictionary)
+        with (
+            Rejects(None if rejects is None else Path(rejects)) as rejected,
+            ProgressBar(progress) as bar,
+        ):
+            reading = Reading(format, into, bnodes, rejected, bar.read)
+            for path in [p for s in sources for p in _paths(s)]:
+                bar.start_file(path)
+                intake.take_file(path, self._scope("f"), reading)
+            bar.start_reasoning()
+            self._engine.on_progress = bar.made
+            try:
+                return self._take(intake, rejected)
+            finally:
+                self._engine.on_progress = lambda made: None
+
+    def add(self, facts: Any) -> Delta:
+        """Assert facts: triples, Facts, tuples, text, or a Path to a file."""
+        intake = Intake(self._dictionary)
+        if isinstance(facts, os.PathLike):
+            return self.load(facts)
+        if isinstance(facts, str):
+            intake.take_text(facts, self._scope("t"))
+        else:
+            intake.take_statements(as_statements(facts))
+        return self._take(intake)
+
+    def add_rules(self, rules: RuleSource) -> Delta:
+        """Add rules, and assert the facts that come with them."""
+        intake = Intake(self._dictionary)
+        intake.take_program(rulefile.open_rules(rules))
+        return self._take(intake)
+
+    def _take(self, intake: Intake, rejects: Rejects | None = None) -> Delta:
+        """Make one change of what was taken in; all of it happens, or nothing."""
+        program = self._program.joined(intake.program)
+        plan = None
+        if program.rules != self._program.rules:
+            check(program)
+            plan = compile_rules(program.rules)
+        quads = intake.quads()
+        named = np.ascontiguousarray(quads[:, :3]) if len(quads) else None
+        before, self._program = self._program, program
+        self._engine.limit = self._limit if self._limit is not None else program.limit
+        try:
+            ids = self._engine.apply(Change(intake.facts(), named, plan))
+        except BaseException:
+            self._program = before
+            raise
+        self._prefixes |= dict(program.prefixes) | intake.prefixes
+        return self._publish(ids, self._graphs.add(quads), rejects)
+
+    def _publish(self, ids: IdDelta, quads: Ids, rejects: Rejects | None) -> Delta:
+        self._seq += 1
+        delta = Delta(
+            self._seq,
+            ids,
+            self._reader,
+            violations=list(self._violations_in(ids.added)),
+            rejects=rejects.kept if rejects else (),
+            rejected=rejects.count if rejects else 0,
+            hints=rejects.hints if rejects else (),
+        )
+        self._shown += len(delta.added) - len(delta.removed)
+        if self._queries is not None:
+            self._follow_in_queries(self._queries, delta, quads)
+        return delta
+
+    def _scope(self, kind: str) -> bytes:
+        return f"{kind}{next(self._scopes)}".encode()
+
+    # what is true
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules, with their ids."""
+        return self._program.rules
+
+    def facts(self, derived: bool | None = None) -> FactView:
+        """What is true at this moment; `True`: only conclusions, `False`: only what was told."""
+        return FactView(self._reader, self._reader.shown(self._chosen(derived)))
+
+    def _chosen(self, derived: bool | None) -> dict[int, Ids]:
+        if derived is None:
+            return self._engine.facts()
+        return self._engine.derived() if derived else self._engine.asserted()
+
+    def __iter__(self) -> Iterator[Triple | Fact]:
+        return iter(self.facts())
+
+    def __len__(self) -> int:
+        return self._shown
+
+    def __contains__(self, fact: Any) -> bool:
+        statement = as_statement(fact)
+        if isinstance(statement, Fact):
+            terms = [Symbol(statement.name), *statement.arguments]
+            shape = len(terms)
+        else:
+            terms = [statement.subject, statement.predicate, statement.object]
+            shape = TRIPLES
+        found = [self._dictionary.find(term) for term in terms]
+        if None in found:
+            return False
+        ids = np.array([found], np.int32)
+        return self._engine.holds(shape, ids) and bool(self._reader.is_shown(shape, ids)[0])
+
+    def stats(self) -> dict[str, Any]:
+        """Figures of the store: facts, terms, bytes, and how rules are followed."""
+        rows, terms = self._engine.store.nbytes(), self._dictionary.nbytes
+        return {
+            "facts": len(self),
+            "asserted": len(self.facts(derived=False)),
+            "derived": len(self.facts(derived=True)),
+            "rules": len(self._program),
+            "terms": len(self._dictionary),
+            "named_graphs": len(self._graphs.graphs),
+            "fact_bytes": rows,
+            "term_bytes": terms,
+            "rule_instances": self._engine.derivations,
+            "path": "single triples" if self._engine.follows_single_triples else "general",
+        }
+
+    def violations(self) -> list[Violation]:
+        """The violations of constraints, with their bindings."""
+        return list(self._violations_in(self._engine.facts()))
+
+    def _violations_in(self, facts: dict[int, Ids]) -> Iterator[Violation]:
+        for rule in self._program:
+            if rule.is_constraint:
+                yield from self._violations_of(rule, facts)
+
+    def _violations_of(self, rule: Rule, facts: dict[int, Ids]) -> Iterator[Violation]:
+        names = [variable.name for variable in violation_variables(rule)]
+        rows = facts.get(1 + len(names))
+        predicate = self._dictionary.find(Symbol(VIOLATION + rule.id))
+        if rows is None or predicate is None:
+            return
+        for row in rows[rows[:, 0] == predicate]:
+            terms = self._dictionary.decode(row[1:])
+            yield Violation(rule.id, dict(zip(names, terms, strict=True)))
+
+    def _check_constraints(self) -> None:
+        if not self._refuses:
+            return
+        for rule in self._program:
+            if not rule.is_constraint:
+                continue
+            shape = 1 + len(violation_variables(rule))
+            predicate = self._dictionary.encode_one(Symbol(VIOLATION + rule.id))
+            fresh = self._engine.fresh(shape, predicate)
+            for violation in self._violations_of(rule, {shape: fresh}):
+                raise ViolationError(
+                    f"the change violates {violation}; it was undone",
+                    place=rule.place,
+                    hint='on_violation="report" lists violations instead',
+                )
+
+    # queries
+
+    def query(self, text: str) -> QueryResult:
+        """Ask a SPARQL 1.1 query of all triples that are true.
+
+        Prefixes of loaded files and rules are known, and rdf, rdfs, xsd and owl.
+        """
+        if self._queries is None:
+            self._queries = self._filled()
+        return self._queries.query(text, self._prefixes)
+
+    def _filled(self) -> QueryStore:
+        store = QueryStore()
+        triples = self._reader.shown({TRIPLES: self._engine.facts()[TRIPLES]}).get(TRIPLES)
+        pieces = range(0, 0 if triples is None else len(triples), PIECE)
+        store.fill(
+            (self._dictionary.write_ntriples(triples[at : at + PIECE]) for at in pieces),  # type: ignore[index]
+            self._named_quads(self._graphs.quads()),
+        )
+        return store
+
+    def _named_quads(self, quads: Ids) -> Iterator[Quad]:
+        decode = self._dictionary.decode
+        for row in quads:
+            yield Quad(*decode(row))  # type: ignore[arg-type]
+
+    def _follow_in_queries(self, store: QueryStore, delta: Delta, quads: Ids) -> None:
+        if len(delta.added) + len(delta.removed) + len(quads) > FOLLOWED:
+            self._queries = None
+            return
+        added = [fact for fact in delta.added if isinstance(fact, Triple)]
+        removed = [fact for fact in delta.removed if isinstance(fact, Triple)]
+        store.apply([*added, *self._named_quads(quads)], removed)
+
+    # writing
+
+    def dump(
+        self,
+        target: str | os.PathLike[str] | IO[bytes],
+        *,
+        derived: bool | None = None,
+        format: str | None = None,
+    ) -> None:
+        """Write what is true to a file or stream, in an RDF format or as facts (.rules)."""
+        facts = self._reader.shown(self._chosen(derived))
+        quads = self._graphs.quads() if derived is not True else np.zeros((0, 4), np.int32)
+        write_facts(target, format, facts, quads, self._dictionary, self._reader)
+
+
+def _paths(source: str | os.PathLike[str]) -> list[str | Path]:
+    return ["-"] if source == "-" else list(expand(source))
+
+
