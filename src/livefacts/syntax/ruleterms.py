@@ -136,6 +136,8 @@ class Constants:
             return self.string(node)  # type: ignore[arg-type]
         if kind == "triple_term":
             return self.triple_term(node)  # type: ignore[arg-type]
+        if kind == "negative":
+            return self.negative(node.children[1])  # type: ignore[arg-type, union-attr]
         return self.constant(node)  # type: ignore[arg-type]
 
     def _typed(self, value: str, token: Token) -> Literal:
