@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import count
 
+from livefacts.plan.normalize import positive_atoms
+from livefacts.plan.operators import Absent, Compute, Match, Step, Test
 from livefacts.rules.formula import (
     Arithmetic,
     Atom,
@@ -22,8 +24,6 @@ from livefacts.rules.formula import (
     variables_of,
 )
 from livefacts.rules.program import Rule
-from livefacts.plan.normalize import positive_atoms
-from livefacts.plan.operators import Absent, Compute, Match, Step, Test
 
 COPY = "copy"
 
@@ -54,9 +54,7 @@ class _Checks:
 
     def __init__(self, rule: Rule) -> None:
         self.by_atoms = {v for atom in positive_atoms(rule) for v in variables_of(atom)}
-        self.waiting: list[Formula] = [
-            f for f in rule.body if isinstance(f, Comparison | Negation)
-        ]
+        self.waiting: list[Formula] = [f for f in rule.body if isinstance(f, Comparison | Negation)]
         self._numbers = count()
 
     def ready(self, bound: set[Variable]) -> Iterator[Step]:
@@ -91,9 +89,10 @@ class _Checks:
         """The variable that an `=` binds, if it does: one that no atom binds."""
         if formula.operator == "=":
             for one, other in ((formula.left, formula.right), (formula.right, formula.left)):
-                if isinstance(one, Variable) and one not in self.by_atoms and one not in bound:
-                    if one not in variables_of(other):
-                        return one, other
+                if not isinstance(one, Variable) or one in self.by_atoms or one in bound:
+                    continue
+                if one not in variables_of(other):
+                    return one, other
         return None, formula.left
 
     def _compared(self, formula: Comparison) -> list[Step]:
@@ -120,5 +119,3 @@ class _Checks:
             result = Variable(f":{next(self._numbers)}")
             return result, [*steps, Compute(result, expression.function, value, value)]
         return expression, []
-
-

@@ -66,5 +66,3 @@ def split(rules: Iterable[Rule]) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
     if not any(not is_schema(a) for rule in single for a in rule.body):  # type: ignore[arg-type]
         return (), rules
     return single, others
-
-

@@ -26,14 +26,15 @@ def is_transitive(rule: Rule) -> bool:
     """
     if rule.head is None or len(rule.body) != 2:
         return False
-    ends = [_ends(f) for f in (rule.head, *rule.body) if isinstance(f, TripleAtom | PredicateAtom)]
-    if len(ends) != 3 or any(end is None for end in ends):
+    atoms = [f for f in (rule.head, *rule.body) if isinstance(f, TripleAtom | PredicateAtom)]
+    ends = [end for end in map(_ends, atoms) if end is not None]
+    if len(ends) != 3:
         return False
-    (name, x, z), *body = ends  # type: ignore[misc]
-    return len({x, z}) == 2 and any(
-        first == (name, x, y) and second == (name, y, z) and y not in (x, z)
-        for first, second in (tuple(body), tuple(reversed(body)))
-        for y in (first[2],)
+    (name, x, z), *body = ends
+    return any(
+        first == (name, x, first[2]) and second == (name, first[2], z)
+        for first, second in (body, body[::-1])
+        if len({x, first[2], z}) == 3
     )
 
 

@@ -70,7 +70,8 @@ def as_argument(value: Any) -> Term:
     if isinstance(value, Symbol):
         return _symbol(value.name)
     if _is_rdf_term(value):
-        return as_rdf_term(value)
+        term: Term = as_rdf_term(value)
+        return term
     if type(value) is str:
         return _symbol(value)
     if isinstance(value, int) and not isinstance(value, bool):
@@ -95,7 +96,11 @@ def as_rdf_term(term: Any) -> Any:
         return BlankNode(str(term))
     if term.language:
         return Literal(str(term), language=term.language)
-    return Literal(str(term), datatype=NamedNode(str(term.datatype))) if term.datatype else Literal(str(term))
+    return (
+        Literal(str(term), datatype=NamedNode(str(term.datatype)))
+        if term.datatype
+        else Literal(str(term))
+    )
 
 
 def graph_of(statement: Statement) -> NamedNode | BlankNode | None:

@@ -1,7 +1,7 @@
 """Reading facts back: rows of ids become triples and predicate facts, in pieces.
 
 Some facts work but are not shown: predicates that begin with `_`, and generalized triples
-(a literal as subject, a blank node as predicate), which RDF cannot write.
+(a literal as subject, a blank node as predicate, a symbol), which RDF cannot write.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pyoxigraph import Triple
 
 from livefacts.engine.contract import Flags, Ids
 from livefacts.model.facts import Fact
-from livefacts.store.dictionary import BLANK, IRI, Dictionary
+from livefacts.store.dictionary import BLANK, IRI, SYMBOL, Dictionary
 from livefacts.store.rows import TRIPLES
 
 PIECE = 4096
@@ -31,10 +31,13 @@ class FactReader:
         if shape == TRIPLES:
             subjects = self._dictionary.kinds(np.ascontiguousarray(ids[:, 0]))
             predicates = self._dictionary.kinds(np.ascontiguousarray(ids[:, 1]))
-            return ((subjects == IRI) | (subjects == BLANK)) & (predicates == IRI)
+            objects = self._dictionary.kinds(np.ascontiguousarray(ids[:, 2]))
+            named = (subjects == IRI) | (subjects == BLANK)
+            shown: Flags = named & (predicates == IRI) & (objects != SYMBOL)
+            return shown
         names = np.unique(ids[:, 0])
-        shown = [not name.startswith(HIDDEN) for name in self._dictionary.texts(names)]
-        return np.isin(ids[:, 0], names[np.array(shown, np.bool_)])
+        is_open = [not name.startswith(HIDDEN) for name in self._dictionary.texts(names)]
+        return np.isin(ids[:, 0], names[np.array(is_open, np.bool_)])
 
     def shown(self, facts: Mapping[int, Ids]) -> dict[int, Ids]:
         """The shown ones among facts by shape."""

@@ -7,7 +7,7 @@ changed, what violates a constraint, and any SPARQL query.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import count
 from pathlib import Path
 from typing import IO, Any
@@ -38,8 +38,8 @@ from livefacts.store.rows import TRIPLES
 from livefacts.syntax import rulefile
 from livefacts.syntax.files import expand
 from livefacts.syntax.rejects import Rejects
+from livefacts.syntax.rulefile import RuleSource
 
-RuleSource = str | os.PathLike[str] | Program | Sequence[Any]
 REPORT, REFUSE = "report", "refuse"
 PIECE = 1 << 16
 FOLLOWED = 50_000
@@ -312,5 +312,3 @@ class Reasoner:
 
 def _paths(source: str | os.PathLike[str]) -> list[str | Path]:
     return ["-"] if source == "-" else list(expand(source))
-
-

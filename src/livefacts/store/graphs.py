@@ -33,7 +33,7 @@ class NamedGraphs:
         """Assert these; returns those that were new."""
         self.graphs.update(dict.fromkeys(np.unique(quads[:, 3]).tolist()))
         quads = np.unique(quads, axis=0)
-        new = quads[self._store.find(self._relation, quads) == 0]
+        new: Ids = quads[self._store.find(self._relation, quads) == 0]
         self._store.insert(self._relation, new)
         return new
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from pyoxigraph import Literal, NamedNode
@@ -17,6 +18,8 @@ from livefacts.store.layout import COLUMN, FLAGS
 from livefacts.store.rows import RowStore
 
 XSD_INTEGER = NamedNode("http://www.w3.org/2001/XMLSchema#integer")
+
+OF_INTEGERS: dict[str, Callable[[Iterable[int]], int]] = {"sum": sum, "min": min, "max": max}
 
 
 def aggregate_rows(plan: AggregatePlan, store: RowStore, dictionary: Dictionary) -> Ids:
@@ -55,7 +58,7 @@ def _value(plan: AggregatePlan, ids: Ids, dictionary: Dictionary) -> int | None:
         return _integer(len(ids), dictionary)
     if plan.function != "avg" and all(is_inline(id) for id in ids.tolist()):
         numbers = [inline_value(id) for id in ids.tolist()]
-        return _integer({"sum": sum, "min": min, "max": max}[plan.function](numbers), dictionary)
+        return _integer(OF_INTEGERS[plan.function](numbers), dictionary)
     term = values.aggregate(plan.function, dictionary.decode(ids))
     if term is None:
         warnings.warn(

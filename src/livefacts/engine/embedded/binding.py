@@ -124,7 +124,16 @@ class Binder:
             case Absent(atom):
                 relation = relation_of(self._store, atom)
                 index = self._store.index(relation, range(len(atom.slots)))
-                return [code.ABSENT, relation, index, self._pattern(atom.slots, variables), 0, 0, 0, 0]
+                return [
+                    code.ABSENT,
+                    relation,
+                    index,
+                    self._pattern(atom.slots, variables),
+                    0,
+                    0,
+                    0,
+                    0,
+                ]
             case Test(operator, left, right):
                 operands = self._slot(left, variables), self._slot(right, variables)
                 return [code.COMPARE, OPERATORS[operator], *operands, 0, 0, 0, 0]

@@ -27,11 +27,11 @@ Pattern = tuple[int | Variable, int | Variable, int | Variable]
 Bindings = dict[Variable, int]
 
 
-class NeedsObject(Exception):
+class NeedsObjectError(Exception):
     """The consequences depend on the object: the kind must name it."""
 
 
-class NotSingle(Exception):
+class NotSingleError(Exception):
     """The consequences depend on the subject: the rules cannot follow single triples."""
 
 
@@ -125,19 +125,19 @@ def _one_step(triple: Symbolic, rule: SingleRule, schema: ClosedSchema) -> Itera
     for wanted, value in zip(rule.premise, triple, strict=True):
         if isinstance(wanted, Variable):
             if value < 0 and wanted in rule.looks_at:
-                raise NeedsObject if value == OBJECT else NotSingle
+                raise NeedsObjectError if value == OBJECT else NotSingleError
             if start.setdefault(wanted, value) != value:
                 if value < 0 or start[wanted] < 0:
-                    raise NotSingle
+                    raise NotSingleError
                 return
         elif wanted != value:
             if value < 0:
-                raise NeedsObject if value == OBJECT else NotSingle
+                raise NeedsObjectError if value == OBJECT else NotSingleError
             return
     for bindings in _joined(rule.schema, start, schema):
         s, p, o = (bindings[x] if isinstance(x, Variable) else x for x in rule.head)
         if p < 0:
-            raise NeedsObject if p == OBJECT else NotSingle
+            raise NeedsObjectError if p == OBJECT else NotSingleError
         yield s, p, o
 
 

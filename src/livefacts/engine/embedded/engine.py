@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from livefacts.engine.contract import IdDelta, Ids
+from livefacts.engine.contract import Flags, IdDelta, Ids
 from livefacts.engine.embedded import interpret as code
 from livefacts.engine.embedded.aggregates import aggregate_rows
 from livefacts.engine.embedded.binding import bind
-from livefacts.engine.embedded.chase import NotSingle
+from livefacts.engine.embedded.chase import NotSingleError
 from livefacts.engine.embedded.interpreter import Interpreter
 from livefacts.engine.embedded.schema import SinglePath
 from livefacts.errors import LimitError
@@ -77,7 +77,7 @@ class EmbeddedEngine:
         if change.plan is None and (self._is_empty or self.plan.is_monotone):
             try:
                 return self._follow(change)
-            except NotSingle:
+            except NotSingleError:
                 self._single_path = False
         return self._recompute(change)
 
@@ -122,7 +122,7 @@ class EmbeddedEngine:
             self.plan = self.plan if change.plan is None else change.plan
             self._start()
             self._follow(old._told_and(change))
-        except NotSingle:
+        except NotSingleError:
             self.__dict__.update(old.__dict__)
             self._single_path = False
             return self._recompute(change)
@@ -176,7 +176,8 @@ class EmbeddedEngine:
         relation = self.store.relation(shape)
         rows = self.store.with_flags(relation, LIVE | FRESH)
         facts = self.store.columns(relation, rows)
-        return facts[facts[:, 0] == predicate]
+        mine: Ids = facts[facts[:, 0] == predicate]
+        return mine
 
     @property
     def follows_single_triples(self) -> bool:
@@ -261,7 +262,6 @@ def _difference(old: EmbeddedEngine, new: EmbeddedEngine) -> IdDelta:
     return delta
 
 
-def _is_missing(
-    engine: EmbeddedEngine, shape: int, facts: Ids
-) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    return engine.store.find(engine.store.relation(shape), facts) == 0
+def _is_missing(engine: EmbeddedEngine, shape: int, facts: Ids) -> Flags:
+    missing: Flags = engine.store.find(engine.store.relation(shape), facts) == 0
+    return missing

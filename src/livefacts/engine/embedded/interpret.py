@@ -609,7 +609,9 @@ def emit(rows: Any, plans: Any, machine: Any, plan: Any, width: Any) -> Any:
 
 
 @inlined
-def join(rows: Any, plans: Any, memo: Any, machine: Any, pivot: Any, width: Any, budget: Any) -> Any:
+def join(
+    rows: Any, plans: Any, memo: Any, machine: Any, pivot: Any, width: Any, budget: Any
+) -> Any:
     """Go on with the instances of the present plan and pivot; DONE when all are found."""
     state = machine.state
     plan = state[PLAN]

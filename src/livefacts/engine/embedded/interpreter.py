@@ -8,6 +8,7 @@ change cost.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,9 +34,7 @@ BUDGET = 300_000
 """Work between two looks at interrupts, limits and progress: some 50 ms."""
 FEWEST = 2 * OUT_ROWS
 
-NO_CONSEQUENCES = code.Consequences(
-    np.zeros((2, 5), np.int64), np.zeros((1, 3), np.int32), False
-)
+NO_CONSEQUENCES = code.Consequences(np.zeros((2, 5), np.int64), np.zeros((1, 3), np.int32), False)
 
 Asked = Callable[[int, int, int], None]
 
@@ -78,7 +77,7 @@ class Interpreter:
                 key=np.zeros(slots, np.int32),
             )
 
-    def _replace(self, **arrays: NDArray[np.int32] | NDArray[np.int64]) -> None:
+    def _replace(self, **arrays: Any) -> None:
         self._machine = self._machine._replace(**arrays)
 
     def _make_room(self) -> None:
@@ -191,7 +190,8 @@ class Interpreter:
         """Whether some rule derives each of these rows."""
         cells = self.store.cells(relation)
         counted = (cells[rows, PLAIN] > 0) | (cells[rows, RECURSIVE] > 0)
-        return counted | (cells[rows, FLAGS] & CLOSED != 0)
+        derived: Flags = counted | (cells[rows, FLAGS] & CLOSED != 0)
+        return derived
 
     def roll_back(self) -> None:
         """Undo the change: remove what it made, restore what it touched."""
@@ -209,5 +209,3 @@ class Interpreter:
             self._replace(queue=np.zeros(FEWEST, np.int64))
         if len(self._machine.log) > 1 << 16:
             self._replace(log=np.zeros((FEWEST, code.LOG_FIELDS), np.int64))
-
-

@@ -79,8 +79,8 @@ class Answers:
 
     def _grow_numbers(self) -> None:
         ids, kinds, numbers = self._number_ids, self._number_kinds, self._number_values
-        kept = np.flatnonzero(ids) if self._numbers < MOST_ANSWERS else []
-        self._start_numbers(2 * len(ids) if len(kept) else 64)
+        kept: list[int] = np.flatnonzero(ids).tolist() if self._numbers < MOST_ANSWERS else []
+        self._start_numbers(2 * len(ids) if kept else 64)
         self.memo = self._memo()
         for at in kept:
             self._put_number(int(ids[at]) - 1, int(kinds[at]), float(numbers[at]))

@@ -16,25 +16,35 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from livefacts.engine.contract import IdDelta, Ids
+from livefacts.engine.contract import Flags, IdDelta, Ids
 from livefacts.engine.embedded import interpret as code
 from livefacts.engine.embedded.chase import (
     OBJECT,
     SUBJECT,
     ClosedSchema,
-    NeedsObject,
-    NotSingle,
+    NeedsObjectError,
+    NotSingleError,
     Symbolic,
     as_triples,
     consequences,
     single_rules,
 )
 from livefacts.engine.embedded.interpreter import Interpreter
-from livefacts.plan.split import is_schema
+from livefacts.plan.split import TYPE, is_schema
 from livefacts.rules.formula import TripleAtom, Variable
 from livefacts.rules.program import Rule
 from livefacts.store.dictionary import Dictionary
-from livefacts.store.layout import COLUMN, EDGE, FLAGS, KNOWN_SCHEMA, LIVE, NEW_ROOT, OUT_ROWS, ROOT, VISIBLE
+from livefacts.store.layout import (
+    COLUMN,
+    EDGE,
+    FLAGS,
+    KNOWN_SCHEMA,
+    LIVE,
+    NEW_ROOT,
+    OUT_ROWS,
+    ROOT,
+    VISIBLE,
+)
 from livefacts.store.rows import TRIPLES
 
 Kind = tuple[int, int | None]
@@ -108,7 +118,7 @@ class SinglePath:
                         self._learn((predicate, obj))
         self._is_restoring = False
 
-    def _is_schema(self, triples: Ids) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    def _is_schema(self, triples: Ids) -> Flags:
         mine = np.zeros(len(triples), np.bool_)
         for predicate, obj in self._schema_kinds:
             fits = triples[:, 1] == predicate
@@ -138,16 +148,16 @@ class SinglePath:
     def _learn(self, kind: Kind) -> None:
         """Compute the consequences of a kind, and give them to its triples so far."""
         if len(self._heads) > MOST_KINDS:
-            raise NotSingle
+            raise NotSingleError
         predicate, obj = kind
         symbolic = (SUBJECT, predicate, OBJECT if obj is None else obj)
         try:
             heads = consequences(symbolic, self._rules, self._schema)
-        except NeedsObject:
+        except NeedsObjectError:
             self._split_by_object(predicate)
             return
         if len(heads) > MOST_HEADS:
-            raise NotSingle
+            raise NotSingleError
         old = self._heads.get(kind, ())
         self._heads[kind] = heads
         self._table.put(kind, heads, 0)
@@ -172,7 +182,7 @@ class SinglePath:
         known, joins = [], False
         for head in heads:
             if head[2] < 0 and head[1] in self._by_object:
-                raise NotSingle
+                raise NotSingleError
             fits = (head[1], None) in self._schema_kinds or (head[1], head[2]) in self._schema_kinds
             if fits and (head[0] < 0 or head[2] < 0):
                 joins = True
@@ -216,7 +226,11 @@ class SinglePath:
         taken = self._taken(kind)
         for head in heads if len(taken) else ():
             columns = [
-                taken[:, 0] if x == SUBJECT else taken[:, 2] if x == OBJECT else np.full(len(taken), x)
+                taken[:, 0]
+                if x == SUBJECT
+                else taken[:, 2]
+                if x == OBJECT
+                else np.full(len(taken), x)
                 for x in head
             ]
             facts = np.stack(columns, axis=1).astype(np.int32)
@@ -231,15 +245,16 @@ def _premise_kinds(rules: Sequence[Rule], dictionary: Dictionary) -> set[Kind]:
             assert isinstance(atom, TripleAtom)
             if is_schema(atom):
                 assert not isinstance(atom.predicate, Variable)
-                named = not isinstance(atom.object, Variable) and atom.predicate.value.endswith("#type")  # type: ignore[union-attr]
-                obj = int(dictionary.encode_one(atom.object)) if named else None  # type: ignore[arg-type]
+                obj = None
+                if atom.predicate == TYPE and not isinstance(atom.object, Variable):
+                    obj = int(dictionary.encode_one(atom.object))
                 kinds.add((int(dictionary.encode_one(atom.predicate)), obj))
     return kinds
 
 
-def _fits(cells: Ids, kind: Kind) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _fits(cells: Ids, kind: Kind) -> Flags:
     predicate, obj = kind
-    fits = (cells[:, COLUMN + 1] == predicate) & (cells[:, FLAGS] != 0)
+    fits: Flags = (cells[:, COLUMN + 1] == predicate) & (cells[:, FLAGS] != 0)
     return fits if obj is None else fits & (cells[:, COLUMN + 2] == obj)
 
 
