@@ -11,7 +11,8 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "src")]
+# The sources come last, so that PYTHONPATH can name others.
+sys.path = [str(ROOT), *sys.path[1:], str(ROOT / "src")]
 
 
 def main() -> int:
@@ -26,7 +27,8 @@ def main() -> int:
         found = differences(case)
         if found:
             failures += 1
-            print(report(case, found), flush=True)
+            shown = "\n".join([str(case), *found]) if options.as_they_are else report(case, found)
+            print(shown, flush=True)
             if failures >= options.stop_after:
                 break
         seed += 1
@@ -41,6 +43,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=1_000_000, help="the first seed")
     parser.add_argument("--cases", type=int, default=10**9, help="stop after so many programs")
     parser.add_argument("--stop-after", type=int, default=5, help="stop after so many failures")
+    parser.add_argument("--as-they-are", action="store_true", help="do not make cases smaller")
     return parser.parse_args()
 
 

@@ -62,7 +62,7 @@ def test_clingo_and_the_reasoner_find_the_same_model(chunk: int) -> None:
         answer = answer_set(case)
         if answer is not None:
             reasoner = lf.Reasoner(rules=case.program())
-            reasoner.add(case.facts)
+            reasoner.add(list(case.facts))
             assert set(reasoner.facts()) == {shown(row) for row in answer} - {None}, str(case)
 
 

@@ -4,6 +4,6 @@ It reads programs as data and shares nothing else with the engines: it has its o
 strata, its own loops and its own road to the values of literals.
 """
 
-from tests.oracle.naive import Row, closure, concluded, model, shown, violations
+from tests.oracle.naive import Row, closure, model, shown, violations
 
-__all__ = ["Row", "closure", "concluded", "model", "shown", "violations"]
+__all__ = ["Row", "closure", "model", "shown", "violations"]

@@ -48,14 +48,6 @@ def model(program: Program, facts: Iterable[Triple | Fact]) -> set[Row]:
     return known.rows
 
 
-def concluded(program: Program, facts: Iterable[Triple | Fact]) -> set[Triple | Fact]:
-    """What some rule concludes, told or not, as far as users see it."""
-    known = Known(model(program, facts))
-    rules = [rule for rule in program if not rule.is_constraint]
-    rows = {row for rule in rules for row in _conclusions(rule, known)}
-    return {fact for row in rows if (fact := shown(row)) is not None}
-
-
 def violations(
     program: Program, facts: Iterable[Triple | Fact]
 ) -> set[tuple[str, frozenset[tuple[str, Term]]]]:
