@@ -96,6 +96,9 @@ class Program:
 
     def plus(self, rules: Iterable[Rule]) -> Program:
         """With these rules too; rules without an id get the next number."""
+        rules = tuple(rules)
+        if not rules:
+            return self
         present = {rule.key() for rule in self.rules}
         taken = {rule.id for rule in self.rules}
         kept, number = list(self.rules), self.next_number
@@ -119,6 +122,8 @@ class Program:
 
     def joined(self, other: Program) -> Program:
         """Both programs in one: the rules, facts and prefixes of each, the smaller limit."""
+        if other == Program() and not other.prefixes:
+            return self
         limits = [limit for limit in (self.limit, other.limit) if limit is not None]
         return replace(
             self.plus(other.rules),

@@ -8,6 +8,7 @@ livefacts.  Both see to the language alone; whether the rules make sense togethe
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from livefacts.errors import InputError, Place, RuleError
 from livefacts.rules.program import Program
+from livefacts.syntax.files import STANDARD_INPUT, name_of, open_source, without_compression
 from livefacts.syntax.rulemistakes import explained, refuse_directive, refuse_word
 from livefacts.syntax.rulesource import Block, MistakeError, RuleText, pieces, rule_text
 from livefacts.syntax.ruleterms import BlankNodes
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 
 READY = Path(__file__).parent.parent / "rulesets"
 
-RuleSource: TypeAlias = "str | Path | Program | Sequence[str | Path | Program]"
+RuleSource: TypeAlias = str | os.PathLike[str] | Program | Sequence["RuleSource"]
+"""A ready name, a path, rule text, a program, or several of these."""
 
 
 def parse(text: str, file: str = "<text>", blank_nodes: BlankNodes | None = None) -> Program:
@@ -61,15 +64,15 @@ def open_rules(source: RuleSource) -> Program:
     """The program that a ready name, a path, a rule text, a program or a list of them means."""
     if isinstance(source, Program):
         return source
-    if isinstance(source, Path):
-        return _read(source)
+    if isinstance(source, os.PathLike):
+        return read_rules(source)
     if not isinstance(source, str):
         program = Program()
         for each in source:
             program = program.joined(open_rules(each))
         return program
     if source in ready_names():
-        return _read(READY / f"{source}.rules")
+        return read_rules(READY / f"{source}.rules")
     return _named_or_written(source)
 
 
@@ -81,8 +84,8 @@ def ready_names() -> tuple[str, ...]:
 def _named_or_written(source: str) -> Program:
     if not source.strip() or "\n" in source or ":-" in source:
         return parse(source)
-    if source.endswith(".rules") or _exists(source):
-        return _read(Path(source))
+    if source == STANDARD_INPUT or _is_rule_file(source):
+        return read_rules(source)
     if source.rstrip().endswith(".") or any(mark in source for mark in "([@"):
         return parse(source)
     near = difflib.get_close_matches(source, ready_names(), n=1, cutoff=0.4)
@@ -93,30 +96,27 @@ def _named_or_written(source: str) -> Program:
     )
 
 
-def _exists(name: str) -> bool:
+def read_rules(path: str | os.PathLike[str], blank_nodes: BlankNodes | None = None) -> Program:
+    """The program in a file of rules and facts, .gz and .zst too; "-" is standard input."""
+    name = Path(path).name if Path(path).parent == READY else name_of(path)
+    with open_source(path) as stream:
+        content = stream.read()
     try:
-        return Path(name).exists()
-    except (OSError, ValueError):
-        return False
-
-
-def _read(path: Path) -> Program:
-    name = path.name if path.parent == READY else str(path)
-    try:
-        text = path.read_bytes().decode()
+        text = content.decode()
     except UnicodeDecodeError as error:
-        before = error.object[: error.start]
+        before = content[: error.start]
         line, column = before.count(b"\n") + 1, error.start - before.rfind(b"\n")
         raise InputError(
-            "a rule file is UTF-8 text, and this byte is not",
-            place=Place(name, line, column),
+            "rules are UTF-8 text, and this byte is not", place=Place(name, line, column)
         ) from None
-    except OSError as error:
-        raise InputError(
-            f"cannot read the rule file {path}: {error.strerror}",
-            hint=f"ready rule sets are {', '.join(ready_names())}",
-        ) from None
-    return parse(text, name)
+    return parse(text, name, blank_nodes)
+
+
+def _is_rule_file(name: str) -> bool:
+    try:
+        return without_compression(Path(name)).suffix == ".rules" or Path(name).exists()
+    except (OSError, ValueError):
+        return False
 
 
 @cache

@@ -60,6 +60,12 @@ def test_joined_programs_keep_facts_once_and_the_smaller_limit() -> None:
     assert {"a", "b"} <= dict(both.prefixes).keys()
 
 
+def test_prefixes_alone_are_joined_too() -> None:
+    assert (
+        dict(parse("a :- b .").joined(Program(prefixes=(("ex", "urn:"),))).prefixes)["ex"] == "urn:"
+    )
+
+
 def test_an_empty_program_changes_nothing_when_joined() -> None:
     program = parse("@limit 9 . p(x) . a :- b .")
     assert Program().joined(program) == program.joined(Program()) == program

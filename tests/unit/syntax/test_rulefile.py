@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import subprocess
 import sys
 from pathlib import Path
@@ -345,15 +347,30 @@ def test_rule_text_is_taken_as_text(text: str) -> None:
 
 
 def test_a_missing_file_is_an_input_error() -> None:
-    with pytest.raises(InputError, match=r"no-such\.rules: No such file"):
+    with pytest.raises(InputError, match=r"there is no file no-such\.rules"):
         open_rules("no-such.rules")
-    with pytest.raises(InputError, match="No such file"):
+    with pytest.raises(InputError, match=r"there is no file no-such\.rules\.gz"):
+        open_rules("no-such.rules.gz")
+    with pytest.raises(InputError, match="there is no file no-such-file"):
         open_rules(Path("no-such-file"))
 
 
 def test_a_folder_is_an_input_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="Is a directory"):
+    with pytest.raises(InputError, match="is a directory"):
         open_rules(tmp_path)
+
+
+def test_a_packed_file_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "mine.rules.gz"
+    path.write_bytes(gzip.compress(b"p :- q ."))
+    assert open_rules(str(path)) == parse("p :- q .")
+
+
+def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"p :- q(")))
+    with pytest.raises(RuleSyntaxError, match="ends too early") as caught:
+        open_rules("-")
+    assert str(caught.value.place) == "<stdin>:1:8"
 
 
 def test_a_file_that_is_not_utf8_is_an_input_error_with_the_place(tmp_path: Path) -> None:
