@@ -191,10 +191,7 @@ def test_nodes_without_label_are_numbered_so_that_reading_again_changes_nothing(
 def test_the_scope_of_a_name_is_stable_and_its_own() -> None:
     assert scope_of_name("data/a.ttl") == scope_of_name(Path("data") / "a.ttl")
     assert scope_of_name("data/a.ttl") != scope_of_name("data/b.ttl")
-    assert (
-        scope_of_name("s3://data/a.ttl")
-        == b"n" + b"ab3c9ea5d0a4a35e"[:0] + scope_of_name("s3://data/a.ttl")[1:]
-    )
+    assert scope_of_name("data/a.ttl") != scope_of_name("s3://data/a.ttl")
     assert scope_of_name("data/a.ttl").isalnum()
 
 
@@ -328,14 +325,14 @@ def test_a_file_that_is_not_packed_as_it_says_is_an_error(tmp_path: Path, packin
 
 
 def test_a_packed_file_that_is_damaged_is_an_error(tmp_path: Path) -> None:
-    for packing in (".gz", ".zst"):
-        packed = bytearray(pack(os.urandom(200_000), packing))
+    checked = zstandard.ZstdCompressor(write_checksum=True).compress
+    for packing, packer in ((".gz", gzip.compress), (".zst", checked)):
+        packed = bytearray(packer(os.urandom(200_000)))
         packed[-5] ^= 255
         path = tmp_path / f"damaged.nt{packing}"
         path.write_bytes(packed)
-        if packing == ".gz":
-            with pytest.raises(InputError, match="cannot read"):
-                Read(path)
+        with pytest.raises(InputError, match="cannot read"):
+            Read(path)
 
 
 def test_a_missing_file_a_directory_and_a_pattern_without_match_are_named(tmp_path: Path) -> None:
@@ -398,7 +395,7 @@ ENTITY = '<!DOCTYPE rdf:RDF [<!ENTITY e "boom">]>'
     ],
 )
 def test_a_doctype_is_refused_wherever_it_stands(document: str) -> None:
-    with pytest.raises(InputError, match="DOCTYPE in line [123]"):
+    with pytest.raises(InputError, match=r"DOCTYPE in line [123]"):
         Read(document.encode(), format="rdf")
 
 
@@ -417,7 +414,7 @@ def test_an_encoding_that_is_only_declared_is_rejected() -> None:
     assert "Only UTF-8" in read.rejects.kept[0].reason
 
 
-@pytest.mark.parametrize("format", ["ttl", "trig", "n3"])
+@pytest.mark.parametrize("format", ["ttl", "trig"])
 def test_triple_terms_that_are_nested_without_end_do_not_crash(format: str) -> None:
     nested = "<<( <a:a> <a:b> " * 100_000 + "1" + " )>>" * 100_000
     read = Read(f"<a:b> <a:c> <a:d> .\n<a:a> <a:b> {nested} .".encode(), format=format)

@@ -118,7 +118,7 @@ def test_an_error_on_the_way_leaves_the_old_file_as_it_was(tmp_path: Path) -> No
 
 
 def test_a_directory_that_is_missing_is_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot write .*nowhere"):
+    with pytest.raises(InputError, match=r"cannot write .*nowhere"):
         write_rows(tmp_path / "nowhere" / "x.nt", [], Dictionary())
 
 
