@@ -41,6 +41,8 @@ def _is_one_fact(facts: Any) -> bool:
         return True
     if not isinstance(facts, tuple) or not facts:
         return False
+    if isinstance(facts[0], Triple):
+        return False
     return type(facts[0]) is str or _is_rdf_term(facts[0])
 
 

@@ -12,6 +12,7 @@ the name itself for a symbol.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +58,7 @@ __all__ = [
 ]
 
 Ids = NDArray[np.int32]
+Cells = TypeVar("Cells", NDArray[np.int64], NDArray[np.uint8])
 
 SYMBOL_MARK = "'"
 """Stands before the name of a symbol in the heap, where no other kind of term begins so."""
@@ -178,12 +180,13 @@ class Dictionary:
         return ids
 
     def decode(self, ids: Sequence[int] | Ids) -> list[Term]:
-        """The terms of ids."""
-        numbers = np.asarray(ids, np.int32)
-        return [
-            self._term(text, kind)
-            for text, kind in zip(self._keys(numbers), self.kinds(numbers).tolist(), strict=True)
+        """The terms of ids; ids that are the same share one object."""
+        distinct, places = np.unique(_as_ids(ids), return_inverse=True)
+        kinds = self.kinds(distinct).tolist()
+        terms = [
+            self._term(text, kind) for text, kind in zip(self._keys(distinct), kinds, strict=True)
         ]
+        return [terms[place] for place in places.tolist()]
 
     def decode_one(self, term_id: int) -> Term:
         """The term of an id, its lexical form as it came in."""
@@ -201,7 +204,7 @@ class Dictionary:
 
     def texts(self, ids: Sequence[int] | Ids) -> list[str]:
         """The texts of ids."""
-        return [text.removeprefix(SYMBOL_MARK) for text in self._keys(np.asarray(ids, np.int32))]
+        return [text.removeprefix(SYMBOL_MARK) for text in self._keys(_as_ids(ids))]
 
     def kinds(self, ids: Sequence[int] | Ids) -> NDArray[np.uint8]:
         """The kinds of terms: IRI, BLANK, LITERAL, SYMBOL or TRIPLE."""
@@ -213,13 +216,12 @@ class Dictionary:
 
     def write_ntriples(self, rows: Ids) -> bytes:
         """Rows of ids as N-Triples; as N-Quads if there is a fourth column of graphs."""
-        statements = np.ascontiguousarray(rows, np.int32)
+        statements = _as_ids(rows)
         out = np.empty(termwriter.statements_length(self._terms, statements), np.uint8)
         termwriter.write_statements(self._terms, statements, out)
         return out.tobytes()
 
     def _keys(self, ids: Ids) -> list[str]:
-        ids = np.ascontiguousarray(ids)
         lengths = np.empty(len(ids), np.int64)
         termwriter.lengths_of(self._terms, ids, lengths)
         out = np.empty(int(lengths.sum()), np.uint8)
@@ -279,23 +281,27 @@ class Dictionary:
             )
         self._terms = terms._replace(
             slots=_larger_slots(terms.slots, count + texts),
-            records=_larger(terms.records, count + 1, count + texts + 1),
-            heap=_larger(terms.heap, used, used + 2 * wanted),
+            records=_larger(terms.records, count + 1, count + texts + 1, MOST_TERMS + 1),
+            heap=_larger(terms.heap, used, used + 2 * wanted, HEAP_LIMIT),
             prefix_slots=_larger_slots(terms.prefix_slots, prefixes + texts),
             prefix_starts=_larger(terms.prefix_starts, prefixes + 1, prefixes + texts + 1),
             prefix_heap=_larger(terms.prefix_heap, prefix_used, prefix_used + wanted),
         )
 
 
+def _as_ids(ids: Sequence[int] | Ids) -> Ids:
+    # Contiguous and writable: kernels would be compiled again for any other array.
+    return np.require(ids, np.int32, ["C", "W"])
+
+
 def _as_array(text: bytes) -> NDArray[np.uint8]:
-    # Writable, like every buffer here: for read-only arrays kernels would be compiled again.
     return np.frombuffer(bytearray(text), np.uint8)
 
 
-def _larger(array: NDArray, used: int, needed: int) -> NDArray:  # type: ignore[type-arg]
+def _larger(array: Cells, used: int, needed: int, most: int = 2**62) -> Cells:
     if needed <= len(array):
         return array
-    larger = np.empty(needed + needed // SPARE_ROOM, array.dtype)
+    larger: Cells = np.empty(min(needed + needed // SPARE_ROOM, most), array.dtype)  # type: ignore[assignment]
     larger[:used] = array[:used]
     return larger
 

@@ -49,6 +49,8 @@ NEW_ROOT = 512
 
 KNOWN_SCHEMA = 1024
 """The closed schema has taken this triple in."""
+UNLINKED = 4096
+"""Just made, and not yet under the secondary indices."""
 IN_DEFAULT = 2048
 """Asserted in the default graph; `ASSERTED` alone can come from named graphs."""
 
@@ -72,8 +74,10 @@ MASK = 1
 USED = 2
 LINK = 3
 """The cell of a row with the next row of the chain; the previous one is in the cell after it."""
-KEYS = 4
-KEY = 5
+WANTED = 4
+"""The flags that a row must have to be in this index; 0 for all rows."""
+KEYS = 5
+KEY = 6
 
 OUT_ROWS = 4096
 """How many derived rows wait, at most, before they are stored."""

@@ -38,7 +38,9 @@ from livefacts.store.layout import (
     RECURSIVE,
     SLOTS,
     STRIDE,
+    UNLINKED,
     USED,
+    WANTED,
 )
 
 Array = Any
@@ -127,6 +129,13 @@ def same_key(rows: Any, index: Any, cells: Any, others: Any) -> Any:
         if load_int32(cells, column) != load_int32(others, column):
             return False
     return True
+
+
+@inlined
+def is_wanted(rows: Any, index: Any, cells: Any) -> Any:
+    """Whether a row belongs into an index."""
+    wanted = rows.indices[index, WANTED]
+    return load_int32(cells, FLAGS) & wanted == wanted
 
 
 @inlined
@@ -228,9 +237,11 @@ def make_row(rows: Any, relation: Any, values: Any, offset: Any, tag: Any) -> An
 @kernel
 def remove_row(rows: Any, relation: Any, row: Any) -> Any:
     """Unlink a row everywhere and put it on the free list."""
-    for j in range(rows.relations[relation, INDEX_COUNT]):
-        unlink(rows, relation, rows.relations[relation, INDEX + j], row)
     cells = row_address(rows, relation, row)
+    for j in range(rows.relations[relation, INDEX_COUNT]):
+        index = rows.relations[relation, INDEX + j]
+        if is_wanted(rows, index, cells):
+            unlink(rows, relation, index, row)
     store_int32(cells, FLAGS, np.int32(0))
     store_int32(cells, COLUMN, np.int32(rows.relations[relation, FREE]))
     rows.relations[relation, FREE] = row
@@ -273,7 +284,8 @@ def link_block(
         if entry and (entry >> 32) & LOW == tag:
             prefetch(row_address(rows, relation, entry & LOW))
     for i in range(first, end):
-        link_tagged(rows, relation, index, np.int64(made[i]), tags[i - first])
+        if is_wanted(rows, index, row_address(rows, relation, made[i])):
+            link_tagged(rows, relation, index, np.int64(made[i]), tags[i - first])
 
 
 @kernel
@@ -283,6 +295,29 @@ def link_made(rows: Any, relation: Any, made: Any, count: Any, tags: Any) -> Any
         index = rows.relations[relation, INDEX + j]
         for first in range(0, count, BLOCK):
             link_block(rows, relation, index, made, first, min(first + BLOCK, count), tags)
+    for i in range(count):
+        cells = row_address(rows, relation, made[i])
+        store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) & ~UNLINKED))
+
+
+@kernel
+def link_gained(rows: Any, relation: Any, row: Any, gained: Any) -> Any:
+    """Link a row under the indices that its new flags let it into."""
+    cells = row_address(rows, relation, row)
+    for j in range(1, rows.relations[relation, INDEX_COUNT]):
+        index = rows.relations[relation, INDEX + j]
+        if rows.indices[index, WANTED] & gained and is_wanted(rows, index, cells):
+            link_tagged(rows, relation, index, row, tag_of_row(rows, index, cells))
+
+
+@kernel
+def unlink_lost(rows: Any, relation: Any, row: Any, lost: Any) -> Any:
+    """Unlink a row from the indices that need flags it is about to lose."""
+    cells = row_address(rows, relation, row)
+    for j in range(1, rows.relations[relation, INDEX_COUNT]):
+        index = rows.relations[relation, INDEX + j]
+        if rows.indices[index, WANTED] & lost and is_wanted(rows, index, cells):
+            unlink(rows, relation, index, row)
 
 
 @kernel
@@ -345,4 +380,5 @@ def insert_facts(rows: Any, relation: Any, values: Any, count: Any, tags: Any) -
         for j in range(1, rows.relations[relation, INDEX_COUNT]):
             secondary = rows.relations[relation, INDEX + j]
             tag = tag_of_row(rows, secondary, row_address(rows, relation, made))
-            link_tagged(rows, relation, secondary, made, tag)
+            if is_wanted(rows, secondary, row_address(rows, relation, made)):
+                link_tagged(rows, relation, secondary, made, tag)

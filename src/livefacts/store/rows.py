@@ -33,6 +33,7 @@ from livefacts.store.layout import (
     SLOTS,
     STRIDE,
     USED,
+    WANTED,
     Rows,
 )
 
@@ -59,7 +60,7 @@ class RowStore:
         self._data: list[Ids] = []
         self._slots: list[NDArray[np.int64]] = []
         self._tags = np.zeros(rowkernels.BLOCK, np.int64)
-        self._indices: dict[tuple[int, tuple[int, ...]], int] = {}
+        self._indices: dict[tuple[int, tuple[int, ...], int], int] = {}
         self._relations: dict[int, int] = {}
         self.relation(TRIPLES)
 
@@ -106,18 +107,20 @@ class RowStore:
 
     # indices
 
-    def index(self, relation: int, columns: Sequence[int]) -> int:
-        """The number of the index on these columns, built if it is not there."""
-        key = (relation, tuple(columns))
-        number = self._indices.get(key)
-        return self._add_index(*key) if number is None else number
+    def index(self, relation: int, columns: Sequence[int], wanted: int = 0) -> int:
+        """The number of the index on these columns, built if it is not there.
 
-    def has_index_room(self, relation: int, columns: Sequence[int]) -> bool:
+        With `wanted`, it holds only the rows that have these flags.
+        """
+        number = self._indices.get((relation, tuple(columns), wanted))
+        return self._add_index(relation, tuple(columns), wanted) if number is None else number
+
+    def has_index_room(self, relation: int, columns: Sequence[int], wanted: int = 0) -> bool:
         """Whether an index on these columns is there or can still be added."""
-        known = (relation, tuple(columns)) in self._indices
+        known = (relation, tuple(columns), wanted) in self._indices
         return known or bool(self.rows.relations[relation, INDEX_COUNT] < MOST_INDICES)
 
-    def _add_index(self, relation: int, columns: tuple[int, ...]) -> int:
+    def _add_index(self, relation: int, columns: tuple[int, ...], wanted: int = 0) -> int:
         relations, indices = self.rows
         place = int(relations[relation, INDEX_COUNT])
         assert place < MOST_INDICES, "the planner asks has_index_room first"
@@ -129,13 +132,14 @@ class RowStore:
         slots = np.zeros(size, np.int64)
         line = np.zeros((1, indices.shape[1]), np.int64)
         line[0, [SLOTS, MASK, LINK, KEYS]] = slots.ctypes.data, size - 1, link, len(columns)
+        line[0, WANTED] = wanted
         line[0, KEY : KEY + len(columns)] = columns
         number = len(indices)
         relations[relation, INDEX + place] = number
         relations[relation, INDEX_COUNT] += 1
         self.rows = Rows(relations, np.concatenate([indices, line]))
         self._slots.append(slots)
-        self._indices[relation, columns] = number
+        self._indices[relation, columns, wanted] = number
         if place:
             block = np.zeros(rowkernels.BLOCK, np.int64)
             rowkernels.link_all(self.rows, relation, number, self._tags, block)

@@ -150,7 +150,8 @@ class Binder:
             for column, slot in enumerate(step.atom.slots)
             if not isinstance(slot, Variable) or slot in known
         ]
-        index, covered = self._lookup(relation, bound)
+        needs = EDGE if step.edges_only else 0
+        index, covered = self._lookup(relation, bound, needs)
         binds = checks = 0
         for column, slot in enumerate(step.atom.slots):
             if isinstance(slot, Variable) and slot not in known:
@@ -159,17 +160,18 @@ class Binder:
             elif column not in covered:
                 checks |= 1 << column
         pattern = self._pattern(step.atom.slots, variables)
-        needs = EDGE if step.edges_only else 0
         return [code.MATCH, relation, index, pattern, binds, checks, needs, int(step.before)]
 
-    def _lookup(self, relation: int, bound: Sequence[int]) -> tuple[int, set[int]]:
+    def _lookup(self, relation: int, bound: Sequence[int], needs: int) -> tuple[int, set[int]]:
         """The index to use for these bound columns, and the columns it covers."""
         columns = list(bound)
-        while columns and not self._store.has_index_room(relation, columns):
+        if len(columns) == self._store.width(relation):
+            return self._store.index(relation, columns), set(columns)
+        while columns and not self._store.has_index_room(relation, columns, needs):
             columns.pop()
         if not columns:
             return code.SCAN, set()
-        return self._store.index(relation, columns), set(columns)
+        return self._store.index(relation, columns, needs), set(columns)
 
 
 def bind(

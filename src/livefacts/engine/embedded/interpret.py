@@ -47,6 +47,7 @@ from livefacts.store.layout import (
     SLOTS,
     STRIDE,
     TOUCHED,
+    UNLINKED,
     USED,
     VISIBLE,
 )
@@ -55,12 +56,14 @@ from livefacts.store.rowkernels import (
     LOW,
     find,
     find_tagged,
+    link_gained,
     link_made,
     make_row,
     mix,
     remove_row,
     row_address,
     tag_of_key,
+    unlink_lost,
 )
 
 # what a call returns
@@ -372,13 +375,16 @@ def enqueue(machine: Any, relation: Any, row: Any) -> Any:
 
 
 @inlined
-def support_row(machine: Any, relation: Any, row: Any, cells: Any, support: Any) -> Any:
+def support_row(rows: Any, machine: Any, relation: Any, row: Any, cells: Any, support: Any) -> Any:
     """Give a stored row one more reason to hold."""
     remember(machine, relation, row, cells)
     old = np.int64(load_int32(cells, FLAGS))
     flags = old | (support & 0xFFFF)
+    gained = flags & ~old
+    if gained & EDGE and not old & UNLINKED:
+        store_int32(cells, FLAGS, np.int32(flags))
+        link_gained(rows, relation, row, EDGE)
     if old & VISIBLE:
-        gained = flags & ~old
         waiting = np.int64(0)
         if gained & EDGE:
             waiting |= NEW_EDGE
@@ -433,8 +439,6 @@ def prefetch_out(rows: Any, machine: Any, width: Any, first: Any, end: Any) -> A
 def link_new(rows: Any, machine: Any, count: Any) -> Any:
     """Link the rows just made under the secondary indices, relation by relation."""
     for relation in range(rows.relations.shape[0]):
-        if rows.relations[relation, INDEX_COUNT] == 1:
-            continue
         found = 0
         for i in range(count):
             if machine.made_relation[i] == relation:
@@ -463,12 +467,12 @@ def store_out(rows: Any, machine: Any, width: Any) -> Any:
             if row == 0:
                 row = make_row(rows, relation, machine.out, i * width + 2, tag)
                 cells = row_address(rows, relation, row)
-                store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) | FRESH))
+                store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) | FRESH | UNLINKED))
                 machine.made[new] = row
                 machine.made_relation[new] = relation
                 new += 1
                 enqueue(machine, relation, row)
-            support_row(machine, relation, row, row_address(rows, relation, row), support)
+            support_row(rows, machine, relation, row, row_address(rows, relation, row), support)
     link_new(rows, machine, new)
     machine.state[MADE] += new
     machine.state[OUT_COUNT] = 0
@@ -852,7 +856,10 @@ def undo(rows: Any, machine: Any) -> Any:
         if load_int32(row_address(rows, relation, row), FLAGS) & FRESH:
             remove_row(rows, relation, row)
     for i in range(machine.state[LOG_COUNT]):
-        cells = row_address(rows, machine.log[i, 0], machine.log[i, 1])
+        relation, row = machine.log[i, 0], machine.log[i, 1]
+        cells = row_address(rows, relation, row)
+        if not machine.log[i, 2] & EDGE:
+            unlink_lost(rows, relation, row, EDGE)
         store_int32(cells, FLAGS, np.int32(machine.log[i, 2]))
         store_int32(cells, PLAIN, np.int32(machine.log[i, 3]))
         store_int32(cells, RECURSIVE, np.int32(machine.log[i, 4]))
