@@ -301,7 +301,7 @@ def _as_array(text: bytes) -> NDArray[np.uint8]:
 def _larger(array: Cells, used: int, needed: int, most: int = 2**62) -> Cells:
     if needed <= len(array):
         return array
-    larger: Cells = np.empty(min(needed + needed // SPARE_ROOM, most), array.dtype)  # type: ignore[assignment]
+    larger: Cells = np.empty(min(needed + needed // SPARE_ROOM, most), array.dtype)
     larger[:used] = array[:used]
     return larger
 

@@ -25,7 +25,8 @@ Progress: TypeAlias = Callable[[int, int | None], None]
 """Is told how many bytes of the file have been read, and how many there are if known."""
 
 STANDARD_INPUT = "-"
-COMPRESSED = (".gz", ".zst")
+MARKS = {".gz": b"\x1f\x8b", ".zst": b"\x28\xb5\x2f\xfd"}
+"""Packings by extension, and the bytes that such files begin with."""
 ZSTD_PIECE = 2048
 """Compressed bytes unpacked at a time: at most 64 MB, since zstd repeats up to 2**15 times."""
 
@@ -81,13 +82,14 @@ def open_source(source: Source) -> SourceStream:
     if source == STANDARD_INPUT:
         return SourceStream(name, sys.stdin.buffer, sys.stdin.buffer, None)
     raw = _open_file(Path(source))
+    _check_packing(raw, Path(source))
     size = os.fstat(raw.fileno()).st_size if Path(source).is_file() else None
     return SourceStream(name, raw, _unpacked(raw, Path(source)), size)
 
 
 def without_compression(path: Path) -> Path:
     """The name of a file without .gz or .zst at its end."""
-    return path.with_suffix("") if path.suffix.lower() in COMPRESSED else path
+    return path.with_suffix("") if path.suffix.lower() in MARKS else path
 
 
 def expand(pattern: str | os.PathLike[str]) -> list[Path]:
@@ -101,7 +103,7 @@ def expand(pattern: str | os.PathLike[str]) -> list[Path]:
     return [Path(path) for path in found]
 
 
-def _open_file(path: Path) -> IO[bytes]:
+def _open_file(path: Path) -> io.BufferedReader:
     try:
         return path.open("rb")
     except FileNotFoundError as error:
@@ -116,6 +118,17 @@ def _open_file(path: Path) -> IO[bytes]:
         ) from error
     except OSError as error:
         raise InputError(f"cannot open {path}: {error.strerror}") from error
+
+
+def _check_packing(raw: io.BufferedReader, path: Path) -> None:
+    """A packed file under a plain name would be rejected line by line: say so at once."""
+    for suffix, mark in MARKS.items():
+        if path.suffix.lower() != suffix and raw.peek(len(mark)).startswith(mark):
+            raw.close()
+            raise InputError(
+                f"{path} is packed, and its name does not say so",
+                hint=f"rename it to {path.name}{suffix}",
+            )
 
 
 def _unpacked(raw: IO[bytes], path: Path) -> io.BufferedIOBase | IO[bytes]:

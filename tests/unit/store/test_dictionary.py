@@ -10,7 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Triple
 
+from livefacts.errors import LimitError
 from livefacts.model.facts import Symbol, Term
+from livefacts.store import dictionary as dictionary_module
 from livefacts.store import termtable, termwriter
 from livefacts.store.dictionary import (
     BLANK,
@@ -259,6 +261,15 @@ def test_a_text_of_a_hundred_megabytes_is_a_term_like_any_other() -> None:
     number = dictionary.encode_one(long)
     assert dictionary.find(long) == number
     assert len(dictionary.decode_one(number).value) == 100_000_000
+
+
+def test_a_dictionary_that_is_full_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dictionary_module, "MOST_TERMS", 3_000)
+    dictionary = Dictionary()
+    with pytest.raises(LimitError, match="the dictionary is full"):
+        dictionary.encode(NamedNode(f"a:{i}") for i in range(4_000))
+    assert 1_000 < len(dictionary) <= 3_000
+    assert dictionary.decode_one(999) == NamedNode("a:999")
 
 
 def plain_tag(text: bytes) -> int:

@@ -324,6 +324,15 @@ def test_a_file_that_is_not_packed_as_it_says_is_an_error(tmp_path: Path, packin
     assert "not what its name says" in caught.value.hint
 
 
+@pytest.mark.parametrize("packing", [".gz", ".zst"])
+def test_a_packed_file_with_a_plain_name_is_an_error(tmp_path: Path, packing: str) -> None:
+    path = tmp_path / "packed.nt"
+    path.write_bytes(pack(DOCUMENTS[".nt"].encode(), packing))
+    with pytest.raises(InputError, match="is packed") as caught:
+        Read(path)
+    assert caught.value.hint == f"rename it to packed.nt{packing}"
+
+
 def test_a_packed_file_that_is_damaged_is_an_error(tmp_path: Path) -> None:
     checked = zstandard.ZstdCompressor(write_checksum=True).compress
     for packing, packer in ((".gz", gzip.compress), (".zst", checked)):
