@@ -103,7 +103,8 @@ class Program:
         taken = {rule.id for rule in self.rules}
         kept, number = list(self.rules), self.next_number
         for rule in rules:
-            if rule.key() in present:
+            key = rule.key()
+            if key in present:
                 continue
             if rule.numbered or not rule.id:
                 while f"r{number}" in taken:
@@ -115,7 +116,7 @@ class Program:
                     place=rule.place,
                     hint="rename one with @id",
                 )
-            present.add(rule.key())
+            present.add(key)
             taken.add(rule.id)
             kept.append(rule)
         return replace(self, rules=tuple(kept), next_number=number)

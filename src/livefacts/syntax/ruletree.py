@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 
 NUMBERS = ("INTEGER", "DECIMAL", "DOUBLE")
 DEEPEST = 200
+LONGEST_LIMIT = 18
 MINUS_ONE = Literal("-1", datatype=DATATYPES["INTEGER"])
 
 
@@ -70,10 +71,15 @@ class TreeReader:
                 _, name, iri = tree.children
                 self.constants.declare(name, iri)  # type: ignore[arg-type]
             case "limit":
-                number = int(tree.children[1])  # type: ignore[arg-type]
-                self.limit = number if self.limit is None else min(number, self.limit)
+                self._limit(_first(tree.children[1]))
             case _:
                 self._rule(list(tree.children))
+
+    def _limit(self, number: Token) -> None:
+        if len(number) > LONGEST_LIMIT:
+            raise self.text.refuse(number, "this limit is no limit", "leave it out")
+        limit = int(number)
+        self.limit = limit if self.limit is None else min(limit, self.limit)
 
     def plain_fact(self, fact: PlainFact) -> None:
         arguments = tuple(map(self.constants.plain, fact.arguments))
@@ -105,12 +111,7 @@ class TreeReader:
         return str(name)
 
     def _head(self, node: Node) -> Atom:
-        if _data(node) in ("arithmetic", "negative", "string") or _type(node) in (
-            *DATATYPES,
-            "VARIABLE",
-            "IRI",
-            "PREFIXED_NAME",
-        ):
+        if _data(node) not in ("call", "triple") and _type(node) != "NAME":
             raise self.text.refuse(
                 _first(node),
                 "the head of a rule is an atom, or false",

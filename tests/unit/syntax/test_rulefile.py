@@ -188,6 +188,11 @@ def test_the_smallest_limit_counts() -> None:
     assert parse("@limit 10 . @limit 5 . @limit 7 .").limit == 5
 
 
+def test_a_limit_beyond_all_numbers_is_refused() -> None:
+    with pytest.raises(RuleSyntaxError, match="no limit"):
+        parse(f"@limit {'9' * 5000} .")
+
+
 def test_rules_are_numbered_and_named_ones_keep_their_names() -> None:
     program = parse("a :- b . @id second b :- c . c :- d .")
     assert [rule.id for rule in program] == ["r1", "second", "r2"]
