@@ -118,6 +118,21 @@ def after_iri_character(buffer: NDArray[np.uint8], position: Number) -> Number:
 
 
 @inlined
+def after_host(buffer: NDArray[np.uint8], position: Number) -> Number:
+    """The place after a host and its port, where there is one, or UNSURE."""
+    if buffer[position] != SLASH or buffer[position + 1] != SLASH:
+        return position
+    position += 2
+    while IN_HOST[buffer[position]]:
+        position += 1
+    if buffer[position] == COLON:
+        position += 1
+        while IS_DIGIT[buffer[position]]:
+            position += 1
+    return position if ENDS_HOST[buffer[position]] else UNSURE
+
+
+@inlined
 def after_iri(buffer: NDArray[np.uint8], position: Number) -> Number:
     """The place after an absolute IRI in angle brackets, or UNSURE."""
     position += 1
@@ -127,17 +142,9 @@ def after_iri(buffer: NDArray[np.uint8], position: Number) -> Number:
         position += 1
     if buffer[position] != COLON:
         return UNSURE
-    position += 1
-    if buffer[position] == SLASH and buffer[position + 1] == SLASH:
-        position += 2
-        while IN_HOST[buffer[position]]:
-            position += 1
-        if buffer[position] == COLON:
-            position += 1
-            while IS_DIGIT[buffer[position]]:
-                position += 1
-        if not ENDS_HOST[buffer[position]]:
-            return UNSURE
+    position = after_host(buffer, position + 1)
+    if position == UNSURE:
+        return UNSURE
     in_fragment = False
     while True:
         while IN_PATH[buffer[position]]:
@@ -271,6 +278,17 @@ def scan_subject(buffer: NDArray[np.uint8], position: Number, spans: Spans, k: N
 
 
 @inlined
+def scan_graph(buffer: NDArray[np.uint8], position: Number, spans: Spans, count: Number) -> Number:
+    """Put the span of a graph name at `count`; the place after it and its space, or UNSURE."""
+    end = after_resource(buffer, position)
+    if end == UNSURE:
+        return UNSURE
+    spans.graph_starts[count] = position
+    spans.graph_ends[count] = end
+    return after_space(buffer, end)
+
+
+@inlined
 def scan_statement(
     buffer: NDArray[np.uint8], position: Number, spans: Spans, count: Number, quads: bool
 ) -> Number:
@@ -300,12 +318,9 @@ def scan_statement(
     position = after_space(buffer, position)
     spans.graph_starts[count] = -1
     if quads and buffer[position] != DOT:
-        spans.graph_starts[count] = position
-        position = after_resource(buffer, position)
+        position = scan_graph(buffer, position, spans, count)
         if position == UNSURE:
             return UNSURE
-        spans.graph_ends[count] = position
-        position = after_space(buffer, position)
     return position + 1 if buffer[position] == DOT else UNSURE
 
 
