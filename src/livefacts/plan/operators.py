@@ -98,4 +98,6 @@ class Plan:
     @property
     def is_monotone(self) -> bool:
         """Whether more facts can never make a conclusion false."""
-        return len(self.levels) <= 1
+        steps = (step for level in self.levels for plan in level.plans for step in plan.steps)
+        aggregates = any(level.aggregates for level in self.levels)
+        return not aggregates and not any(isinstance(step, Absent) for step in steps)

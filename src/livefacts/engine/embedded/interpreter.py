@@ -42,6 +42,8 @@ Asked = Callable[[int, int, int], None]
 class Interpreter:
     """One store under change."""
 
+    budget = BUDGET
+
     def __init__(self, store: RowStore, dictionary: Dictionary) -> None:
         self.store = store
         self.answers = Answers(dictionary)
@@ -129,7 +131,7 @@ class Interpreter:
         state = self._machine.state
         while True:
             status = code.run(
-                self.store.rows, plans, consequences(), self.answers.memo, self._machine, BUDGET
+                self.store.rows, plans, consequences(), self.answers.memo, self._machine, self.budget
             )
             asked = (int(state[code.ASKED]), int(state[code.ASKED + 1]), int(state[code.ASKED + 2]))
             if status == code.DONE:
