@@ -1,0 +1,113 @@
+"""Closure: rho-df over universities, beside maplib, duckdb, Nemo, reasonable, owlrl, pyoxigraph.
+
+A ratio is given only where the other side ended with the same triples, by number and by
+hash.  reasonable and owlrl close under more rules than ours: their times are shown, and
+whether their result contains ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks import datasets
+from benchmarks.measuring import SCRATCH, Contestant, Found, compare, contains_all
+from benchmarks.peers import Peers
+from benchmarks.tables import NOTHING, rate, seconds, table, times
+
+OURS = Contestant("livefacts", "livefacts_closure", options={"rules": "rho-df"})
+SAME_RULES = (
+    Contestant("maplib", "maplib_closure", "maplib"),
+    Contestant("duckdb, semi-naive SQL", "duckdb_closure", "duckdb"),
+    Contestant("Nemo", "nemo_closure", "nemo-python"),
+)
+MORE_RULES = (
+    Contestant("reasonable (OWL 2 RL)", "reasonable_closure", "reasonable"),
+    Contestant("owlrl (RDFS)", "owlrl_closure", "owlrl"),
+)
+READERS = (Contestant("pyoxigraph", "pyoxigraph_load", "pyoxigraph"),)
+
+
+def run(peers: Peers) -> str:
+    parts = ["# Closure under rho-df\n"]
+    for title, path in _large():
+        found = compare((OURS, *SAME_RULES, *READERS), {"input": str(path)}, peers)
+        parts += [f"## {title}\n", _loading(found), _closing(found)]
+    title, path = _small()
+    found = compare((OURS, *MORE_RULES), {"input": str(path), "told": 0}, peers, runs=1)
+    parts += [f"## {title}, beside reasoners with more rules\n", _containing(found)]
+    return "\n".join(parts)
+
+
+def _large() -> list[tuple[str, Path]]:
+    found = [("Generated universities (5)", datasets.universities(5))]
+    third_party = datasets.lubm(5)
+    if third_party is None:
+        print("  LIVEFACTS_TEST_DATA is not set: LUBM itself is left out")
+        return found
+    return [("LUBM, 5 universities", third_party), *found]
+
+
+def _small() -> tuple[str, Path]:
+    third_party = datasets.lubm(1)
+    if third_party is None:
+        return "Generated universities (1)", datasets.universities(1)
+    return "LUBM, 1 university", third_party
+
+
+def _loading(found: Sequence[Found]) -> str:
+    ours = found[0]
+    rows = []
+    for one in found:
+        for stage in ("load", "terms in a dict"):
+            if stage in one.stages:
+                time = one.stages[stage]
+                name = one.contestant.name + ("" if stage == "load" else f", {stage}")
+                ratio = times(time, ours.stages.get("load"))
+                rows.append([name, seconds(time), rate(one.report["told"], time), ratio])
+    return table(["parse + encode", "CPU", "triples", "against livefacts"], rows)
+
+
+def _closing(found: Sequence[Found]) -> str:
+    ours = found[0]
+    rows = []
+    for one in found:
+        if one.contestant in READERS:
+            continue
+        if one.failure:
+            rows.append([one.contestant.name, one.failure, "", "", "", ""])
+            continue
+        agrees = one.fingerprint == ours.fingerprint
+        close, told = one.stages.get("close"), one.report["told"]
+        rows.append(
+            [
+                f"{one.contestant.name} {one.report['version']}",
+                seconds(close),
+                rate(told, close),
+                f"{told:,} → {one.report['true']:,}",
+                "yes" if agrees else "no",
+                times(close, ours.stages.get("close")) if agrees else NOTHING,
+            ]
+        )
+    heads = ["close", "CPU", "input triples", "triples", "same result", "against livefacts"]
+    return table(heads, rows)
+
+
+def _containing(found: Sequence[Found]) -> str:
+    rows = []
+    for one in found:
+        if one.failure:
+            rows.append([one.contestant.name, one.failure, "", "", ""])
+            continue
+        worker = one.contestant.worker
+        ours = contains_all(SCRATCH / f"{worker}.nt", SCRATCH / f"{OURS.worker}.nt")
+        rows.append(
+            [
+                f"{one.contestant.name} {one.report['version']}",
+                seconds(one.stages.get("load")),
+                seconds(one.stages.get("close")),
+                f"{one.report['true']:,}",
+                "yes" if ours else "no",
+            ]
+        )
+    return table(["system", "load", "close", "triples", "contains ours"], rows)

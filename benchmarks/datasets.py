@@ -1,0 +1,53 @@
+"""Data sets: third-party files where they are, and our own, generated once into `out/data`."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from benchmarks.peers import ROOT
+from livefacts.generate import random_graph, tree, university
+
+FOLDER = ROOT / "out" / "data"
+
+
+def lubm(universities: int) -> Path | None:
+    """LUBM data of the third-party collection, unpacked; None where there is no collection."""
+    collection = os.environ.get("LIVEFACTS_TEST_DATA")
+    if not collection:
+        return None
+    packed = Path(collection) / "lubm" / f"lubm-{universities}-0.nt.gz"
+    if not packed.exists():
+        raise SystemExit(f"LIVEFACTS_TEST_DATA is set, but {packed} is missing")
+    path = FOLDER / packed.stem
+    if not path.exists():
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        with gzip.open(packed) as source, path.open("wb") as target:
+            shutil.copyfileobj(source, target)
+    return path
+
+
+def universities(count: int) -> Path:
+    return _generated(f"university-{count}.nt", university(count))
+
+
+def binary_tree(depth: int) -> Path:
+    return _generated(f"tree-{depth}.nt", tree(depth, 2))
+
+
+def random_edges(nodes: int, edges: int) -> Path:
+    return _generated(f"random-{nodes}-{edges}.nt", random_graph(nodes, edges))
+
+
+def _generated(name: str, pieces: Iterable[bytes]) -> Path:
+    path = FOLDER / name
+    if not path.exists():
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_suffix(".part")
+        with unfinished.open("wb") as out:
+            out.writelines(pieces)
+        unfinished.rename(path)
+    return path
