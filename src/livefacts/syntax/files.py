@@ -13,7 +13,8 @@ import io
 import os
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TypeAlias
 
@@ -46,19 +47,33 @@ class SourceStream(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]
-        try:
+        with self._named_errors():
             return self._unpacked.readinto(buffer)  # type: ignore[union-attr]
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        with self._named_errors():
+            return self._unpacked.readline(-1 if size is None else size)
+
+    def bytes_read(self) -> int:
+        """How far the file itself, packed or not, has been read."""
+        if self._raw.closed or self.size is None:
+            return self.size or 0
+        return self._raw.tell()
+
+    @contextmanager
+    def _named_errors(self) -> Iterator[None]:
+        try:
+            yield
         except EOFError as error:
-            raise _cut_short(self.name) from error
+            raise InputError(
+                f"{self.name} ends in the middle of the compressed data",
+                hint="the file is truncated: fetch it again",
+            ) from error
         except (zlib.error, OSError, ValueError) as error:
             raise InputError(
                 f"cannot read {self.name}: {error}",
                 hint="the file is damaged or not what its name says; fetch or pack it again",
             ) from error
-
-    def bytes_read(self) -> int:
-        """How far the file itself, packed or not, has been read."""
-        return self._raw.tell() if self.size is not None else 0
 
     def close(self) -> None:
         if self._raw is not sys.stdin.buffer:
@@ -136,13 +151,6 @@ def _unpacked(raw: IO[bytes], path: Path) -> io.BufferedIOBase | IO[bytes]:
     if suffix == ".gz":
         return gzip.GzipFile(fileobj=raw)
     return io.BufferedReader(_ZstdReader(raw, str(path))) if suffix == ".zst" else raw
-
-
-def _cut_short(name: str) -> InputError:
-    return InputError(
-        f"{name} ends in the middle of the compressed data",
-        hint="the file is truncated: fetch it again",
-    )
 
 
 class _ZstdReader(io.RawIOBase):

@@ -31,6 +31,7 @@ from livefacts.errors import InputError
 from livefacts.store.dictionary import Dictionary, Ids
 from livefacts.store.ntriples import (
     DEFAULT_GRAPH,
+    HEAD,
     ROWS_PER_BATCH,
     BadLine,
     Batch,
@@ -230,13 +231,13 @@ class _Feed:
     """What a parser reads from: watches for triple terms that are nested too deeply."""
 
     def __init__(self, stream: SourceStream) -> None:
-        self._stream = io.BufferedReader(stream, 1 << 16)
+        self._stream = stream
         self._tail = b""
         self.opened = 0
         self.line = 0
 
     def read(self, size: int = -1) -> bytes:
-        piece = self._stream.read(size)
+        piece = self._stream.read(size) or b""
         self.opened += (self._tail + piece).count(OPEN_TRIPLE_TERM)
         self._tail = piece[1 - len(OPEN_TRIPLE_TERM) :]
         if self.opened > DEEPEST_NESTING:
@@ -253,26 +254,33 @@ class _XmlFeed(_Feed):
 
     def __init__(self, stream: SourceStream) -> None:
         super().__init__(stream)
-        self._name = stream.name
         self._starts_line = True
-        if self._stream.peek(4).startswith(OTHER_ENCODINGS):
-            raise InputError(
-                f"{self._name} is not in UTF-8", hint="save the file as UTF-8 and load it again"
-            )
 
     def read(self, size: int = -1) -> bytes:
         piece = self._stream.readline(size)
+        if self.line == 0:
+            self._check_encoding(piece)
         self.line += self._starts_line and bool(piece)
         self._starts_line = piece.endswith(b"\n")
+        self._check_doctype(piece)
+        return piece
+
+    def _check_encoding(self, start: bytes) -> None:
+        if start.startswith(OTHER_ENCODINGS):
+            raise InputError(
+                f"{self._stream.name} is not in UTF-8",
+                hint="save the file as UTF-8 and load it again",
+            )
+
+    def _check_doctype(self, piece: bytes) -> None:
         window = (self._tail + piece).lower()
         if DOCTYPE in window:
             raise InputError(
-                f"{self._name} has a DOCTYPE in line {self.line}, which is refused",
+                f"{self._stream.name} has a DOCTYPE in line {self.line}, which is refused",
                 hint="entities can make a file grow without bound: write them out, "
                 "or convert the file to Turtle with a tool that you trust with it",
             )
         self._tail = window[1 - len(DOCTYPE) :]
-        return piece
 
 
 class _Labels:
@@ -344,6 +352,9 @@ def _line_of(source: Source, number: int) -> str:
     if source == STANDARD_INPUT:
         return ""
     with open_source(source) as stream:
-        for line in islice(io.BufferedReader(stream), number - 1, number):
-            return line.rstrip(b"\r\n").decode("utf-8", "replace")
-    return ""
+        while number > 1:
+            piece = stream.readline(1 << 16)
+            if not piece:
+                return ""
+            number -= piece.endswith(b"\n")
+        return stream.readline(HEAD).rstrip(b"\r\n").decode("utf-8", "replace")

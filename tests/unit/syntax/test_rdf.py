@@ -6,7 +6,7 @@ import csv
 import gzip
 import io
 import json
-import os
+import random
 import sys
 from pathlib import Path
 
@@ -122,6 +122,15 @@ def test_progress_is_told_in_bytes_of_the_file(tmp_path: Path) -> None:
     seen: list[tuple[int, int | None]] = []
     Read(path, progress=lambda done, size: seen.append((done, size)))
     assert seen[-1] == (path.stat().st_size, path.stat().st_size)
+
+
+@pytest.mark.parametrize("extension", DOCUMENTS)
+def test_progress_is_told_for_every_format(tmp_path: Path, extension: str) -> None:
+    path = tmp_path / f"room{extension}"
+    path.write_text(DOCUMENTS[extension])
+    seen: list[int] = []
+    Read(path, progress=lambda done, size: seen.append(done))
+    assert seen == [path.stat().st_size]
 
 
 def test_many_statements_come_in_batches_and_none_is_lost() -> None:
@@ -308,7 +317,8 @@ def test_a_packed_file_that_is_cut_short_is_an_error(
     tmp_path: Path, extension: str, packing: str
 ) -> None:
     path = tmp_path / f"cut{extension}{packing}"
-    random_names = "".join(f"# {os.urandom(20).hex()}\n" for _ in range(3_000))
+    source = random.Random(5)
+    random_names = "".join(f"# {source.randbytes(20).hex()}\n" for _ in range(3_000))
     text = DOCUMENTS[extension] + (random_names if extension != ".rdf" else "")
     path.write_bytes(pack(text.encode(), packing)[:-9])
     with pytest.raises(InputError, match="ends in the middle of the compressed data"):
@@ -336,7 +346,7 @@ def test_a_packed_file_with_a_plain_name_is_an_error(tmp_path: Path, packing: st
 def test_a_packed_file_that_is_damaged_is_an_error(tmp_path: Path) -> None:
     checked = zstandard.ZstdCompressor(write_checksum=True).compress
     for packing, packer in ((".gz", gzip.compress), (".zst", checked)):
-        packed = bytearray(packer(os.urandom(200_000)))
+        packed = bytearray(packer(random.Random(5).randbytes(200_000)))
         packed[-5] ^= 255
         path = tmp_path / f"damaged.nt{packing}"
         path.write_bytes(packed)
