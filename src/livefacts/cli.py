@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 import typer
 from typer.core import TyperGroup
@@ -79,9 +81,21 @@ def livefacts(
     """
 
 
+def show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    """A warning as a line for people, without the place in our code."""
+    say(f"warning: {message}")
+
+
 def main() -> None:
     """Run the command line and leave with its exit code."""
-    code = run()
+    code = run(sys.argv[1:])
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -90,10 +104,11 @@ def main() -> None:
     sys.exit(code)
 
 
-def run() -> int:
+def run(arguments: Sequence[str]) -> int:
     """Run the command line; what it ends with."""
+    warnings.showwarning = show_warning
     try:
-        app(prog_name="livefacts")
+        app(list(arguments), prog_name="livefacts")
     except SystemExit as left:
         code = left.code if isinstance(left.code, int) else ExitCode.DONE
         if code == ExitCode.INTERRUPTED:

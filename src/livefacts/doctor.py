@@ -132,8 +132,8 @@ def _small_closure() -> None:
 
     schema = Reasoner(rules="rdfs")
     schema.add(CASE_TRIPLES)
-    answers = schema.query(CASE_QUERY)
-    assert [str(row["x"]) for row in answers] == ["<urn:ada>"], "RDFS missed a conclusion"
+    answers = schema.query(CASE_QUERY).to_csv().split()
+    assert answers == ["x", "urn:ada"], "RDFS missed a conclusion"
     program = Reasoner(rules=CASE_RULES)
     program.add("edge(a, b) . edge(b, c) . edge(a, d) .")
     true = {str(fact) for fact in program.facts(derived=True)}

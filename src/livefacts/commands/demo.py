@@ -16,17 +16,18 @@ from livefacts.commands.terminal import counted
 if TYPE_CHECKING:
     from livefacts.service.reasoner import Reasoner
 
-PREFIX = "PREFIX ub: <http://livefacts.example/university#>"
-HEADS = f"""{PREFIX}
-SELECT ?chair (COUNT(?student) AS ?students) WHERE {{
+PREFIX = "@prefix ub: <http://livefacts.example/university#> ."
+HEADS = """
+SELECT ?chair (COUNT(?student) AS ?students) WHERE {
   ?chair a ub:Chair ; ub:memberOf ?department . ?student a ub:Student ; ub:memberOf ?department
-}} GROUP BY ?chair ORDER BY DESC(?students) LIMIT 3"""
-KINDS = f"""{PREFIX}
-SELECT ?class (COUNT(?x) AS ?members) WHERE {{
-  VALUES ?class {{ ub:Person ub:Employee ub:Student ub:Organization ub:Work }} ?x a ?class
-}} GROUP BY ?class ORDER BY DESC(?members)"""
-CONSTRAINT = """@prefix ub: <http://livefacts.example/university#> .
-@id course_or_person  false :- [?x, a, ub:Course], [?x, a, ub:Person] ."""
+} GROUP BY ?chair ORDER BY DESC(?students) LIMIT 3
+"""
+KINDS = """
+SELECT ?class (COUNT(?x) AS ?members) WHERE {
+  VALUES ?class { ub:Person ub:Student ub:Employee ub:Organization ub:Work } ?x a ?class
+} GROUP BY ?class ORDER BY DESC(?members)
+"""
+CONSTRAINT = "@id course_or_person  false :- [?x, a, ub:Course], [?x, a, ub:Person] ."
 MISTAKE = (
     "<http://university0.example/department0/Course0> "
     "<http://livefacts.example/university#advisor> "
@@ -66,39 +67,41 @@ def _generate(path: Path) -> None:
 
     with _stage("A university with its schema, like the LUBM benchmark"), output(str(path)) as out:
         lines = sum(out.write(piece) and piece.count(b"\n") for piece in university(1))
-    typer.echo(f"    {path.name}: {counted(lines, 'triple')}")
+    _show(f"{path.name}: {counted(lines, 'triple')}")
 
 
 def _load(path: Path) -> Reasoner:
     from livefacts.service.reasoner import Reasoner
 
     with _stage("Loading it under the rules of RDFS"):
-        reasoner = Reasoner(rules="rdfs")
+        reasoner = Reasoner(rules=["rdfs", PREFIX])
         reasoner.load(str(path))
-    told = reasoner.stats()["asserted"]
+    told = len(reasoner.facts(derived=False))
     concluded = len(reasoner) - told
-    typer.echo(f"    {counted(told, 'fact')} told, {counted(concluded, 'conclusion')} drawn")
+    _show(f"{counted(told, 'fact')} told, {counted(concluded, 'conclusion')} drawn")
     return reasoner
 
 
 def _ask(question: str, reasoner: Reasoner, query: str) -> None:
     with _stage(question):
         answers = reasoner.query(query)
-    table = str(answers.to_table())
-    typer.echo("".join(f"    {line}\n" for line in table.splitlines()), nl=False)
+    _show(*query.strip().splitlines(), "", *answers.to_table().splitlines())
 
 
 def _break_constraint(reasoner: Reasoner) -> None:
-    typer.echo("    " + CONSTRAINT.splitlines()[1])
-    with _stage("Nothing is both a course and a person: a constraint"):
-        reasoner.add_rules(CONSTRAINT)
-    typer.echo(f"    {counted(len(list(reasoner.violations())), 'violation')}")
+    with _stage("A constraint: nothing is both a course and a person"):
+        reasoner.add_rules(f"{PREFIX}\n{CONSTRAINT}")
+    _show(CONSTRAINT, counted(len(reasoner.violations()), "violation"))
     with _stage("Telling it that a course has an advisor, as only persons have"):
         delta = reasoner.add(MISTAKE)
-    for fact in delta.derived:
-        typer.echo(f"    concluded: {fact}")
-    for violation in reasoner.violations():
-        typer.echo(f"    violated:  {violation}")
+    _show(*(f"told:      {fact}" for fact in set(delta.added) - set(delta.derived)))
+    _show(*(f"concluded: {fact}" for fact in delta.derived))
+    _show(*(f"violated:  {violation}" for violation in delta.violations))
+
+
+def _show(*lines: str) -> None:
+    for line in lines:
+        typer.echo(f"    {line}".rstrip())
 
 
 @contextmanager

@@ -80,12 +80,12 @@ def load_command(
 
 def _summarize(loaded: Loaded) -> None:
     true = len(loaded.reasoner)
-    told = loaded.reasoner.stats()["asserted"]
+    told = len(loaded.reasoner.facts(derived=False))
     say(
         f"{counted(told, 'fact')} told, {counted(true - told, 'conclusion')}, "
         f"{counted(true, 'fact')} true ({loaded.seconds:.1f} s)"
     )
-    broken = len(list(loaded.reasoner.violations()))
+    broken = len(loaded.reasoner.violations())
     if broken:
         say(f"{counted(broken, 'violation')} of constraints; --violations FILE writes them")
 

@@ -12,7 +12,8 @@ from livefacts.commands.options import BlankNodes
 from livefacts.commands.terminal import ExitCode, counted, is_watched, say
 
 if TYPE_CHECKING:
-    from livefacts.service.reasoner import Delta, Reasoner
+    from livefacts.service.delta import Delta
+    from livefacts.service.reasoner import Reasoner
 
 REJECTS_SHOWN = 5
 
@@ -40,7 +41,7 @@ class Loaded:
     @property
     def rejected(self) -> int:
         """How many lines or files could not be read."""
-        return len(self.delta.rejects) if self.delta is not None else 0
+        return self.delta.counts["rejected"] if self.delta is not None else 0
 
 
 def load(inputs: Inputs) -> Loaded:
@@ -55,7 +56,7 @@ def load(inputs: Inputs) -> Loaded:
             inputs.files,
             format=inputs.format,
             graph=inputs.graph,
-            bnodes=inputs.bnodes.value,
+            bnodes=inputs.bnodes,
             rejects=inputs.rejects,
             progress=is_watched(),
         )
@@ -76,7 +77,9 @@ def _report_rejects(loaded: Loaded, path: str | None) -> None:
     kept = f"; all of them are in {path}" if path else ""
     say(f"{counted(loaded.rejected, 'line was', 'lines were')} rejected{kept}")
     for reject in loaded.delta.rejects[:REJECTS_SHOWN]:
-        say(f"  {reject.file}:{reject.line}:{reject.column}: {reject.reason}")
+        say(f"  {reject}")
     if loaded.rejected > REJECTS_SHOWN:
         more = "" if path else "; --rejects FILE keeps all of them"
         say(f"  and {loaded.rejected - REJECTS_SHOWN:,} more{more}")
+    for hint in loaded.delta.hints:
+        say(f"hint: {hint}")

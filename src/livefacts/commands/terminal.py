@@ -48,31 +48,43 @@ def counted(number: int, one: str, many: str = "") -> str:
 def output(path: str) -> Iterator[BinaryIO]:
     """A stream of bytes to a file, compressed as its name says, or to standard output.
 
-    A file that is not written to its end is removed: half a file never looks whole.
+    The file appears, or takes the place of the old one, when all of it is written: half a
+    file never looks whole.
     """
     if path == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
-        return
-    is_new = not os.path.exists(path)
-    try:
-        with _opened(path) as stream:
+    elif os.path.exists(path) and not os.path.isfile(path):
+        with _opened(path, path) as stream:
             yield stream
-    except BaseException:
-        if is_new and os.path.isfile(path):
-            os.remove(path)
+    else:
+        yield from _replaced(os.path.realpath(path))
+
+
+def _replaced(path: str) -> Iterator[BinaryIO]:
+    part = f"{path}.part"
+    try:
+        with _opened(part, path) as stream:
+            yield stream
+        os.replace(part, path)
+    except OSError as error:
+        error.filename = path
         raise
+    finally:
+        if os.path.exists(part):
+            os.remove(part)
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[BinaryIO]:
+def _opened(path: str, named: str) -> Iterator[BinaryIO]:
+    """A file under one path, compressed as another one says."""
     with open(path, "wb") as file:
-        if path.endswith(".gz"):
+        if named.endswith(".gz"):
             # Neither name nor time in the header: the same data is the same file.  Level 4
             # is near level 6 in size and near level 1 in time for lines of triples.
             with gzip.GzipFile("", "wb", compresslevel=4, fileobj=file, mtime=0) as packed:
                 yield cast(BinaryIO, packed)
-        elif path.endswith(".zst"):
+        elif named.endswith(".zst"):
             import zstandard
 
             with zstandard.ZstdCompressor().stream_writer(file, closefd=False) as stream:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 from livefacts.commands.terminal import output
@@ -22,5 +23,5 @@ def format_of(path: str) -> str:
     >>> format_of("closure.ttl.gz"), format_of("-")
     ('ttl', 'nt')
     """
-    name = path.rsplit("/", 1)[-1].removesuffix(".gz").removesuffix(".zst")
+    name = os.path.basename(path).removesuffix(".gz").removesuffix(".zst")
     return name.rpartition(".")[2] if "." in name else "nt"

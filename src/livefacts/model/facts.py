@@ -28,6 +28,9 @@ class Symbol:
 
 Term: TypeAlias = NamedNode | BlankNode | Literal | Triple | Symbol
 
+XSD = "http://www.w3.org/2001/XMLSchema#"
+PLAIN_DATATYPES = tuple(XSD + name for name in ("integer", "decimal", "double", "boolean"))
+
 
 class Fact(NamedTuple):
     """A predicate fact: a name and its arguments.
@@ -44,4 +47,15 @@ class Fact(NamedTuple):
     def __repr__(self) -> str:
         if not self.arguments:
             return self.name
-        return f"{self.name}({', '.join(map(str, self.arguments))})"
+        return f"{self.name}({', '.join(map(shown, self.arguments))})"
+
+
+def shown(term: Term) -> str:
+    """A term as people write it: numbers and booleans without their datatype.
+
+    >>> shown(Literal(2)), shown(Literal("2"))
+    ('2', '"2"')
+    """
+    if isinstance(term, Literal) and term.datatype.value in PLAIN_DATATYPES:
+        return term.value
+    return str(term)

@@ -17,9 +17,8 @@ from typing import Any
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
 from livefacts.errors import InputError
-from livefacts.model.facts import Fact, Symbol, Term
+from livefacts.model.facts import XSD, Fact, Symbol, Term
 
-XSD = "http://www.w3.org/2001/XMLSchema#"
 Statement = Triple | Quad | Fact
 WORD = re.compile(r"[^\W\d]\w*")
 RDF_TERMS = (NamedNode, BlankNode, Literal, Triple)
@@ -50,7 +49,7 @@ def as_statement(fact: Any) -> Statement:
     """One fact.
 
     >>> as_statement(("isIn", "kitchen", 3))
-    isIn(kitchen, "3"^^<http://www.w3.org/2001/XMLSchema#integer>)
+    isIn(kitchen, 3)
     """
     if isinstance(fact, Fact):
         return Fact(_symbol(fact.name).name, tuple(as_argument(a) for a in fact.arguments))

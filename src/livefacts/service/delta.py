@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from livefacts.engine.contract import IdDelta, Ids
-from livefacts.model.facts import Term
+from livefacts.model.facts import Term, shown
 from livefacts.service.reading import FactReader, FactView
 from livefacts.syntax.rejects import Reject
 
@@ -20,7 +20,7 @@ class Violation:
     bindings: Mapping[str, Term]
 
     def __str__(self) -> str:
-        values = ", ".join(f"?{name} = {term}" for name, term in self.bindings.items())
+        values = ", ".join(f"?{name} = {shown(term)}" for name, term in self.bindings.items())
         return f"{self.constraint}: {values}" if values else self.constraint
 
 

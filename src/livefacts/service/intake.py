@@ -7,15 +7,15 @@ the state as it was.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from pyoxigraph import NamedNode, RdfFormat
+from pyoxigraph import BlankNode, NamedNode, RdfFormat
 
 from livefacts.engine.contract import Ids
-from livefacts.errors import InputError
+from livefacts.errors import InputError, RuleError
 from livefacts.model.facts import Fact, Symbol
 from livefacts.rules.program import Program
 from livefacts.service.arguments import Statement, graph_of
@@ -64,11 +64,11 @@ class Intake:
 
     def take_file(self, path: str | os.PathLike[str], scope: bytes, reading: Reading) -> None:
         """An RDF file, or a file of rules and facts."""
-        if without_compression(Path(path)).suffix == RULES_SUFFIX and reading.format is None:
-            self.take_program(rulefile.open_rules(Path(path)))
-            return
         if reading.bnodes == BY_NAME and path != "-":
             scope = scope_of_name(path)
+        if without_compression(Path(path)).suffix == RULES_SUFFIX and reading.format is None:
+            self.take_program(rulefile.read_rules(Path(path), _labels(scope)))
+            return
         for batch in read_rows(
             os.fspath(path),
             self._dictionary,
@@ -94,17 +94,15 @@ class Intake:
                 )
             )
         except InputError as turtle_error:
-            self._take_fact_text(text, turtle_error)
+            self._take_fact_text(text, scope, turtle_error)
             return
         for batch in batches:
             self._take_batch(batch)
 
-    def _take_fact_text(self, text: str, turtle_error: InputError) -> None:
+    def _take_fact_text(self, text: str, scope: bytes, turtle_error: InputError) -> None:
         try:
-            program = rulefile.parse(text)
-        except InputError:
-            raise
-        except Exception as error:
+            program = rulefile.parse(text, blank_nodes=_labels(scope))
+        except RuleError as error:
             raise (error if _looks_like_facts(text) else turtle_error) from None
         if program.rules:
             raise InputError(
@@ -116,7 +114,7 @@ class Intake:
 
     def take_program(self, program: Program) -> None:
         """Rules, and the facts that came with them."""
-        self.program = self.program.joined(program)
+        self.program = self.program.joined(replace(program, facts=()))
         self.take_statements(program.facts)
 
     def take_statements(self, statements: Iterable[Statement]) -> None:
@@ -157,6 +155,11 @@ class Intake:
         if not self._quads:
             return np.zeros((0, 4), np.int32)
         return np.concatenate(self._quads)
+
+
+def _labels(scope: bytes) -> Callable[[str], BlankNode]:
+    """Blank nodes of a rule file, in the file's scope as everywhere."""
+    return lambda label: BlankNode(f"{scope.decode()}_{label}")
 
 
 def _looks_like_facts(text: str) -> bool:

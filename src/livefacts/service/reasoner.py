@@ -82,6 +82,7 @@ class Reasoner:
         program = rulefile.open_rules(rules)
         if program.rules or program.facts:
             self.add_rules(program)
+            self._seq = 0
 
     # changes
 

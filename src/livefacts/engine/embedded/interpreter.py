@@ -131,7 +131,12 @@ class Interpreter:
         state = self._machine.state
         while True:
             status = code.run(
-                self.store.rows, plans, consequences(), self.answers.memo, self._machine, self.budget
+                self.store.rows,
+                plans,
+                consequences(),
+                self.answers.memo,
+                self._machine,
+                self.budget,
             )
             asked = (int(state[code.ASKED]), int(state[code.ASKED + 1]), int(state[code.ASKED + 2]))
             if status == code.DONE:
