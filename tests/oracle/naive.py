@@ -214,12 +214,15 @@ def _passes(tests: Iterable[Comparison], binding: Binding) -> bool:
     """Whether the comparisons hold; an `=` with one unbound variable binds it."""
     waiting = list(tests)
     while waiting:
-        ready = next((t for t in waiting if _try(t, binding) is not None), None)
-        if ready is None:
+        for test in waiting:
+            holds = _try(test, binding)
+            if holds is not None:
+                break
+        else:
             raise ValueError(f"nothing binds the variables of {waiting}")
-        if not _try(ready, binding):
+        if not holds:
             return False
-        waiting.remove(ready)
+        waiting.remove(test)
     return True
 
 

@@ -112,3 +112,9 @@ def test_a_program_that_negates_itself_has_no_levels() -> None:
     assert len(levels([*program.rules])) == 1
     with pytest.raises(ValueError, match="cycle"):
         levels([*program.rules, *unstratified.rules])
+
+
+def test_a_variable_that_is_bound_to_nan_is_bound() -> None:
+    program = parse("q(?y) :- p(?x), ?y = ?x + 1 . r(?x) :- p(?x), ?y = ?x, ?x = ?y .")
+    facts = parse('p("NaN"^^xsd:double) .').facts
+    assert {fact.name for fact in closure(program, facts)} == {"p", "q"}
