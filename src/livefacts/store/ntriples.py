@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from pyoxigraph import BlankNode, DefaultGraph, Quad, RdfFormat, Triple, parse
+from pyoxigraph import BlankNode, DefaultGraph, Quad, RdfFormat, Triple, parse, serialize
 
 from livefacts.model.facts import Term
 from livefacts.store.dictionary import Dictionary, Ids
@@ -28,6 +28,7 @@ LONGEST_LINE = 1 << 24
 ROWS_PER_BATCH = 1 << 16
 STATEMENTS_PER_SCAN = 1 << 14
 SLOW_LINES_PER_SCAN = 1 << 12
+LINES_AT_A_TIME = 1 << 8
 DEEPEST_TRIPLE_TERM = 100
 DEFAULT_GRAPH = -1
 
@@ -154,6 +155,7 @@ class StatementReader:
         self._dictionary = dictionary
         self._scope = scope
         self._quads = quads
+        self._format = RdfFormat.N_QUADS if quads else RdfFormat.N_TRIPLES
         self._on_bad_line = on_bad_line
         self._line = 1
         self._spans = Spans(
@@ -199,19 +201,50 @@ class StatementReader:
         return Batch(ids.reshape(-1, 3), graphs)
 
     def _read_slowly(self, text: NDArray[np.uint8], lines: list[list[int]]) -> Iterator[Batch]:
-        quads: list[Quad] = []
-        for start, end, number in lines:
-            quads.extend(self._parse_line(text[start:end].tobytes(), number))
+        for first in range(0, len(lines), LINES_AT_A_TIME):
+            group = [
+                (text[start:end].tobytes(), number)
+                for start, end, number in lines[first : first + LINES_AT_A_TIME]
+            ]
+            canonical = self._in_canonical_form([line for line, _ in group])
+            if canonical is None:
+                yield from self._read_one_by_one(group)
+            else:
+                yield from self._read_canonical(canonical)
+
+    def _in_canonical_form(self, lines: list[bytes]) -> bytes | None:
+        """Good lines as the scanner likes them; None if anything is wrong with one."""
+        if any(map(_is_nested_too_deeply, lines)):
+            return None
+        try:
+            quads = parse(b"\n".join(lines), format=self._format)
+            return serialize(quads, format=RdfFormat.N_QUADS)
+        except (SyntaxError, OSError, ValueError):
+            return None
+
+    def _read_canonical(self, canonical: bytes) -> Iterator[Batch]:
+        """Lines that are known to be good; what is still unusual becomes objects."""
+        text = np.frombuffer(bytearray(canonical + b"\n"), np.uint8)
+        size, position = len(canonical), 0
+        while position < size:
+            position, _, count, slow = scan(text, position, size, 1, True, self._spans)
+            if count:
+                yield self._encode(text, count)
+            for start, end, _ in self._spans.slow[:slow].tolist():
+                quads = list(parse(text[start:end].tobytes(), format=RdfFormat.N_QUADS))
+                yield encode_quads(quads, self._dictionary, self._scope)
+
+    def _read_one_by_one(self, group: list[tuple[bytes, int]]) -> Iterator[Batch]:
+        quads = [quad for line, number in group for quad in self._parse_line(line, number)]
         if quads:
             yield encode_quads(quads, self._dictionary, self._scope)
 
     def _parse_line(self, line: bytes, number: int) -> list[Quad]:
-        if line.count(b"<<") > DEEPEST_TRIPLE_TERM:
+        if _is_nested_too_deeply(line):
             self._reject(number, 1, f"more than {DEEPEST_TRIPLE_TERM} triple terms in a line", line)
             return []
-        format = RdfFormat.N_QUADS if self._quads else RdfFormat.N_TRIPLES
         try:
-            return list(parse(line, format=format))
+            return list(parse(line, format=self._format))
         except SyntaxError as error:
             self._reject(number, error.offset or 1, reason_of(error), line)
         except (OSError, ValueError) as error:
@@ -225,6 +258,11 @@ class StatementReader:
     def _reject_overlong_line(self, head: bytes) -> None:
         self._reject(self._line, 1, f"line longer than {LONGEST_LINE:,} bytes", head)
         self._line += 1
+
+
+def _is_nested_too_deeply(line: bytes) -> bool:
+    # Each term of a term is a call on pyoxigraph's stack, which ends at some 10,000.
+    return line.count(b"<<") > DEEPEST_TRIPLE_TERM
 
 
 def reason_of(error: SyntaxError) -> str:

@@ -182,16 +182,16 @@ def test_a_text_is_read_line_by_line_and_loses_nothing_but_bad_lines(
     ]
 
 
+@pytest.mark.parametrize("quads", [False, True], ids=["triples", "quads"])
 @pytest.mark.parametrize("seed", range(3))
-def test_a_good_text_is_read_as_pyoxigraph_reads_the_whole(seed: int) -> None:
+def test_a_good_text_is_read_as_pyoxigraph_reads_the_whole(seed: int, quads: bool) -> None:
     source = random.Random(seed)
-    lines = (random_line(source, quads=False) for _ in range(500))
-    text = b"\n# comment\n".join(line for line in lines if expected(line, quads=False) is not None)
-    rows, bad = read(text)
-    whole = parse(text, format=RdfFormat.N_TRIPLES)
-    assert Counter(rows) == Counter(tuple(map(text_of, quad.triple)) for quad in whole)
+    lines = (mutated(source, random_line(source, quads)) for _ in range(3_000))
+    text = b"\n# comment\n".join(line for line in lines if expected(line, quads) is not None)
+    rows, bad = read(text, quads=quads)
+    assert Counter(rows) == Counter(expected(text, quads))
     assert bad == []
-    assert len(rows) > 300
+    assert len(rows) > 500
 
 
 PLAIN_IRI = (
