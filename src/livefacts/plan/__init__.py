@@ -22,15 +22,27 @@ __all__ = ["compile_rules"]
 
 
 def compile_rules(rules: Iterable[Rule]) -> Plan:
-    """The plan of a program that has passed its checks."""
+    """The plan of a program that has passed its checks.
+
+    Only one level follows single triples, the one with most rules that can: what another
+    level concludes in that way would have to be followed again.
+    """
     strata = stratify(normalize(rules))
-    return Plan(tuple(_level(rules, strata) for rules in strata.levels))
+    singles = [len(split(_deductive(rules))[0]) for rules in strata.levels]
+    chosen = singles.index(max(singles)) if any(singles) else None
+    return Plan(
+        tuple(_level(rules, strata, number == chosen) for number, rules in enumerate(strata.levels))
+    )
 
 
-def _level(rules: tuple[Rule, ...], strata: Strata) -> Level:
+def _level(rules: tuple[Rule, ...], strata: Strata, is_single: bool) -> Level:
     aggregates = tuple(_aggregate_plan(rule) for rule in rules if _is_aggregate(rule))
-    single, others = split(rule for rule in rules if not _is_aggregate(rule))
+    single, others = split(_deductive(rules)) if is_single else ((), _deductive(rules))
     return Level(aggregates, _plans(others, strata), single, _plans(single, strata))
+
+
+def _deductive(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+    return tuple(rule for rule in rules if not _is_aggregate(rule))
 
 
 def _plans(rules: tuple[Rule, ...], strata: Strata) -> tuple[RulePlan, ...]:

@@ -20,6 +20,7 @@ from livefacts.engine.embedded.engine import Change, EmbeddedEngine
 from livefacts.errors import ViolationError
 from livefacts.model.facts import Fact, Symbol
 from livefacts.plan import compile_rules
+from livefacts.plan.explain import explained
 from livefacts.plan.normalize import VIOLATION, violation_variables
 from livefacts.rules.program import Program, Rule
 from livefacts.rules.safety import check
@@ -226,6 +227,10 @@ class Reasoner:
             "rule_instances": self._engine.derivations,
             "path": "single triples" if self._engine.follows_single_triples else "general",
         }
+
+    def plan(self) -> str:
+        """How the rules are followed, in words."""
+        return explained(self._engine.plan, single=self._engine.follows_single_triples)
 
     def violations(self) -> list[Violation]:
         """The violations of constraints, with their bindings."""

@@ -1,0 +1,109 @@
+"""Plans: the order of steps, normal form, transitive rules and the schema split."""
+
+from __future__ import annotations
+
+import pytest
+
+from livefacts.plan import compile_rules
+from livefacts.plan.explain import explained
+from livefacts.plan.normalize import normalize
+from livefacts.plan.split import follows_single_triples, split
+from livefacts.plan.transitive import is_transitive
+from livefacts.syntax.rulefile import open_rules, parse
+
+
+def plan_of(text: str) -> str:
+    return explained(compile_rules(parse(text).rules))
+
+
+def test_a_check_is_made_as_soon_as_its_variables_are_bound() -> None:
+    assert plan_of("p(?x) :- q(?x, ?v), r(?x), ?v > 3 .").splitlines() == [
+        "level 1",
+        "  r1: when q(?x, ?v) is new",
+        "      if ?v > 3",
+        "      match r(?x)",
+        "      conclude p(?x)",
+        "  r1: when r(?x) is new",
+        "      match q(?x, ?v) seen before",
+        "      if ?v > 3",
+        "      conclude p(?x)",
+    ]
+
+
+def test_arithmetic_is_cut_into_steps_and_negation_waits_for_its_level() -> None:
+    assert plan_of("p(?x, ?f) :- q(?x, ?c), ?f = ?c * 2 + 1, not r(?x) . r(?x) :- s(?x) .") == (
+        "level 1\n"
+        "  r2: when s(?x) is new\n"
+        "      conclude r(?x)\n"
+        "level 2\n"
+        "  r1: when q(?x, ?c) is new\n"
+        "      let ?:0 = *(?c, 2)\n"
+        "      let ?f = +(?:0, 1)\n"
+        "      unless r(?x)\n"
+        "      conclude p(?x, ?f)"
+    )
+
+
+def test_the_atom_with_most_bound_columns_comes_first() -> None:
+    text = plan_of("p(?x) :- start(?x), far(?y, ?z), near(?x, ?y) .")
+    first = text.split("r1: when far")[0].splitlines()
+    assert [line.strip() for line in first[2:4]] == ["match near(?x, ?y)", "match far(?y, ?z)"]
+
+
+def test_an_aggregate_becomes_rows_values_and_a_rule() -> None:
+    rules = normalize(parse("n(?d, ?k) :- ?k = count { ?e : worksFor(?e, ?d) } .").rules)
+    assert [rule.head.slots[0].name for rule in rules] == ["_rows:r1.0", "_values:r1.0", "n"]  # type: ignore[union-attr]
+
+
+def test_a_body_without_a_positive_atom_starts_from_what_is_always_true() -> None:
+    assert "when _true: is new" in plan_of("dark :- not light .")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("p(?x, ?z) :- p(?x, ?y), p(?y, ?z) .", True),
+        ("p(?x, ?z) :- p(?y, ?z), p(?x, ?y) .", True),
+        (
+            "[?x, rdfs:subClassOf, ?z] :- [?x, rdfs:subClassOf, ?y], [?y, rdfs:subClassOf, ?z] .",
+            True,
+        ),
+        ("p(?x, ?z) :- p(?x, ?y), q(?y, ?z) .", False),
+        ("p(?x, ?x) :- p(?x, ?y), p(?y, ?x) .", False),
+        ("p(?x, ?z) :- p(?x, ?y), p(?y, ?z), ?x != ?z .", False),
+        ("p(?z, ?x) :- p(?x, ?y), p(?y, ?z) .", False),
+        ("[?x, ?p, ?z] :- [?x, ?p, ?y], [?y, ?p, ?z] .", False),
+    ],
+)
+def test_only_a_rule_that_says_nothing_else_is_transitive(text: str, expected: bool) -> None:
+    (rule,) = parse(text).rules
+    assert is_transitive(rule) is expected
+
+
+def test_one_premise_of_a_transitive_rule_matches_edges_only() -> None:
+    text = plan_of("p(?x, ?z) :- p(?x, ?y), p(?y, ?z) .")
+    assert "match edges of p(?y, ?z)" in text
+    assert "when an edge of p(?y, ?z) is new" in text
+
+
+@pytest.mark.parametrize("name", ["rho-df", "rdfs"])
+def test_the_rdfs_rules_follow_single_triples(name: str) -> None:
+    assert all(map(follows_single_triples, open_rules(name).rules))
+
+
+def test_at_most_one_level_follows_single_triples() -> None:
+    text = """
+    [?x, a, ?c] :- [?p, rdfs:domain, ?c], [?x, ?p, ?y] .
+    [?x, a, ?d] :- [?x, a, ?c], [?c, rdfs:subClassOf, ?d] .
+    odd(?x) :- thing(?x), not [?x, a, <x:Even>] .
+    lone(?x) :- odd(?x), not [?x, <x:near>, ?x] .
+    """
+    plan = compile_rules(parse(text).rules)
+    assert sum(bool(level.single) for level in plan.levels) == 1
+
+
+def test_a_join_of_two_instance_triples_is_left_out_of_the_split() -> None:
+    mine = parse("[?x, <x:g>, ?z] :- [?x, <x:p>, ?y], [?y, <x:p>, ?z] .").rules
+    single, others = split((*open_rules("rho-df").rules, *mine))
+    assert others == mine
+    assert len(single) == 6
