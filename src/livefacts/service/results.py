@@ -156,7 +156,8 @@ class Triples:
         return "".join(f"{triple} .\n" for triple in self.triples)
 
     def to_turtle(self) -> str:
-        used = {name: iri for name, iri in self.prefixes.items() if name}
+        lines = self.to_ntriples()
+        used = {name: iri for name, iri in self.prefixes.items() if f"<{iri}" in lines}
         text = serialize(self.triples, format=RdfFormat.TURTLE, prefixes=used)
         return "" if text is None else text.decode()
 

@@ -20,10 +20,12 @@ from livefacts.errors import QueryError
 from livefacts.service import queries
 from livefacts.service.queries import QueryStore
 from livefacts.service.querytext import QueryLimits, read_query
+from livefacts.service.reasoner import Reasoner
 from livefacts.service.results import Answer, Row, Rows, Triples
 from livefacts.service.variants import stored_form
 
 EX = "http://example.org/"
+RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 XSD = "http://www.w3.org/2001/XMLSchema#"
 PREFIXES = {"ex": EX}
 
@@ -420,11 +422,58 @@ def test_yes_and_no_can_be_written_too():
 
 
 def test_triples_are_written_as_ntriples_and_turtle():
-    made = Triples((ANNA_READS, ANNA_IS), PREFIXES)
+    made = Triples((ANNA_READS, ANNA_IS), {**PREFIXES, "unused": "urn:u"})
     for text, form in (
         (made.to_ntriples(), RdfFormat.N_TRIPLES),
         (made.to_turtle(), RdfFormat.TURTLE),
     ):
         assert {quad.triple for quad in parse(text, form)} == {ANNA_READS, ANNA_IS}
     assert "@prefix ex:" in made.to_turtle()
+    assert "@prefix unused:" not in made.to_turtle()
     assert made.to_csv().startswith("subject,predicate,object\r\n")
+
+
+ZOO = """
+@prefix ex: <http://example.org/> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+ex:Cat rdfs:subClassOf ex:Animal .
+ex:felix a ex:Cat ; ex:lives 09 .
+"""
+
+
+def test_a_reasoner_answers_from_what_was_told_and_what_follows():
+    r = Reasoner(rules="rdfs")
+    r.add(ZOO)
+    animals = "SELECT ?x { ?x a ex:Animal }"
+    assert [row["x"] for row in r.query(animals)] == [ex("felix")]
+    r.add([Triple(ex("tom"), NamedNode(RDF_TYPE), ex("Cat"))])
+    assert {row["x"] for row in r.query(animals)} == {ex("felix"), ex("tom")}
+    assert r.query("SELECT ?n { ?x ex:lives ?n }")[0]["n"] == typed("09", "integer")
+
+
+def test_a_reasoner_shows_conclusions_in_no_named_graph(tmp_path):
+    (tmp_path / "zoo.ttl").write_text(ZOO)
+    r = Reasoner(rules="rdfs")
+    r.load(tmp_path / "zoo.ttl", graph=EX + "zoo")
+    r.add([Triple(ex("tom"), NamedNode(RDF_TYPE), ex("Cat"))])
+    assert r.query("ASK { ex:tom a ex:Animal . ex:felix a ex:Animal }")
+    assert r.query("ASK FROM ex:zoo { ex:felix a ex:Cat }")
+    assert not r.query("ASK FROM ex:zoo { ex:felix a ex:Animal }")
+    assert not r.query("ASK { GRAPH ?g { ex:tom a ex:Cat } }")
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_queries_and_facts_of_a_reasoner_agree_after_every_change(seed):
+    random.seed(seed)
+    r = Reasoner(
+        rules="""
+        @prefix ex: <http://example.org/> .
+        [?y, ex:p, ?o] :- [?x, ex:q, ?y], [?x, ex:p, ?o] .
+        """
+    )
+    world = [Triple(ex(s), ex("p"), o) for s in "stu" for o in variant_terms()]
+    world += [Triple(ex(s), ex("q"), ex(o)) for s in "stu" for o in "stu"]
+    for _ in range(8):
+        r.add(random.sample(world, 6))
+        shown = {fact for fact in r.facts() if isinstance(fact, Triple)}
+        assert set(r.query("CONSTRUCT WHERE { ?s ?p ?o }")) == shown
