@@ -58,7 +58,8 @@ def is_well_formed(case: Case) -> bool:
 
 def _compared(case: Case) -> Iterator[str]:
     program, told = case.start, set(case.start.facts)
-    reasoner = lf.Reasoner(rules=program)
+    rules = write_program(program) if case.as_text else program
+    reasoner = lf.Reasoner(rules=rules, single_path=case.single_path)
     before: Facts = set()
     for number, step in enumerate((Step(), *case.steps)):
         deltas = _applied(reasoner, step)

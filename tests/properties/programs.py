@@ -35,7 +35,8 @@ def draw_case(seed: int, *, plain: bool = False) -> Case:
     rules, facts = _draw_rules(pick, words, plain)
     facts += _draw_facts(pick, words, rules)
     pick.shuffle(facts)
-    return _in_steps(f"seed {seed}", rules, facts, pick)
+    case = _in_steps(f"seed {seed}", rules, facts, pick)
+    return replace(case, single_path=pick.random() < 0.7, as_text=pick.random() < 0.3)
 
 
 def _draw_rules(
@@ -43,12 +44,12 @@ def _draw_rules(
 ) -> tuple[list[Rule], list[Triple | Fact]]:
     rules: list[Rule] = []
     facts: list[Triple | Fact] = []
-    for theme in pick.sample(THEMES, pick.choice((0, 1, 1, 1, 2, 2))):
+    for theme in pick.sample(THEMES, pick.choice((0, 1, 1, 2, 2, 3))):
         more, told = theme(pick, words)
         if fits(rules + more):
             rules, facts = rules + more, facts + told
     maker = RuleMaker(pick, words, plain=plain)
-    for _ in range(pick.choice((2, 3, 4, 6))):
+    for _ in range(pick.choice((2, 3, 5, 8))):
         maker.heads = [r.head for r in rules if r.head is not None]
         rule = maker.rule()
         if fits([*rules, rule]):
