@@ -31,6 +31,8 @@ class NamedGraphs:
 
     def add(self, quads: Ids) -> Ids:
         """Assert these; returns those that were new."""
+        if not len(quads):
+            return quads
         self.graphs.update(dict.fromkeys(np.unique(quads[:, 3]).tolist()))
         quads = np.unique(quads, axis=0)
         new: Ids = quads[self._store.find(self._relation, quads) == 0]
