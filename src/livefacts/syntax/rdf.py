@@ -137,9 +137,9 @@ def read_rows(
     `graph` is where statements of the default graph go.  Without `rejects` the first bad
     line raises an `InputError`.  `prefixes` is filled with those that the file declares.
     """
-    kind = format_of(source, format)
     reading = _Reading(source, dictionary, scope, rejects)
     with open_source(source) as stream:
+        kind = format_of(source, format)
         if kind in LINE_FORMATS:
             batches = reading.lines(stream, quads=kind == RdfFormat.N_QUADS)
         else:

@@ -355,12 +355,14 @@ def test_a_packed_file_that_is_damaged_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_a_directory_and_a_pattern_without_match_are_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="there is no file"):
-        Read(tmp_path / "nowhere.nt")
-    (tmp_path / "folder.nt").mkdir()
-    with pytest.raises(InputError, match="is a directory") as caught:
-        Read(tmp_path / "folder.nt")
-    assert "*.nt" in caught.value.hint
+    for name in ("nowhere.nt", "nowhere.doc", "nowhere"):
+        with pytest.raises(InputError, match="there is no file"):
+            Read(tmp_path / name)
+    for name in ("folder.nt", "folder"):
+        (tmp_path / name).mkdir()
+        with pytest.raises(InputError, match="is a directory") as caught:
+            Read(tmp_path / name)
+        assert "*.nt" in caught.value.hint
     with pytest.raises(InputError, match="no file matches"):
         files.expand(str(tmp_path / "*.ttl"))
 
