@@ -103,7 +103,7 @@ def test_the_whole_suite_is_there(suite: str, third_party_data: Path) -> None:
 TESTS = {f"{suite}-{test.name}": test for suite in SUITES for test in entries(suite)}
 
 
-@pytest.mark.parametrize("name", TESTS or ["no data"])
+@pytest.mark.parametrize("name", sorted(TESTS) or ["no data"])
 def test_a_document_is_read_as_the_w3c_says(name: str, third_party_data: Path) -> None:
     agrees = passes(TESTS[name])
     if name in KNOWN_FAILURES:
