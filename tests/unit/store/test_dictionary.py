@@ -255,12 +255,12 @@ def test_many_prefixes_do_not_double_the_memory() -> None:
     assert dictionary.nbytes <= 100 * len(dictionary)
 
 
-def test_a_text_of_a_hundred_megabytes_is_a_term_like_any_other() -> None:
+def test_a_text_of_many_megabytes_is_a_term_like_any_other() -> None:
     dictionary = Dictionary()
-    long = Literal("x" * 100_000_000)
+    long = Literal("x" * 20_000_000)
     number = dictionary.encode_one(long)
     assert dictionary.find(long) == number
-    assert len(dictionary.decode_one(number).value) == 100_000_000
+    assert len(dictionary.decode_one(number).value) == 20_000_000
 
 
 def test_a_dictionary_that_is_full_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
