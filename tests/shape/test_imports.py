@@ -18,7 +18,7 @@ BELOW = {
     "engine.embedded": "errors model rules plan store engine.contract",
     "engine.spark": "errors model rules plan store syntax engine.contract",
     "service": "errors model rules plan store syntax engine.contract engine.embedded",
-    "doctor": "errors store service",
+    "doctor": "errors generate store service",
     "": "errors model rules service",
     "commands": "errors model rules syntax store generate doctor service engine.spark",
     "cli": "errors commands",

@@ -1,12 +1,19 @@
-"""Running the command as a user does: in a process of its own."""
+"""Running the command: in this process where that is enough, else as a user does."""
 
 from __future__ import annotations
 
+import io
 import os
 import subprocess
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from unittest.mock import patch
+
+from livefacts import cli
 
 SOURCES = Path(__file__).parents[2] / "src"
 
@@ -20,27 +27,49 @@ class Ended:
     err: str
 
 
-def environment(**more: str) -> dict[str, str]:
-    """What the command finds around it: this checkout, no terminal, no colours."""
-    path = os.pathsep.join(filter(None, [str(SOURCES), os.environ.get("PYTHONPATH", "")]))
-    return {**os.environ, "PYTHONPATH": path, "NO_COLOR": "1", "COLUMNS": "100", **more}
+def livefacts(*arguments: str, stdin: str | bytes = b"") -> Ended:
+    """Run the command in this process, with streams of its own."""
+    given = stdin.encode() if isinstance(stdin, str) else stdin
+    out, err = io.BytesIO(), io.BytesIO()
+    with (
+        patch("sys.stdin", io.TextIOWrapper(io.BytesIO(given), "utf-8")),
+        patch("sys.stdout", _text(out)),
+        patch("sys.stderr", _text(err)),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("always")
+        code = cli.run(arguments)
+        return Ended(code, out.getvalue().decode(), err.getvalue().decode())
 
 
-def command(*arguments: str) -> list[str]:
-    """The words that start the command."""
-    return [sys.executable, "-m", "livefacts.cli", *arguments]
+def _text(stream: io.BytesIO) -> io.TextIOWrapper:
+    return io.TextIOWrapper(stream, "utf-8", newline="", write_through=True)
 
 
-def livefacts(*arguments: str, stdin: str | bytes = b"", **variables: str) -> Ended:
-    """Run the command to its end."""
-    done = subprocess.run(
-        command(*arguments),
-        input=stdin.encode() if isinstance(stdin, str) else stdin,
-        capture_output=True,
+def livefacts_process(*arguments: str, **variables: str) -> Ended:
+    """Run the command in a process of its own, with these environment variables."""
+    with started(*arguments, **variables) as process:
+        out, err = process.communicate(timeout=300)
+    return Ended(process.returncode, out.decode(), err.decode())
+
+
+@contextmanager
+def started(*arguments: str, **variables: str) -> Iterator[subprocess.Popen[bytes]]:
+    """The command, started in a process of its own."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "livefacts.cli", *arguments],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         env=environment(**variables),
-        timeout=300,
-        check=False,
-    )
-    ended = Ended(done.returncode, done.stdout.decode(), done.stderr.decode())
-    assert "Traceback" not in ended.err, ended.err
-    return ended
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def environment(**more: str) -> dict[str, str]:
+    """What a process of its own finds around it: this checkout, no colours."""
+    path = os.pathsep.join(filter(None, [str(SOURCES), os.environ.get("PYTHONPATH", "")]))
+    return {**os.environ, "PYTHONPATH": path, "NO_COLOR": "1", **more}

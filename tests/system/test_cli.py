@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.system.running import command, environment, livefacts
+from tests.system.running import environment, livefacts, livefacts_process, started
 
 JOBS = ("demo", "load", "query", "rules", "dump", "generate", "bench", "doctor")
 
@@ -103,19 +103,19 @@ def test_a_file_that_cannot_be_written_is_an_error() -> None:
 
 
 def test_a_reader_that_goes_away_is_no_reason_to_complain() -> None:
-    writer = subprocess.Popen(
-        command("generate", "chain", "1000000"),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=environment(),
-    )
-    assert writer.stdout is not None
-    assert writer.stderr is not None
-    writer.stdout.readline()
-    writer.stdout.close()
-    assert writer.stderr.read() == b""
-    writer.stderr.close()
-    writer.wait(timeout=60)
+    with started("generate", "chain", "1000000") as writer:
+        assert writer.stdout is not None
+        assert writer.stderr is not None
+        writer.stdout.readline()
+        writer.stdout.close()
+        assert writer.stderr.read() == b""
+
+
+def test_a_process_ends_with_the_code_of_its_command(tmp_path: Path) -> None:
+    (tmp_path / "bad.nt").write_text("nonsense\n")
+    assert livefacts_process("load", str(tmp_path / "bad.nt")).code == 3
+    assert livefacts_process("load", str(tmp_path / "gone.nt")).code == 1
+    assert livefacts_process("--version").code == 0
 
 
 class TestRules:

@@ -7,15 +7,15 @@ import stat
 from pathlib import Path
 
 import pytest
-from tests.system.running import livefacts
+from tests.system.running import livefacts, livefacts_process
 
 from livefacts import doctor
 from livefacts.doctor import Finding, State
 
 
-def findings(**variables: str) -> dict[str, dict[str, str]]:
+def findings_with(**variables: str) -> dict[str, dict[str, str]]:
     """What the doctor finds, by topic, in a process of its own."""
-    ended = livefacts("doctor", "--format", "json", **variables)
+    ended = livefacts_process("doctor", "--format", "json", **variables)
     assert ended.code == 0
     return {finding["topic"]: finding for finding in json.loads(ended.out)}
 
@@ -38,8 +38,8 @@ def test_a_healthy_installation_is_reported_line_by_line() -> None:
 
 
 def test_every_dependency_is_reported_with_its_version() -> None:
-    found = findings()
-    assert all(found[name]["state"] == "fine" for name in doctor.EMBEDDED)
+    found = {finding.topic: finding for finding in doctor.examine()}
+    assert all(found[name].state is State.FINE for name in doctor.EMBEDDED)
 
 
 def test_a_missing_dependency_is_broken_and_says_how_to_get_it(
@@ -52,7 +52,7 @@ def test_a_missing_dependency_is_broken_and_says_how_to_get_it(
 
 
 def test_an_empty_kernel_cache_is_no_illness_but_advice(tmp_path: Path) -> None:
-    kernels = findings(LIVEFACTS_CACHE_DIR=str(tmp_path))["kernels"]
+    kernels = findings_with(LIVEFACTS_CACHE_DIR=str(tmp_path))["kernels"]
     assert kernels["state"] == "missing"
     assert "doctor --compile" in kernels["advice"]
     assert list(tmp_path.rglob("*.nbc")) == []
@@ -66,21 +66,32 @@ def test_an_engine_that_concludes_wrongly_is_broken(monkeypatch: pytest.MonkeyPa
     assert "path(d, a)" in finding.value
 
 
-def test_an_old_java_is_missing_with_the_version_that_is_wanted(tmp_path: Path) -> None:
-    java = findings(JAVA_HOME=fake_java(tmp_path, "1.8.0_402"))["Java"]
-    assert java["state"] == "missing"
-    assert "too old" in java["value"]
-    assert "17" in java["advice"]
+def java(monkeypatch: pytest.MonkeyPatch, home: str) -> Finding:
+    """What the doctor finds of Java with this home."""
+    monkeypatch.setenv("JAVA_HOME", home)
+    (finding,) = [f for f in doctor.examine() if f.topic == "Java"]
+    return finding
 
 
-def test_a_new_java_is_fine(tmp_path: Path) -> None:
-    java = findings(JAVA_HOME=fake_java(tmp_path, "21.0.2"))["Java"]
-    assert java["state"] == "fine"
-    assert java["value"].startswith("21.0.2 at")
+def test_an_old_java_is_missing_with_the_version_that_is_wanted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = java(monkeypatch, fake_java(tmp_path, "1.8.0_402"))
+    assert found.state is State.MISSING
+    assert "too old" in found.value
+    assert "17" in found.advice
 
 
-def test_a_java_home_that_leads_nowhere_is_missing(tmp_path: Path) -> None:
-    assert findings(JAVA_HOME=str(tmp_path / "gone"))["Java"]["state"] == "missing"
+def test_a_new_java_is_fine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = java(monkeypatch, fake_java(tmp_path, "21.0.2"))
+    assert found.state is State.FINE
+    assert found.value.startswith("21.0.2 at")
+
+
+def test_a_java_home_that_leads_nowhere_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert java(monkeypatch, str(tmp_path / "gone")).state is State.MISSING
 
 
 def test_a_finding_that_is_not_fine_says_what_to_do() -> None:

@@ -17,6 +17,7 @@ from typing import Annotated
 
 import typer
 
+from livefacts.commands.loading import prepare
 from livefacts.commands.terminal import say
 
 TRANSITIVE = """
@@ -66,9 +67,7 @@ def bench_command(
     livefacts bench
     livefacts bench --universities 20 --format json
     """
-    from livefacts.doctor import compile_kernels
-
-    compile_kernels()
+    prepare()
     figures = _measured(universities)
     if form is BenchFormat.json:
         typer.echo(json.dumps([{**asdict(f), "rate": f.rate} for f in figures], indent=2))

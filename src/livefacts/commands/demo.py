@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from livefacts.commands.terminal import counted
+from livefacts.commands.loading import prepare
+from livefacts.commands.terminal import counted, output
 
 if TYPE_CHECKING:
     from livefacts.service.reasoner import Reasoner
@@ -47,10 +48,8 @@ def demo_command() -> None:
     \b
     livefacts demo
     """
-    from livefacts.doctor import compile_kernels
-
     with _stage("Getting ready: the kernels are compiled once and kept"):
-        compile_kernels()
+        prepare()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "uni.nt.gz"
         _generate(path)
@@ -62,7 +61,6 @@ def demo_command() -> None:
 
 
 def _generate(path: Path) -> None:
-    from livefacts.commands.terminal import output
     from livefacts.generate import university
 
     with _stage("A university with its schema, like the LUBM benchmark"), output(str(path)) as out:

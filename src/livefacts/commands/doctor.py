@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from livefacts.commands.terminal import ExitCode, say
+from livefacts.commands.terminal import ExitCode, ending_at_once, say
 
 
 class ReportFormat(StrEnum):
@@ -38,7 +38,8 @@ def doctor_command(
     from livefacts import doctor
 
     if compile_kernels:
-        seconds = doctor.compile_kernels()
+        with ending_at_once():
+            seconds = doctor.compile_kernels()
         say(f"kernels are compiled ({seconds:.1f} s)")
         return
     findings = doctor.examine()

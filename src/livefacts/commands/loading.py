@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from livefacts.commands.options import BlankNodes
-from livefacts.commands.terminal import ExitCode, counted, is_watched, say
+from livefacts.commands.terminal import ExitCode, counted, ending_at_once, is_watched, say
 
 if TYPE_CHECKING:
     from livefacts.service.delta import Delta
@@ -44,10 +44,21 @@ class Loaded:
         return self.delta.counts["rejected"] if self.delta is not None else 0
 
 
+def prepare() -> None:
+    """Have the kernels compiled before work begins; says so when that takes its time."""
+    from livefacts import doctor
+
+    if not doctor.kernels_are_compiled():
+        say("compiling kernels, once, about 30 s")
+        with ending_at_once():
+            doctor.compile_kernels()
+
+
 def load(inputs: Inputs) -> Loaded:
     """Make a reasoner with these rules and load these files into it."""
     from livefacts.service.reasoner import Reasoner
 
+    prepare()
     started = time.perf_counter()
     reasoner = Reasoner(rules=inputs.rules)
     delta = None
