@@ -40,7 +40,7 @@ def run(peers: Peers) -> str:
 
 
 def _large() -> list[tuple[str, Path]]:
-    found = [("Generated universities (5)", datasets.universities(5))]
+    found = [("Generated universities (5)", datasets.undeclared_universities(5))]
     third_party = datasets.lubm(5)
     if third_party is None:
         print("  LIVEFACTS_TEST_DATA is not set: LUBM itself is left out")

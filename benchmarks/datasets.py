@@ -13,6 +13,8 @@ from livefacts.generate import random_graph, tree, university
 
 FOLDER = ROOT / "out" / "data"
 
+DECLARATIONS = (b"/rdf-schema#Class> .\n", b"/22-rdf-syntax-ns#Property> .\n")
+
 
 def lubm(universities: int) -> Path | None:
     """LUBM data of the third-party collection, unpacked; None where there is no collection."""
@@ -32,6 +34,17 @@ def lubm(universities: int) -> Path | None:
 
 def universities(count: int) -> Path:
     return _generated(f"university-{count}.nt", university(count))
+
+
+def undeclared_universities(count: int) -> Path:
+    """Universities whose schema does not say what is a class and what a property.
+
+    rho-df does not look at such triples; maplib has rules that do, and without them it
+    ends with the same triples as the others.
+    """
+    with universities(count).open("rb") as lines:
+        kept = (line for line in lines if not line.endswith(DECLARATIONS))
+        return _generated(f"university-{count}-undeclared.nt", kept)
 
 
 def binary_tree(depth: int) -> Path:

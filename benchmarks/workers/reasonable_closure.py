@@ -10,6 +10,8 @@ from typing import Any
 import reasonable
 from reporting import Stages, run, write_lines
 
+XSD_STRING = "^^<http://www.w3.org/2001/XMLSchema#string>"
+
 
 def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
     reasoner = reasonable.PyReasoner()
@@ -20,7 +22,8 @@ def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
             reasoner.load_file(str(turtle))
     with stages.stage("close"):
         triples = reasoner.reason()
-    write_lines(job.get("output"), (" ".join([*(t.n3() for t in row), "."]) for row in triples))
+    lines = (" ".join([*(term.n3() for term in row), "."]) for row in triples)
+    write_lines(job.get("output"), (line.replace(XSD_STRING, "") for line in lines))
     return {"told": job["told"], "true": len(triples)}
 
 

@@ -16,6 +16,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from functools import cache
 from itertools import pairwise, zip_longest
 from urllib.parse import urljoin
 
@@ -82,29 +83,11 @@ class Token:
 
 NOTHING = Token(Kind.MARK, "", 0)
 
-_LETTER = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c-\u200d\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
-_INNER = _LETTER + r"_0-9\u00b7\u0300-\u036f\u203f-\u2040-"
-_PREFIX = rf"[{_LETTER}](?:[{_INNER}.]*[{_INNER}])?"
-_ESCAPE = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?#@%]"
-_LOCAL = rf"(?:[{_LETTER}_:0-9]|{_ESCAPE})(?:(?:[{_INNER}.:]|{_ESCAPE})*(?:[{_INNER}:]|{_ESCAPE}))?"
 _STRINGS = (
     r'"""(?:"{0,2}(?:[^"\\]|\\.))*"""|'
     r"'''(?:'{0,2}(?:[^'\\]|\\.))*'''|"
     r'"(?:[^"\\\n\r]|\\.)*"|'
     r"'(?:[^'\\\n\r]|\\.)*'"
-)
-_TOKEN = re.compile(
-    rf"(?P<SKIP>[ \t\r\n]+|\#[^\r\n]*)"
-    rf"|(?P<STRING>{_STRINGS})"
-    rf'|(?P<IRI><[^<>"{{}}|^`\\\x00-\x20]*>)'
-    rf"|(?P<BLANK>_:[{_LETTER}_0-9](?:[{_INNER}.]*[{_INNER}])?)"
-    rf"|(?P<NAME>(?:{_PREFIX})?:(?:{_LOCAL})?)"
-    rf"|(?P<VARIABLE>[?$][{_LETTER}_0-9][{_LETTER}_0-9\u00b7\u0300-\u036f\u203f-\u2040]*)"
-    rf"|(?P<LANGUAGE>@[A-Za-z]+(?:-[A-Za-z0-9]+)*)"
-    rf"|(?P<NUMBER>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
-    rf"|(?P<WORD>[{_LETTER}_]+)"
-    rf"|(?P<MARK>\|\||&&|\^\^|!=|<=|>=|<<\(|\)>>|<<|>>|.)",
-    re.DOTALL,
 )
 _LESS = re.compile(r"<=|<")
 _CODE_POINT = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
@@ -120,6 +103,33 @@ _OPERANDS = (
     Kind.LANGUAGE,
     Kind.NUMBER,
 )
+
+
+@cache
+def _token() -> re.Pattern[str]:
+    """What a token is; made at the first query, as the letters of all scripts take a while."""
+    letter = (
+        "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c-\u200d"
+        "\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
+    )
+    inner = letter + r"_0-9\u00b7\u0300-\u036f\u203f-\u2040-"
+    prefix = rf"[{letter}](?:[{inner}.]*[{inner}])?"
+    escape = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?#@%]"
+    first, last = rf"(?:[{letter}_:0-9]|{escape})", rf"(?:[{inner}:]|{escape})"
+    local = rf"{first}(?:(?:[{inner}.:]|{escape})*{last})?"
+    return re.compile(
+        rf"(?P<SKIP>[ \t\r\n]+|\#[^\r\n]*)"
+        rf"|(?P<STRING>{_STRINGS})"
+        rf'|(?P<IRI><[^<>"{{}}|^`\\\x00-\x20]*>)'
+        rf"|(?P<BLANK>_:[{letter}_0-9](?:[{inner}.]*[{inner}])?)"
+        rf"|(?P<NAME>(?:{prefix})?:(?:{local})?)"
+        rf"|(?P<VARIABLE>[?$][{letter}_0-9][{letter}_0-9\u00b7\u0300-\u036f\u203f-\u2040]*)"
+        rf"|(?P<LANGUAGE>@[A-Za-z]+(?:-[A-Za-z0-9]+)*)"
+        rf"|(?P<NUMBER>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
+        rf"|(?P<WORD>[{letter}_]+)"
+        rf"|(?P<MARK>\|\||&&|\^\^|!=|<=|>=|<<\(|\)>>|<<|>>|.)",
+        re.DOTALL,
+    )
 
 
 def read_query(
@@ -208,7 +218,7 @@ class _Reader:
         if self.text[position] == "<" and self.open[-1].is_expression and self._after_operand():
             found = _LESS.match(self.text, position)
         else:
-            found = _TOKEN.match(self.text, position)
+            found = _token().match(self.text, position)
         assert found is not None, "every character begins a token"
         if found[0] in ('"', "'"):
             raise QueryError(
