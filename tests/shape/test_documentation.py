@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from pathlib import Path
 
 import pytest
 from tests.shape.code import ROOT, Module, modules
@@ -68,3 +69,19 @@ def test_pinned_requirements_have_hashes_and_name_no_index() -> None:
     blocks = re.split(r"\n(?=[a-z])", pins.partition("\n")[2])
     assert all("--hash=sha256:" in block for block in blocks if "==" in block)
     assert not re.search(r"://|--index|--find-links|--extra-index", pins)
+
+
+PAGES = sorted([*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_links_only_to_what_exists(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", text)
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_the_papers_page_names_only_files_that_exist() -> None:
+    named = re.findall(r"`((?:src|tests)/[^`]+)`", (ROOT / "docs/papers.md").read_text("utf-8"))
+    assert named
+    assert [name for name in named if not (ROOT / name).exists()] == []

@@ -9,7 +9,7 @@ from tests.shape.code import Function, Module, modules
 
 MODULE_LINES = 600
 BODY_LINES = 30
-COMPILED = {"kernel", "intrinsic"}
+COMPILED = {"kernel", "inlined", "intrinsic"}
 EMPTY_NAMES = {"utils", "util", "helpers", "common", "misc", "base", "manager"}
 
 every_module = pytest.mark.parametrize(

@@ -1,15 +1,18 @@
-"""Every example runs, and says what it promises."""
+"""Every example runs and says what it promises, and so does the README."""
 
 from __future__ import annotations
 
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from tests.system.running import environment
+from tests.system.running import environment, livefacts
 
-EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("[0-9]*.py"))
+ROOT = Path(__file__).parents[2]
+EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
 PROMISED = {
     "01_first_rules.py": [
         "ancestor(ann, dan)",
@@ -39,3 +42,39 @@ def test_an_example_says_what_it_promises(path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert [words for words in PROMISED[path.name] if words not in done.stdout] == []
+
+
+def test_the_tour_in_the_readme_runs_as_it_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert livefacts("generate", "university", "1", "-o", "uni.nt.gz").code == 0
+    world: dict[str, object] = {}
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(block, world)
+    printed = capsys.readouterr().out
+    promised = ("ancestor(ann, dan)", "True", "FullProfessor0", "cat_or_dog: ?x =")
+    assert [words for words in promised if words not in printed] == []
+
+
+def test_the_commands_in_the_readme_end_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my.rules").write_text("p(?x) :- q(?x) .\n")
+    (tmp_path / "alarms.rules").write_text("hot(?z) :- reading(?s, ?v), ?v > 90 .\n")
+    lines = re.findall(r"^\$ livefacts (.*?)(?:\s+#.*)?$", text, re.MULTILINE)
+    codes = {line: livefacts(*shlex.split(line)).code for line in lines}
+    assert len(codes) >= 5
+    assert {line for line, code in codes.items() if code} == {"rules check alarms.rules"}
+
+
+def test_the_mistake_in_the_readme_is_shown_as_it_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "alarms.rules").write_text("hot(?z) :- reading(?s, ?v), ?v > 90 .\n")
+    assert livefacts("rules", "check", "alarms.rules").err in text
