@@ -1,0 +1,43 @@
+"""Cases that random programs have found, each as small as it could be made."""
+
+from __future__ import annotations
+
+import pytest
+from tests.properties.cases import Case, Step
+from tests.properties.comparing import differences
+
+from livefacts.syntax.rulefile import parse
+
+EX = "@prefix ex: <http://example.org/> .\n"
+FOUND = {
+    "a negated fact that is told later ends what its absence allowed": (
+        "open(door) :- not locked(door) . free(?x) :- room(?x), not booked(?x) .",
+        "room(hall) .",
+        "locked(door) . booked(hall) .",
+    ),
+    "a triple may not show a symbol that a rule puts into it": (
+        EX + "[?x, ex:partOf, ?y] :- near(?x, ?y) . has(?y) :- [?x, ex:partOf, ?y] .",
+        EX + "near(ex:eve, roof) .",
+    ),
+    "conclusions of a lower level about single triples go on on the next one": (
+        EX + "[?x, ex:likes, ?y] :- [?x, ex:partOf, ?y] ."
+        "[?x, ex:partOf, ?x] :- [?x, ex:label, ?m] ."
+        "[?x, ex:partOf, ?x] :- [?x, ex:knows, ?x], ?n = count { ?y : _mark(?y) } .",
+        EX + "[ex:bob, ex:label, 4] .",
+    ),
+    "a variable can be bound to a number that does not even equal itself": (
+        "next(?y) :- reading(?x), ?y = ?x + 1 .",
+        'reading("NaN"^^xsd:double) .',
+    ),
+}
+
+
+def case_of(name: str, start: str, *steps: str) -> Case:
+    """A case from rule texts: the first makes the reasoner, the others follow."""
+    parsed = [parse(text) for text in steps]
+    return Case(name, parse(start), tuple(Step(p.facts, p.rules) for p in parsed))
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_a_found_case_is_mended(name: str) -> None:
+    assert differences(case_of(name, *FOUND[name])) == []
