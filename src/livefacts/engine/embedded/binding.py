@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from livefacts.engine.embedded import interpret as code
+from livefacts.engine.embedded import machine as code
 from livefacts.errors import RuleError
 from livefacts.plan.operators import Absent, Compute, Match, RulePlan, Step, Test
 from livefacts.plan.order import COPY

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from livefacts.engine.contract import Flags, IdDelta, Ids
-from livefacts.engine.embedded import interpret as code
+from livefacts.engine.embedded import machine as code
 from livefacts.engine.embedded.aggregates import aggregate_rows
 from livefacts.engine.embedded.binding import bind
 from livefacts.engine.embedded.chase import NotSingleError

@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from livefacts.engine.contract import Flags, IdDelta, Ids
-from livefacts.engine.embedded import interpret as code
+from livefacts.engine.embedded import machine as code
+from livefacts.engine.embedded import storing
 from livefacts.engine.embedded.binding import Binder
+from livefacts.engine.embedded.interpret import run
 from livefacts.engine.embedded.memory import Answers
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.layout import (
@@ -109,7 +111,7 @@ class Interpreter:
         facts = np.ascontiguousarray(facts, np.int32)
         done = 0
         while done < len(facts):
-            done = code.support_facts(
+            done = storing.support_facts(
                 self.store.rows, self._machine, relation, facts, support, done
             )
             if done < len(facts):
@@ -117,7 +119,7 @@ class Interpreter:
 
     def _store_waiting(self) -> None:
         width = len(self._machine.out) // OUT_ROWS
-        while not code.store_out(self.store.rows, self._machine, width):
+        while not storing.store_out(self.store.rows, self._machine, width):
             self._make_room()
 
     def run(
@@ -130,7 +132,7 @@ class Interpreter:
         """Run plans to their fixpoint; `on_key` and `on_schema` answer the kernel's questions."""
         state = self._machine.state
         while True:
-            status = code.run(
+            status = run(
                 self.store.rows,
                 plans,
                 consequences(),
@@ -158,7 +160,7 @@ class Interpreter:
 
     def start_level(self) -> None:
         """Make every fact of the change a pivot again, for the rules of the next level."""
-        code.hide_queue(self.store.rows, self._machine)
+        storing.hide_queue(self.store.rows, self._machine)
         self._machine.state[code.QUEUE_AT] = 0
 
     def commit(self) -> IdDelta:
@@ -166,7 +168,7 @@ class Interpreter:
         delta = IdDelta()
         for shape, relation in self.store.shapes().items():
             made = np.empty(self.made, np.int64)
-            count = code.settle(self.store.rows, self._machine, relation, made)
+            count = storing.settle(self.store.rows, self._machine, relation, made)
             if count:
                 rows = made[:count]
                 delta.added[shape] = self.store.columns(relation, rows)
@@ -202,7 +204,7 @@ class Interpreter:
 
     def roll_back(self) -> None:
         """Undo the change: remove what it made, restore what it touched."""
-        code.undo(self.store.rows, self._machine)
+        storing.undo(self.store.rows, self._machine)
         self._forget()
 
     def _log(self) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from livefacts.engine.embedded import interpret as code
+from livefacts.engine.embedded import machine as code
 from livefacts.model import values
 from livefacts.store.dictionary import Dictionary
 

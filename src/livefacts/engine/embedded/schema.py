@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from livefacts.engine.contract import Flags, IdDelta, Ids
-from livefacts.engine.embedded import interpret as code
+from livefacts.engine.embedded import machine as code
 from livefacts.engine.embedded.chase import (
     OBJECT,
     SUBJECT,
