@@ -24,15 +24,171 @@ SECONDS = 600
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """What goes wrong, in which file, and the text that does it."""
+    """What goes wrong, the text of the sources that is right, and the text that is not.
+
+    The right text stands in one place of all sources, wherever that is.
+    """
 
     bug: str
-    file: str
     right: str
     wrong: str
 
 
-MUTANTS: tuple[Mutant, ...] = ()
+MUTANTS = (
+    Mutant(
+        "a row never joins with itself",
+        "seen = plans.steps[step, BEFORE] == 0 or machine.state[UPGRADE] != 0",
+        "seen = False",
+    ),
+    Mutant(
+        "semi-naive evaluation misses the last pivot of a long body",
+        "in enumerate(positive_atoms(rule))",
+        "in enumerate(positive_atoms(rule)[:2])",
+    ),
+    Mutant(
+        "semi-naive evaluation misses every pivot but the first",
+        "in enumerate(positive_atoms(rule))",
+        "in enumerate(positive_atoms(rule)[:1])",
+    ),
+    Mutant(
+        "negation ignores the last column",
+        "index = self._store.index(relation, range(len(atom.slots)))",
+        "index = self._store.index(relation, range(max(1, len(atom.slots) - 1)))",
+    ),
+    Mutant(
+        "an aggregate counts duplicates",
+        "groups + aggregate.listed,",
+        "groups + aggregate.listed"
+        " + tuple(v for f in aggregate.body for v in dict.fromkeys(variables_of(f))),",
+    ),
+    Mutant(
+        "an aggregate merges tuples that differ after the first variable",
+        "groups + aggregate.listed,",
+        "groups + aggregate.listed[:1],",
+    ),
+    Mutant(
+        "groups of an aggregate are cut where they are not sorted",
+        "rows = rows[order]",
+        "rows = rows[order[::-1] if len(order) == 2 else np.arange(len(rows))]",
+    ),
+    Mutant(
+        "negation and aggregates do not wait for a lower level",
+        "level[number] + ((node, successor) in graph.completed)",
+        "level[number]",
+    ),
+    Mutant(
+        "the levels run in the wrong order",
+        "for level in sorted(grouped)]",
+        "for level in sorted(grouped, reverse=True)]",
+    ),
+    Mutant(
+        "the next level does not look at facts of the level before",
+        "code.hide_queue(self.store.rows, self._machine)",
+        "pass",
+    ),
+    Mutant(
+        "inline integers are off by one where they end",
+        "-INLINE_HALF <= result < INLINE_HALF",
+        "-INLINE_HALF <= result <= INLINE_HALF",
+    ),
+    Mutant(
+        "integers beyond the inline range wrap",
+        "if -INLINE_HALF <= result < INLINE_HALF:",
+        "result = (result + INLINE_HALF) % INLINE - INLINE_HALF\n        if True:",
+    ),
+    Mutant(
+        "the reach of inline integers is one too wide",
+        "if -INLINE_REACH <= value < INLINE_REACH else None",
+        "if -INLINE_REACH <= value <= INLINE_REACH else None",
+    ),
+    Mutant(
+        "at most means less",
+        "if operator == AT_MOST:\n        return order <= 0",
+        "if operator == AT_MOST:\n        return order < 0",
+    ),
+    Mutant(
+        "a number that was rounded counts as exact",
+        "if left_kind == EXACT and right_kind == EXACT:",
+        "if left_kind <= ROUNDED and right_kind <= ROUNDED:",
+    ),
+    Mutant(
+        "answers about pairs forget their operator",
+        "at = lookup_entry(memo.pairs, ((operator + 1) << 32) | left, right)",
+        "at = lookup_entry(memo.pairs, (1 << 32) | left, right)\n"
+        "    if at < 0:\n"
+        "        at = lookup_entry(memo.pairs, ((operator + 1) << 32) | left, right)",
+    ),
+    Mutant(
+        "a transitive rule forgets a pair that becomes an edge",
+        "if gained & EDGE:",
+        "if gained & EDGE and False:",
+    ),
+    Mutant(
+        "a repeated variable of the pivot is not checked",
+        "if env[slot] != value:",
+        "if False:",
+    ),
+    Mutant(
+        "a repeated variable of another atom is not checked",
+        "elif column not in covered:",
+        "elif column not in covered and not isinstance(slot, Variable):",
+    ),
+    Mutant(
+        "new consequences under a grown schema are not given to old triples",
+        "if not heads or self._is_restoring:",
+        "if True:",
+    ),
+    Mutant(
+        "a schema change does not reach the consequences that are known",
+        "self._schema.add(as_triples(mine))\n                self._refresh()",
+        "self._schema.add(as_triples(mine))",
+    ),
+    Mutant(
+        "a subproperty of the schema's own vocabulary stays outside the schema",
+        "        if joins:\n            self._join_schema(kind)\n",
+        "        if False:\n            pass\n",
+    ),
+    Mutant(
+        "more facts are always taken to add conclusions only",
+        "return not aggregates and not any(isinstance(step, Absent) for step in steps)",
+        "return True",
+    ),
+    Mutant(
+        "a change that takes conclusions away does not say so",
+        "delta.removed[shape] = was if now is None else was[_is_missing(new, shape, was)]",
+        "pass",
+    ),
+    Mutant(
+        "computing anew forgets what was told in named graphs or by default",
+        "default = self._with_flags(LIVE | ASSERTED | IN_DEFAULT)",
+        "default = self._with_flags(LIVE | IN_DEFAULT)",
+    ),
+    Mutant(
+        "a rule that comes later does not look at the facts that are there",
+        "if change.plan is None and (self._is_empty or self.plan.is_monotone):",
+        "if self._is_empty or self.plan.is_monotone:",
+    ),
+    Mutant(
+        "a literal as subject is shown to users",
+        "shown: Flags = named & (predicates == IRI) & (objects != SYMBOL)",
+        "shown: Flags = (predicates == IRI) & (objects != SYMBOL)",
+    ),
+    Mutant(
+        "len() does not notice what went",
+        "self._shown += len(delta.added) - len(delta.removed)",
+        "self._shown += len(delta.added)",
+    ),
+    Mutant(
+        "a violation lacks the result of an aggregate",
+        "outside.append(formula.result)",
+        "pass",
+    ),
+    Mutant(
+        "a computed value is compared as a term",
+        "return [*steps, *more, Test(formula.operator, left, right)]",
+        "return [*steps, *more, Test(formula.operator, left, left)]",
+    ),
+)
 
 
 def main() -> int:
@@ -52,15 +208,15 @@ def main() -> int:
 
 def _tried(mutant: Mutant, source: Path) -> str:
     """Plant the bug, run, and put the text back."""
-    path = source / "livefacts" / mutant.file
-    text = path.read_text()
     began = time.monotonic()
+    places = [path for path in source.rglob("*.py") if mutant.right in path.read_text()]
+    text = "".join(path.read_text() for path in places)
     if text.count(mutant.right) != 1:
-        verdict = "stale"
+        verdict = f"stale ({text.count(mutant.right)} places)"
     else:
-        path.write_text(text.replace(mutant.right, mutant.wrong))
+        places[0].write_text(text.replace(mutant.right, mutant.wrong))
         verdict = _verdict(source)
-        path.write_text(text)
+        places[0].write_text(text)
     print(f"{verdict:8}{time.monotonic() - began:5.0f} s  {mutant.bug}", flush=True)
     return verdict
 
