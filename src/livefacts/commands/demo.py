@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -48,8 +51,7 @@ def demo_command() -> None:
     \b
     livefacts demo
     """
-    with _stage("Getting ready: the kernels are compiled once and kept"):
-        prepare()
+    prepare()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "uni.nt.gz"
         _generate(path)
@@ -57,7 +59,7 @@ def demo_command() -> None:
     _ask("Who heads a department, and how many students does it have?", reasoner, HEADS)
     _ask("How many of each kind are there, counting subclasses?", reasoner, KINDS)
     _break_constraint(reasoner)
-    typer.echo(NEXT)
+    typer.echo(NEXT.replace("livefacts ", f"{_called()} "))
 
 
 def _generate(path: Path) -> None:
@@ -109,3 +111,10 @@ def _stage(title: str) -> Iterator[None]:
     started = time.perf_counter()
     yield
     typer.echo(f"{time.perf_counter() - started:.2f} s")
+
+
+def _called() -> str:
+    """What to type for this command here."""
+    program = os.path.relpath(sys.argv[0])
+    is_found = shutil.which("livefacts") or os.path.basename(program) != "livefacts"
+    return "livefacts" if is_found else program

@@ -8,7 +8,8 @@ from typing import Annotated
 
 import typer
 
-from livefacts.commands.terminal import ExitCode, ending_at_once, say
+from livefacts.commands.loading import prepare
+from livefacts.commands.terminal import ExitCode, say
 
 
 class ReportFormat(StrEnum):
@@ -38,9 +39,8 @@ def doctor_command(
     from livefacts import doctor
 
     if compile_kernels:
-        with ending_at_once():
-            seconds = doctor.compile_kernels()
-        say(f"kernels are compiled ({seconds:.1f} s)")
+        if not prepare():
+            say("kernels were compiled before")
         return
     findings = doctor.examine()
     if form is ReportFormat.json:

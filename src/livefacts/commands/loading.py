@@ -44,14 +44,17 @@ class Loaded:
         return self.delta.counts["rejected"] if self.delta is not None else 0
 
 
-def prepare() -> None:
-    """Have the kernels compiled before work begins; says so when that takes its time."""
+def prepare() -> bool:
+    """Have the kernels compiled before work begins; whether anything had to be done."""
     from livefacts import doctor
 
-    if not doctor.kernels_are_compiled():
-        say("compiling kernels, once, about 30 s")
-        with ending_at_once():
-            doctor.compile_kernels()
+    if doctor.kernels_are_compiled():
+        return False
+    say("compiling kernels, once, about 30 s")
+    with ending_at_once():
+        seconds = doctor.compile_kernels()
+    say(f"kernels are compiled ({seconds:.0f} s)")
+    return True
 
 
 def load(inputs: Inputs) -> Loaded:
