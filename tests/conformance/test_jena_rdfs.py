@@ -81,13 +81,13 @@ def questions() -> dict[str, Question]:
 
 
 def _entries(folder: Path, manifest: str, rules: str) -> Iterator[tuple[str, Question]]:
-    said: dict[NamedNode, dict[str, list[str]]] = {}
+    said: dict[str, dict[str, list[str]]] = {}
     for triple in read(folder / manifest):
         if isinstance(triple.object, Literal):
             key = triple.predicate.value.removeprefix(TESTER)
-            said.setdefault(triple.subject, {}).setdefault(key, []).append(triple.object.value)
+            said.setdefault(str(triple.subject), {}).setdefault(key, []).append(triple.object.value)
     for subject, parts in said.items():
-        name = f"{manifest.removesuffix('.rdf')}#{subject.value.rpartition('/')[2]}"
+        name = f"{manifest.removesuffix('.rdf')}#{subject.strip('<>').rpartition('/')[2]}"
         told = tuple(folder / file for key in ("tbox", "data") for file in parts.get(key, ()))
         yield name, Question(rules, told, folder / parts["query"][0], folder / parts["result"][0])
 
@@ -124,8 +124,9 @@ def agree(found: set[Terms], expected: set[Terms]) -> bool:
 
 
 def _is_datatype(term: Term) -> bool:
-    named = isinstance(term, NamedNode)
-    return named and (term.value.startswith(XML_SCHEMA) or term.value == XML_LITERAL)
+    if not isinstance(term, NamedNode):
+        return False
+    return term.value.startswith(XML_SCHEMA) or term.value == XML_LITERAL
 
 
 @pytest.mark.parametrize("name", TESTS or ["no data"])

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from pyoxigraph import Literal, NamedNode, RdfFormat, Store, Triple
+from pyoxigraph import Literal, NamedNode, QuerySolutions, RdfFormat, Store, Triple
 from pyoxigraph import parse as parse_rdf
 from tests.conformance.entailment import closure_of, simply_entails, terms_of
 
@@ -72,8 +72,8 @@ def entailments() -> dict[str, Entailment]:
 
 
 def _entries(store: Store) -> Iterator[Entailment]:
-    for row in store.query(ENTRIES):
-        types = store.query(RECOGNIZED.replace("ENTRY", str(row["entry"])))
+    for row in _asked(store, ENTRIES):
+        types = _asked(store, RECOGNIZED.replace("ENTRY", str(row["entry"])))
         result = row["result"]
         yield Entailment(
             row["name"].value,
@@ -83,6 +83,12 @@ def _entries(store: Store) -> Iterator[Entailment]:
             _path(row["action"]),
             None if isinstance(result, Literal) else _path(result),
         )
+
+
+def _asked(store: Store, query: str) -> QuerySolutions:
+    found = store.query(query)
+    assert isinstance(found, QuerySolutions)
+    return found
 
 
 def _path(iri: NamedNode) -> Path:

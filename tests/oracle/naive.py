@@ -230,10 +230,12 @@ def _try(test: Comparison, binding: Binding) -> bool | None:
     """True or False, or None while a variable is missing; may bind one."""
     missing = set(variables_of(test)) - binding.keys()
     for lone, other in ((test.left, test.right), (test.right, test.left)):
-        if missing == {lone} and test.operator == "=" and lone not in variables_of(other):
+        if not isinstance(lone, Variable) or test.operator != "=":
+            continue
+        if missing == {lone} and lone not in variables_of(other):
             value = _value(other, binding)
             if value is not None:
-                binding[lone] = value  # type: ignore[index]
+                binding[lone] = value
             return value is not None
     if missing:
         return None
@@ -253,7 +255,8 @@ def _value(part: Expression, binding: Binding) -> Term | None:
             return binding[part]
         case Arithmetic(operator, left, right):
             return values.arithmetic(operator, _value(left, binding), _value(right, binding))
-        case Call("datatype", argument):
+        case Call(function, argument):
+            assert function == "datatype", f"the oracle does not know {function}"
             return values.datatype(_value(argument, binding))
         case _:
             return part

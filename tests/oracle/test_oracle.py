@@ -6,6 +6,7 @@ import pytest
 from tests.oracle import closure, model, violations
 from tests.oracle.naive import levels
 
+from livefacts.model.facts import Fact
 from livefacts.syntax.rulefile import parse
 
 CASES = {
@@ -78,7 +79,8 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_the_oracle_knows_that(name: str) -> None:
     text, predicates, expected = CASES[name]
-    found = {fact for fact in closure(parse(text), ()) if fact.name in predicates.split()}
+    told = (fact for fact in closure(parse(text), ()) if isinstance(fact, Fact))
+    found = {fact for fact in told if fact.name in predicates.split()}
     facts = parse("\n".join(f"{fact} ." for fact in expected)).facts
     assert found == set(facts)
 
@@ -117,4 +119,5 @@ def test_a_program_that_negates_itself_has_no_levels() -> None:
 def test_a_variable_that_is_bound_to_nan_is_bound() -> None:
     program = parse("q(?y) :- p(?x), ?y = ?x + 1 . r(?x) :- p(?x), ?y = ?x, ?x = ?y .")
     facts = parse('p("NaN"^^xsd:double) .').facts
-    assert {fact.name for fact in closure(program, facts)} == {"p", "q"}
+    names = {fact.name for fact in closure(program, facts) if isinstance(fact, Fact)}
+    assert names == {"p", "q"}

@@ -32,12 +32,10 @@ def compare(operator: str, left: Term | None, right: Term | None) -> bool:
         return False
     if isinstance(left, Symbol) or isinstance(right, Symbol):
         return (left == right) is (operator == "=") and operator in ("=", "!=")
-    exact = _exact(left), _exact(right)
-    if exact[0] is not None and exact[1] is not None:
-        return _holds(operator, *exact)
-    booleans = _boolean(left), _boolean(right)
-    if booleans[0] is not None and booleans[1] is not None:
-        return _holds(operator, *booleans)
+    for value in (_exact, _boolean):
+        one, other = value(left), value(right)
+        if one is not None and other is not None:
+            return _holds(operator, one, other)
     left, right = _within_range(left, right), _within_range(right, left)
     if operator in ("=", "!="):
         return _ask(operator, *_without_one_language(left, right)) == TRUE
@@ -52,10 +50,10 @@ def arithmetic(operator: str, left: Term | None, right: Term | None) -> Literal 
     """The canonical literal of a sum, difference, product or quotient of two numbers."""
     if not _is_number(left) or not _is_number(right):
         return None
-    exact = _exact(left), _exact(right)
-    if exact[0] is not None and exact[1] is not None:
+    one, other = _exact(left), _exact(right)
+    if one is not None and other is not None:
         integral = _type(left) in INTEGERS and _type(right) in INTEGERS
-        return _exact_arithmetic(operator, *exact, integral and operator != "/")
+        return _exact_arithmetic(operator, one, other, integral and operator != "/")
     result = _ask(operator, _within_range(left, right), _within_range(right, left))
     return _scientific(result.value, _type(result)) if isinstance(result, Literal) else None
 
@@ -92,7 +90,7 @@ def _total(items: list[Term], divisor: int | None) -> Literal | None:
     if any(isinstance(amount, float) for amount in amounts):
         total = sum(amount for amount in amounts if isinstance(amount, float))
         return _scientific(repr(total), kind)
-    exact = sum(amounts, Fraction(0))
+    exact = sum((Fraction(amount) for amount in amounts), Fraction(0))
     if kind in INEXACT:
         rounded = typed(repr(float(exact / (divisor or 1))), kind)
         return arithmetic("+", rounded, _number(Fraction(0), "integer"))

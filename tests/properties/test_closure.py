@@ -6,7 +6,7 @@ import pytest
 from tests.properties.comparing import differences, report
 from tests.properties.programs import draw_case
 
-CASES, CHUNKS = 400, 20
+CASES, CHUNKS = 800, 40
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))

@@ -203,7 +203,8 @@ def _instances(pick: random.Random, words: Vocabulary) -> list[Triple | Fact]:
     for _ in range(pick.choice((3, 5, 8))):
         subject = pick.choice(words.subjects)
         property = pick.choice((TYPE, *NODE_PROPERTIES, *VALUE_PROPERTIES))
-        facts.append(Triple(subject, property, object_for(property, pick, words)))
+        object = object_for(property, pick, words)
+        facts.append(_ground(TripleAtom(subject, property, object)))
     return facts
 
 

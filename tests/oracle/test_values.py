@@ -1,0 +1,47 @@
+"""Two roads to values, the oracle's and the product's, on all terms of random programs."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+
+import pytest
+from tests.oracle import values as oracle
+from tests.properties.vocabulary import (
+    BLANKS,
+    INTEGER_EDGES,
+    IRIS,
+    OTHER_NUMBERS,
+    OTHER_VALUES,
+    SMALL_INTEGERS,
+    SYMBOLS,
+)
+
+from livefacts.model import values as ours
+from livefacts.rules.formula import AGGREGATES, ARITHMETIC, COMPARISONS
+
+NUMBERS = (*SMALL_INTEGERS, *INTEGER_EDGES, *OTHER_NUMBERS)
+TERMS = (*NUMBERS, *OTHER_VALUES, *IRIS[:2], *BLANKS, *SYMBOLS[:2])
+
+
+@pytest.mark.parametrize("operator", COMPARISONS)
+def test_both_roads_compare_alike(operator: str) -> None:
+    for left, right in product(TERMS, TERMS):
+        found, expected = ours.compare(operator, left, right), oracle.compare(operator, left, right)
+        assert found == expected, f"{left} {operator} {right}"
+
+
+@pytest.mark.parametrize("operator", ARITHMETIC)
+def test_both_roads_compute_alike(operator: str) -> None:
+    for left, right in product(TERMS, TERMS):
+        found = ours.arithmetic(operator, left, right)
+        assert found == oracle.arithmetic(operator, left, right), f"{left} {operator} {right}"
+
+
+@pytest.mark.parametrize("function", AGGREGATES)
+def test_both_roads_aggregate_alike(function: str) -> None:
+    pick = random.Random(function)
+    for size in (1, 2, 2, 3, 3, 4, 5) * 60:
+        terms = pick.sample(NUMBERS, size)
+        found, expected = ours.aggregate(function, terms), oracle.aggregate(function, terms)
+        assert found == expected, f"{function} of {', '.join(map(str, terms))}"
