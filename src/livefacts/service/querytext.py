@@ -58,6 +58,8 @@ class QueryText:
 
 
 class Kind(Enum):
+    """What sort of token a text is; `MARK` is punctuation and operators."""
+
     IRI = auto()
     NAME = auto()
     VARIABLE = auto()
