@@ -38,7 +38,7 @@ def compare(operator: str, left: Term | None, right: Term | None) -> bool:
             return _holds(operator, one, other)
     left, right = _within_range(left, right), _within_range(right, left)
     if operator in ("=", "!="):
-        return _ask(operator, *_without_one_language(left, right)) == TRUE
+        return _ask(operator, left, right) == TRUE
     # pyoxigraph finds every term `<=` itself, even one that has no order.
     if not (_has_value(left) and _has_value(right)):
         return False
@@ -170,18 +170,6 @@ def _within_range(term: Term | None, beside: Term | None) -> Term | None:
 def _has_value(term: Term | None) -> bool:
     """Whether SPARQL knows what a literal stands for, and so that it is not some string."""
     return isinstance(term, Literal) and _ask("=", term, Literal("no such string")) is not None
-
-
-def _without_one_language(left: Term | None, right: Term | None) -> tuple[Term | None, ...]:
-    """A tagged string beside a plain literal as a plain string that nothing else is.
-
-    SPARQL knows nothing of a literal whose datatype it does not know; pyoxigraph knows
-    that it is no tagged string.
-    """
-    tags = [isinstance(side, Literal) and side.language for side in (left, right)]
-    if bool(tags[0]) == bool(tags[1]):
-        return left, right
-    return tuple(Literal(str(s)) if t else s for s, t in zip((left, right), tags, strict=True))
 
 
 def _exact_arithmetic(
