@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks import datasets
-from benchmarks.measuring import SCRATCH, Contestant, Found, compare, contains_all
+from benchmarks.measuring import SCRATCH, Contestant, Found, compare, contains_all, run_worker
 from benchmarks.peers import Peers
 from benchmarks.tables import NOTHING, rate, seconds, table, times
 
@@ -32,7 +32,7 @@ def run(peers: Peers) -> str:
     parts = ["# Closure under rho-df\n"]
     for title, path in _large():
         found = compare((OURS, *SAME_RULES, *READERS), {"input": str(path)}, peers)
-        parts += [f"## {title}\n", _loading(found), _closing(found)]
+        parts += [f"## {title}\n", _loading(found), _closing(found), _public(path)]
     title, path = _small()
     found = compare((OURS, *MORE_RULES), {"input": str(path), "told": 0}, peers, runs=1)
     parts += [f"## {title}, beside reasoners with more rules\n", _containing(found)]
@@ -91,6 +91,17 @@ def _closing(found: Sequence[Found]) -> str:
         )
     heads = ["close", "CPU", "input triples", "triples", "same result", "against livefacts"]
     return table(heads, rows)
+
+
+def _public(path: Path) -> str:
+    """What a user pays: from the file to the delta, and to having read every fact in it."""
+    job = {"input": str(path), "rules": "rho-df", "read": True, "warm": True}
+    report = run_worker("livefacts_load", job)
+    if "failure" in report:
+        return f"Public API: {report['failure']}\n"
+    load, read = report["stages"]["load and close"], report["stages"]["read the delta"]
+    row = [seconds(load), seconds(read), rate(report["true"], load + read)]
+    return table(["`Reasoner.load(path)`", "reading `d.added`", "facts, both together"], [row])
 
 
 def _containing(found: Sequence[Found]) -> str:

@@ -6,7 +6,7 @@ import resource
 from pathlib import Path
 from typing import Any
 
-from reporting import Stages, run
+from reporting import Stages, first_lines, run
 
 QUERY = "SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }"
 
@@ -17,9 +17,17 @@ def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
     with stages.stage("import"):
         import livefacts
 
+    if job.get("warm"):
+        livefacts.Reasoner(rules=job["rules"]).add(first_lines(job["input"]).decode())
     reasoner = livefacts.Reasoner(rules=job["rules"])
+    if job.get("open_query"):
+        reasoner.query(QUERY)
     with stages.stage("load and close"):
-        reasoner.load(job["input"])
+        delta = reasoner.load(job["input"])
+    if job.get("read"):
+        with stages.stage("read the delta"):
+            read = sum(1 for _ in delta.added)
+        assert read == len(reasoner), "everything that is true was added by this change"
     found = {"true": len(reasoner), "resident": _resident(), "stats": reasoner.stats()}
     if job.get("query"):
         with stages.stage("first query"):
