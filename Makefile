@@ -60,7 +60,7 @@ $(INSTALLED): requirements/dev.txt pyproject.toml
 	@if command -v uv >/dev/null 2>&1; then \
 	  set -e; \
 	  echo "making $(VENV) with uv"; \
-	  test -x $(PYTHON) || uv venv --quiet --python '>=3.11' $(VENV); \
+	  test -x $(PYTHON) || uv venv --quiet --clear --python '>=3.11' $(VENV); \
 	  uv pip install --quiet --python $(PYTHON) --require-hashes -r requirements/dev.txt; \
 	  uv pip install --quiet --python $(PYTHON) --no-deps --no-build-isolation --editable .; \
 	else \
@@ -71,7 +71,7 @@ $(INSTALLED): requirements/dev.txt pyproject.toml
 	  if [ -z "$$found" ]; then echo "no Python from 3.11 on was found on PATH" >&2; exit 1; fi; \
 	  set -e; \
 	  echo "making $(VENV) with $$found and pip"; \
-	  test -x $(PYTHON) || $$found -m venv $(VENV); \
+	  $(PYTHON) -m pip --version >/dev/null 2>&1 || $$found -m venv --clear $(VENV); \
 	  $(PYTHON) -m pip install --quiet --require-hashes -r requirements/dev.txt; \
 	  $(PYTHON) -m pip install --quiet --no-deps --no-build-isolation --editable .; \
 	fi

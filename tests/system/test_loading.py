@@ -155,6 +155,32 @@ class TestDump:
         livefacts("dump", people, "--rules", "rho-df", "-o", str(path))
         assert "3 facts told, 0 conclusions" in livefacts("load", str(path), "-r", "rho-df").err
 
+    def test_an_unknown_format_is_an_error_that_leaves_the_old_file_alone(
+        self, people: str, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "old.nt"
+        path.write_text("old\n")
+        ended = livefacts("dump", people, "-o", str(path), "--format", "docx")
+        assert ended.code == 1
+        assert "docx" in ended.err
+        assert path.read_text() == "old\n"
+        assert list(tmp_path.glob("*.part")) == []
+
+    def test_facts_that_a_format_cannot_hold_draw_a_warning(self, tmp_path: Path) -> None:
+        (tmp_path / "my.rules").write_text("p(?x) :- q(?x) .\nq(a) .\n")
+        ended = livefacts("dump", str(tmp_path / "my.rules"))
+        assert (ended.code, ended.out) == (0, "")
+        assert "warning: 2 predicate facts" in ended.err
+
+    def test_predicate_facts_are_written_as_rules(self, tmp_path: Path) -> None:
+        (tmp_path / "my.rules").write_text("p(?x) :- q(?x) .\nq(a) .\n")
+        ended = livefacts("dump", str(tmp_path / "my.rules"), "--format", "rules")
+        assert sorted(ended.out.splitlines()) == ["p(a) .", "q(a) ."]
+
+    def test_a_device_is_written_to_and_not_replaced(self, people: str) -> None:
+        assert livefacts("dump", people, "-o", os.devnull).code == 0
+        assert not Path(os.devnull).is_file()
+
 
 class TestBadInput:
     """A clear message, the right exit code, and nothing half done that looks whole."""

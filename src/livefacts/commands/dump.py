@@ -34,7 +34,11 @@ def dump_command(
     ] = "-",
     form: Annotated[
         str | None,
-        typer.Option("--format", metavar="EXT", help="nt, ttl, …; else as the file's name says."),
+        typer.Option(
+            "--format",
+            metavar="EXT",
+            help="nt, nq, ttl, trig, n3, rdf, jsonld, or rules; else as the file's name says.",
+        ),
     ] = None,
     derived: Derived = None,
     graph: Graph = None,
