@@ -25,13 +25,20 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A program to start with, the steps that follow, and how the reasoner is to take them."""
+    """A program to start with, the steps that follow, and how the reasoner is to take them.
+
+    `asks` keeps a query open, `refuses` undoes changes that violate a constraint, and
+    `limit` undoes those that derive too much.
+    """
 
     name: str
     start: Program
     steps: tuple[Step, ...]
     single_path: bool = True
     as_text: bool = False
+    asks: bool = False
+    refuses: bool = False
+    limit: int | None = None
 
     @property
     def rules(self) -> tuple[Rule, ...]:
@@ -47,8 +54,11 @@ class Case:
 
     def __str__(self) -> str:
         """The case as rule text: the start, then each step after a line that numbers it."""
-        way = f"single_path={self.single_path}, rules as {'text' if self.as_text else 'objects'}"
-        parts = [f"# {self.name}, {way}", _text(self.start.rules, self.start.facts)]
+        way = (
+            f"single_path={self.single_path}, as_text={self.as_text}, asks={self.asks}, "
+            f"refuses={self.refuses}, limit={self.limit}"
+        )
+        parts = [f"# {self.name}: {way}", _text(self.start.rules, self.start.facts)]
         for number, step in enumerate(self.steps, 1):
             parts += [f"# step {number}", _text(step.rules, step.facts)]
         return "\n".join(parts)
@@ -73,8 +83,9 @@ def shrink(case: Case, fails: Callable[[Case], bool]) -> Case:
 def _smaller(case: Case) -> Iterator[Case]:
     """The cases with a step, a fact, a rule or a part of a body less; large cuts first."""
     steps = case.steps
-    if case.as_text:
-        yield replace(case, as_text=False)
+    simpler = replace(case, as_text=False, asks=False, refuses=False, limit=None)
+    if simpler != case:
+        yield simpler
     for i, step in enumerate(steps):
         yield replace(case, steps=(*steps[:i], *steps[i + 1 :]))
         for facts in _fewer(step.facts):

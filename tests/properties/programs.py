@@ -36,7 +36,14 @@ def draw_case(seed: int, *, plain: bool = False) -> Case:
     facts += _draw_facts(pick, words, rules)
     pick.shuffle(facts)
     case = _in_steps(f"seed {seed}", rules, facts, pick)
-    return replace(case, single_path=pick.random() < 0.7, as_text=pick.random() < 0.3)
+    return replace(
+        case,
+        single_path=pick.random() < 0.7,
+        as_text=pick.random() < 0.3,
+        asks=pick.random() < 0.3,
+        refuses=any(rule.is_constraint for rule in rules) and pick.random() < 0.5,
+        limit=pick.choice((0, 3, 10)) if pick.random() < 0.1 else None,
+    )
 
 
 def _draw_rules(
