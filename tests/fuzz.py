@@ -27,7 +27,7 @@ def main() -> int:
         found = differences(case)
         if found:
             failures += 1
-            shown = "\n".join([str(case), *found]) if options.as_they_are else report(case, found)
+            shown = "\n".join([*found, str(case)]) if options.as_they_are else report(case, found)
             print(shown, flush=True)
             if failures >= options.stop_after:
                 break

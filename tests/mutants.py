@@ -2,7 +2,8 @@
 
 `python tests/mutants.py` copies the sources, replaces one piece of text, and runs random
 programs against the copy.  A mutant whose programs all agree with the oracle is missed: a
-hole in the generator.  A mutant whose text is gone is stale: write it anew.
+hole in the generator.  A mutant whose text is gone is stale, and one that does not even
+run is broken: write it anew.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 CASES = 400
 SECONDS = 600
+CAUGHT, MISSED, STALE, BROKEN = "caught", "missed", "stale", "broken"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ MUTANTS = (
     ),
     Mutant(
         "the next level does not look at facts of the level before",
-        "code.hide_queue(self.store.rows, self._machine)",
+        "storing.hide_queue(self.store.rows, self._machine)\n        self._machine.state[code.QUEUE_AT] = 0",
         "pass",
     ),
     Mutant(
@@ -197,13 +199,14 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "src"
         shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
-        if _verdict(source) != "missed":
-            print("the sources as they are do not agree with the oracle: mend that first")
+        verdict, reason = _verdict(source)
+        if verdict != MISSED:
+            print(f"the sources as they are differ from the oracle, mend that first: {reason}")
             return 1
         verdicts = [_tried(mutant, source) for mutant in chosen]
-    missed = sum(verdict != "caught" for verdict in verdicts)
-    print(f"{len(chosen)} mutants, {missed} not caught")
-    return 1 if missed else 0
+    failed = sum(verdict != CAUGHT for verdict in verdicts)
+    print(f"{len(chosen)} mutants, {failed} not caught")
+    return 1 if failed else 0
 
 
 def _tried(mutant: Mutant, source: Path) -> str:
@@ -212,17 +215,19 @@ def _tried(mutant: Mutant, source: Path) -> str:
     places = [path for path in source.rglob("*.py") if mutant.right in path.read_text()]
     text = "".join(path.read_text() for path in places)
     if text.count(mutant.right) != 1:
-        verdict = f"stale ({text.count(mutant.right)} places)"
+        verdict, reason = STALE, f"its text is in the sources {text.count(mutant.right)} times"
     else:
         places[0].write_text(text.replace(mutant.right, mutant.wrong))
-        verdict = _verdict(source)
+        verdict, reason = _verdict(source)
         places[0].write_text(text)
-    print(f"{verdict:8}{time.monotonic() - began:5.0f} s  {mutant.bug}", flush=True)
+    print(
+        f"{verdict:7}{time.monotonic() - began:5.0f} s  {mutant.bug}\n{'':16}{reason}", flush=True
+    )
     return verdict
 
 
-def _verdict(source: Path) -> str:
-    """Whether the random programs catch what is wrong with these sources."""
+def _verdict(source: Path) -> tuple[str, str]:
+    """Whether random programs catch what is wrong with these sources, and by what."""
     fuzz = [sys.executable, str(ROOT / "tests" / "fuzz.py"), "--seed", "0", "--minutes", "60"]
     command = [*fuzz, "--cases", str(CASES), "--stop-after", "1", "--as-they-are"]
     environment = {
@@ -233,11 +238,15 @@ def _verdict(source: Path) -> str:
     }
     try:
         done = subprocess.run(
-            command, env=environment, capture_output=True, timeout=SECONDS, check=False
+            command, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
-        return "caught"
-    return "missed" if done.returncode == 0 else "caught"
+        return CAUGHT, f"not done after {SECONDS} s"
+    if done.returncode == 0:
+        return MISSED, ""
+    if not done.stdout.endswith("differ\n"):
+        return BROKEN, done.stderr.strip().splitlines()[-1]
+    return CAUGHT, done.stdout.splitlines()[0][:120]
 
 
 def _options() -> argparse.Namespace:
