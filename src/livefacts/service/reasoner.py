@@ -76,7 +76,8 @@ class Reasoner:
         self._engine = EmbeddedEngine(self._dictionary, compile_rules(()), single_path=single_path)
         self._engine.before_commit = self._check_constraints
         self._queries: QueryStore | None = None
-        self._prefixes: dict[str, str] = {}
+        self.prefixes: dict[str, str] = {}
+        """Prefixes that queries may use undeclared; loaded files and rules add theirs."""
         self._scopes = count(1)
         self._seq = 0
         self._shown = 0
@@ -154,7 +155,7 @@ class Reasoner:
         except BaseException:
             self._program = before
             raise
-        self._prefixes |= dict(program.prefixes) | intake.prefixes
+        self.prefixes |= dict(program.prefixes) | intake.prefixes
         return self._publish(ids, self._graphs.add(quads), rejects)
 
     def _publish(self, ids: IdDelta, quads: Ids, rejects: Rejects | None) -> Delta:
@@ -276,7 +277,7 @@ class Reasoner:
         """
         if self._queries is None:
             self._queries = self._filled()
-        return self._queries.query(text, self._prefixes)
+        return self._queries.query(text, self.prefixes)
 
     def _filled(self) -> QueryStore:
         store = QueryStore()

@@ -81,7 +81,7 @@ def inlined(function: Function) -> Function:
 def announce_compilation() -> None:
     """Say once, on standard error, that kernels are about to be compiled, if they are."""
     global _announced
-    if _announced or CACHE.exists():
+    if _announced or any(CACHE.glob("*/*.nbi")):
         return
     _announced = True
     print("livefacts: compiling kernels, once, about 30 s", file=sys.stderr, flush=True)

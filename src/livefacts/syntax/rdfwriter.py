@@ -110,12 +110,25 @@ def open_target(target: Target) -> Iterator[IO[bytes]]:
     """A stream to write to; a file is packed if its name ends in .gz or .zst."""
     if not isinstance(target, str | os.PathLike):
         yield target
+    elif os.path.exists(target) and not os.path.isfile(target):
+        with _directly(Path(target)) as stream:
+            yield stream
     elif target == STANDARD_INPUT:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
     else:
         with _new_file(Path(target)) as stream:
             yield stream
+
+
+@contextmanager
+def _directly(path: Path) -> Iterator[IO[bytes]]:
+    """What is no file but can be written to, such as /dev/null or a pipe."""
+    try:
+        with path.open("wb") as stream:
+            yield stream
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror or error}") from error
 
 
 @contextmanager
