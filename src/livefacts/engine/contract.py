@@ -25,3 +25,5 @@ class IdDelta:
     """For each added fact, whether it was concluded rather than told."""
     newly_derived: dict[int, Ids] = field(default_factory=dict)
     """Facts, new or not, that a rule derives now and none did before."""
+    newly_underived: dict[int, Ids] = field(default_factory=dict)
+    """Facts that no rule derives any more, gone or not."""

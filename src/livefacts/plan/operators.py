@@ -25,9 +25,10 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """Go on if no stored fact is the atom."""
+    """Go on if no stored fact is the atom; `before` when the atom precedes a negated pivot."""
 
     atom: Atom
+    before: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,7 @@ class RulePlan:
     recursive: bool
     transitive: bool = False
     pivot_is_edge: bool = False
+    pivot_is_negated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +81,18 @@ class AggregatePlan:
 class Level:
     """Aggregates first, then the rules towards their fixpoint.
 
-    `single` are the rules that follow a single triple under the schema; they have no
+    `negative` are the same rules taken at their negated atoms: what comes there takes
+    instances away, and what goes gives them.  `single` are the rules that follow a single triple under the schema; they have no
     plans here while the engine takes that path, and plans in `single_plans` otherwise.
     """
 
-    aggregates: tuple[AggregatePlan, ...]
-    plans: tuple[RulePlan, ...]
+    aggregates: tuple[AggregatePlan, ...] = ()
+    plans: tuple[RulePlan, ...] = ()
+    negative: tuple[RulePlan, ...] = ()
     single: tuple[Rule, ...] = ()
     single_plans: tuple[RulePlan, ...] = ()
+    single_is_mixed: bool = False
+    """Whether conclusions of other rules depend on those of `single` and the other way round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +100,3 @@ class Plan:
     """A whole program, level by level."""
 
     levels: tuple[Level, ...]
-
-    @property
-    def is_monotone(self) -> bool:
-        """Whether more facts can never make a conclusion false."""
-        steps = (step for level in self.levels for plan in level.plans for step in plan.steps)
-        aggregates = any(level.aggregates for level in self.levels)
-        return not aggregates and not any(isinstance(step, Absent) for step in steps)

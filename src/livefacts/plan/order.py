@@ -19,21 +19,61 @@ from livefacts.rules.formula import (
     Expression,
     Formula,
     Negation,
+    PredicateAtom,
     Slot,
+    TripleAtom,
     Variable,
     variables_of,
 )
 from livefacts.rules.program import Rule
 
 COPY = "copy"
+SAME = "same"
+"""The same term, where `=` would compare values."""
 
 
 def ordered_steps(rule: Rule, pivot: int) -> tuple[Step, ...]:
     """The steps that complete a rule from its positive atom number `pivot`."""
     atoms = positive_atoms(rule)
-    bound = set(variables_of(atoms[pivot]))
     waiting = [number for number in range(len(atoms)) if number != pivot]
-    checks = _Checks(rule)
+    return _completed(rule, set(variables_of(atoms[pivot])), waiting, _Checks(rule), pivot)
+
+
+def negative_steps(rule: Rule, pivot: int) -> tuple[Atom, tuple[Step, ...]]:
+    """A fact pattern for negation number `pivot` of a rule, and the steps that complete it.
+
+    What an equation binds is computed as everywhere, and must be the same term as in the
+    pivot: 1 and "01" are equal values, but a fact about one is not a fact about the other.
+    """
+    negations = [f for f in rule.body if isinstance(f, Negation)]
+    atom = negations[pivot].atom
+    by_atoms = {v for a in positive_atoms(rule) for v in variables_of(a)}
+    computed = dict.fromkeys(v for v in variables_of(atom) if v not in by_atoms)
+    aside = {v: Variable(f":pivot:{v.name}") for v in computed}
+    pattern = _with_variables(atom, aside)
+    steps = _completed(
+        rule,
+        set(variables_of(pattern)),
+        list(range(len(positive_atoms(rule)))),
+        _Checks(rule, negated_pivot=pivot),
+    )
+    return pattern, (*steps, *(Test(SAME, aside[v], v) for v in computed))
+
+
+def _with_variables(atom: Atom, names: dict[Variable, Variable]) -> Atom:
+    def renamed(slot: Slot) -> Slot:
+        return names.get(slot, slot) if isinstance(slot, Variable) else slot
+
+    if isinstance(atom, TripleAtom):
+        return TripleAtom(renamed(atom.subject), renamed(atom.predicate), renamed(atom.object))
+    return PredicateAtom(atom.name, tuple(map(renamed, atom.arguments)))
+
+
+def _completed(
+    rule: Rule, bound: set[Variable], waiting: list[int], checks: _Checks, pivot: int = 0
+) -> tuple[Step, ...]:
+    """Match the waiting atoms in a good order, and make each check as early as can be."""
+    atoms = positive_atoms(rule)
     steps = list(checks.ready(bound))
     while waiting:
         number = max(waiting, key=lambda n: (_bound_columns(atoms[n], bound), -n))
@@ -52,10 +92,15 @@ def _bound_columns(atom: Atom, bound: set[Variable]) -> int:
 class _Checks:
     """The comparisons and negations of a body that wait for their variables."""
 
-    def __init__(self, rule: Rule) -> None:
+    def __init__(self, rule: Rule, negated_pivot: int | None = None) -> None:
         self.by_atoms = {v for atom in positive_atoms(rule) for v in variables_of(atom)}
         self.waiting: list[Formula] = [f for f in rule.body if isinstance(f, Comparison | Negation)]
+        self._before: list[Negation] = []
         self._numbers = count()
+        if negated_pivot is not None:
+            negations = [f for f in self.waiting if isinstance(f, Negation)]
+            self._before = negations[:negated_pivot]
+            self.waiting = [f for f in self.waiting if f is not negations[negated_pivot]]
 
     def ready(self, bound: set[Variable]) -> Iterator[Step]:
         """The steps of all checks that can be made now; extends `bound`."""
@@ -65,13 +110,15 @@ class _Checks:
             for formula in tuple(self.waiting):
                 steps = self._steps(formula, bound)
                 if steps is not None:
-                    self.waiting.remove(formula)
+                    self.waiting = [f for f in self.waiting if f is not formula]
                     yield from steps
                     progress = True
 
     def _steps(self, formula: Formula, bound: set[Variable]) -> list[Step] | None:
         if isinstance(formula, Negation):
-            return [Absent(formula.atom)] if bound.issuperset(variables_of(formula)) else None
+            if not bound.issuperset(variables_of(formula)):
+                return None
+            return [Absent(formula.atom, any(formula is earlier for earlier in self._before))]
         assert isinstance(formula, Comparison)
         target, expression = self._binding(formula, bound)
         if target is not None:

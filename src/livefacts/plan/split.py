@@ -1,6 +1,6 @@
 """The schema split: rules that follow one triple at a time once the schema is closed.
 
-A schema atom speaks of the RDFS or OWL vocabulary: its predicate is one of that
+A rule without any schema atom belongs only if its premise is any triple at all.  A schema atom speaks of the RDFS or OWL vocabulary: its predicate is one of that
 vocabulary's, or it is rdf:type with such a class.  A rule belongs to the split when all
 of its premises but at most one are schema atoms: then, under a closed schema, every
 other triple has a fixed set of consequences.  Whether the data keep the schema apart
@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from pyoxigraph import NamedNode
 
 from livefacts.plan.normalize import is_positive
-from livefacts.rules.formula import Atom, TripleAtom
+from livefacts.rules.formula import Atom, TripleAtom, Variable
 from livefacts.rules.program import Rule
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -50,6 +50,8 @@ def follows_single_triples(rule: Rule) -> bool:
     if not all(isinstance(atom, TripleAtom) for atom in rule.body):
         return False
     generic = [atom for atom in rule.body if not is_schema(atom)]  # type: ignore[arg-type]
+    if len(generic) == len(rule.body):
+        return len(generic) == 1 and isinstance(generic[0].predicate, Variable)  # type: ignore[union-attr]
     return len(generic) <= 1
 
 

@@ -7,7 +7,7 @@ changed, what violates a constraint, and any SPARQL query.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import IO, Any
@@ -16,8 +16,13 @@ import numpy as np
 from pyoxigraph import NamedNode, Quad, Triple
 
 from livefacts.engine.contract import IdDelta, Ids
-from livefacts.engine.embedded.engine import Change, EmbeddedEngine
-from livefacts.errors import ViolationError
+from livefacts.engine.embedded.engine import (
+    COUNTING_DRED,
+    MAINTENANCE,
+    Change,
+    EmbeddedEngine,
+)
+from livefacts.errors import RuleError, ViolationError
 from livefacts.model.facts import Fact, Symbol
 from livefacts.plan import compile_rules
 from livefacts.plan.explain import explained
@@ -53,7 +58,8 @@ class Reasoner:
     `rules` is the name of a ready rule set, a path, rule text, a `Program`, or a list of
     these.  `limit` is the largest number of facts that one change may derive; passing it
     undoes the change.  `on_violation` is "report", or "refuse": a change that violates a
-    constraint is undone.
+    constraint is undone.  `maintenance` chooses how changes are followed, for comparison:
+    "counting-dred", "dred", "counting" (programs without recursion) or "recompute".
     """
 
     def __init__(
@@ -62,10 +68,13 @@ class Reasoner:
         *,
         limit: int | None = None,
         on_violation: str = REPORT,
+        maintenance: str = COUNTING_DRED,
         single_path: bool = True,
     ) -> None:
         if on_violation not in (REPORT, REFUSE):
             raise ValueError(f'on_violation is "{REPORT}" or "{REFUSE}", not {on_violation!r}')
+        if maintenance not in MAINTENANCE:
+            raise ValueError(f"maintenance is one of {', '.join(MAINTENANCE)}, not {maintenance!r}")
         announce_compilation()
         self._dictionary = Dictionary()
         self._reader = FactReader(self._dictionary)
@@ -73,7 +82,12 @@ class Reasoner:
         self._limit = limit
         self._refuses = on_violation == REFUSE
         self._program = Program()
-        self._engine = EmbeddedEngine(self._dictionary, compile_rules(()), single_path=single_path)
+        self._engine = EmbeddedEngine(
+            self._dictionary,
+            compile_rules(()),
+            single_path=single_path,
+            maintenance=maintenance,
+        )
         self._engine.before_commit = self._check_constraints
         self._queries: QueryStore | None = None
         self.prefixes: dict[str, str] = {}
@@ -124,24 +138,72 @@ class Reasoner:
 
     def add(self, facts: Any) -> Delta:
         """Assert facts: triples, Facts, tuples, text, or a Path to a file."""
-        intake = Intake(self._dictionary)
-        if isinstance(facts, os.PathLike):
-            return self.load(facts)
-        if isinstance(facts, str):
-            intake.take_text(facts, self._scope("t"))
-        else:
-            intake.take_statements(as_statements(facts))
-        return self._take(intake)
+        return self.apply(add=facts)
+
+    def remove(self, facts: Any) -> Delta:
+        """Take assertions back; what was not asserted, or follows all the same, stays as it is."""
+        return self.apply(remove=facts)
 
     def add_rules(self, rules: RuleSource) -> Delta:
         """Add rules, and assert the facts that come with them."""
-        intake = Intake(self._dictionary)
-        intake.take_program(rulefile.open_rules(rules))
-        return self._take(intake)
+        return self.apply(add_rules=rules)
 
-    def _take(self, intake: Intake, rejects: Rejects | None = None) -> Delta:
+    def remove_rules(self, rules: str | Rule | Sequence[str | Rule]) -> Delta:
+        """Remove rules by id or by text, whatever the spacing and the names of variables."""
+        return self.apply(remove_rules=rules)
+
+    def apply(
+        self,
+        *,
+        add: Any = (),
+        remove: Any = (),
+        add_rules: RuleSource | None = None,
+        remove_rules: str | Rule | Sequence[str | Rule] = (),
+    ) -> Delta:
+        """One atomic change; removals come first, so what is in both is there afterwards."""
+        intake, outtake = self._facts(add), self._facts(remove)
+        if add_rules is not None:
+            intake.take_program(rulefile.open_rules(add_rules))
+        return self._take(intake, outtake=outtake, gone=self._named_rules(remove_rules))
+
+    def _facts(self, facts: Any) -> Intake:
+        intake = Intake(self._dictionary)
+        if isinstance(facts, str):
+            intake.take_text(facts, self._scope("t"))
+        elif isinstance(facts, os.PathLike):
+            intake.take_file(facts, self._scope("f"), Reading())
+        else:
+            intake.take_statements(as_statements(facts))
+        return intake
+
+    def _named_rules(self, rules: str | Rule | Sequence[str | Rule]) -> list[Rule]:
+        found = []
+        for rule in [rules] if isinstance(rules, str | Rule) else rules:
+            if isinstance(rule, str) and rule in {each.id for each in self._program}:
+                found.append(self._program.rule(rule))
+            elif isinstance(rule, str):
+                found.extend(self._known(each) for each in rulefile.open_rules(rule).rules)
+            else:
+                found.append(self._known(rule))
+        return found
+
+    def _known(self, rule: Rule) -> Rule:
+        for each in self._program:
+            if each.key() == rule.key():
+                return each
+        raise RuleError(
+            "there is no such rule to remove", place=rule.place, hint="Reasoner.rules lists them"
+        )
+
+    def _take(
+        self,
+        intake: Intake,
+        rejects: Rejects | None = None,
+        outtake: Intake | None = None,
+        gone: Sequence[Rule] = (),
+    ) -> Delta:
         """Make one change of what was taken in; all of it happens, or nothing."""
-        program = self._program.joined(intake.program)
+        program = self._program.minus(gone).joined(intake.program)
         plan = None
         if program.rules != self._program.rules:
             check(program)
@@ -151,7 +213,9 @@ class Reasoner:
         before, self._program = self._program, program
         self._engine.limit = self._limit if self._limit is not None else program.limit
         try:
-            ids = self._engine.apply(Change(intake.facts(), named, plan))
+            ids = self._engine.apply(
+                Change(intake.facts(), named, {} if outtake is None else outtake.facts(), plan=plan)
+            )
         except BaseException:
             self._program = before
             raise

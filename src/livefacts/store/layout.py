@@ -3,7 +3,10 @@
 A relation holds the facts of one shape (triples; predicate facts of one arity) as rows
 of int32 cells:
 
-    flags | plain count | recursive count | columns … | next and previous, per index …
+    flags | three counts | columns … | next and previous, per index …
+
+The counts are the instances of rules that derive the fact: of rules that do not depend on
+it, of rules that do (recursive), and consequences of single triples under the schema.
 
 Row numbers start at 1.  Rows with equal key columns form a chain through an index; the
 primary index (number 0 of its relation) is on all columns, so its chains have length 1
@@ -26,7 +29,8 @@ from numpy.typing import NDArray
 FLAGS = 0
 PLAIN = 1
 RECURSIVE = 2
-COLUMN = 3
+SINGLE = 3
+COLUMN = 4
 
 # flags of a row
 LIVE = 1
@@ -49,8 +53,25 @@ NEW_ROOT = 512
 
 KNOWN_SCHEMA = 1024
 """The closed schema has taken this triple in."""
+DOOMED = 8192
+"""Lost what held it up, in the level under way; it may still be rederived."""
+GONE = 16384
+"""Ended by the change under way, in a level that is complete."""
+UNSEEN = 32768
+"""Made or ended by the change, and not yet so for the negations of the level under way."""
 UNLINKED = 4096
 """Just made, and not yet under the secondary indices."""
+LOST_EDGE = 1 << 16
+LOST_ROOT = 1 << 17
+"""Ceased to be an edge or a root while it still holds, and waits to be followed."""
+CAME = 1 << 20
+"""Became true in the pass under way; a change of rules takes two passes over the levels."""
+DEAD = 1 << 21
+"""Ended in an earlier pass of the change under way."""
+ENDED = DOOMED | GONE | DEAD
+REACHED = 1 << 18
+REACHED_LATER = 1 << 19
+"""Marks of a search along edges: reached from its start by one edge or more, by two or more."""
 IN_DEFAULT = 2048
 """Asserted in the default graph; `ASSERTED` alone can come from named graphs."""
 

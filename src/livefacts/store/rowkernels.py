@@ -36,6 +36,7 @@ from livefacts.store.layout import (
     MASK,
     PLAIN,
     RECURSIVE,
+    SINGLE,
     SLOTS,
     STRIDE,
     UNLINKED,
@@ -227,6 +228,7 @@ def make_row(rows: Any, relation: Any, values: Any, offset: Any, tag: Any) -> An
     store_int32(cells, FLAGS, np.int32(LIVE))
     store_int32(cells, PLAIN, np.int32(0))
     store_int32(cells, RECURSIVE, np.int32(0))
+    store_int32(cells, SINGLE, np.int32(0))
     for j in range(rows.relations[relation, COLUMNS]):
         store_int32(cells, COLUMN + j, values[offset + j])
     link_tagged(rows, relation, rows.relations[relation, INDEX], row, tag)
@@ -382,3 +384,26 @@ def insert_facts(rows: Any, relation: Any, values: Any, count: Any, tags: Any) -
             tag = tag_of_row(rows, secondary, row_address(rows, relation, made))
             if is_wanted(rows, secondary, row_address(rows, relation, made)):
                 link_tagged(rows, relation, secondary, made, tag)
+
+
+@kernel
+def chain_rows(rows: Any, relation: Any, index: Any, key: Any, found: Any) -> Any:
+    """Collect the rows of a chain, as many as fit; returns how many there are."""
+    link = rows.indices[index, LINK]
+    row = find(rows, relation, index, key, 0)
+    count = 0
+    while row:
+        if count < found.shape[0]:
+            found[count] = row
+        count += 1
+        row = np.int64(load_int32(row_address(rows, relation, row), link)) if link else np.int64(0)
+    return count
+
+
+@kernel
+def read_columns(rows: Any, relation: Any, numbers: Any, found: Any) -> Any:
+    """Copy the columns of rows."""
+    for i in range(numbers.shape[0]):
+        cells = row_address(rows, relation, numbers[i])
+        for j in range(found.shape[1]):
+            found[i, j] = load_int32(cells, COLUMN + j)

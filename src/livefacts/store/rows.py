@@ -60,6 +60,7 @@ class RowStore:
         self._data: list[Ids] = []
         self._slots: list[NDArray[np.int64]] = []
         self._tags = np.zeros(rowkernels.BLOCK, np.int64)
+        self._found = np.zeros(64, np.int64)
         self._indices: dict[tuple[int, tuple[int, ...], int], int] = {}
         self._relations: dict[int, int] = {}
         self.relation(TRIPLES)
@@ -191,9 +192,10 @@ class RowStore:
 
     def columns(self, relation: int, rows: NDArray[Any]) -> Ids:
         """The column values of these rows."""
-        return np.ascontiguousarray(
-            self.cells(relation)[rows, COLUMN : COLUMN + self.width(relation)]
-        )
+        found = np.empty((len(rows), self.width(relation)), np.int32)
+        numbers = np.ascontiguousarray(rows, np.int64)
+        rowkernels.read_columns(self.rows, relation, numbers, found)
+        return found
 
     def with_flags(self, relation: int, wanted: int = LIVE) -> NDArray[np.int64]:
         """The numbers of the rows that have all these flags."""
@@ -207,6 +209,15 @@ class RowStore:
         flat = np.ascontiguousarray(facts, np.int32).reshape(-1)
         rowkernels.find_facts(self.rows, relation, flat, len(facts), found, self._tags)
         return found
+
+    def chain(self, relation: int, index: int, key: Sequence[int]) -> NDArray[np.int64]:
+        """The rows whose key columns under an index have these values."""
+        values = np.array(key, np.int32)
+        while True:
+            count = rowkernels.chain_rows(self.rows, relation, index, values, self._found)
+            if count <= len(self._found):
+                return self._found[:count].copy()
+            self._found = np.zeros(2 * count, np.int64)
 
     def insert(self, relation: int, facts: Ids) -> None:
         """Store facts that are not there, each once."""

@@ -45,7 +45,7 @@ def snapshot(reasoner: lf.Reasoner) -> dict[int, list[Any]]:
     for shape, relation in store.shapes().items():
         rows = store.with_flags(relation)
         texts = map(reasoner._dictionary.texts, store.columns(relation, rows))
-        cells = store.cells(relation)[rows, :3].tolist()
+        cells = store.cells(relation)[rows, :4].tolist()
         found[shape] = sorted(zip(cells, texts, strict=True))
     return found
 

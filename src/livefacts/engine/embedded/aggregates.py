@@ -1,4 +1,7 @@
-"""Aggregates, a set at a time: the values of groups from the rows they range over."""
+"""Aggregates: the values of groups, kept in step with the rows they range over.
+
+Only the groups of rows that have come or gone are computed again.
+"""
 
 from __future__ import annotations
 
@@ -6,73 +9,104 @@ import warnings
 from collections.abc import Callable, Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 from pyoxigraph import Literal, NamedNode
 
 from livefacts.engine.contract import Ids
 from livefacts.errors import LivefactsWarning
 from livefacts.model import values
-from livefacts.model.facts import Symbol
+from livefacts.model.facts import XSD, Symbol
 from livefacts.plan.operators import AggregatePlan
 from livefacts.store.dictionary import Dictionary, inline_id, inline_value, is_inline
-from livefacts.store.layout import COLUMN, FLAGS
+from livefacts.store.layout import COLUMN, ENDED, FLAGS
 from livefacts.store.rows import RowStore
 
-XSD_INTEGER = NamedNode("http://www.w3.org/2001/XMLSchema#integer")
-
+XSD_INTEGER = NamedNode(XSD + "integer")
 OF_INTEGERS: dict[str, Callable[[Iterable[int]], int]] = {"sum": sum, "min": min, "max": max}
+Group = tuple[int, ...]
 
 
-def aggregate_rows(plan: AggregatePlan, store: RowStore, dictionary: Dictionary) -> Ids:
-    """The facts of the target predicate, from the stored facts of the source."""
-    rows = _source_rows(plan, store, dictionary)
-    target = dictionary.encode_one(Symbol(plan.target.name))
-    if not len(rows):
-        return np.zeros((0, plan.groups + 2), np.int32)
-    order = np.lexsort(rows[:, : plan.groups].T[::-1]) if plan.groups else np.arange(len(rows))
-    rows = rows[order]
-    starts = _group_starts(rows[:, : plan.groups])
-    found = []
-    for first, end in zip(starts, [*starts[1:], len(rows)], strict=True):
-        value = _value(plan, rows[first:end, plan.groups], dictionary)
-        if value is not None:
-            found.append([target, *rows[first, : plan.groups].tolist(), value])
-    return np.array(found, np.int32).reshape(-1, plan.groups + 2)
+class BoundAggregate:
+    """One aggregate over one store."""
 
+    def __init__(self, plan: AggregatePlan, store: RowStore, dictionary: Dictionary) -> None:
+        self._plan = plan
+        self._store = store
+        self._dictionary = dictionary
+        self._source = store.relation(1 + len(plan.source.arguments))
+        self.target = store.relation(1 + len(plan.target.arguments))
+        self._source_name = int(dictionary.encode_one(Symbol(plan.source.name)))
+        self._target_name = int(dictionary.encode_one(Symbol(plan.target.name)))
+        columns = range(1 + plan.groups)
+        self._source_index = store.index(self._source, columns)
+        self._target_index = store.index(self.target, columns)
 
-def _source_rows(plan: AggregatePlan, store: RowStore, dictionary: Dictionary) -> Ids:
-    relation = store.relation(1 + len(plan.source.arguments))
-    cells = store.cells(relation)
-    name = dictionary.encode_one(Symbol(plan.source.name))
-    mine = np.flatnonzero((cells[:, COLUMN] == name) & (cells[:, FLAGS] != 0))
-    return store.columns(relation, mine)[:, 1:]
+    def changes(self, entries: NDArray[np.int64]) -> tuple[Ids, Ids]:
+        """The facts of the target that end and that begin, when these rows come and go."""
+        ended, begun = [], []
+        for group in self._groups_of(entries):
+            old, new = self._old_values(group), self._new_value(group)
+            ended += [[self._target_name, *group, value] for value in old if value != new]
+            if new is not None and new not in old:
+                begun.append([self._target_name, *group, new])
+        return self._rows(ended), self._rows(begun)
 
+    def all_values(self) -> Ids:
+        """All facts of the target that are stored."""
+        cells = self._store.cells(self.target)
+        mine = np.flatnonzero((cells[:, COLUMN] == self._target_name) & (cells[:, FLAGS] != 0))
+        return self._standing(self.target, mine)
 
-def _group_starts(groups: Ids) -> list[int]:
-    changes = np.any(groups[1:] != groups[:-1], axis=1) if groups.shape[1] else []
-    return [0, *(np.flatnonzero(changes) + 1).tolist()]
+    def all_changes(self) -> tuple[Ids, Ids]:
+        """The same as `changes`, as if every row of the source had come."""
+        cells = self._store.cells(self._source)
+        mine = (cells[:, COLUMN] == self._source_name) & (cells[:, FLAGS] != 0)
+        return self.changes(np.flatnonzero(mine) | (self._source << 32))
 
+    def _rows(self, rows: list[list[int]]) -> Ids:
+        return np.array(rows, np.int32).reshape(-1, self._plan.groups + 2)
 
-def _value(plan: AggregatePlan, ids: Ids, dictionary: Dictionary) -> int | None:
-    """The id of the aggregate of one group, or None if the group has no row."""
-    if plan.function == "count":
-        return _integer(len(ids), dictionary)
-    if plan.function != "avg" and all(is_inline(id) for id in ids.tolist()):
-        numbers = [inline_value(id) for id in ids.tolist()]
-        return _integer(OF_INTEGERS[plan.function](numbers), dictionary)
-    term = values.aggregate(plan.function, dictionary.decode(ids))
-    if term is None:
+    def _groups_of(self, entries: NDArray[np.int64]) -> list[Group]:
+        rows = entries[entries >> 32 == self._source] & 0xFFFFFFFF
+        facts = self._store.columns(self._source, rows)
+        mine = facts[facts[:, 0] == self._source_name][:, 1 : 1 + self._plan.groups]
+        return list(dict.fromkeys(map(tuple, mine.tolist())))
+
+    def _old_values(self, group: Group) -> list[int]:
+        rows = self._store.chain(self.target, self._target_index, (self._target_name, *group))
+        return [int(fact[-1]) for fact in self._standing(self.target, rows)]
+
+    def _standing(self, relation: int, rows: NDArray[np.int64]) -> Ids:
+        rows = rows[self._store.flags(relation)[rows] & ENDED == 0]
+        return self._store.columns(relation, rows)
+
+    def _new_value(self, group: Group) -> int | None:
+        """The id of the aggregate of one group, or None if the group has no row."""
+        rows = self._store.chain(self._source, self._source_index, (self._source_name, *group))
+        ids = self._standing(self._source, rows)[:, 1 + self._plan.groups]
+        if not len(ids):
+            return None
+        function = self._plan.function
+        if function == "count":
+            return self._integer(len(ids))
+        if function != "avg" and all(map(is_inline, ids.tolist())):
+            return self._integer(OF_INTEGERS[function](map(inline_value, ids.tolist())))
+        term = values.aggregate(function, self._dictionary.decode(ids))
+        if term is None:
+            self._warn()
+            return None
+        return int(self._dictionary.encode_one(term))
+
+    def _warn(self) -> None:
         warnings.warn(
-            f"{plan.function} at {plan.source.place}: a group with something that is not a "
-            "number has no row",
+            f"{self._plan.function} at {self._plan.source.place}: a group with something that "
+            "is not a number has no row",
             LivefactsWarning,
             stacklevel=2,
         )
-        return None
-    return int(dictionary.encode_one(term))
 
-
-def _integer(value: int, dictionary: Dictionary) -> int:
-    inline = inline_id(value)
-    if inline is not None:
-        return inline
-    return int(dictionary.encode_one(Literal(str(value), datatype=XSD_INTEGER)))
+    def _integer(self, value: int) -> int:
+        inline = inline_id(value)
+        if inline is not None:
+            return inline
+        return int(self._dictionary.encode_one(Literal(str(value), datatype=XSD_INTEGER)))

@@ -14,7 +14,7 @@ import numpy as np
 from livefacts.engine.embedded import machine as code
 from livefacts.errors import RuleError
 from livefacts.plan.operators import Absent, Compute, Match, RulePlan, Step, Test
-from livefacts.plan.order import COPY
+from livefacts.plan.order import COPY, SAME
 from livefacts.rules.formula import Atom, Slot, TripleAtom, Variable
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.layout import CLOSED, EDGE, ROOT
@@ -33,6 +33,7 @@ OPERATORS = {
     "*": code.MULTIPLY,
     "/": code.DIVIDE,
     COPY: code.COPY,
+    SAME: code.SAME,
     "datatype": code.DATATYPE,
 }
 
@@ -121,19 +122,11 @@ class Binder:
         match step:
             case Match():
                 return self._match(step, variables)
-            case Absent(atom):
+            case Absent(atom, before):
                 relation = relation_of(self._store, atom)
                 index = self._store.index(relation, range(len(atom.slots)))
-                return [
-                    code.ABSENT,
-                    relation,
-                    index,
-                    self._pattern(atom.slots, variables),
-                    0,
-                    0,
-                    0,
-                    0,
-                ]
+                pattern = self._pattern(atom.slots, variables)
+                return [code.ABSENT, relation, index, pattern, 0, 0, 0, int(before)]
             case Test(operator, left, right):
                 operands = self._slot(left, variables), self._slot(right, variables)
                 return [code.COMPARE, OPERATORS[operator], *operands, 0, 0, 0, 0]

@@ -56,6 +56,13 @@ class ClosedSchema:
             self._by_object.setdefault((p, o), set()).add(triple)
             self._by_predicate.setdefault(p, set()).add(triple)
 
+    def remove(self, triples: Iterable[Symbolic]) -> None:
+        for triple in triples:
+            s, p, o = triple
+            self._by_subject.get((p, s), set()).discard(triple)
+            self._by_object.get((p, o), set()).discard(triple)
+            self._by_predicate.get(p, set()).discard(triple)
+
     def match(self, s: int | None, p: int, o: int | None) -> Iterator[Symbolic]:
         if s is not None:
             found = self._by_subject.get((p, s), ())

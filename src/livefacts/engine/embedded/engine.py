@@ -1,8 +1,13 @@
 """The embedded engine: facts and a plan in one process; changes in, deltas of ids out.
 
-While more facts can only add conclusions, a change is followed forward from its facts.
-Where they can take conclusions away (negation, aggregates), and when the rules change,
-the conclusions are computed again into a fresh store, and the delta is the difference.
+A change is followed level by level: first what is lost, then what is gained.  Each level
+sees the facts below it as they were before the change, and takes what has gone and what
+has come there one by one, so every instance of a rule is lost or gained exactly once.
+
+A change of rules takes two passes: rules and facts that go, under the old levels, then
+those that come, under the new ones.
+
+Papers: maintenance under changes of facts and rules (Volz et al., sections 3 and 4).
 """
 
 from __future__ import annotations
@@ -12,33 +17,39 @@ from copy import copy
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from livefacts.engine.contract import Flags, IdDelta, Ids
-from livefacts.engine.embedded import machine as code
-from livefacts.engine.embedded.aggregates import aggregate_rows
-from livefacts.engine.embedded.binding import bind
 from livefacts.engine.embedded.chase import NotSingleError
 from livefacts.engine.embedded.interpreter import Interpreter
-from livefacts.engine.embedded.schema import SinglePath
-from livefacts.errors import LimitError
+from livefacts.engine.embedded.levels import BoundLevel, MakeSchema
+from livefacts.errors import LimitError, RuleError
 from livefacts.model.facts import Symbol
 from livefacts.plan.normalize import TRUE
 from livefacts.plan.operators import Level, Plan
+from livefacts.plan.rulechange import RuleChange, rule_change
 from livefacts.store.dictionary import Dictionary
-from livefacts.store.layout import ASSERTED, EDGE, FRESH, IN_DEFAULT, LIVE, ROOT
+from livefacts.store.layout import ASSERTED, EDGE, ENDED, FRESH, IN_DEFAULT, LIVE, ROOT
 from livefacts.store.rows import TRIPLES, RowStore
 
 ASSERTION = EDGE | ROOT | ASSERTED
-CONCLUSION = EDGE | ROOT | code.COUNT_PLAIN
 Facts = dict[int, Ids]
+COUNTING_DRED, DRED, COUNTING, RECOMPUTE = "counting-dred", "dred", "counting", "recompute"
+MAINTENANCE = (COUNTING_DRED, DRED, COUNTING, RECOMPUTE)
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Facts to assert, by shape; triples that only named graphs assert; a new plan."""
+    """What is told and untold, by shape; for triples that are in named graphs, apart.
+
+    `untold` are facts that the default graph no longer asserts, `unnamed` triples that no
+    graph asserts any more.  Removals come before additions.
+    """
 
     facts: Facts = field(default_factory=dict)
     named: Ids | None = None
+    untold: Facts = field(default_factory=dict)
+    unnamed: Ids | None = None
     plan: Plan | None = None
 
     def triples(self) -> Ids:
@@ -48,64 +59,178 @@ class Change:
 class EmbeddedEngine:
     """Facts, their conclusions, and the plan that keeps them together."""
 
-    def __init__(self, dictionary: Dictionary, plan: Plan, *, single_path: bool = True) -> None:
-        self._dictionary = dictionary
+    def __init__(
+        self,
+        dictionary: Dictionary,
+        plan: Plan,
+        *,
+        single_path: bool = True,
+        maintenance: str = COUNTING_DRED,
+    ) -> None:
+        self.dictionary = dictionary
         self.plan = plan
         self.limit: int | None = None
         self.on_progress: Callable[[int], None] = lambda made: None
         self.before_commit: Callable[[], None] = lambda: None
-        self._single_path = single_path
+        self.single_path = single_path
+        self._maintenance = maintenance
         self._start()
 
     def _start(self) -> None:
         """An empty store, with the plan bound to it."""
         self.store = RowStore()
-        self._interpreter = Interpreter(self.store, self._dictionary)
-        self._levels = [_BoundLevel(level, self) for level in self.plan.levels or (Level((), ()),)]
+        self.interpreter = Interpreter(self.store, self.dictionary)
+        self._bind(self.plan)
         self._is_empty = True
-        self._support_true()
+        self._tell_true()
 
-    def _support_true(self) -> None:
+    def _bind(self, plan: Plan) -> None:
+        self._check_counting(plan)
+        self.plan = plan
+        self._levels = [self._bound(level) for level in plan.levels or (Level(),)]
+        mixed = any(level.single and level.single_is_mixed for level in plan.levels)
+        self.interpreter.doom(singles=mixed, everything=self._maintenance == DRED)
+
+    def _check_counting(self, plan: Plan) -> None:
+        """Counting alone keeps facts that hold up each other: refuse it under recursion."""
+        if self._maintenance != COUNTING:
+            return
+        for level in plan.levels:
+            for each in level.plans + level.single_plans:
+                if each.recursive or each.transitive:
+                    raise RuleError(
+                        f"rule {each.rule.id} is recursive: counting alone would keep facts "
+                        "that hold up each other",
+                        place=each.rule.place,
+                        hint='maintenance="counting-dred" counts and is right',
+                    )
+
+    def _bound(self, level: Level) -> BoundLevel:
+        return BoundLevel(level, self.interpreter, self.dictionary, self._make_schema(level))
+
+    def _make_schema(self, level: Level) -> MakeSchema | None:
+        """Who makes an engine that closes the schema, where single triples are followed."""
+        if not level.single or not self.single_path:
+            return None
+
+        def make() -> Callable[[Ids, Ids], IdDelta]:
+            plan = Plan((Level(plans=level.single_plans),))
+            schema = EmbeddedEngine(self.dictionary, plan, single_path=False)
+            schema.interpreter.reports_reasons = True
+            return lambda told, untold: schema.apply(
+                Change({TRIPLES: told}, untold={TRIPLES: untold})
+            )
+
+        return make
+
+    def _tell_true(self) -> None:
         relation = self.store.relation(1 + len(TRUE.arguments))
-        true = np.array([[self._dictionary.encode_one(Symbol(TRUE.name))]], np.int32)
-        self._interpreter.support(relation, true, EDGE | ROOT)
+        true = np.array([[self.dictionary.encode_one(Symbol(TRUE.name))]], np.int32)
+        self.interpreter.give(relation, true, ASSERTION)
 
     # changes
 
     def apply(self, change: Change) -> IdDelta:
         """Make a change; all of it happens, or nothing."""
-        if change.plan is None and (self._is_empty or self.plan.is_monotone):
-            try:
-                return self._follow(change)
-            except NotSingleError:
-                self._single_path = False
+        if self._maintenance != RECOMPUTE or self._is_empty:
+            rules = None if change.plan is None else rule_change(self.plan, change.plan)
+            if rules is None or (rules.keeps_single and not self._is_empty):
+                try:
+                    return self._follow(change, rules)
+                except NotSingleError:
+                    self.single_path = False
         return self._recompute(change)
 
-    def _follow(self, change: Change) -> IdDelta:
-        """Follow new facts forward through all levels."""
+    def _follow(self, change: Change, rules: RuleChange | None = None) -> IdDelta:
+        """Follow a change through all levels."""
+        plan, levels = self.plan, self._levels
         try:
-            self._assert(change)
-            told = self._interpreter.made
-            self._interpreter.on_pause = lambda made: self._on_pause(made, told)
-            for number, level in enumerate(self._levels):
-                if number:
-                    self._interpreter.start_level()
-                level.run(change)
-            self._on_pause(self._interpreter.made, told)
+            self._untell(change)
+            if rules is not None:
+                self._drop_rules(rules)
+            self._tell(change)
+            told = self.interpreter.made
+            self.interpreter.on_pause = lambda made: self._on_pause(made, told)
+            if rules is not None:
+                self._adopt_rules(rules)
+            self._run_levels(change, rules)
+            self._on_pause(self.interpreter.made, told)
             self.before_commit()
         except BaseException:
-            self._interpreter.roll_back()
-            for level in self._levels:
-                level.reset()
+            self.interpreter.roll_back()
+            self.plan, self._levels = plan, levels
+            self._restore()
             raise
         self._is_empty = False
-        return self._interpreter.commit()
+        for level in self._levels:
+            level.settle()
+        return self.interpreter.commit()
 
-    def _assert(self, change: Change) -> None:
+    def _run_levels(self, change: Change, rules: RuleChange | None = None) -> None:
+        for number, level in enumerate(self._levels):
+            self.interpreter.open_level(is_first=number == 0)
+            level.run(change.triples(), None if rules is None else rules.levels[number])
+            self.interpreter.close_level()
+
+    def _drop_rules(self, rules: RuleChange) -> None:
+        """First pass: rules that go, under the old levels."""
+        self._bind_kept(rules)
+        for number, level in enumerate(self._levels):
+            self.interpreter.open_level(is_first=number == 0)
+            level.drop(rules.dropped[number])
+            self.interpreter.close_level()
+        self.interpreter.close_pass()
+
+    def _bind_kept(self, rules: RuleChange) -> None:
+        self._levels = [
+            level.with_plans(kept) for level, kept in zip(self._levels, rules.kept, strict=True)
+        ]
+
+    def _adopt_rules(self, rules: RuleChange) -> None:
+        """Second pass: the new levels; rules that have become recursive count as such."""
+        self._check_counting(rules.plan)
+        followed = next((level for level in self._levels if level.path is not None), None)
+        self.plan = rules.plan
+        self._levels = [
+            self._adopted(level, followed if level.single else None) for level in rules.new_levels
+        ]
+        for level, kept in zip(self._levels, rules.losing, strict=True):
+            level.lose_only(kept)
+        for plan in rules.recursive:
+            self._levels[0].move_to_recursive(plan)
+
+    def _adopted(self, level: Level, followed: BoundLevel | None) -> BoundLevel:
+        if followed is None:
+            return BoundLevel(level, self.interpreter, self.dictionary, None)
+        return BoundLevel(
+            level, self.interpreter, self.dictionary, followed.make_schema, followed.path
+        )
+
+    def _restore(self) -> None:
+        for level in self._levels:
+            level.restore()
+        if self._is_empty:
+            self._tell_true()
+
+    def _untell(self, change: Change) -> None:
+        for shape, ids in change.untold.items():
+            relation = self.store.relation(shape)
+            flags = self._flags_of(relation, ids)
+            told = flags & IN_DEFAULT != 0
+            self.interpreter.take(relation, _distinct(ids[told]), ASSERTED | IN_DEFAULT)
+        if change.unnamed is not None:
+            told = self._flags_of(TRIPLES, change.unnamed) & ASSERTED != 0
+            self.interpreter.take(TRIPLES, _distinct(change.unnamed[told]), ASSERTED)
+
+    def _flags_of(self, relation: int, facts: Ids) -> NDArray[np.int32]:
+        rows = self.store.find(relation, facts)
+        return np.where(rows > 0, self.store.flags(relation)[rows], 0)
+
+    def _tell(self, change: Change) -> None:
         for shape, ids in change.facts.items():
-            self._interpreter.support(self.store.relation(shape), ids, ASSERTION | IN_DEFAULT)
+            self.interpreter.give(self.store.relation(shape), ids, ASSERTION | IN_DEFAULT)
         if change.named is not None:
-            self._interpreter.support(TRIPLES, change.named, ASSERTION)
+            self.interpreter.give(TRIPLES, change.named, ASSERTION)
 
     def _on_pause(self, made: int, told: int) -> None:
         if self.limit is not None and made - told > self.limit:
@@ -121,21 +246,25 @@ class EmbeddedEngine:
         try:
             self.plan = self.plan if change.plan is None else change.plan
             self._start()
-            self._follow(old._told_and(change))
+            self._follow(old._told_after(change))
         except NotSingleError:
             self.__dict__.update(old.__dict__)
-            self._single_path = False
+            self.single_path = False
             return self._recompute(change)
         except BaseException:
             self.__dict__.update(old.__dict__)
             raise
         return _difference(old, self)
 
-    def _told_and(self, change: Change) -> Change:
+    def _told_after(self, change: Change) -> Change:
         default = self._with_flags(LIVE | ASSERTED | IN_DEFAULT)
+        for shape, ids in change.untold.items():
+            default[shape] = _without(default.get(shape, ids[:0]), ids)
         rows = self.store.with_flags(TRIPLES, LIVE | ASSERTED)
         rows = rows[self.store.flags(TRIPLES)[rows] & IN_DEFAULT == 0]
         named = self.store.columns(TRIPLES, rows)
+        if change.unnamed is not None:
+            named = _without(named, change.unnamed)
         return Change(
             {s: _joined(default.get(s), change.facts.get(s)) for s in default | change.facts},
             _joined(named, change.named),
@@ -175,6 +304,7 @@ class EmbeddedEngine:
         """The facts of a predicate that the change under way has made."""
         relation = self.store.relation(shape)
         rows = self.store.with_flags(relation, LIVE | FRESH)
+        rows = rows[self.store.flags(relation)[rows] & ENDED == 0]
         facts = self.store.columns(relation, rows)
         mine: Ids = facts[facts[:, 0] == predicate]
         return mine
@@ -182,61 +312,12 @@ class EmbeddedEngine:
     @property
     def follows_single_triples(self) -> bool:
         """Whether some rules are followed by the consequences of single triples."""
-        return self._single_path and any(level.single for level in self.plan.levels)
+        return self.single_path and any(level.single for level in self.plan.levels)
 
     @property
     def derivations(self) -> int:
         """Rule instances found so far."""
-        return self._interpreter.derivations
-
-
-class _BoundLevel:
-    """One level of the plan, bound to the engine's store."""
-
-    def __init__(self, level: Level, engine: EmbeddedEngine) -> None:
-        self._level = level
-        self._engine = engine
-        self._interpreter = engine._interpreter
-        self._is_single = bool(level.single) and engine._single_path
-        plans = level.plans if self._is_single else level.plans + level.single_plans
-        self._plans, binder = bind(plans, engine.store, engine._dictionary)
-        for aggregate in level.aggregates:
-            engine.store.relation(1 + len(aggregate.source.arguments))
-            engine.store.relation(1 + len(aggregate.target.arguments))
-        self._interpreter.fit(binder)
-        self._make_path()
-
-    def _make_path(self) -> None:
-        self._path: SinglePath | None = None
-        if self._is_single:
-            plan = Plan((Level((), self._level.single_plans),))
-            schema = EmbeddedEngine(self._engine._dictionary, plan, single_path=False)
-            self._path = SinglePath(
-                self._level.single,
-                self._interpreter,
-                self._engine._dictionary,
-                close=lambda triples: schema.apply(Change({TRIPLES: triples})),
-            )
-
-    def reset(self) -> None:
-        if self._path is not None:
-            self._make_path()
-            self._path.restore()
-            self._interpreter.roll_back()
-
-    def run(self, change: Change) -> None:
-        engine = self._engine
-        for aggregate in self._level.aggregates:
-            rows = aggregate_rows(aggregate, engine.store, engine._dictionary)
-            relation = engine.store.relation(1 + len(aggregate.target.arguments))
-            self._interpreter.support(relation, rows, CONCLUSION)
-        if self._path is None:
-            self._interpreter.run(self._plans)
-            return
-        self._path.take_in_new(change.triples())
-        self._interpreter.run(
-            self._plans, self._path.consequences, self._path.on_key, self._path.on_schema
-        )
+        return self.interpreter.derivations
 
 
 def _joined(first: Ids | None, second: Ids | None) -> Ids:
@@ -244,6 +325,18 @@ def _joined(first: Ids | None, second: Ids | None) -> Ids:
     if not parts:
         return np.zeros((0, 3), np.int32)
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _distinct(facts: Ids) -> Ids:
+    return np.unique(facts, axis=0) if len(facts) > 1 else facts
+
+
+def _without(facts: Ids, gone: Ids) -> Ids:
+    if not len(facts) or not len(gone):
+        return facts
+    ended = set(map(tuple, gone.tolist()))
+    kept = np.array([tuple(fact) not in ended for fact in facts.tolist()], np.bool_)
+    return facts[kept]
 
 
 def _difference(old: EmbeddedEngine, new: EmbeddedEngine) -> IdDelta:

@@ -30,29 +30,41 @@ from livefacts.engine.embedded.machine import (
     ANY_FACT,
     ASK_KEY,
     ASK_SCHEMA,
+    ASK_UNSCHEMA,
     BEFORE,
     BINDS,
     BUCKET,
     BUCKET_AT,
     CHECKS,
     COMPARE,
-    COUNT_PLAIN,
+    COUNT_SINGLE,
     DEPTH,
     DERIVED,
     DONE,
+    EDGES_COUNT,
+    EMPTIED,
     FIRST_STEP,
+    GAIN,
+    GAINS_AT,
+    GAINS_END,
     HEAD_PATTERN,
     HEAD_RELATION,
     HEAD_SUPPORT,
+    IS_NEGATIVE,
     JOINING,
     KEY_BY_OBJECT,
     KEY_SCHEMA,
     KIND,
     LEFT,
     LOOKUP,
+    LOSE,
+    LOSSES_AT,
+    LOSSES_END,
     MATCH,
+    MOST_EDGE_PLANS,
     NEED_ROOM,
     NEEDS,
+    NEGATIVES_AT,
     NEXT_PIVOT,
     NEXT_PLAN,
     OPERATOR,
@@ -63,8 +75,6 @@ from livefacts.engine.embedded.machine import (
     PIVOT_NEEDS,
     PIVOT_PATTERN,
     PLAN,
-    QUEUE_AT,
-    QUEUE_END,
     RELATION,
     RIGHT,
     ROOTED,
@@ -75,6 +85,8 @@ from livefacts.engine.embedded.machine import (
     lookup_entry,
 )
 from livefacts.engine.embedded.storing import (
+    set_standing,
+    standing,
     store_out,
 )
 from livefacts.store.compiled import (
@@ -85,23 +97,32 @@ from livefacts.store.compiled import (
 )
 from livefacts.store.layout import (
     ADDRESS,
+    CLOSED,
     COLUMN,
     COLUMNS,
+    DEAD,
+    DOOMED,
     EDGE,
+    ENDED,
     FLAGS,
+    GONE,
     HIGH,
     KEY,
     KEYS,
     KNOWN_SCHEMA,
     LINK,
+    LOST_EDGE,
+    LOST_ROOT,
     NEW_EDGE,
     NEW_ROOT,
     OUT_ROWS,
     ROOT,
     STRIDE,
+    UNSEEN,
     VISIBLE,
 )
 from livefacts.store.rowkernels import (
+    BLOCK,
     LOW,
     find,
     row_address,
@@ -182,7 +203,7 @@ def next_match(rows: Any, plans: Any, machine: Any, step: Any, row: Any, pivot: 
         cells = data + width * row
         flags = load_int32(cells, FLAGS)
         seen = flags & VISIBLE != 0
-        if (relation << 32) | row == pivot:
+        if (relation << 32) | row == pivot and not machine.state[IS_NEGATIVE]:
             seen = plans.steps[step, BEFORE] == 0 or machine.state[UPGRADE] != 0
         if seen and flags & needs == needs and fits(plans, step, columns, cells, machine.env):
             return row
@@ -199,14 +220,33 @@ def operand(code: Any, env: Any) -> Any:
     return code if code >= 0 else np.int64(env[-code - 1])
 
 
-@kernel
-def run_check(rows: Any, plans: Any, memo: Any, machine: Any, step: Any) -> Any:
+@inlined
+def is_absent(rows: Any, plans: Any, machine: Any, step: Any, pivot: Any) -> Any:
+    """Whether no fact is the atom, for the negations of this level at this moment.
+
+    Where the pivot itself is a fact that came or went, each instance counts at the first
+    of its negated atoms that it fits.
+    """
+    relation = plans.steps[step, RELATION]
+    index = plans.steps[step, LOOKUP]
+    fill_key(rows, index, plans.patterns, plans.steps[step, PATTERN], machine.env, machine.key)
+    row = find(rows, relation, index, machine.key, 0)
+    if row == 0:
+        return True
+    if (relation << 32) | row == pivot and machine.state[IS_NEGATIVE]:
+        return plans.steps[step, BEFORE] == 0
+    flags = load_int32(row_address(rows, relation, row), FLAGS)
+    if flags & DEAD:
+        return True
+    return (flags & (GONE | DOOMED) != 0) != (flags & UNSEEN != 0)
+
+
+@inlined
+def run_check(rows: Any, plans: Any, memo: Any, machine: Any, step: Any, pivot: Any) -> Any:
     """A step that matches no row: answer[1] says whether the instance goes on."""
     kind = plans.steps[step, KIND]
     if kind == ABSENT:
-        index = plans.steps[step, LOOKUP]
-        fill_key(rows, index, plans.patterns, plans.steps[step, PATTERN], machine.env, machine.key)
-        machine.answer[1] = find(rows, plans.steps[step, RELATION], index, machine.key, 0) == 0
+        machine.answer[1] = is_absent(rows, plans, machine, step, pivot)
         return DONE
     operator = plans.steps[step, OPERATOR]
     left = operand(plans.steps[step, LEFT], machine.env)
@@ -240,7 +280,14 @@ def emit(rows: Any, plans: Any, machine: Any, plan: Any, width: Any) -> Any:
 
 @inlined
 def join(
-    rows: Any, plans: Any, memo: Any, machine: Any, pivot: Any, width: Any, budget: Any
+    rows: Any,
+    plans: Any,
+    memo: Any,
+    machine: Any,
+    pivot: Any,
+    width: Any,
+    mode: Any,
+    budget: Any,
 ) -> Any:
     """Go on with the instances of the present plan and pivot; DONE when all are found."""
     state = machine.state
@@ -251,7 +298,7 @@ def join(
     work = 0
     while depth > 0:
         if depth > count:
-            if state[OUT_COUNT] == OUT_ROWS and not store_out(rows, machine, width):
+            if state[OUT_COUNT] == OUT_ROWS and not store_out(rows, machine, width, mode):
                 state[DEPTH] = depth
                 return NEED_ROOM
             emit(rows, plans, machine, plan, width)
@@ -265,7 +312,7 @@ def join(
         if plans.steps[step, KIND] == MATCH:
             row = next_match(rows, plans, machine, step, machine.cursor[depth], pivot)
         elif machine.cursor[depth] < 0:
-            status = run_check(rows, plans, memo, machine, step)
+            status = run_check(rows, plans, memo, machine, step, pivot)
             if status != DONE:
                 state[DEPTH] = depth
                 return status
@@ -308,7 +355,7 @@ def next_plan(plans: Any, state: Any, relation: Any, predicate: Any, obj: Any) -
 
 @inlined
 def take_consequences(
-    consequences: Any, machine: Any, width: Any, flags: Any, s: Any, p: Any, o: Any
+    consequences: Any, machine: Any, width: Any, mode: Any, flags: Any, s: Any, p: Any, o: Any
 ) -> Any:
     """Emit what follows from one triple under the schema; DONE or a question."""
     state = machine.state
@@ -319,16 +366,19 @@ def take_consequences(
         ask(state, 0, p, o)
         return ASK_KEY
     if consequences.keys[at, 4] == KEY_SCHEMA:
-        if flags & KNOWN_SCHEMA:
+        if (flags & KNOWN_SCHEMA != 0) == (mode == GAIN):
             return DONE
         ask(state, s, p, o)
-        return ASK_SCHEMA
+        return ASK_SCHEMA if mode == GAIN else ASK_UNSCHEMA
     first = consequences.keys[at, 2]
     count = consequences.keys[at, 3]
+    consequences.keys[at, 5] += 1 if mode == GAIN else -1
+    if consequences.keys[at, 5] == 0:
+        state[EMPTIED] += 1
     for i in range(first, first + count):
         out = state[OUT_COUNT] * width
         machine.out[out] = 0
-        machine.out[out + 1] = EDGE | COUNT_PLAIN
+        machine.out[out + 1] = EDGE | COUNT_SINGLE if mode == GAIN else COUNT_SINGLE
         for j in range(3):
             code = consequences.heads[i, j]
             machine.out[out + 2 + j] = code if code >= 0 else (s if code == -1 else o)
@@ -339,85 +389,259 @@ def take_consequences(
 
 @inlined
 def start_pivot(
-    rows: Any, consequences: Any, machine: Any, relation: Any, row: Any, cells: Any, width: Any
+    consequences: Any, machine: Any, mode: Any, relation: Any, cells: Any, width: Any
 ) -> Any:
-    """Before the plans: consequences of a single triple, and whether it is an upgrade."""
+    """Before the plans: which part of the pivot has changed, and what follows from it alone.
+
+    A gained fact that is visible has only risen to an edge or a root; a lost one that is
+    neither doomed nor gone has only ceased to be one.
+    """
     state = machine.state
     flags = load_int32(cells, FLAGS)
-    if consequences.active and relation == 0 and state[ROOTED] == 0:
-        wanted = NEW_ROOT if flags & VISIBLE else ROOT
-        if flags & wanted:
-            s, p = load_int32(cells, COLUMN), load_int32(cells, COLUMN + 1)
-            o = load_int32(cells, COLUMN + 2)
-            status = take_consequences(consequences, machine, width, flags, s, p, o)
-            if status != DONE:
-                return status
+    is_ended = flags & ENDED != 0
+    is_visible = flags & VISIBLE != 0
+    is_whole = is_visible == (mode == LOSE) and is_ended == (mode == LOSE)
+    is_part = is_visible and not is_ended
+    risen = flags & (NEW_EDGE | NEW_ROOT)
+    if mode == LOSE:
+        is_now = standing(cells, flags)
+        risen = NEW_EDGE if flags & LOST_EDGE and not is_now & EDGE else 0
+        risen |= NEW_ROOT if flags & LOST_ROOT and not is_now & ROOT else 0
+    is_root = (is_whole and flags & ROOT) or (is_part and risen & NEW_ROOT)
+    if is_root and consequences.active and relation == 0 and state[ROOTED] == 0:
+        s, p = load_int32(cells, COLUMN), load_int32(cells, COLUMN + 1)
+        o = load_int32(cells, COLUMN + 2)
+        status = take_consequences(consequences, machine, width, mode, flags, s, p, o)
+        if status != DONE:
+            return status
     state[ROOTED] = 1
-    state[UPGRADE] = flags & NEW_EDGE if flags & VISIBLE else 0
+    state[UPGRADE] = 1 if is_part else 0
     state[BUCKET] = 3
-    if not flags & VISIBLE or flags & NEW_EDGE:
+    if is_whole or (is_part and risen & NEW_EDGE):
         state[BUCKET] = 0 if relation == 0 else 1
     state[BUCKET_AT] = 0
     return DONE
 
 
+@inlined
+def start_negative(state: Any, relation: Any, cells: Any, source: Any) -> Any:
+    """Before the plans of a negated atom: whether this fact has come or gone."""
+    flags = load_int32(cells, FLAGS)
+    is_ended = flags & ENDED != 0
+    state[UPGRADE] = 0
+    state[BUCKET_AT] = 0
+    state[BUCKET] = 3
+    if flags & UNSEEN and is_ended == (source == LOSE):
+        state[BUCKET] = 0 if relation == 0 else 1
+
+
+@inlined
+def finish_pivot(rows: Any, relation: Any, row: Any, mode: Any, is_negative: Any) -> Any:
+    """After the plans: from now on the fact counts as what it has become."""
+    cells = row_address(rows, relation, row)
+    flags = np.int64(load_int32(cells, FLAGS))
+    if is_negative:
+        store_int32(cells, FLAGS, np.int32(flags & ~UNSEEN))
+        return
+    if mode == GAIN:
+        flags &= ~(NEW_EDGE | NEW_ROOT)
+        if not flags & ENDED:
+            flags |= VISIBLE
+        store_int32(cells, FLAGS, np.int32(flags))
+        return
+    flags &= ~(LOST_EDGE | LOST_ROOT)
+    if flags & ENDED:
+        store_int32(cells, FLAGS, np.int32(flags & ~VISIBLE))
+        return
+    store_int32(cells, FLAGS, np.int32(flags))
+    set_standing(rows, relation, row)
+
+
+@inlined
+def is_for_pivot(plans: Any, machine: Any, plan: Any, flags: Any, entry: Any, mode: Any) -> Any:
+    """Whether a plan is to be run for the pivot; lost edges are put aside instead."""
+    needs = plans.plans[plan, PIVOT_NEEDS]
+    if flags & needs != needs or (machine.state[UPGRADE] and not needs & EDGE):
+        return False
+    if mode == GAIN or not plans.plans[plan, HEAD_SUPPORT] & CLOSED:
+        return True
+    if needs & EDGE:
+        at = machine.state[EDGES_COUNT]
+        machine.edges[at, 0] = entry
+        machine.edges[at, 1] = plan
+        machine.state[EDGES_COUNT] = at + 1
+    return False
+
+
 @kernel
-def run(rows: Any, plans: Any, consequences: Any, memo: Any, machine: Any, budget: Any) -> Any:
-    """Take facts from the queue until it is empty; returns why it stopped."""
+def run(
+    rows: Any,
+    plans: Any,
+    consequences: Any,
+    memo: Any,
+    machine: Any,
+    mode: Any,
+    source: Any,
+    budget: Any,
+) -> Any:
+    """Take facts from a queue until it is empty; returns why it stopped.
+
+    Gains are taken from the gains and losses from the losses.  The other way round, the
+    facts are pivots of negated atoms: what has come takes instances away, what has gone
+    gives them.
+    """
     state = machine.state
     width = machine.out.shape[0] // OUT_ROWS
+    is_negative = mode != source
+    state[IS_NEGATIVE] = is_negative
+    at_field = NEGATIVES_AT if is_negative else (GAINS_AT if source == GAIN else LOSSES_AT)
+    end_field = GAINS_END if source == GAIN else LOSSES_END
+    queue = machine.gains if source == GAIN else machine.losses
     work = 0
     while True:
         if state[PHASE] == NEXT_PIVOT:
-            waiting = state[QUEUE_AT] == state[QUEUE_END]
-            if (waiting and state[OUT_COUNT] > 0) or state[OUT_COUNT] > OUT_ROWS // 2:
-                if not store_out(rows, machine, width):
+            is_empty = state[at_field] == state[end_field]
+            if (is_empty and state[OUT_COUNT] > 0) or state[OUT_COUNT] > OUT_ROWS // 2:
+                if not store_out(rows, machine, width, mode):
                     return NEED_ROOM
-                waiting = state[QUEUE_AT] == state[QUEUE_END]
-            if waiting:
+                is_empty = state[at_field] == state[end_field]
+            if is_empty:
                 return DONE
-            work += 1
-            if work > budget:
-                return PAUSED
-        entry = machine.queue[state[QUEUE_AT]]
+            if state[EDGES_COUNT] + MOST_EDGE_PLANS > machine.edges.shape[0]:
+                return NEED_ROOM
+        work += 1
+        if work > budget:
+            return PAUSED
+        entry = queue[state[at_field]]
         relation = entry >> 32
         cells = row_address(rows, relation, entry & LOW)
         if state[PHASE] == NEXT_PIVOT:
-            status = start_pivot(rows, consequences, machine, relation, entry & LOW, cells, width)
-            if status != DONE:
-                return status
-            state[PHASE] = NEXT_PLAN
-        if state[PHASE] == JOINING:
-            status = join(rows, plans, memo, machine, entry, width, budget)
-            if status != DONE:
-                return status
-            state[PHASE] = NEXT_PLAN
-        if plans.listed.shape[0] == 0:
-            state[BUCKET] = 3
-        columns = rows.relations[relation, COLUMNS]
-        predicate = np.int64(load_int32(cells, COLUMN + (1 if relation == 0 else 0)))
-        obj = np.int64(load_int32(cells, COLUMN + 2)) if relation == 0 else np.int64(-1)
-        while True:
-            plan = next_plan(plans, state, relation, predicate, obj)
-            if plan < 0:
-                break
-            needs = plans.plans[plan, PIVOT_NEEDS]
-            if load_int32(cells, FLAGS) & needs != needs or (state[UPGRADE] and not needs & EDGE):
-                continue
-            pattern = plans.plans[plan, PIVOT_PATTERN]
-            if bind_pivot(plans.patterns, pattern, columns, cells, machine.env):
-                state[PLAN] = plan
-                state[DEPTH] = 1
-                machine.cursor[1] = -1
-                work += 1
-                state[PHASE] = JOINING
-                status = join(rows, plans, memo, machine, entry, width, budget)
+            if is_negative:
+                start_negative(state, relation, cells, source)
+            else:
+                status = start_pivot(consequences, machine, mode, relation, cells, width)
                 if status != DONE:
                     return status
-                state[PHASE] = NEXT_PLAN
+            if plans.listed.shape[0] == 0:
+                state[BUCKET] = 3
+            state[PHASE] = NEXT_PLAN
+        if state[PHASE] == NEXT_PLAN:
+            predicate = np.int64(load_int32(cells, COLUMN + (1 if relation == 0 else 0)))
+            obj = np.int64(load_int32(cells, COLUMN + 2)) if relation == 0 else np.int64(-1)
+            plan = next_plan(plans, state, relation, predicate, obj)
+            if plan < 0:
+                finish_pivot(rows, relation, entry & LOW, mode, is_negative)
+                state[at_field] += 1
+                state[ROOTED] = 0
+                state[PHASE] = NEXT_PIVOT
+                continue
+            flags = load_int32(cells, FLAGS)
+            columns = rows.relations[relation, COLUMNS]
+            pattern = plans.plans[plan, PIVOT_PATTERN]
+            if not bind_pivot(plans.patterns, pattern, columns, cells, machine.env):
+                continue
+            if not is_for_pivot(plans, machine, plan, flags, entry, mode):
+                continue
+            state[PLAN] = plan
+            state[DEPTH] = 1
+            machine.cursor[1] = -1
+            state[PHASE] = JOINING
+        status = join(rows, plans, memo, machine, entry, width, mode, budget)
+        if status != DONE:
+            return status
+        state[PHASE] = NEXT_PLAN
+
+
+@kernel
+def run_roots(rows: Any, consequences: Any, machine: Any, budget: Any) -> Any:
+    """Take gains to their end in a level where only single triples are followed.
+
+    The same as `run` without plans, in a tight loop.
+    """
+    state = machine.state
+    width = machine.out.shape[0] // OUT_ROWS
+    data = rows.relations[0, ADDRESS]
+    row_bytes = 4 * rows.relations[0, STRIDE]
+    work = 0
+    while True:
+        is_empty = state[GAINS_AT] == state[GAINS_END]
+        if state[OUT_COUNT] > OUT_ROWS // 2 or (is_empty and state[OUT_COUNT] > 0):
+            if not store_out(rows, machine, width, GAIN):
+                return NEED_ROOM
+            is_empty = state[GAINS_AT] == state[GAINS_END]
+        if is_empty:
+            return DONE
+        end = min(state[GAINS_END], state[GAINS_AT] + BLOCK)
+        for at in range(state[GAINS_AT], end):
+            entry = machine.gains[at]
+            if entry >> 32:
+                finish_pivot(rows, entry >> 32, entry & LOW, GAIN, False)
+                continue
+            cells = data + row_bytes * entry
+            flags = np.int64(load_int32(cells, FLAGS))
+            if flags & ENDED:
+                continue
+            if flags & (NEW_ROOT if flags & VISIBLE else ROOT):
+                s, p = load_int32(cells, COLUMN), load_int32(cells, COLUMN + 1)
+                o = load_int32(cells, COLUMN + 2)
+                status = take_consequences(consequences, machine, width, GAIN, flags, s, p, o)
+                if status != DONE:
+                    state[GAINS_AT] = at
+                    return status
+            store_int32(cells, FLAGS, np.int32((flags | VISIBLE) & ~(NEW_EDGE | NEW_ROOT)))
+            if state[OUT_COUNT] > OUT_ROWS // 2:
+                end = at + 1
+                break
+        work += end - state[GAINS_AT]
+        state[GAINS_AT] = end
+        if work > budget:
+            return PAUSED
+
+
+@kernel
+def run_instances(
+    rows: Any, plans: Any, memo: Any, machine: Any, mode: Any, entries: Any, budget: Any
+) -> Any:
+    """Find every instance of the rules whose first atoms these facts fit; none of them changes."""
+    state = machine.state
+    width = machine.out.shape[0] // OUT_ROWS
+    state[IS_NEGATIVE] = False
+    state[UPGRADE] = 0
+    work = 0
+    while True:
+        if state[PHASE] == NEXT_PIVOT:
+            is_empty = state[NEGATIVES_AT] == entries.shape[0]
+            is_full = state[OUT_COUNT] > OUT_ROWS // 2 or (is_empty and state[OUT_COUNT] > 0)
+            if is_full and not store_out(rows, machine, width, mode):
+                return NEED_ROOM
+            if is_empty:
+                return DONE
+            state[BUCKET] = 0 if entries[state[NEGATIVES_AT]] >> 32 == 0 else 1
+            state[BUCKET_AT] = 0
+            state[PHASE] = NEXT_PLAN
+        work += 1
+        if work > budget:
+            return PAUSED
+        entry = entries[state[NEGATIVES_AT]]
+        relation = entry >> 32
         cells = row_address(rows, relation, entry & LOW)
-        flags = np.int64(load_int32(cells, FLAGS))
-        store_int32(cells, FLAGS, np.int32((flags | VISIBLE) & ~(NEW_EDGE | NEW_ROOT)))
-        state[QUEUE_AT] += 1
-        state[ROOTED] = 0
-        state[PHASE] = NEXT_PIVOT
+        if state[PHASE] == NEXT_PLAN:
+            predicate = np.int64(load_int32(cells, COLUMN + (1 if relation == 0 else 0)))
+            obj = np.int64(load_int32(cells, COLUMN + 2)) if relation == 0 else np.int64(-1)
+            plan = next_plan(plans, state, relation, predicate, obj)
+            if plan < 0:
+                state[NEGATIVES_AT] += 1
+                state[PHASE] = NEXT_PIVOT
+                continue
+            columns = rows.relations[relation, COLUMNS]
+            pattern = plans.plans[plan, PIVOT_PATTERN]
+            if not bind_pivot(plans.patterns, pattern, columns, cells, machine.env):
+                continue
+            state[PLAN] = plan
+            state[DEPTH] = 1
+            machine.cursor[1] = -1
+            state[PHASE] = JOINING
+        status = join(rows, plans, memo, machine, entry, width, mode, budget)
+        if status != DONE:
+            return status
+        state[PHASE] = NEXT_PLAN

@@ -27,6 +27,7 @@ from livefacts.engine.embedded.machine import (
     MORE,
     MULTIPLY,
     ROUNDED,
+    SAME,
     SUBTRACT,
     UNEQUAL,
     lookup_entry,
@@ -85,6 +86,9 @@ def recall_number(memo: Any, state: Any, term: Any) -> Any:
 @kernel
 def compare(memo: Any, state: Any, operator: Any, left: Any, right: Any, answer: Any) -> Any:
     """answer[0] = whether the comparison holds; returns DONE or a question."""
+    if operator == SAME:
+        answer[0] = left == right
+        return DONE
     if left >= INLINE and right >= INLINE:
         order = np.int64(0)
         if left < right:

@@ -15,9 +15,7 @@ from livefacts.store.compiled import (
     inlined,
     kernel,
 )
-from livefacts.store.rowkernels import (
-    mix,
-)
+from livefacts.store.layout import ASSERTED, CLOSED, IN_DEFAULT
 
 # what a call returns
 DONE = 0
@@ -27,6 +25,7 @@ ASK_NUMBER = 3
 ASK_PAIR = 4
 ASK_KEY = 5
 ASK_SCHEMA = 6
+ASK_UNSCHEMA = 7
 
 # fields of a plan
 FIRST_STEP = 0
@@ -59,39 +58,63 @@ STEP_FIELDS = 8
 SCAN = -1
 
 # operators, for COMPARE and COMPUTE
-EQUAL, UNEQUAL, LESS, AT_MOST, MORE, AT_LEAST = 0, 1, 2, 3, 4, 5
+EQUAL, UNEQUAL, LESS, AT_MOST, MORE, AT_LEAST, SAME = 0, 1, 2, 3, 4, 5, 6
 ADD, SUBTRACT, MULTIPLY, DIVIDE, COPY, DATATYPE = 8, 9, 10, 11, 12, 13
 
-# which counter a head raises
+# which counter a reason raises; its low bits are flags
+FLAG_BITS = 0xFFFF
+REASON_BITS = ASSERTED | IN_DEFAULT | CLOSED
+"""The flags that are reasons themselves; the others follow from the reasons."""
 COUNT_SHIFT = 16
 COUNT_PLAIN = 1 << COUNT_SHIFT
 COUNT_RECURSIVE = 2 << COUNT_SHIFT
+COUNT_SINGLE = 4 << COUNT_SHIFT
+QUIET = 8 << COUNT_SHIFT
+"""Only count: the same reason is given in another way."""
+
+# what a run does
+GAIN = 0
+LOSE = 1
 
 # fields of the state
 PHASE = 0
 NEXT_PIVOT = 0
 NEXT_PLAN = 1
 JOINING = 2
-QUEUE_AT = 1
-QUEUE_END = 2
-OUT_COUNT = 3
-LOG_COUNT = 4
-BUCKET = 5
-BUCKET_AT = 6
-PLAN = 7
-DEPTH = 8
-UPGRADE = 9
-ASKED = 10
-DERIVED = 13
+GAINS_AT = 1
+GAINS_END = 2
+LOSSES_AT = 3
+LOSSES_END = 4
+OUT_COUNT = 5
+LOG_COUNT = 6
+EDGES_COUNT = 7
+BUCKET = 8
+BUCKET_AT = 9
+PLAN = 10
+DEPTH = 11
+UPGRADE = 12
+ROOTED = 13
+ASKED = 14
+DERIVED = 17
 """Rule instances found since the machine was made."""
-MADE = 14
+MADE = 18
 """Rows made by the change under way."""
-ROOTED = 15
-STATE_FIELDS = 16
+DOOMS_SINGLE = 19
+"""Whether consequences of single triples take part in recursion with other rules."""
+DOOMS_ALL = 20
+"""Whether every loss dooms, whatever counters say, as delete-and-rederive without them does."""
+EMPTIED = 23
+"""Kinds of triples of which the last one was lost."""
+NEGATIVES_AT = 21
+IS_NEGATIVE = 22
+STATE_FIELDS = 24
 
 # consequences by key
 KEY_BY_OBJECT = 1
 KEY_SCHEMA = 2
+
+MOST_EDGE_PLANS = 64
+"""Transitive rules whose edge one fact can be."""
 
 ANY_FACT = 40
 """Shift of the bucket key for plans whose pivot has a variable as predicate."""
@@ -101,9 +124,12 @@ EXACT = 1
 ROUNDED = 2
 DOUBLE = 3
 
+SPREAD = np.uint64(0x9E3779B97F4A7C15)
+OTHER_SPREAD = np.uint64(0xC2B2AE3D27D4EB4F)
+
 INLINE = np.int64(1 << 30)
 INLINE_HALF = np.int64(1 << 29)
-LOG_FIELDS = 5
+LOG_FIELDS = 6
 
 
 class Plans(NamedTuple):
@@ -121,7 +147,7 @@ class Consequences(NamedTuple):
     """What follows from a single triple under the closed schema, by kind of triple."""
 
     keys: NDArray[np.int64]
-    """Open addressing: predicate + 1, object + 1 or 0, first head, count, mode."""
+    """Open addressing: predicate + 1, object + 1 or 0, first head, count, mode, triples."""
     heads: NDArray[np.int32]
     """Rows of three: an id, or -1 for the subject, -2 for the object."""
     active: bool
@@ -141,7 +167,12 @@ class Machine(NamedTuple):
     """The working memory of the kernel, kept between calls."""
 
     state: NDArray[np.int64]
-    queue: NDArray[np.int64]
+    gains: NDArray[np.int64]
+    """Facts that have come or risen: relation << 32 | row, in the order they were found."""
+    losses: NDArray[np.int64]
+    """Facts that have gone or fallen."""
+    edges: NDArray[np.int64]
+    """Edges of transitive rules that were lost: entry, plan."""
     out: NDArray[np.int32]
     log: NDArray[np.int64]
     """Relation, row, flags and counts of rows from before the change, as they were."""
@@ -157,8 +188,8 @@ class Machine(NamedTuple):
 
 @inlined
 def slot_of(first: Any, second: Any, mask: Any) -> Any:
-    state = mix(mix(mix(np.uint64(7), first), first >> 32), second)
-    return np.int64(state >> np.uint64(33)) & mask
+    state = np.uint64(first) * SPREAD ^ np.uint64(second) * OTHER_SPREAD
+    return np.int64((state ^ (state >> np.uint64(29))) >> np.uint64(20)) & mask
 
 
 @inlined

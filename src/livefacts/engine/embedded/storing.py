@@ -1,7 +1,13 @@
-"""Storing what was derived: a buffer of rows becomes facts with reasons.
+"""Reasons given and taken: how a buffer of derived rows changes the stored facts.
 
-Rows are stored in blocks, with their slots and cells prefetched.  A row from before the
+A fact holds while it has reasons: it was told, or instances of rules derive it.  A row
+that gains its first reason becomes a fact; one that loses a reason is *doomed* when those
+that are left may depend on itself, and rederived if some of them survive.
+
+Rows are handled in blocks, with their slots and cells prefetched.  A row from before the
 change is copied to the log when it is first touched, so that the change can be undone.
+
+Papers: delete and rederive (Volz et al., section 3; DynamiTE, section 5), with counters.
 """
 
 from __future__ import annotations
@@ -13,10 +19,20 @@ import numpy as np
 from livefacts.engine.embedded.machine import (
     COUNT_PLAIN,
     COUNT_RECURSIVE,
+    COUNT_SINGLE,
+    DOOMS_ALL,
+    DOOMS_SINGLE,
+    FLAG_BITS,
+    GAINS_AT,
+    GAINS_END,
     LOG_COUNT,
+    LOSE,
+    LOSSES_AT,
+    LOSSES_END,
     MADE,
     OUT_COUNT,
-    QUEUE_END,
+    QUIET,
+    REASON_BITS,
 )
 from livefacts.store.compiled import (
     inlined,
@@ -27,14 +43,23 @@ from livefacts.store.compiled import (
     store_int32,
 )
 from livefacts.store.layout import (
+    ASSERTED,
+    CAME,
     CAPACITY,
+    CLOSED,
+    DEAD,
+    DOOMED,
     EDGE,
+    ENDED,
     FLAGS,
     FRESH,
+    GONE,
     HIGH,
     INDEX,
     INDEX_COUNT,
     KEYS,
+    LOST_EDGE,
+    LOST_ROOT,
     MASK,
     NEW_EDGE,
     NEW_ROOT,
@@ -42,9 +67,11 @@ from livefacts.store.layout import (
     PLAIN,
     RECURSIVE,
     ROOT,
+    SINGLE,
     SLOTS,
     TOUCHED,
     UNLINKED,
+    UNSEEN,
     USED,
     VISIBLE,
 )
@@ -74,15 +101,59 @@ def remember(machine: Any, relation: Any, row: Any, cells: Any) -> Any:
     machine.log[at, 2] = flags
     machine.log[at, 3] = load_int32(cells, PLAIN)
     machine.log[at, 4] = load_int32(cells, RECURSIVE)
+    machine.log[at, 5] = load_int32(cells, SINGLE)
     machine.state[LOG_COUNT] = at + 1
     store_int32(cells, FLAGS, np.int32(flags | TOUCHED))
 
 
 @inlined
-def enqueue(machine: Any, relation: Any, row: Any) -> Any:
-    end = machine.state[QUEUE_END]
-    machine.queue[end] = (relation << 32) | row
-    machine.state[QUEUE_END] = end + 1
+def enqueue_gain(machine: Any, relation: Any, row: Any) -> Any:
+    end = machine.state[GAINS_END]
+    machine.gains[end] = (relation << 32) | row
+    machine.state[GAINS_END] = end + 1
+
+
+@inlined
+def enqueue_loss(machine: Any, relation: Any, row: Any) -> Any:
+    end = machine.state[LOSSES_END]
+    machine.losses[end] = (relation << 32) | row
+    machine.state[LOSSES_END] = end + 1
+
+
+@inlined
+def count_reason(cells: Any, support: Any, by: Any) -> Any:
+    """Raise or lower the counter that a reason belongs to."""
+    if support & COUNT_PLAIN:
+        store_int32(cells, PLAIN, np.int32(load_int32(cells, PLAIN) + by))
+    elif support & COUNT_RECURSIVE:
+        store_int32(cells, RECURSIVE, np.int32(load_int32(cells, RECURSIVE) + by))
+    elif support & COUNT_SINGLE:
+        store_int32(cells, SINGLE, np.int32(load_int32(cells, SINGLE) + by))
+
+
+@inlined
+def standing(cells: Any, flags: Any) -> Any:
+    """EDGE and ROOT as the present reasons of a row make it."""
+    derived = load_int32(cells, PLAIN) > 0 or load_int32(cells, RECURSIVE) > 0
+    is_now = np.int64(0)
+    if flags & ASSERTED or derived or load_int32(cells, SINGLE) > 0:
+        is_now |= EDGE
+    if flags & ASSERTED or derived or flags & CLOSED:
+        is_now |= ROOT
+    return is_now
+
+
+@kernel
+def set_standing(rows: Any, relation: Any, row: Any) -> Any:
+    """Make EDGE and ROOT agree with the reasons of a row, and its place among the edges."""
+    cells = row_address(rows, relation, row)
+    flags = np.int64(load_int32(cells, FLAGS))
+    is_now = standing(cells, flags)
+    if flags & EDGE and not is_now & EDGE:
+        unlink_lost(rows, relation, row, EDGE)
+    store_int32(cells, FLAGS, np.int32((flags & ~(EDGE | ROOT)) | is_now))
+    if is_now & EDGE and not flags & EDGE:
+        link_gained(rows, relation, row, EDGE)
 
 
 @inlined
@@ -90,11 +161,20 @@ def support_row(rows: Any, machine: Any, relation: Any, row: Any, cells: Any, su
     """Give a stored row one more reason to hold."""
     remember(machine, relation, row, cells)
     old = np.int64(load_int32(cells, FLAGS))
-    flags = old | (support & 0xFFFF)
+    flags = old | (support & FLAG_BITS)
     gained = flags & ~old
     if gained & EDGE and not old & UNLINKED:
         store_int32(cells, FLAGS, np.int32(flags))
         link_gained(rows, relation, row, EDGE)
+    count_reason(cells, support, 1)
+    if old & ENDED:
+        flags &= ~(ENDED | UNSEEN)
+        if old & DEAD:
+            flags |= CAME
+        store_int32(cells, FLAGS, np.int32(flags))
+        set_standing(rows, relation, row)
+        enqueue_gain(machine, relation, row)
+        return
     if old & VISIBLE:
         waiting = np.int64(0)
         if gained & EDGE:
@@ -103,21 +183,57 @@ def support_row(rows: Any, machine: Any, relation: Any, row: Any, cells: Any, su
             waiting |= NEW_ROOT
         if waiting:
             if not old & (NEW_EDGE | NEW_ROOT):
-                enqueue(machine, relation, row)
+                enqueue_gain(machine, relation, row)
             flags |= waiting
     store_int32(cells, FLAGS, np.int32(flags))
-    if support & COUNT_PLAIN:
-        store_int32(cells, PLAIN, np.int32(load_int32(cells, PLAIN) + 1))
-    elif support & COUNT_RECURSIVE:
-        store_int32(cells, RECURSIVE, np.int32(load_int32(cells, RECURSIVE) + 1))
+
+
+@inlined
+def is_held(state: Any, cells: Any, flags: Any) -> Any:
+    """Whether a row holds by reasons that cannot depend on itself."""
+    if flags & (ASSERTED | CLOSED):
+        return True
+    if state[DOOMS_ALL]:
+        return False
+    if load_int32(cells, PLAIN) > 0:
+        return True
+    return load_int32(cells, SINGLE) > 0 and not state[DOOMS_SINGLE]
+
+
+@inlined
+def withdraw_row(rows: Any, machine: Any, relation: Any, row: Any, cells: Any, support: Any) -> Any:
+    """Take one reason from a stored row; it is doomed if what is left may depend on itself."""
+    remember(machine, relation, row, cells)
+    flags = np.int64(load_int32(cells, FLAGS)) & ~(support & REASON_BITS)
+    count_reason(cells, support, -1)
+    store_int32(cells, FLAGS, np.int32(flags))
+    if flags & ENDED or support & QUIET:
+        return
+    if not is_held(machine.state, cells, flags):
+        store_int32(cells, FLAGS, np.int32(flags | DOOMED))
+        enqueue_loss(machine, relation, row)
+        return
+    lost = flags & (EDGE | ROOT) & ~standing(cells, flags)
+    waiting = np.int64(0)
+    if lost & EDGE:
+        waiting |= LOST_EDGE
+    if lost & ROOT:
+        waiting |= LOST_ROOT
+    if waiting:
+        if not flags & (LOST_EDGE | LOST_ROOT):
+            enqueue_loss(machine, relation, row)
+        store_int32(cells, FLAGS, np.int32(flags | waiting))
 
 
 @kernel
 def has_room(rows: Any, machine: Any) -> Any:
     """Whether a full buffer can be stored whatever its rows are."""
-    if machine.state[QUEUE_END] + OUT_ROWS > machine.queue.shape[0]:
+    state = machine.state
+    if state[GAINS_END] + OUT_ROWS > machine.gains.shape[0]:
         return False
-    if machine.state[LOG_COUNT] + OUT_ROWS > machine.log.shape[0]:
+    if state[LOSSES_END] + OUT_ROWS > machine.losses.shape[0]:
+        return False
+    if state[LOG_COUNT] + OUT_ROWS > machine.log.shape[0]:
         return False
     for relation in range(rows.relations.shape[0]):
         if rows.relations[relation, HIGH] + OUT_ROWS >= rows.relations[relation, CAPACITY]:
@@ -159,9 +275,19 @@ def link_new(rows: Any, machine: Any, count: Any) -> Any:
             link_made(rows, relation, machine.of_relation, found, machine.tags)
 
 
+@inlined
+def make_fresh(rows: Any, machine: Any, relation: Any, at: Any, tag: Any) -> Any:
+    """A new row for a waiting one, in the queue of gains."""
+    row = make_row(rows, relation, machine.out, at, tag)
+    cells = row_address(rows, relation, row)
+    store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) | FRESH | CAME | UNLINKED))
+    enqueue_gain(machine, relation, row)
+    return row
+
+
 @kernel
-def store_out(rows: Any, machine: Any, width: Any) -> Any:
-    """Store the waiting rows; False if there is no room, with nothing done."""
+def store_out(rows: Any, machine: Any, width: Any, mode: Any) -> Any:
+    """Give or take the reasons that wait in the buffer; False if there is no room."""
     if not has_room(rows, machine):
         return False
     count = machine.state[OUT_COUNT]
@@ -175,14 +301,16 @@ def store_out(rows: Any, machine: Any, width: Any) -> Any:
             index = rows.relations[relation, INDEX]
             tag = machine.tags[i - first]
             row = find_tagged(rows, relation, index, tag, machine.out, i * width + 2)
+            if mode == LOSE:
+                if row:
+                    cells = row_address(rows, relation, row)
+                    withdraw_row(rows, machine, relation, row, cells, support)
+                continue
             if row == 0:
-                row = make_row(rows, relation, machine.out, i * width + 2, tag)
-                cells = row_address(rows, relation, row)
-                store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) | FRESH | UNLINKED))
+                row = make_fresh(rows, machine, relation, i * width + 2, tag)
                 machine.made[new] = row
                 machine.made_relation[new] = relation
                 new += 1
-                enqueue(machine, relation, row)
             support_row(rows, machine, relation, row, row_address(rows, relation, row), support)
     link_new(rows, machine, new)
     machine.state[MADE] += new
@@ -191,10 +319,10 @@ def store_out(rows: Any, machine: Any, width: Any) -> Any:
 
 
 @kernel
-def support_facts(
-    rows: Any, machine: Any, relation: Any, facts: Any, support: Any, first: Any
+def change_facts(
+    rows: Any, machine: Any, mode: Any, relation: Any, facts: Any, support: Any, first: Any
 ) -> Any:
-    """Give facts a reason from number `first` on; returns how far there was room.
+    """Give or take a reason for facts from number `first` on; returns how far there was room.
 
     The buffer must be empty.
     """
@@ -210,7 +338,7 @@ def support_facts(
             for j in range(columns):
                 machine.out[at + 2 + j] = facts[i, j]
         machine.state[OUT_COUNT] = end - first
-        if not store_out(rows, machine, width):
+        if not store_out(rows, machine, width, mode):
             machine.state[OUT_COUNT] = 0
             return first
         first = end
@@ -218,41 +346,138 @@ def support_facts(
 
 
 @kernel
-def settle(rows: Any, machine: Any, relation: Any, made: Any) -> Any:
-    """End a change: collect the rows it made in a relation, and forget that they are new."""
+def rederive(rows: Any, machine: Any) -> Any:
+    """Raise the doomed rows that still have a reason; False if there is no room."""
+    state = machine.state
+    if state[GAINS_END] + state[LOSSES_END] > machine.gains.shape[0]:
+        return False
+    for i in range(state[LOSSES_END]):
+        relation, row = machine.losses[i] >> 32, machine.losses[i] & LOW
+        cells = row_address(rows, relation, row)
+        flags = np.int64(load_int32(cells, FLAGS))
+        if flags & DOOMED and not flags & GONE and standing(cells, flags):
+            store_int32(cells, FLAGS, np.int32(flags & ~(DOOMED | UNSEEN)))
+            set_standing(rows, relation, row)
+            enqueue_gain(machine, relation, row)
+    return True
+
+
+@kernel
+def open_level(rows: Any, machine: Any, is_first: Any) -> Any:
+    """Before a level: its rules see the facts as they were before the change."""
+    for i in range(machine.state[GAINS_END]):
+        cells = row_address(rows, machine.gains[i] >> 32, machine.gains[i] & LOW)
+        flags = np.int64(load_int32(cells, FLAGS))
+        if flags & CAME and not flags & (GONE | DOOMED):
+            store_int32(cells, FLAGS, np.int32((flags & ~VISIBLE) | UNSEEN))
+    for i in range(machine.state[LOSSES_END]):
+        cells = row_address(rows, machine.losses[i] >> 32, machine.losses[i] & LOW)
+        flags = np.int64(load_int32(cells, FLAGS))
+        if flags & (GONE | DOOMED) and not flags & CAME:
+            store_int32(cells, FLAGS, np.int32(flags | VISIBLE | UNSEEN))
+    if not is_first:
+        machine.state[GAINS_AT] = 0
+        machine.state[LOSSES_AT] = 0
+
+
+@kernel
+def see_all(rows: Any, machine: Any) -> Any:
+    """From now on negations see the facts as they are."""
+    for i in range(machine.state[GAINS_END]):
+        cells = row_address(rows, machine.gains[i] >> 32, machine.gains[i] & LOW)
+        store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) & ~UNSEEN))
+    for i in range(machine.state[LOSSES_END]):
+        cells = row_address(rows, machine.losses[i] >> 32, machine.losses[i] & LOW)
+        store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) & ~UNSEEN))
+
+
+@kernel
+def close_level(rows: Any, machine: Any) -> Any:
+    """After a level: what is doomed is gone."""
+    for i in range(machine.state[GAINS_END]):
+        cells = row_address(rows, machine.gains[i] >> 32, machine.gains[i] & LOW)
+        store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) & ~UNSEEN))
+    for i in range(machine.state[LOSSES_END]):
+        cells = row_address(rows, machine.losses[i] >> 32, machine.losses[i] & LOW)
+        flags = np.int64(load_int32(cells, FLAGS)) & ~UNSEEN
+        if flags & DOOMED:
+            flags = (flags | GONE) & ~(DOOMED | VISIBLE)
+        store_int32(cells, FLAGS, np.int32(flags))
+
+
+@kernel
+def close_pass(rows: Any, machine: Any) -> Any:
+    """Between two passes: what came is there, what is gone is dead."""
+    for i in range(machine.state[GAINS_END]):
+        cells = row_address(rows, machine.gains[i] >> 32, machine.gains[i] & LOW)
+        store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) & ~CAME))
+    for i in range(machine.state[LOSSES_END]):
+        cells = row_address(rows, machine.losses[i] >> 32, machine.losses[i] & LOW)
+        flags = np.int64(load_int32(cells, FLAGS))
+        if flags & GONE:
+            store_int32(cells, FLAGS, np.int32((flags | DEAD) & ~(GONE | CAME)))
+
+
+@kernel
+def settle_gains(rows: Any, machine: Any, made: Any) -> Any:
+    """End a change: collect what it made, and forget that it is new."""
     count = 0
-    for i in range(machine.state[QUEUE_END]):
-        entry = machine.queue[i]
-        if entry >> 32 == relation:
-            cells = row_address(rows, relation, entry & LOW)
-            flags = load_int32(cells, FLAGS)
-            if flags & FRESH:
-                store_int32(cells, FLAGS, np.int32(flags & ~FRESH))
-                made[count] = entry & LOW
-                count += 1
+    for i in range(machine.state[GAINS_END]):
+        entry = machine.gains[i]
+        cells = row_address(rows, entry >> 32, entry & LOW)
+        flags = load_int32(cells, FLAGS)
+        if flags & FRESH and not flags & (GONE | DEAD):
+            store_int32(cells, FLAGS, np.int32(flags & ~(FRESH | CAME)))
+            made[count] = entry
+            count += 1
     return count
 
 
 @kernel
-def hide_queue(rows: Any, machine: Any) -> Any:
-    """Make every fact of the change a pivot again."""
-    for i in range(machine.state[QUEUE_END]):
-        cells = row_address(rows, machine.queue[i] >> 32, machine.queue[i] & LOW)
-        store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) & ~VISIBLE))
+def settle_losses(rows: Any, machine: Any, ended: Any) -> Any:
+    """End a change: collect what it ended; the rows are still to be removed."""
+    count = 0
+    for i in range(machine.state[LOSSES_END]):
+        entry = machine.losses[i]
+        cells = row_address(rows, entry >> 32, entry & LOW)
+        flags = load_int32(cells, FLAGS)
+        if flags & (GONE | DEAD) and not flags & FRESH:
+            store_int32(cells, FLAGS, np.int32(flags | FRESH))
+            ended[count] = entry
+            count += 1
+    return count
+
+
+@kernel
+def remove_gone(rows: Any, machine: Any) -> Any:
+    """End a change: remove the rows that are gone."""
+    for i in range(machine.state[LOSSES_END]):
+        relation, row = machine.losses[i] >> 32, machine.losses[i] & LOW
+        cells = row_address(rows, relation, row)
+        flags = load_int32(cells, FLAGS)
+        if flags & (GONE | DEAD):
+            remove_row(rows, relation, row)
+        else:
+            store_int32(cells, FLAGS, np.int32(flags & ~CAME))
 
 
 @kernel
 def undo(rows: Any, machine: Any) -> Any:
     """Remove every row that the change has made, and restore those it has touched."""
-    for i in range(machine.state[QUEUE_END]):
-        relation, row = machine.queue[i] >> 32, machine.queue[i] & LOW
+    for i in range(machine.state[GAINS_END]):
+        relation, row = machine.gains[i] >> 32, machine.gains[i] & LOW
         if load_int32(row_address(rows, relation, row), FLAGS) & FRESH:
             remove_row(rows, relation, row)
     for i in range(machine.state[LOG_COUNT]):
         relation, row = machine.log[i, 0], machine.log[i, 1]
         cells = row_address(rows, relation, row)
-        if not machine.log[i, 2] & EDGE:
+        had = machine.log[i, 2] & EDGE
+        has = load_int32(cells, FLAGS) & EDGE
+        if has and not had:
             unlink_lost(rows, relation, row, EDGE)
         store_int32(cells, FLAGS, np.int32(machine.log[i, 2]))
         store_int32(cells, PLAIN, np.int32(machine.log[i, 3]))
         store_int32(cells, RECURSIVE, np.int32(machine.log[i, 4]))
+        store_int32(cells, SINGLE, np.int32(machine.log[i, 5]))
+        if had and not has:
+            link_gained(rows, relation, row, EDGE)

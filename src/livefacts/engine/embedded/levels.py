@@ -1,0 +1,211 @@
+"""A level under change: its rules lose what has gone, then gain what has come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from livefacts.engine.contract import IdDelta, Ids
+from livefacts.engine.embedded import machine as code
+from livefacts.engine.embedded.aggregates import BoundAggregate
+from livefacts.engine.embedded.binding import bind, relation_of
+from livefacts.engine.embedded.interpreter import Interpreter
+from livefacts.engine.embedded.reaching import TransitiveLosses
+from livefacts.engine.embedded.schema import SinglePath
+from livefacts.plan.operators import AggregatePlan, Level, RulePlan
+from livefacts.plan.rulechange import LevelChange
+from livefacts.rules.formula import Variable
+from livefacts.store.dictionary import Dictionary
+from livefacts.store.layout import CLOSED, EDGE, ROOT, VISIBLE
+
+CONCLUSION = EDGE | ROOT | code.COUNT_PLAIN
+Entries = NDArray[np.int64]
+MakeSchema = Callable[[], Callable[[Ids, Ids], IdDelta]]
+"""Makes an engine that closes the schema, and gives its method to change it."""
+
+
+class BoundLevel:
+    """One level of the plan, bound to a store."""
+
+    def __init__(
+        self,
+        level: Level,
+        interpreter: Interpreter,
+        dictionary: Dictionary,
+        make_schema: MakeSchema | None,
+        path: SinglePath | None = None,
+    ) -> None:
+        self.level = level
+        self._interpreter = interpreter
+        self._store = interpreter.store
+        self._dictionary = dictionary
+        self.make_schema = make_schema
+        self.path = path
+        if path is None:
+            self._make_path()
+        self._plans = self._losing = self._bind(self._followed(level))
+        self._losing_negative = self._bind(level.negative)
+        self._aggregates = [self._bound_aggregate(plan) for plan in level.aggregates]
+        self._transitive = TransitiveLosses(self._store)
+
+    def _followed(self, level: Level) -> tuple[RulePlan, ...]:
+        return level.plans if self.path is not None else level.plans + level.single_plans
+
+    def _bind(self, plans: Sequence[RulePlan]) -> code.Plans:
+        tables, binder = bind(plans, self._store, self._dictionary)
+        self._interpreter.fit(binder)
+        return tables
+
+    def _bound_aggregate(self, plan: AggregatePlan) -> BoundAggregate:
+        return BoundAggregate(plan, self._store, self._dictionary)
+
+    def _make_path(self) -> None:
+        if self.make_schema is not None:
+            self.path = SinglePath(
+                self.level.single, self._interpreter, self._dictionary, self.make_schema()
+            )
+
+    def restore(self) -> None:
+        """After an undone change: a schema that had changed with it must be closed anew."""
+        if self.make_schema is not None:
+            self._make_path()
+            assert self.path is not None
+            self.path.restore()
+            self._interpreter.roll_back()
+
+    # changes
+
+    def run(self, told: Ids, rules: LevelChange | None = None) -> None:
+        """Lose and gain; `told` are triples that the change asserts."""
+        changes = [aggregate.changes(self._entries()) for aggregate in self._aggregates]
+        if rules is not None:
+            changes = self._with_new_aggregates(changes, rules)
+        self._interpreter.run_negative(self._losing_negative, code.LOSE)
+        for aggregate, (ended, _) in zip(self._aggregates, changes, strict=True):
+            self._interpreter.take(aggregate.target, ended, code.COUNT_PLAIN)
+        self._lose()
+        self._interpreter.rederive()
+        self._interpreter.run_negative(self._losing_negative, code.GAIN)
+        for aggregate, (_, begun) in zip(self._aggregates, changes, strict=True):
+            self._interpreter.give(aggregate.target, begun, CONCLUSION)
+        if rules is not None:
+            self._interpreter.see_all()
+            self._instances(rules.gained, code.GAIN)
+        if self.path is not None:
+            self.path.take_in_new(told)
+        self._interpreter.run(self._plans, code.GAIN, self.path)
+
+    def _entries(self) -> Entries:
+        return np.concatenate([self._interpreter.entries(True), self._interpreter.entries(False)])
+
+    def _with_new_aggregates(
+        self, changes: list[tuple[Ids, Ids]], rules: LevelChange
+    ) -> list[tuple[Ids, Ids]]:
+        return [
+            aggregate.all_changes() if plan in rules.new_aggregates else change
+            for aggregate, plan, change in zip(
+                self._aggregates, self.level.aggregates, changes, strict=True
+            )
+        ]
+
+    def _lose(self) -> None:
+        """Follow losses to their end: through plans, along edges, and out of the schema."""
+        while True:
+            if self._interpreter.has_losses():
+                self._interpreter.run(self._losing, code.LOSE, self.path)
+            edges = self._interpreter.lost_edges()
+            if len(edges):
+                self._lose_pairs(edges)
+            emptied = self._interpreter.has_emptied_kinds()
+            if emptied and self.path is not None:
+                self.path.forget_empty_kinds()
+            if not self._interpreter.has_losses():
+                return
+
+    def _lose_pairs(self, edges: Entries) -> None:
+        for relation, rows in self._transitive.lost_rows(edges[:, 0]).items():
+            pairs = self._store.columns(relation, np.unique(np.array(rows, np.int64)))
+            self._interpreter.take(relation, pairs, CLOSED)
+
+    # changes of rules
+
+    def with_plans(self, level: Level) -> BoundLevel:
+        """The same level with fewer rules."""
+        return BoundLevel(level, self._interpreter, self._dictionary, self.make_schema, self.path)
+
+    def lose_only(self, level: Level) -> None:
+        """Until `settle`: only these rules have instances to lose."""
+        self._losing = self._bind(self._followed(level))
+        self._losing_negative = self._bind(level.negative)
+
+    def settle(self) -> None:
+        """All rules of the level have instances from now on."""
+        if self._losing is not self._plans:
+            self._losing = self._plans
+            self._losing_negative = self._bind(self.level.negative)
+
+    def drop(self, dropped: LevelChange) -> None:
+        """Lose all instances of rules, and what follows below and from that."""
+        changes = [aggregate.changes(self._entries()) for aggregate in self._aggregates]
+        self._interpreter.run_negative(self._losing_negative, code.LOSE)
+        for aggregate, (ended, _) in zip(self._aggregates, changes, strict=True):
+            self._interpreter.take(aggregate.target, ended, code.COUNT_PLAIN)
+        for plan in dropped.new_aggregates:
+            bound = self._bound_aggregate(plan)
+            self._interpreter.take(bound.target, bound.all_values(), code.COUNT_PLAIN)
+        self._instances(dropped.gained, code.LOSE)
+        self._lose()
+        self._interpreter.rederive()
+        self._interpreter.run_negative(self._losing_negative, code.GAIN)
+        for aggregate, (_, begun) in zip(self._aggregates, changes, strict=True):
+            self._interpreter.give(aggregate.target, begun, CONCLUSION)
+        self._interpreter.run(self._plans, code.GAIN, self.path)
+
+    def move_to_recursive(self, plan: RulePlan) -> None:
+        """Count the instances of a rule as recursive from now on."""
+        tables, entries = self._bind([plan]), self._candidates(plan)
+        tables.plans[:, code.HEAD_SUPPORT] = code.COUNT_RECURSIVE
+        self._interpreter.run_instances(tables, code.GAIN, entries)
+        tables.plans[:, code.HEAD_SUPPORT] = code.COUNT_PLAIN | code.QUIET
+        self._interpreter.run_instances(tables, code.LOSE, entries)
+
+    def _instances(self, plans: Sequence[RulePlan], mode: int) -> None:
+        for plan in plans:
+            if plan.transitive and mode == code.LOSE:
+                self._lose_closed(plan)
+            else:
+                tables = self._bind([plan])
+                self._interpreter.run_instances(tables, mode, self._candidates(plan))
+
+    def _lose_closed(self, plan: RulePlan) -> None:
+        entries = self._candidates(plan)
+        relation = relation_of(self._store, plan.pivot)
+        rows = entries & 0xFFFFFFFF
+        closed = rows[self._store.flags(relation)[rows] & CLOSED != 0]
+        self._interpreter.take(relation, self._store.columns(relation, closed), CLOSED)
+
+    def _candidates(self, plan: RulePlan) -> Entries:
+        """The visible facts that the first atom of a rule may fit."""
+        relation = relation_of(self._store, plan.pivot)
+        constants = {
+            column: self._dictionary.encode_one(slot)
+            for column, slot in enumerate(plan.pivot.slots)
+            if not isinstance(slot, Variable)
+        }
+        rows = self._rows_with(relation, constants)
+        flags = self._store.flags(relation)[rows]
+        rows = rows[flags & VISIBLE != 0]
+        entries: Entries = rows | (relation << 32)
+        return entries
+
+    def _rows_with(self, relation: int, constants: dict[int, int]) -> Entries:
+        if not constants:
+            return self._store.with_flags(relation)
+        if len(constants) == self._store.width(relation):
+            fact = np.array([[constants[column] for column in sorted(constants)]], np.int32)
+            rows = self._store.find(relation, fact)
+            return rows[rows > 0]
+        index = self._store.index(relation, sorted(constants))
+        return self._store.chain(relation, index, [constants[c] for c in sorted(constants)])
