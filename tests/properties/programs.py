@@ -41,6 +41,7 @@ def draw_case(seed: int, *, plain: bool = False) -> Case:
         single_path=pick.random() < 0.7,
         as_text=pick.random() < 0.3,
         asks=pick.random() < 0.3,
+        in_graphs=pick.random() < 0.3,
         refuses=any(rule.is_constraint for rule in rules) and pick.random() < 0.5,
         limit=pick.choice((0, 3, 10)) if pick.random() < 0.1 else None,
     )
