@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks import datasets
-from benchmarks.measuring import SCRATCH, Contestant, Found, compare, contains_all, run_worker
+from benchmarks.measuring import SCRATCH, Contestant, Found, compare, missing_from, run_worker
 from benchmarks.peers import Peers
 from benchmarks.tables import NOTHING, rate, seconds, table, times
 
@@ -25,13 +25,14 @@ MORE_RULES = (
     Contestant("reasonable (OWL 2 RL)", "reasonable_closure", "reasonable"),
     Contestant("owlrl (RDFS)", "owlrl_closure", "owlrl"),
 )
+TURNS = 5
 READERS = (Contestant("pyoxigraph", "pyoxigraph_load", "pyoxigraph"),)
 
 
 def run(peers: Peers) -> str:
     parts = ["# Closure under rho-df\n"]
     for title, path in _large():
-        found = compare((OURS, *SAME_RULES, *READERS), {"input": str(path)}, peers)
+        found = compare((OURS, *SAME_RULES, *READERS), {"input": str(path)}, peers, runs=TURNS)
         parts += [f"## {title}\n", _loading(found), _closing(found), _public(path)]
     title, path = _small()
     found = compare((OURS, *MORE_RULES), {"input": str(path), "told": 0}, peers, runs=1)
@@ -111,14 +112,14 @@ def _containing(found: Sequence[Found]) -> str:
             rows.append([one.contestant.name, one.failure, "", "", ""])
             continue
         worker = one.contestant.worker
-        ours = contains_all(SCRATCH / f"{worker}.nt", SCRATCH / f"{OURS.worker}.nt")
+        missing = missing_from(SCRATCH / f"{worker}.nt", SCRATCH / f"{OURS.worker}.nt")
         rows.append(
             [
                 f"{one.contestant.name} {one.report['version']}",
                 seconds(one.stages.get("load")),
                 seconds(one.stages.get("close")),
                 f"{one.report['true']:,}",
-                "yes" if ours else "no",
+                f"all but {missing}" if missing else "yes",
             ]
         )
     return table(["system", "load", "close", "triples", "contains ours"], rows)

@@ -121,9 +121,14 @@ MUTANTS = (
         "        at = lookup_entry(memo.pairs, ((operator + 1) << 32) | left, right)",
     ),
     Mutant(
-        "a transitive rule forgets a pair that becomes an edge",
-        "if gained & EDGE:",
-        "if gained & EDGE and False:",
+        "a transitive rule does not go on from a new edge",
+        "[restricted(plan) for plan in plans]",
+        "[restricted(plan) for plan in plans][:1]",
+    ),
+    Mutant(
+        "a transitive rule joins edges with edges only",
+        "edges_only=not pivot_is_edge",
+        "edges_only=True",
     ),
     Mutant(
         "a repeated variable of the pivot is not checked",
@@ -161,9 +166,14 @@ MUTANTS = (
         "pass",
     ),
     Mutant(
-        "computing anew forgets what was told in named graphs or by default",
+        "computing anew takes old conclusions for told",
         "default = self._with_flags(LIVE | ASSERTED | IN_DEFAULT)",
-        "default = self._with_flags(LIVE | IN_DEFAULT)",
+        "default = self._with_flags(LIVE)",
+    ),
+    Mutant(
+        "computing anew forgets what only named graphs say",
+        "_joined(named, change.named),",
+        "_joined(None, change.named),",
     ),
     Mutant(
         "a rule that comes later does not look at the facts that are there",

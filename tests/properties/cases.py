@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pyoxigraph import Triple
 
@@ -13,6 +13,13 @@ from livefacts.rules.program import Program, Rule
 from livefacts.syntax.rulewriter import write_program
 
 T = TypeVar("T")
+PLAIN: dict[str, Any] = {
+    "as_text": False,
+    "asks": False,
+    "in_graphs": False,
+    "refuses": False,
+    "limit": None,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +34,8 @@ class Step:
 class Case:
     """A program to start with, the steps that follow, and how the reasoner is to take them.
 
-    `asks` keeps a query open, `refuses` undoes changes that violate a constraint, and
-    `limit` undoes those that derive too much.
+    `asks` keeps a query open, `in_graphs` tells some triples in named graphs, `refuses`
+    undoes changes that violate a constraint, and `limit` those that derive too much.
     """
 
     name: str
@@ -37,6 +44,7 @@ class Case:
     single_path: bool = True
     as_text: bool = False
     asks: bool = False
+    in_graphs: bool = False
     refuses: bool = False
     limit: int | None = None
 
@@ -56,7 +64,7 @@ class Case:
         """The case as rule text: the start, then each step after a line that numbers it."""
         way = (
             f"single_path={self.single_path}, as_text={self.as_text}, asks={self.asks}, "
-            f"refuses={self.refuses}, limit={self.limit}"
+            f"in_graphs={self.in_graphs}, refuses={self.refuses}, limit={self.limit}"
         )
         parts = [f"# {self.name}: {way}", _text(self.start.rules, self.start.facts)]
         for number, step in enumerate(self.steps, 1):
@@ -83,9 +91,9 @@ def shrink(case: Case, fails: Callable[[Case], bool]) -> Case:
 def _smaller(case: Case) -> Iterator[Case]:
     """The cases with a step, a fact, a rule or a part of a body less; large cuts first."""
     steps = case.steps
-    simpler = replace(case, as_text=False, asks=False, refuses=False, limit=None)
-    if simpler != case:
-        yield simpler
+    for name, plain in PLAIN.items():
+        if getattr(case, name) != plain:
+            yield replace(case, **{name: plain})
     for i, step in enumerate(steps):
         yield replace(case, steps=(*steps[:i], *steps[i + 1 :]))
         for facts in _fewer(step.facts):

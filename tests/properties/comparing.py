@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from pyoxigraph import Quad, Store, Triple
+from pyoxigraph import DefaultGraph, NamedNode, Quad, Store, Triple
 from tests.oracle import closure, model, shown, violations
 from tests.properties.cases import Case, Step, shrink
+from tests.properties.vocabulary import EX
 
 import livefacts as lf
 from livefacts.model.facts import Fact, Term
@@ -93,7 +94,7 @@ def _compared(case: Case) -> Iterator[str]:
     for number, change in enumerate(_changes(case), 1):
         wanted = known.plus(change)
         try:
-            delta = _applied(reasoner, change)
+            delta = _applied(reasoner, change, case)
         except (lf.ViolationError, lf.LimitError) as error:
             yield from (f"change {number}: {p}" for p in _refused(error, case, wanted))
         else:
@@ -123,10 +124,20 @@ def _changes(case: Case) -> Iterator[Step]:
             yield Step(step.facts)
 
 
-def _applied(reasoner: lf.Reasoner, change: Step) -> lf.Delta:
+def _applied(reasoner: lf.Reasoner, change: Step, case: Case) -> lf.Delta:
     if change.rules:
         return reasoner.add_rules(write_program(Program(change.rules)))
-    return reasoner.add(list(change.facts))
+    if not case.in_graphs:
+        return reasoner.add(list(change.facts))
+    return reasoner.add([_in_graph(fact, at) for at, fact in enumerate(change.facts)])
+
+
+def _in_graph(fact: Triple | Fact, at: int) -> Quad | Fact:
+    """Every other triple in one of two graphs, the rest in the default graph."""
+    if not isinstance(fact, Triple):
+        return fact
+    graph = (DefaultGraph(), NamedNode(EX + "g1"), DefaultGraph(), NamedNode(EX + "g2"))[at % 4]
+    return Quad(fact.subject, fact.predicate, fact.object, graph)
 
 
 def _refused(error: Exception, case: Case, wanted: Known) -> Iterator[str]:

@@ -11,7 +11,7 @@ from tests.oracle import closure
 from tests.oracle.naive import atoms_of, levels, overlap
 from tests.properties.cases import Case, Step
 from tests.properties.random_rules import RuleMaker
-from tests.properties.themes import THEMES, object_for
+from tests.properties.themes import THEMES, object_for, sums_at_the_edges
 from tests.properties.vocabulary import (
     NODE_PROPERTIES,
     PREDICATES,
@@ -41,6 +41,7 @@ def draw_case(seed: int, *, plain: bool = False) -> Case:
         single_path=pick.random() < 0.7,
         as_text=pick.random() < 0.3,
         asks=pick.random() < 0.3,
+        in_graphs=pick.random() < 0.3,
         refuses=any(rule.is_constraint for rule in rules) and pick.random() < 0.5,
         limit=pick.choice((0, 3, 10)) if pick.random() < 0.1 else None,
     )
@@ -51,7 +52,8 @@ def _draw_rules(
 ) -> tuple[list[Rule], list[Triple | Fact]]:
     rules: list[Rule] = []
     facts: list[Triple | Fact] = []
-    for theme in pick.sample(THEMES, pick.choice((0, 1, 1, 2, 2, 3))):
+    themes = [theme for theme in THEMES if theme is not sums_at_the_edges or not plain]
+    for theme in pick.sample(themes, pick.choice((0, 1, 1, 2, 2, 3))):
         more, told = theme(pick, words)
         if fits(rules + more):
             rules, facts = rules + more, facts + told

@@ -148,6 +148,8 @@ class RuleMaker:
 
     def bound_slot(self, sort: str, scope: Scope) -> Slot:
         known = scope.bound[sort]
+        if sort == VALUE and known and self.chance(0.3):
+            return known[-1]  # the result of a computation, if there is one
         return self.pick.choice(known) if known and self.chance(0.9) else self.constant(sort)
 
     def negations(self, scope: Scope) -> list[Formula]:

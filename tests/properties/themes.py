@@ -241,6 +241,28 @@ def subproperties_of_our_own(pick: random.Random, words: Vocabulary) -> Theme:
     return rules, [*(Triple(a, below, b) for a, b in pairs), *_instances(pick, words)]
 
 
+def sums_at_the_edges(pick: random.Random, words: Vocabulary) -> Theme:
+    """Numbers whose sums, differences and products land where integers are stored otherwise."""
+    edge = pick.choice((1, -1)) * 2 ** pick.choice((29, 30, 31, 53, 63)) + pick.choice((-1, 0, 1))
+    part = pick.choice((1, -1, 2, edge // 2))
+    operator = pick.choice(("+", "-", "*"))
+    rules = [
+        Rule(predicate("weight", N), (Aggregate(N, "sum", (M, X), (predicate("part", X, M),)),)),
+        Rule(
+            predicate("moved", X, Y, P),
+            (
+                predicate("part", X, N),
+                predicate("part", Y, M),
+                Comparison(P, "=", Arithmetic(operator, N, M)),
+            ),
+        ),
+        Rule(predicate("heavy", X), (predicate("part", X, N), Comparison(N, ">=", integer(edge)))),
+    ]
+    first, second, *_ = words.iris
+    values = ((first, edge - part), (second, part))
+    return rules, [Fact("part", (node, integer(value))) for node, value in values]
+
+
 THEMES = (
     transitive,
     reachable,
@@ -253,4 +275,5 @@ THEMES = (
     schema,
     generalized,
     subproperties_of_our_own,
+    sums_at_the_edges,
 )

@@ -122,7 +122,7 @@ def draw_vocabulary(pick: random.Random) -> Vocabulary:
     """Four to six nodes, and values of one flavour: small integers, numbers, or anything."""
     nodes: list[Term] = pick.sample(IRIS, pick.choice((3, 4)))
     nodes += pick.sample((*SYMBOLS, *BLANKS), pick.choice((0, 1, 2)))
-    flavour = pick.choice(("small", "small", "edges", "numbers", "anything"))
+    flavour = pick.choice(("small", "edges", "numbers", "anything"))
     values: list[Term] = pick.sample(SMALL_INTEGERS, 4)
     if flavour in ("edges", "anything"):
         values += pick.sample(INTEGER_EDGES, 3)
