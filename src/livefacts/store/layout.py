@@ -69,6 +69,14 @@ CAME = 1 << 20
 DEAD = 1 << 21
 """Ended in an earlier pass of the change under way."""
 ENDED = DOOMED | GONE | DEAD
+FELL_EDGE = 1 << 22
+FELL_ROOT = 1 << 23
+ROSE_EDGE = 1 << 24
+ROSE_ROOT = 1 << 25
+"""Ceased or began to be an edge or a root in the pass under way, for the levels to come."""
+SUSPECT = 1 << 26
+"""Rederived by recursive reasons alone, which may come from rules of a level to come."""
+TRANSIENT = FRESH | TOUCHED | CAME | FELL_EDGE | FELL_ROOT | ROSE_EDGE | ROSE_ROOT | SUSPECT
 REACHED = 1 << 18
 REACHED_LATER = 1 << 19
 """Marks of a search along edges: reached from its start by one edge or more, by two or more."""

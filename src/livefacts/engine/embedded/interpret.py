@@ -118,6 +118,7 @@ from livefacts.store.layout import (
     OUT_ROWS,
     ROOT,
     STRIDE,
+    SUSPECT,
     UNSEEN,
     VISIBLE,
 )
@@ -238,6 +239,8 @@ def is_absent(rows: Any, plans: Any, machine: Any, step: Any, pivot: Any) -> Any
     flags = load_int32(row_address(rows, relation, row), FLAGS)
     if flags & DEAD:
         return True
+    if flags & SUSPECT:
+        return False
     return (flags & (GONE | DOOMED) != 0) != (flags & UNSEEN != 0)
 
 
@@ -407,7 +410,7 @@ def start_pivot(
         is_now = standing(cells, flags)
         risen = NEW_EDGE if flags & LOST_EDGE and not is_now & EDGE else 0
         risen |= NEW_ROOT if flags & LOST_ROOT and not is_now & ROOT else 0
-    is_root = (is_whole and flags & ROOT) or (is_part and risen & NEW_ROOT)
+    is_root = (is_whole and flags & (ROOT | LOST_ROOT)) or (is_part and risen & NEW_ROOT)
     if is_root and consequences.active and relation == 0 and state[ROOTED] == 0:
         s, p = load_int32(cells, COLUMN), load_int32(cells, COLUMN + 1)
         o = load_int32(cells, COLUMN + 2)
@@ -431,7 +434,7 @@ def start_negative(state: Any, relation: Any, cells: Any, source: Any) -> Any:
     state[UPGRADE] = 0
     state[BUCKET_AT] = 0
     state[BUCKET] = 3
-    if flags & UNSEEN and is_ended == (source == LOSE):
+    if flags & UNSEEN and is_ended == (source == LOSE) and not flags & SUSPECT:
         state[BUCKET] = 0 if relation == 0 else 1
 
 
@@ -441,7 +444,8 @@ def finish_pivot(rows: Any, relation: Any, row: Any, mode: Any, is_negative: Any
     cells = row_address(rows, relation, row)
     flags = np.int64(load_int32(cells, FLAGS))
     if is_negative:
-        store_int32(cells, FLAGS, np.int32(flags & ~UNSEEN))
+        if (flags & ENDED != 0) == (mode == GAIN):
+            store_int32(cells, FLAGS, np.int32(flags & ~UNSEEN))
         return
     if mode == GAIN:
         flags &= ~(NEW_EDGE | NEW_ROOT)
@@ -461,7 +465,9 @@ def finish_pivot(rows: Any, relation: Any, row: Any, mode: Any, is_negative: Any
 def is_for_pivot(plans: Any, machine: Any, plan: Any, flags: Any, entry: Any, mode: Any) -> Any:
     """Whether a plan is to be run for the pivot; lost edges are put aside instead."""
     needs = plans.plans[plan, PIVOT_NEEDS]
-    if flags & needs != needs or (machine.state[UPGRADE] and not needs & EDGE):
+    if machine.state[UPGRADE] and not needs & EDGE:
+        return False
+    if flags & needs != needs and not flags & LOST_EDGE:
         return False
     if mode == GAIN or not plans.plans[plan, HEAD_SUPPORT] & CLOSED:
         return True

@@ -27,7 +27,7 @@ from livefacts.store.layout import (
     OUT_ROWS,
     PLAIN,
     SINGLE,
-    TOUCHED,
+    TRANSIENT,
 )
 from livefacts.store.rowkernels import BLOCK
 from livefacts.store.rows import RowStore
@@ -139,6 +139,8 @@ class Interpreter:
         self._store_waiting()
         self._mode = mode
         facts = np.ascontiguousarray(facts, np.int32)
+        if mode == code.GAIN and len(facts) > OUT_ROWS:
+            self._expect(relation, len(facts))
         done = 0
         while done < len(facts):
             done = storing.change_facts(
@@ -146,6 +148,14 @@ class Interpreter:
             )
             if done < len(facts):
                 self._make_room()
+
+    def _expect(self, relation: int, more: int) -> None:
+        """Make room for many facts at once, and for some that they derive."""
+        room = more + more // 4 + OUT_ROWS
+        self.store.make_room(relation, room)
+        wanted = int(self._machine.state[code.GAINS_END]) + room
+        if wanted > len(self._machine.gains):
+            self._machine.gains.resize(wanted, refcheck=False)
 
     def _store_waiting(self) -> None:
         width = len(self._machine.out) // OUT_ROWS
@@ -292,7 +302,7 @@ class Interpreter:
         for shape, relation in self.store.shapes().items() if len(log) else ():
             lines = log[log[:, 0] == relation]
             rows = lines[:, 1]
-            self.store.cells(relation)[rows, FLAGS] &= ~TOUCHED
+            self.store.cells(relation)[rows, FLAGS] &= ~TRANSIENT
             if not self.reports_reasons or not len(lines):
                 continue
             before = (lines[:, 3:6] > 0).any(axis=1) | (lines[:, 2] & CLOSED != 0)

@@ -51,6 +51,8 @@ from livefacts.store.layout import (
     DOOMED,
     EDGE,
     ENDED,
+    FELL_EDGE,
+    FELL_ROOT,
     FLAGS,
     FRESH,
     GONE,
@@ -67,9 +69,13 @@ from livefacts.store.layout import (
     PLAIN,
     RECURSIVE,
     ROOT,
+    ROSE_EDGE,
+    ROSE_ROOT,
     SINGLE,
     SLOTS,
+    SUSPECT,
     TOUCHED,
+    TRANSIENT,
     UNLINKED,
     UNSEEN,
     USED,
@@ -87,6 +93,8 @@ from livefacts.store.rowkernels import (
     tag_of_key,
     unlink_lost,
 )
+
+PASSING = TRANSIENT & ~(FRESH | TOUCHED)
 
 
 @inlined
@@ -143,6 +151,18 @@ def standing(cells: Any, flags: Any) -> Any:
     return is_now
 
 
+@inlined
+def with_movement(flags: Any, was: Any, is_now: Any) -> Any:
+    """The flags with a note of what a row has ceased or begun to be, net of the pass so far."""
+    fell, rose = was & ~is_now, is_now & ~was
+    for bit, fall, rise in ((EDGE, FELL_EDGE, ROSE_EDGE), (ROOT, FELL_ROOT, ROSE_ROOT)):
+        if fell & bit:
+            flags = flags & ~rise if flags & rise else flags | fall
+        elif rose & bit:
+            flags = flags & ~fall if flags & fall else flags | rise
+    return flags
+
+
 @kernel
 def set_standing(rows: Any, relation: Any, row: Any) -> Any:
     """Make EDGE and ROOT agree with the reasons of a row, and its place among the edges."""
@@ -151,7 +171,8 @@ def set_standing(rows: Any, relation: Any, row: Any) -> Any:
     is_now = standing(cells, flags)
     if flags & EDGE and not is_now & EDGE:
         unlink_lost(rows, relation, row, EDGE)
-    store_int32(cells, FLAGS, np.int32((flags & ~(EDGE | ROOT)) | is_now))
+    moved = with_movement(flags, flags & (EDGE | ROOT), is_now)
+    store_int32(cells, FLAGS, np.int32((moved & ~(EDGE | ROOT)) | is_now))
     if is_now & EDGE and not flags & EDGE:
         link_gained(rows, relation, row, EDGE)
 
@@ -163,9 +184,11 @@ def support_row(rows: Any, machine: Any, relation: Any, row: Any, cells: Any, su
     old = np.int64(load_int32(cells, FLAGS))
     flags = old | (support & FLAG_BITS)
     gained = flags & ~old
-    if gained & EDGE and not old & UNLINKED:
-        store_int32(cells, FLAGS, np.int32(flags))
-        link_gained(rows, relation, row, EDGE)
+    if gained & (EDGE | ROOT) and not old & UNLINKED:
+        flags = with_movement(flags, old & (EDGE | ROOT), flags & (EDGE | ROOT))
+        if gained & EDGE:
+            store_int32(cells, FLAGS, np.int32(flags))
+            link_gained(rows, relation, row, EDGE)
     count_reason(cells, support, 1)
     if old & ENDED:
         flags &= ~(ENDED | UNSEEN)
@@ -356,7 +379,7 @@ def rederive(rows: Any, machine: Any) -> Any:
         cells = row_address(rows, relation, row)
         flags = np.int64(load_int32(cells, FLAGS))
         if flags & DOOMED and not flags & GONE and standing(cells, flags):
-            store_int32(cells, FLAGS, np.int32(flags & ~(DOOMED | UNSEEN)))
+            store_int32(cells, FLAGS, np.int32((flags & ~(DOOMED | UNSEEN)) | SUSPECT))
             set_standing(rows, relation, row)
             enqueue_gain(machine, relation, row)
     return True
@@ -370,11 +393,26 @@ def open_level(rows: Any, machine: Any, is_first: Any) -> Any:
         flags = np.int64(load_int32(cells, FLAGS))
         if flags & CAME and not flags & (GONE | DOOMED):
             store_int32(cells, FLAGS, np.int32((flags & ~VISIBLE) | UNSEEN))
+        elif not is_first and not flags & ENDED:
+            if flags & ROSE_EDGE:
+                flags |= NEW_EDGE
+            if flags & ROSE_ROOT:
+                flags |= NEW_ROOT
+            store_int32(cells, FLAGS, np.int32(flags))
     for i in range(machine.state[LOSSES_END]):
         cells = row_address(rows, machine.losses[i] >> 32, machine.losses[i] & LOW)
         flags = np.int64(load_int32(cells, FLAGS))
-        if flags & (GONE | DOOMED) and not flags & CAME:
-            store_int32(cells, FLAGS, np.int32(flags | VISIBLE | UNSEEN))
+        if not is_first and not flags & CAME:
+            if flags & FELL_EDGE:
+                flags |= LOST_EDGE
+            if flags & FELL_ROOT:
+                flags |= LOST_ROOT
+        if flags & SUSPECT and not flags & ENDED and not is_held(machine.state, cells, flags):
+            # What holds it up may be an instance of this level's rules that needs itself.
+            flags |= DOOMED | VISIBLE
+        elif flags & (GONE | DOOMED) and not flags & CAME:
+            flags |= VISIBLE | UNSEEN
+        store_int32(cells, FLAGS, np.int32(flags))
     if not is_first:
         machine.state[GAINS_AT] = 0
         machine.state[LOSSES_AT] = 0
@@ -401,7 +439,7 @@ def close_level(rows: Any, machine: Any) -> Any:
         cells = row_address(rows, machine.losses[i] >> 32, machine.losses[i] & LOW)
         flags = np.int64(load_int32(cells, FLAGS)) & ~UNSEEN
         if flags & DOOMED:
-            flags = (flags | GONE) & ~(DOOMED | VISIBLE)
+            flags = (flags | GONE) & ~(DOOMED | VISIBLE | SUSPECT)
         store_int32(cells, FLAGS, np.int32(flags))
 
 
@@ -410,12 +448,13 @@ def close_pass(rows: Any, machine: Any) -> Any:
     """Between two passes: what came is there, what is gone is dead."""
     for i in range(machine.state[GAINS_END]):
         cells = row_address(rows, machine.gains[i] >> 32, machine.gains[i] & LOW)
-        store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) & ~CAME))
+        store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) & ~PASSING))
     for i in range(machine.state[LOSSES_END]):
         cells = row_address(rows, machine.losses[i] >> 32, machine.losses[i] & LOW)
-        flags = np.int64(load_int32(cells, FLAGS))
+        flags = np.int64(load_int32(cells, FLAGS)) & ~PASSING
         if flags & GONE:
-            store_int32(cells, FLAGS, np.int32((flags | DEAD) & ~(GONE | CAME)))
+            flags = (flags | DEAD) & ~GONE
+        store_int32(cells, FLAGS, np.int32(flags))
 
 
 @kernel
@@ -427,7 +466,7 @@ def settle_gains(rows: Any, machine: Any, made: Any) -> Any:
         cells = row_address(rows, entry >> 32, entry & LOW)
         flags = load_int32(cells, FLAGS)
         if flags & FRESH and not flags & (GONE | DEAD):
-            store_int32(cells, FLAGS, np.int32(flags & ~(FRESH | CAME)))
+            store_int32(cells, FLAGS, np.int32(flags & ~TRANSIENT))
             made[count] = entry
             count += 1
     return count
@@ -458,7 +497,7 @@ def remove_gone(rows: Any, machine: Any) -> Any:
         if flags & (GONE | DEAD):
             remove_row(rows, relation, row)
         else:
-            store_int32(cells, FLAGS, np.int32(flags & ~CAME))
+            store_int32(cells, FLAGS, np.int32(flags & ~PASSING))
 
 
 @kernel
