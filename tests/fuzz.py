@@ -11,12 +11,12 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# The sources come last, so that PYTHONPATH can name others.
-sys.path = [str(ROOT), *sys.path[1:], str(ROOT / "src")]
 
 
 def main() -> int:
     options = _options()
+    # The sources come last, so that PYTHONPATH can name others.
+    sys.path = [str(ROOT), *sys.path[1:], str(ROOT / "src")]
     from tests.properties.comparing import differences, report
     from tests.properties.programs import draw_case
 
