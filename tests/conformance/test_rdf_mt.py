@@ -68,7 +68,7 @@ def entailments() -> dict[str, Entailment]:
         return {}
     store = Store()
     store.load(path=manifest, format=RdfFormat.TURTLE, base_iri=folder.as_uri() + "/")
-    return {entry.name: entry for entry in _entries(store)}
+    return {entry.name: entry for entry in sorted(_entries(store), key=lambda e: e.name)}
 
 
 def _entries(store: Store) -> Iterator[Entailment]:
