@@ -20,67 +20,49 @@ from typing import Any
 
 import numpy as np
 
+from livefacts.engine.embedded.joining import (
+    bind_pivot,
+    join,
+)
 from livefacts.engine.embedded.kernelvalues import (
     ask,
-    compare,
-    compute,
 )
 from livefacts.engine.embedded.machine import (
-    ABSENT,
     ANY_FACT,
     ASK_KEY,
     ASK_SCHEMA,
     ASK_UNSCHEMA,
-    BEFORE,
-    BINDS,
     BUCKET,
     BUCKET_AT,
-    CHECKS,
-    COMPARE,
     COUNT_SINGLE,
     DEPTH,
     DERIVED,
     DONE,
     EDGES_COUNT,
     EMPTIED,
-    FIRST_STEP,
     GAIN,
     GAINS_AT,
     GAINS_END,
-    HEAD_PATTERN,
-    HEAD_RELATION,
     HEAD_SUPPORT,
     IS_NEGATIVE,
     JOINING,
     KEY_BY_OBJECT,
     KEY_SCHEMA,
-    KIND,
-    LEFT,
-    LOOKUP,
     LOSE,
     LOSSES_AT,
     LOSSES_END,
-    MATCH,
     MOST_EDGE_PLANS,
     NEED_ROOM,
-    NEEDS,
     NEGATIVES_AT,
     NEXT_PIVOT,
     NEXT_PLAN,
-    OPERATOR,
     OUT_COUNT,
-    PATTERN,
     PAUSED,
     PHASE,
     PIVOT_NEEDS,
     PIVOT_PATTERN,
     PLAN,
-    RELATION,
-    RIGHT,
     ROOTED,
-    SCAN,
-    STEP_COUNT,
-    TARGET,
     UPGRADE,
     lookup_entry,
 )
@@ -100,17 +82,10 @@ from livefacts.store.layout import (
     CLOSED,
     COLUMN,
     COLUMNS,
-    DEAD,
-    DOOMED,
     EDGE,
     ENDED,
     FLAGS,
-    GONE,
-    HIGH,
-    KEY,
-    KEYS,
     KNOWN_SCHEMA,
-    LINK,
     LOST_EDGE,
     LOST_ROOT,
     NEW_EDGE,
@@ -125,212 +100,8 @@ from livefacts.store.layout import (
 from livefacts.store.rowkernels import (
     BLOCK,
     LOW,
-    find,
     row_address,
 )
-
-
-@inlined
-def bind_pivot(patterns: Any, pattern: Any, columns: Any, cells: Any, env: Any) -> Any:
-    """Match the pivot row with its pattern, binding variables; False if it does not fit."""
-    bound = np.int64(0)
-    for j in range(columns):
-        wanted = patterns[pattern + j]
-        value = load_int32(cells, COLUMN + j)
-        if wanted >= 0:
-            if wanted != value:
-                return False
-        else:
-            slot = -wanted - 1
-            if (bound >> slot) & 1:
-                if env[slot] != value:
-                    return False
-            else:
-                env[slot] = value
-                bound |= np.int64(1) << slot
-    return True
-
-
-@inlined
-def fill_key(rows: Any, index: Any, patterns: Any, pattern: Any, env: Any, key: Any) -> Any:
-    for j in range(rows.indices[index, KEYS]):
-        wanted = patterns[pattern + rows.indices[index, KEY + j]]
-        key[j] = wanted if wanted >= 0 else env[-wanted - 1]
-
-
-@inlined
-def fits(plans: Any, step: Any, columns: Any, cells: Any, env: Any) -> Any:
-    """Bind the new variables of an atom to a row and check what the index did not."""
-    binds = plans.steps[step, BINDS]
-    checks = plans.steps[step, CHECKS]
-    if binds | checks == 0:
-        return True
-    pattern = plans.steps[step, PATTERN]
-    for j in range(columns):
-        if (binds >> j) & 1:
-            env[-plans.patterns[pattern + j] - 1] = load_int32(cells, COLUMN + j)
-        elif (checks >> j) & 1:
-            wanted = plans.patterns[pattern + j]
-            if wanted < 0:
-                wanted = env[-wanted - 1]
-            if load_int32(cells, COLUMN + j) != wanted:
-                return False
-    return True
-
-
-@inlined
-def next_match(rows: Any, plans: Any, machine: Any, step: Any, row: Any, pivot: Any) -> Any:
-    """The first row from `row` on (-1: from the start) that matches an atom, or 0.
-
-    `pivot` is the queue entry of the pivot row, which counts as visible or not
-    according to the side of the pivot on which the atom stands.
-    """
-    relation = plans.steps[step, RELATION]
-    index = plans.steps[step, LOOKUP]
-    needs = plans.steps[step, NEEDS]
-    columns = rows.relations[relation, COLUMNS]
-    data = rows.relations[relation, ADDRESS]
-    width = 4 * rows.relations[relation, STRIDE]
-    if index == SCAN:
-        row = np.int64(1) if row < 0 else row + 1
-    elif row < 0:
-        fill_key(rows, index, plans.patterns, plans.steps[step, PATTERN], machine.env, machine.key)
-        row = find(rows, relation, index, machine.key, 0)
-    else:
-        link = rows.indices[index, LINK]
-        row = np.int64(load_int32(data + width * row, link)) if link else np.int64(0)
-    high = rows.relations[relation, HIGH]
-    while row and row < high:
-        cells = data + width * row
-        flags = load_int32(cells, FLAGS)
-        seen = flags & VISIBLE != 0
-        if (relation << 32) | row == pivot and not machine.state[IS_NEGATIVE]:
-            seen = plans.steps[step, BEFORE] == 0 or machine.state[UPGRADE] != 0
-        if seen and flags & needs == needs and fits(plans, step, columns, cells, machine.env):
-            return row
-        if index == SCAN:
-            row += 1
-        else:
-            link = rows.indices[index, LINK]
-            row = np.int64(load_int32(cells, link)) if link else np.int64(0)
-    return np.int64(0)
-
-
-@inlined
-def operand(code: Any, env: Any) -> Any:
-    return code if code >= 0 else np.int64(env[-code - 1])
-
-
-@inlined
-def is_absent(rows: Any, plans: Any, machine: Any, step: Any, pivot: Any) -> Any:
-    """Whether no fact is the atom, for the negations of this level at this moment.
-
-    Where the pivot itself is a fact that came or went, each instance counts at the first
-    of its negated atoms that it fits.
-    """
-    relation = plans.steps[step, RELATION]
-    index = plans.steps[step, LOOKUP]
-    fill_key(rows, index, plans.patterns, plans.steps[step, PATTERN], machine.env, machine.key)
-    row = find(rows, relation, index, machine.key, 0)
-    if row == 0:
-        return True
-    if (relation << 32) | row == pivot and machine.state[IS_NEGATIVE]:
-        return plans.steps[step, BEFORE] == 0
-    flags = load_int32(row_address(rows, relation, row), FLAGS)
-    if flags & DEAD:
-        return True
-    if flags & SUSPECT:
-        return False
-    return (flags & (GONE | DOOMED) != 0) != (flags & UNSEEN != 0)
-
-
-@inlined
-def run_check(rows: Any, plans: Any, memo: Any, machine: Any, step: Any, pivot: Any) -> Any:
-    """A step that matches no row: answer[1] says whether the instance goes on."""
-    kind = plans.steps[step, KIND]
-    if kind == ABSENT:
-        machine.answer[1] = is_absent(rows, plans, machine, step, pivot)
-        return DONE
-    operator = plans.steps[step, OPERATOR]
-    left = operand(plans.steps[step, LEFT], machine.env)
-    right = operand(plans.steps[step, RIGHT], machine.env)
-    if kind == COMPARE:
-        status = compare(memo, machine.state, operator, left, right, machine.answer)
-        machine.answer[1] = machine.answer[0]
-        return status
-    status = compute(memo, machine.state, operator, left, right, machine.answer)
-    if status == DONE:
-        machine.answer[1] = machine.answer[0] >= 0
-        if machine.answer[0] >= 0:
-            machine.env[-plans.steps[step, TARGET] - 1] = np.int32(machine.answer[0])
-    return status
-
-
-@inlined
-def emit(rows: Any, plans: Any, machine: Any, plan: Any, width: Any) -> Any:
-    """Put the head of a found instance into the buffer."""
-    at = machine.state[OUT_COUNT] * width
-    relation = plans.plans[plan, HEAD_RELATION]
-    pattern = plans.plans[plan, HEAD_PATTERN]
-    machine.out[at] = relation
-    machine.out[at + 1] = plans.plans[plan, HEAD_SUPPORT]
-    for j in range(rows.relations[relation, COLUMNS]):
-        wanted = plans.patterns[pattern + j]
-        machine.out[at + 2 + j] = wanted if wanted >= 0 else machine.env[-wanted - 1]
-    machine.state[OUT_COUNT] += 1
-    machine.state[DERIVED] += 1
-
-
-@inlined
-def join(
-    rows: Any,
-    plans: Any,
-    memo: Any,
-    machine: Any,
-    pivot: Any,
-    width: Any,
-    mode: Any,
-    budget: Any,
-) -> Any:
-    """Go on with the instances of the present plan and pivot; DONE when all are found."""
-    state = machine.state
-    plan = state[PLAN]
-    count = plans.plans[plan, STEP_COUNT]
-    first = plans.plans[plan, FIRST_STEP] - 1
-    depth = state[DEPTH]
-    work = 0
-    while depth > 0:
-        if depth > count:
-            if state[OUT_COUNT] == OUT_ROWS and not store_out(rows, machine, width, mode):
-                state[DEPTH] = depth
-                return NEED_ROOM
-            emit(rows, plans, machine, plan, width)
-            depth -= 1
-            continue
-        work += 1
-        if work > budget:
-            state[DEPTH] = depth
-            return PAUSED
-        step = first + depth
-        if plans.steps[step, KIND] == MATCH:
-            row = next_match(rows, plans, machine, step, machine.cursor[depth], pivot)
-        elif machine.cursor[depth] < 0:
-            status = run_check(rows, plans, memo, machine, step, pivot)
-            if status != DONE:
-                state[DEPTH] = depth
-                return status
-            row = machine.answer[1]
-        else:
-            row = np.int64(0)
-        if row == 0:
-            depth -= 1
-            continue
-        machine.cursor[depth] = row
-        depth += 1
-        if depth <= count:
-            machine.cursor[depth] = -1
-    state[DEPTH] = 0
-    return DONE
 
 
 @inlined
