@@ -156,6 +156,13 @@ class RowStore:
         for place in range(int(line[INDEX_COUNT])):
             self._make_index_room(int(line[INDEX + place]), more)
 
+    def expect(self, relation: int, more: int) -> None:
+        """Make room for `more` rows at once; secondary indices grow as keys turn up."""
+        line = self.rows.relations[relation]
+        if line[HIGH] + more >= line[CAPACITY]:
+            self._set_capacity(relation, int(line[HIGH]) + more + 1)
+        self._make_index_room(int(line[INDEX]), more)
+
     def _set_capacity(self, relation: int, capacity: int) -> None:
         line = self.rows.relations[relation]
         data = self._data[relation]

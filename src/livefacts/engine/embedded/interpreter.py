@@ -152,7 +152,7 @@ class Interpreter:
     def _expect(self, relation: int, more: int) -> None:
         """Make room for many facts at once, and for some that they derive."""
         room = more + more // 4 + OUT_ROWS
-        self.store.make_room(relation, room)
+        self.store.expect(relation, room)
         wanted = int(self._machine.state[code.GAINS_END]) + room
         if wanted > len(self._machine.gains):
             self._machine.gains.resize(wanted, refcheck=False)
