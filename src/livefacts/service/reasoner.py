@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 from pyoxigraph import NamedNode, Quad, Triple
@@ -34,9 +34,7 @@ from livefacts.service.delta import Delta, Violation
 from livefacts.service.dumping import write_facts
 from livefacts.service.intake import LOCAL, Intake, Reading
 from livefacts.service.progress import ProgressBar
-from livefacts.service.queries import QueryStore
 from livefacts.service.reading import FactReader, FactView
-from livefacts.service.results import QueryResult
 from livefacts.store.compiled import announce_compilation
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.graphs import NamedGraphs
@@ -45,6 +43,10 @@ from livefacts.syntax import rulefile
 from livefacts.syntax.files import expand
 from livefacts.syntax.rejects import Rejects
 from livefacts.syntax.rulefile import RuleSource
+
+if TYPE_CHECKING:
+    from livefacts.service.queries import QueryStore
+    from livefacts.service.results import QueryResult
 
 REPORT, REFUSE = "report", "refuse"
 PIECE = 1 << 16
@@ -344,6 +346,8 @@ class Reasoner:
         return self._queries.query(text, self.prefixes)
 
     def _filled(self) -> QueryStore:
+        from livefacts.service.queries import QueryStore
+
         store = QueryStore()
         triples = self._reader.shown({TRIPLES: self._engine.facts()[TRIPLES]}).get(TRIPLES)
         pieces = range(0, 0 if triples is None else len(triples), PIECE)

@@ -167,6 +167,9 @@ class EmbeddedEngine:
         return self.interpreter.commit()
 
     def _run_levels(self, change: Change, rules: RuleChange | None = None) -> None:
+        if len(self._levels) == 1 and rules is None and self._levels[0].only_gains():
+            self._levels[0].run(change.triples())
+            return
         for number, level in enumerate(self._levels):
             self.interpreter.open_level(is_first=number == 0)
             level.run(change.triples(), None if rules is None else rules.levels[number])

@@ -219,6 +219,11 @@ class Interpreter:
             asked = (int(state[code.ASKED]), int(state[code.ASKED + 1]), int(state[code.ASKED + 2]))
             self._answer(status, asked, None)
 
+    @property
+    def has_lost(self) -> bool:
+        """Whether the change has taken anything from any fact."""
+        return bool(self._machine.state[code.LOSSES_END])
+
     def has_losses(self) -> bool:
         """Whether losses wait to be followed."""
         state = self._machine.state
@@ -239,11 +244,14 @@ class Interpreter:
 
     def rederive(self) -> None:
         """Raise doomed facts that have a reason left."""
+        if not self.has_lost:
+            return
         while not storing.rederive(self.store.rows, self._machine):
             needed = int(self._machine.state[code.GAINS_END] + self._machine.state[code.LOSSES_END])
             self._machine.gains.resize(needed + OUT_ROWS, refcheck=False)
 
     def open_level(self, *, is_first: bool) -> None:
+        """Before a level: its rules see the facts as they were before the change."""
         storing.open_level(self.store.rows, self._machine, is_first)
 
     def see_all(self) -> None:
@@ -255,6 +263,7 @@ class Interpreter:
         storing.close_pass(self.store.rows, self._machine)
 
     def close_level(self) -> None:
+        """After a level: what is doomed is gone."""
         storing.close_level(self.store.rows, self._machine)
 
     def entries(self, gained: bool) -> NDArray[np.int64]:
@@ -270,10 +279,12 @@ class Interpreter:
         machine, rows = self._machine, self.store.rows
         made = np.empty(self.made, np.int64)
         self._collect_gains(made[: storing.settle_gains(rows, machine, made)], delta)
-        ended = np.empty(int(machine.state[code.LOSSES_END]), np.int64)
-        self._collect_losses(ended[: storing.settle_losses(rows, machine, ended)], delta)
+        if self.has_lost:
+            ended = np.empty(int(machine.state[code.LOSSES_END]), np.int64)
+            self._collect_losses(ended[: storing.settle_losses(rows, machine, ended)], delta)
         self._settle_log(delta)
-        storing.remove_gone(rows, machine)
+        if self.has_lost:
+            storing.remove_gone(rows, machine)
         self._forget()
         return delta
 

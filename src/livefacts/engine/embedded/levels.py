@@ -77,6 +77,10 @@ class BoundLevel:
 
     # changes
 
+    def only_gains(self) -> bool:
+        """Whether the change under way can take nothing away in this level."""
+        return not self.level.negative and not self._interpreter.has_lost
+
     def run(self, told: Ids, rules: LevelChange | None = None) -> None:
         """Lose and gain; `told` are triples that the change asserts."""
         changes = [aggregate.changes(self._entries()) for aggregate in self._aggregates]
