@@ -241,6 +241,20 @@ def subproperties_of_our_own(pick: random.Random, words: Vocabulary) -> Theme:
     return rules, [*(Triple(a, below, b) for a, b in pairs), *_instances(pick, words)]
 
 
+def crowds(pick: random.Random, words: Vocabulary) -> Theme:
+    """Constraints over the number of neighbours: of each node, and of all together."""
+    relation = _binary(pick)
+    each = Aggregate(N, "count", (X,), (relation(X, Y),))
+    rules = [
+        Rule(None, (each, predicate("small", Y), Comparison(N, ">", integer(1)))),
+        Rule(
+            None, (Aggregate(M, "count", (X, Y), (relation(X, Y),)), Comparison(M, ">", integer(3)))
+        ),
+        Rule(predicate("small", Y), (relation(X, Y), Comparison(X, "!=", Y))),
+    ]
+    return rules, _edges(pick, words, relation)
+
+
 def sums_at_the_edges(pick: random.Random, words: Vocabulary) -> Theme:
     """Numbers whose sums, differences and products land where integers are stored otherwise."""
     edge = pick.choice((1, -1)) * 2 ** pick.choice((29, 30, 31, 53, 63)) + pick.choice((-1, 0, 1))
@@ -276,4 +290,5 @@ THEMES = (
     generalized,
     subproperties_of_our_own,
     sums_at_the_edges,
+    crowds,
 )
