@@ -27,6 +27,7 @@ from livefacts.model.facts import Fact, Symbol
 from livefacts.plan import compile_rules
 from livefacts.plan.explain import explained
 from livefacts.plan.normalize import VIOLATION, violation_variables
+from livefacts.plan.operators import Plan
 from livefacts.rules.program import Program, Rule
 from livefacts.rules.safety import check
 from livefacts.service.arguments import as_statement, as_statements
@@ -166,7 +167,7 @@ class Reasoner:
         intake, outtake = self._facts(add), self._facts(remove)
         if add_rules is not None:
             intake.take_program(rulefile.open_rules(add_rules))
-        return self._take(intake, outtake=outtake, gone=self._named_rules(remove_rules))
+        return self._take(intake, outtake=outtake, dropped=self._named_rules(remove_rules))
 
     def _facts(self, facts: Any) -> Intake:
         intake = Intake(self._dictionary)
@@ -202,29 +203,44 @@ class Reasoner:
         intake: Intake,
         rejects: Rejects | None = None,
         outtake: Intake | None = None,
-        gone: Sequence[Rule] = (),
+        dropped: Sequence[Rule] = (),
     ) -> Delta:
         """Make one change of what was taken in; all of it happens, or nothing."""
-        program = self._program.minus(gone).joined(intake.program)
+        program = self._program.minus(dropped).joined(intake.program)
         plan = None
         if program.rules != self._program.rules:
             check(program)
             plan = compile_rules(program.rules)
-        quads = intake.quads()
-        named = np.ascontiguousarray(quads[:, :3]) if len(quads) else None
+        gone = self._graphs.present(outtake.quads()) if outtake else intake.quads()[:0]
         before, self._program = self._program, program
         self._engine.limit = self._limit if self._limit is not None else program.limit
         try:
-            ids = self._engine.apply(
-                Change(intake.facts(), named, {} if outtake is None else outtake.facts(), plan=plan)
-            )
+            ids = self._engine.apply(self._change(intake, outtake, gone, plan))
         except BaseException:
             self._program = before
             raise
         self.prefixes |= dict(program.prefixes) | intake.prefixes
-        return self._publish(ids, self._graphs.add(quads), rejects)
+        self._graphs.remove(gone)
+        return self._publish(ids, self._graphs.add(intake.quads()), gone, rejects)
 
-    def _publish(self, ids: IdDelta, quads: Ids, rejects: Rejects | None) -> Delta:
+    def _change(
+        self, intake: Intake, outtake: Intake | None, gone: Ids, plan: Plan | None
+    ) -> Change:
+        """The change for the engine, in which a triple counts as told while any graph tells it."""
+        quads = intake.quads()
+        named = np.ascontiguousarray(quads[:, :3]) if len(quads) else None
+        untold = outtake.facts() if outtake else {}
+        unmarked = unnamed = None
+        if len(self._graphs) and TRIPLES in untold:
+            is_named = self._graphs.others(untold[TRIPLES], gone)
+            unmarked = untold[TRIPLES][is_named]
+            untold[TRIPLES] = untold[TRIPLES][~is_named]
+        if len(gone):
+            triples = np.ascontiguousarray(gone[:, :3])
+            unnamed = triples[~self._graphs.others(triples, gone)]
+        return Change(intake.facts(), named, untold, unmarked, unnamed, plan)
+
+    def _publish(self, ids: IdDelta, quads: Ids, gone: Ids, rejects: Rejects | None) -> Delta:
         self._seq += 1
         delta = Delta(
             self._seq,
@@ -237,7 +253,7 @@ class Reasoner:
         )
         self._shown += len(delta.added) - len(delta.removed)
         if self._queries is not None:
-            self._follow_in_queries(self._queries, delta, quads)
+            self._follow_in_queries(self._queries, delta, quads, gone)
         return delta
 
     def _scope(self, kind: str) -> bytes:
@@ -362,13 +378,13 @@ class Reasoner:
         for row in quads:
             yield Quad(*decode(row))  # type: ignore[arg-type]
 
-    def _follow_in_queries(self, store: QueryStore, delta: Delta, quads: Ids) -> None:
+    def _follow_in_queries(self, store: QueryStore, delta: Delta, quads: Ids, gone: Ids) -> None:
         if len(delta.added) + len(delta.removed) + len(quads) > FOLLOWED:
             self._queries = None
             return
         added = [fact for fact in delta.added if isinstance(fact, Triple)]
         removed = [fact for fact in delta.removed if isinstance(fact, Triple)]
-        store.apply([*added, *self._named_quads(quads)], removed)
+        store.apply([*added, *self._named_quads(quads)], [*removed, *self._named_quads(gone)])
 
     # writing
 

@@ -39,6 +39,30 @@ class NamedGraphs:
         self._store.insert(self._relation, new)
         return new
 
+    def present(self, quads: Ids) -> Ids:
+        """Those of these that are asserted, each once."""
+        if not len(quads):
+            return quads
+        quads = np.unique(quads, axis=0)
+        found: Ids = quads[self._store.find(self._relation, quads) > 0]
+        return found
+
+    def remove(self, quads: Ids) -> None:
+        """Take back assertions, all of which are there."""
+        for row in self._store.find(self._relation, quads).tolist():
+            self._store.remove(self._relation, row)
+
+    def others(self, triples: Ids, gone: Ids) -> NDArray[np.bool_]:
+        """Which of these triples some graph asserts, not counting the assertions that go."""
+        index = self._store.index(self._relation, (0, 1, 2))
+        leaving = set(map(tuple, gone.tolist()))
+        asserted = []
+        for triple in triples.tolist():
+            rows = self._store.chain(self._relation, index, triple)
+            quads = self._store.columns(self._relation, rows).tolist()
+            asserted.append(any(tuple(quad) not in leaving for quad in quads))
+        return np.array(asserted, np.bool_)
+
     def quads(self) -> Ids:
         """All of them."""
         return self._store.columns(self._relation, self._store.with_flags(self._relation))

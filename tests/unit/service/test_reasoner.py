@@ -147,6 +147,67 @@ class TestGraphs:
         assert set(reasoner.facts(derived=False)) == {Triple(ANN, KNOWS, BEN)}
         assert len(reasoner.query("SELECT * WHERE { GRAPH ?g { ?s ?p ?o } }")) == 1
 
+    def test_a_triple_stays_told_while_any_graph_tells_it(self) -> None:
+        triple, g, h = Triple(ANN, KNOWS, BEN), NamedNode("x:g"), NamedNode("x:h")
+        reasoner = lf.Reasoner(rules="[?y, <x:knows>, ?x] :- [?x, <x:knows>, ?y] .")
+        reasoner.query("ASK {}")
+        reasoner.add([triple, Quad(ANN, KNOWS, BEN, g), Quad(ANN, KNOWS, BEN, h)])
+        assert not reasoner.remove(triple)
+        assert not reasoner.remove(Quad(ANN, KNOWS, BEN, g))
+        assert len(reasoner.query("SELECT * { GRAPH ?g { ?s ?p ?o } }")) == 1
+        assert len(reasoner.remove(Quad(ANN, KNOWS, BEN, h)).removed) == 2
+        assert not reasoner.query("ASK { GRAPH ?g { ?s ?p ?o } }")
+        assert len(reasoner) == 0
+
+    def test_a_graph_that_goes_leaves_what_the_default_graph_tells(self) -> None:
+        reasoner = lf.Reasoner()
+        reasoner.add([Triple(ANN, KNOWS, BEN), Quad(ANN, KNOWS, BEN, NamedNode("x:g"))])
+        assert not reasoner.remove(Quad(ANN, KNOWS, BEN, NamedNode("x:g")))
+        assert not reasoner.remove(Quad(ANN, KNOWS, BEN, NamedNode("x:never")))
+        assert list(reasoner.remove(Triple(ANN, KNOWS, BEN)).removed) == [Triple(ANN, KNOWS, BEN)]
+
+
+class TestRemoving:
+    def test_a_conclusion_goes_with_its_last_reason(self) -> None:
+        reasoner = lf.Reasoner(rules="q(?x) :- p(?x) . q(?x) :- r(?x) .")
+        reasoner.add([("p", "a"), ("r", "a")])
+        assert [str(fact) for fact in reasoner.remove([("p", "a")]).removed] == ["p(a)"]
+        assert sorted(map(str, reasoner.remove([("r", "a")]).removed)) == ["q(a)", "r(a)"]
+
+    def test_removing_what_was_never_told_changes_nothing(self) -> None:
+        reasoner = lf.Reasoner(rules="q(?x) :- p(?x) .")
+        reasoner.add([("p", "a")])
+        assert not reasoner.remove([("q", "a"), ("p", "b")])
+
+    def test_what_is_removed_and_added_is_there(self) -> None:
+        reasoner = lf.Reasoner(rules="q(?x) :- p(?x) .")
+        reasoner.add([("p", "a")])
+        assert not reasoner.apply(add=[("p", "a")], remove=[("p", "a")])
+
+    def test_facts_that_hold_up_each_other_go_together(self) -> None:
+        subclass = f"<x:A> <{RDFS}subClassOf> <x:B> . <x:B> <{RDFS}subClassOf> <x:A> ."
+        for rules in (
+            "rho-df",
+            "[?x, a, <x:B>] :- [?x, a, <x:A>] . [?x, a, <x:A>] :- [?x, a, <x:B>] .",
+        ):
+            reasoner = lf.Reasoner(rules=rules)
+            reasoner.add(subclass + " <x:a> a <x:A> .")
+            assert len(reasoner.remove("<x:a> a <x:A> .").removed) == 2
+
+    def test_a_rule_goes_by_id_or_by_text(self) -> None:
+        reasoner = lf.Reasoner(rules="@id up q(?x) :- p(?x) . r(?x) :- q(?x) .")
+        reasoner.add([("p", "a")])
+        assert [str(fact) for fact in reasoner.remove_rules("r(?y)   :- q(?y) .").removed] == [
+            "r(a)"
+        ]
+        assert [str(fact) for fact in reasoner.remove_rules("up").removed] == ["q(a)"]
+        with pytest.raises(lf.RuleError, match="no such rule"):
+            reasoner.remove_rules("q(?x) :- p(?x) .")
+
+    def test_counting_alone_is_refused_under_recursion(self) -> None:
+        with pytest.raises(lf.RuleError, match="hold up each other"):
+            lf.Reasoner(rules="p(?x, ?z) :- p(?x, ?y), p(?y, ?z) .", maintenance="counting")
+
 
 class TestBlankNodes:
     def test_labels_are_local_to_a_text(self) -> None:

@@ -42,13 +42,15 @@ MAINTENANCE = (COUNTING_DRED, DRED, COUNTING, RECOMPUTE)
 class Change:
     """What is told and untold, by shape; for triples that are in named graphs, apart.
 
-    `untold` are facts that the default graph no longer asserts, `unnamed` triples that no
-    graph asserts any more.  Removals come before additions.
+    `untold` are facts that the default graph no longer asserts, nor any other; `unmarked`
+    triples that the default graph no longer asserts, but a named one does; `unnamed` triples
+    that no named graph asserts any more.  Removals come before additions.
     """
 
     facts: Facts = field(default_factory=dict)
     named: Ids | None = None
     untold: Facts = field(default_factory=dict)
+    unmarked: Ids | None = None
     unnamed: Ids | None = None
     plan: Plan | None = None
 
@@ -221,8 +223,11 @@ class EmbeddedEngine:
             flags = self._flags_of(relation, ids)
             told = flags & IN_DEFAULT != 0
             self.interpreter.take(relation, _distinct(ids[told]), ASSERTED | IN_DEFAULT)
+        if change.unmarked is not None:
+            marked = self._flags_of(TRIPLES, change.unmarked) & IN_DEFAULT != 0
+            self.interpreter.take(TRIPLES, _distinct(change.unmarked[marked]), IN_DEFAULT)
         if change.unnamed is not None:
-            told = self._flags_of(TRIPLES, change.unnamed) & ASSERTED != 0
+            told = self._flags_of(TRIPLES, change.unnamed) & (ASSERTED | IN_DEFAULT) == ASSERTED
             self.interpreter.take(TRIPLES, _distinct(change.unnamed[told]), ASSERTED)
 
     def _flags_of(self, relation: int, facts: Ids) -> NDArray[np.int32]:
@@ -263,11 +268,15 @@ class EmbeddedEngine:
         default = self._with_flags(LIVE | ASSERTED | IN_DEFAULT)
         for shape, ids in change.untold.items():
             default[shape] = _without(default.get(shape, ids[:0]), ids)
+        if change.unmarked is not None:
+            default[TRIPLES] = _without(default[TRIPLES], change.unmarked)
         rows = self.store.with_flags(TRIPLES, LIVE | ASSERTED)
         rows = rows[self.store.flags(TRIPLES)[rows] & IN_DEFAULT == 0]
         named = self.store.columns(TRIPLES, rows)
         if change.unnamed is not None:
             named = _without(named, change.unnamed)
+        if change.unmarked is not None:
+            named = _joined(named, change.unmarked)
         return Change(
             {s: _joined(default.get(s), change.facts.get(s)) for s in default | change.facts},
             _joined(named, change.named),
