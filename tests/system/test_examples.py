@@ -23,6 +23,7 @@ PROMISED = {
     "02_rdf_and_queries.py": ["<http://example.org/virginia> made <http://example.org/orlando>"],
     "03_constraints.py": ["cat_or_dog", "too_warm", "tom", "180"],
     "04_universities.py": ["facts are true", "Person", "Chair"],
+    "05_changes.py": ["+ cut_off(castle)", "- route(harbour, castle)", "- cut_off(castle)"],
 }
 
 
@@ -42,6 +43,16 @@ def test_an_example_says_what_it_promises(path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert [words for words in PROMISED[path.name] if words not in done.stdout] == []
+
+
+def test_the_page_on_changes_prints_what_its_remarks_say(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = (ROOT / "docs" / "changes.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    exec(block, {})
+    promised = re.findall(r"print\(.*\)\s+# (.*)", block)
+    assert capsys.readouterr().out.splitlines() == promised
 
 
 def test_the_tour_in_the_readme_runs_as_it_is_printed(
