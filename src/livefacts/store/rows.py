@@ -141,7 +141,7 @@ class RowStore:
         self.rows = Rows(relations, np.concatenate([indices, line]))
         self._slots.append(slots)
         self._indices[relation, columns, wanted] = number
-        if place:
+        if place and self.live(relation):
             block = np.zeros(rowkernels.BLOCK, np.int64)
             rowkernels.link_all(self.rows, relation, number, self._tags, block)
         return number
@@ -174,15 +174,17 @@ class RowStore:
         if (line[USED] + more) * 10 <= (line[MASK] + 1) * 7:
             return
         slots = np.zeros(_table_size(int(line[USED]) + more), np.int64)
-        rowkernels.rehash(self._slots[index], slots)
+        if line[USED]:
+            rowkernels.rehash(self._slots[index], slots)
         self._slots[index] = slots
         line[SLOTS], line[MASK] = slots.ctypes.data, len(slots) - 1
 
     def _widen(self, relation: int, stride: int) -> None:
         line = self.rows.relations[relation]
         old = self._data[relation]
-        new = np.empty(int(line[CAPACITY]) * stride, np.int32)
-        rowkernels.relay(old, int(line[STRIDE]), new, stride, int(line[HIGH]))
+        new = np.zeros(int(line[CAPACITY]) * stride, np.int32)
+        if line[HIGH] > 1:
+            rowkernels.relay(old, int(line[STRIDE]), new, stride, int(line[HIGH]))
         self._data[relation] = new
         line[ADDRESS], line[STRIDE] = new.ctypes.data, stride
 
