@@ -29,7 +29,6 @@ class Symbol:
 Term: TypeAlias = NamedNode | BlankNode | Literal | Triple | Symbol
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
-PLAIN_DATATYPES = tuple(XSD + name for name in ("integer", "decimal", "double", "boolean"))
 
 
 class Fact(NamedTuple):
@@ -51,11 +50,21 @@ class Fact(NamedTuple):
 
 
 def shown(term: Term) -> str:
-    """A term as people write it: numbers and booleans without their datatype.
+    """A term as people write it: a number or boolean plainly, where it reads back as the same.
 
     >>> shown(Literal(2)), shown(Literal("2"))
     ('2', '"2"')
     """
-    if isinstance(term, Literal) and term.datatype.value in PLAIN_DATATYPES:
+    if isinstance(term, Literal) and _reads_back(term.value, term.datatype.value):
         return term.value
     return str(term)
+
+
+def _reads_back(text: str, datatype: str) -> bool:
+    has_exponent = "e" in text.lower() and any(c.isdigit() for c in text)
+    return (
+        (datatype == XSD + "integer" and text.lstrip("-").isdecimal())
+        or (datatype == XSD + "decimal" and "." in text)
+        or (datatype == XSD + "double" and has_exponent)
+        or (datatype == XSD + "boolean" and text in ("true", "false"))
+    )

@@ -184,6 +184,8 @@ class Reasoner:
         for rule in [rules] if isinstance(rules, str | Rule) else rules:
             if isinstance(rule, str) and rule in {each.id for each in self._program}:
                 found.append(self._program.rule(rule))
+            elif isinstance(rule, str) and ":-" not in rule:
+                raise RuleError(f"there is no rule {rule}", hint="Reasoner.rules lists them")
             elif isinstance(rule, str):
                 found.extend(self._known(each) for each in rulefile.open_rules(rule).rules)
             else:

@@ -35,8 +35,11 @@ def user_cache_directory() -> Path:
 
 
 def kernel_cache_directory() -> Path:
-    """The folder of machine code made from the kernels as they are now."""
-    digest = hashlib.sha256()
+    """The folder of machine code made from the kernels as they are now, and where they are.
+
+    Numba keeps machine code by the path of its source: another checkout has its own.
+    """
+    digest = hashlib.sha256(str(PACKAGE).encode())
     for folder in KERNEL_FOLDERS:
         for path in sorted((PACKAGE / folder).glob("*.py")):
             digest.update(path.read_bytes())

@@ -46,7 +46,8 @@ class TestArguments:
         moment = datetime(2026, 5, 1, 12, tzinfo=UTC)
         reasoner.add([("seen", "ann", 2, Decimal("1.50"), True, 2.5, moment, Literal("hi"))])
         assert [str(fact) for fact in reasoner.facts()] == [
-            'seen(ann, 2, 1.50, true, 2.5, "2026-05-01T12:00:00+00:00"'
+            'seen(ann, 2, 1.50, true, "2.5"^^<http://www.w3.org/2001/XMLSchema#double>, '
+            '"2026-05-01T12:00:00+00:00"'
             '^^<http://www.w3.org/2001/XMLSchema#dateTime>, "hi")'
         ]
 
