@@ -94,9 +94,18 @@ class Level:
     single_is_mixed: bool = False
     """Whether conclusions of other rules depend on those of `single` and the other way round."""
 
+    def general(self) -> Level:
+        """The same with every rule in plans."""
+        plans = self.plans + self.single_plans
+        return Level(self.aggregates, plans, self.negative)
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A whole program, level by level."""
 
     levels: tuple[Level, ...]
+
+    def general(self) -> Plan:
+        """The same with every rule in plans, none following single triples."""
+        return Plan(tuple(level.general() for level in self.levels))

@@ -1,9 +1,10 @@
 """The schema split: rules that follow one triple at a time once the schema is closed.
 
-A rule without any schema atom belongs only if its premise is any triple at all.  A schema atom speaks of the RDFS or OWL vocabulary: its predicate is one of that
+A schema atom speaks of the RDFS or OWL vocabulary: its predicate is one of that
 vocabulary's, or it is rdf:type with such a class.  A rule belongs to the split when all
 of its premises but at most one are schema atoms: then, under a closed schema, every
-other triple has a fixed set of consequences.  Whether the data keep the schema apart
+other triple has a fixed set of consequences.  A rule without any schema atom belongs only
+if its premise is any triple at all.  Whether the data keep the schema apart
 (nobody declares a subproperty of rdfs:subClassOf) is for the engine to find out.
 
 Paper: DynamiTE, section 3.2 (rule types 1 to 3), for any program.

@@ -306,7 +306,7 @@ class Reasoner:
             "derived": len(self.facts(derived=True)),
             "rules": len(self._program),
             "terms": len(self._dictionary),
-            "named_graphs": len(self._graphs.graphs),
+            "named_graphs": self._graphs.count_graphs(),
             "fact_bytes": rows,
             "term_bytes": terms,
             "rule_instances": self._engine.derivations,
@@ -381,7 +381,7 @@ class Reasoner:
             yield Quad(*decode(row))  # type: ignore[arg-type]
 
     def _follow_in_queries(self, store: QueryStore, delta: Delta, quads: Ids, gone: Ids) -> None:
-        if len(delta.added) + len(delta.removed) + len(quads) > FOLLOWED:
+        if len(delta.added) + len(delta.removed) + len(quads) + len(gone) > FOLLOWED:
             self._queries = None
             return
         added = [fact for fact in delta.added if isinstance(fact, Triple)]

@@ -6,8 +6,6 @@ all other graphs, as rows of subject, predicate, object and graph.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,7 +22,10 @@ class NamedGraphs:
     def __init__(self) -> None:
         self._store = RowStore()
         self._relation = self._store.relation(QUADS)
-        self.graphs: dict[int, None] = {}
+
+    def count_graphs(self) -> int:
+        """How many graphs assert something."""
+        return len(np.unique(self.quads()[:, 3]))
 
     def __len__(self) -> int:
         return self._store.live(self._relation)
@@ -33,7 +34,6 @@ class NamedGraphs:
         """Assert these; returns those that were new."""
         if not len(quads):
             return quads
-        self.graphs.update(dict.fromkeys(np.unique(quads[:, 3]).tolist()))
         quads = np.unique(quads, axis=0)
         new: Ids = quads[self._store.find(self._relation, quads) == 0]
         self._store.insert(self._relation, new)
@@ -66,8 +66,3 @@ class NamedGraphs:
     def quads(self) -> Ids:
         """All of them."""
         return self._store.columns(self._relation, self._store.with_flags(self._relation))
-
-    def pieces(self, size: int) -> Iterator[Ids]:
-        quads = self.quads()
-        for first in range(0, len(quads), size):
-            yield quads[first : first + size]

@@ -39,7 +39,8 @@ from livefacts.store.layout import (
 
 Ids = NDArray[np.int32]
 TRIPLES = 0
-"""The relation of triples; relation 1 + n holds the predicate facts of arity n."""
+"""The shape of triples, and the number of their relation; shape 1 + n is that of predicate facts
+of arity n, whose relation has a number in the order of first use."""
 SMALLEST_TABLE = 1 << 6
 FEWEST_ROWS = 64
 
@@ -79,9 +80,6 @@ class RowStore:
         """Relation numbers by shape."""
         return dict(self._relations)
 
-    def shape_of(self, relation: int) -> int:
-        return next(s for s, number in self._relations.items() if number == relation)
-
     def _add_relation(self, columns: int) -> int:
         relations, indices = self.rows
         line = np.zeros((1, relations.shape[1]), np.int64)
@@ -115,6 +113,10 @@ class RowStore:
         """
         number = self._indices.get((relation, tuple(columns), wanted))
         return self._add_index(relation, tuple(columns), wanted) if number is None else number
+
+    def has_index(self, relation: int, columns: Sequence[int]) -> bool:
+        """Whether there is an index on these columns for all rows."""
+        return (relation, tuple(columns), 0) in self._indices
 
     def has_index_room(self, relation: int, columns: Sequence[int], wanted: int = 0) -> bool:
         """Whether an index on these columns is there or can still be added."""

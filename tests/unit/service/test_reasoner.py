@@ -205,6 +205,41 @@ class TestRemoving:
         with pytest.raises(lf.RuleError, match="no such rule"):
             reasoner.remove_rules("q(?x) :- p(?x) .")
 
+    def test_facts_of_any_width_can_be_told_before_any_rule(self) -> None:
+        reasoner = lf.Reasoner()
+        wide = [("p", *range(width)) for width in range(1, 12)]
+        reasoner.add([(f"{name}{len(rest)}", *rest) for name, *rest in wide])
+        assert sorted(len(fact.arguments) for fact in reasoner.facts()) == list(range(1, 12))  # type: ignore[union-attr]
+
+    @pytest.mark.parametrize("single_path", [True, False])
+    def test_a_rule_that_closes_a_circle_with_the_schema_lets_it_fall(
+        self, single_path: bool
+    ) -> None:
+        reasoner = lf.Reasoner(rules="rho-df", single_path=single_path)
+        schema = f"<x:q> <{RDFS}subPropertyOf> <x:p> . <x:p> <{RDFS}domain> <x:C> ."
+        reasoner.add(schema + " <x:x> <x:p> <x:y> .")
+        reasoner.add_rules("[?x, <x:q>, <x:y>] :- [?x, a, <x:C>] .")
+        reasoner.remove("<x:x> <x:p> <x:y> .")
+        assert len(reasoner) == 2
+
+    @pytest.mark.parametrize("single_path", [True, False])
+    def test_a_rule_that_turned_recursive_lets_its_circle_fall(self, single_path: bool) -> None:
+        rule = "[?x, <x:k>, ?c] :- [?c, rdfs:domain, <x:D>], [?x, <x:q>, ?c] ."
+        reasoner = lf.Reasoner(rules=rule, single_path=single_path)
+        reasoner.add(f"<x:c> <{RDFS}domain> <x:D> . <x:a> <x:q> <x:c> .")
+        reasoner.add_rules("[?x, <x:q>, ?c] :- [?x, <x:k>, ?c] .")
+        reasoner.remove("<x:a> <x:q> <x:c> .")
+        assert len(reasoner) == 1
+
+    def test_the_limit_is_on_one_change_also_when_rules_come(self) -> None:
+        reasoner = lf.Reasoner(limit=5)
+        for number in range(20):
+            reasoner.add([("p", number)])
+        assert len(reasoner.add_rules("q(?x) :- p(?x), ?x < 3 .").added) == 3
+        with pytest.raises(lf.LimitError):
+            reasoner.add_rules("z(?x) :- p(?x) .")
+        assert len(reasoner.rules) == 1
+
     def test_counting_alone_is_refused_under_recursion(self) -> None:
         with pytest.raises(lf.RuleError, match="hold up each other"):
             lf.Reasoner(rules="p(?x, ?z) :- p(?x, ?y), p(?y, ?z) .", maintenance="counting")

@@ -88,9 +88,12 @@ class EmbeddedEngine:
 
     def _bind(self, plan: Plan) -> None:
         self._check_counting(plan)
-        self.plan = plan
-        self._levels = [self._bound(level) for level in plan.levels or (Level(),)]
-        mixed = any(level.single and level.single_is_mixed for level in plan.levels)
+        self.plan = plan if self.single_path else plan.general()
+        self._levels = [self._bound(level) for level in self.plan.levels or (Level(),)]
+        self._set_dooms()
+
+    def _set_dooms(self) -> None:
+        mixed = any(level.single and level.single_is_mixed for level in self.plan.levels)
         self.interpreter.doom(singles=mixed, everything=self._maintenance == DRED)
 
     def _check_counting(self, plan: Plan) -> None:
@@ -135,7 +138,7 @@ class EmbeddedEngine:
     def apply(self, change: Change) -> IdDelta:
         """Make a change; all of it happens, or nothing."""
         if self._maintenance != RECOMPUTE or self._is_empty:
-            rules = None if change.plan is None else rule_change(self.plan, change.plan)
+            rules = None if change.plan is None else self._rule_change(change.plan)
             if rules is None or (rules.keeps_single and not self._is_empty):
                 try:
                     return self._follow(change, rules)
@@ -143,15 +146,20 @@ class EmbeddedEngine:
                     self.single_path = False
         return self._recompute(change)
 
+    def _rule_change(self, plan: Plan) -> RuleChange:
+        return rule_change(self.plan, plan if self.single_path else plan.general())
+
     def _follow(self, change: Change, rules: RuleChange | None = None) -> IdDelta:
         """Follow a change through all levels."""
         plan, levels = self.plan, self._levels
         try:
+            self.interpreter.on_pause = lambda made: self._on_pause(made, 0)
             self._untell(change)
             if rules is not None:
                 self._drop_rules(rules)
+            derived = self.interpreter.made
             self._tell(change)
-            told = self.interpreter.made
+            told = self.interpreter.made - derived
             self.interpreter.on_pause = lambda made: self._on_pause(made, told)
             if rules is not None:
                 self._adopt_rules(rules)
@@ -161,6 +169,7 @@ class EmbeddedEngine:
         except BaseException:
             self.interpreter.roll_back()
             self.plan, self._levels = plan, levels
+            self._set_dooms()
             self._restore()
             raise
         self._is_empty = False
@@ -194,8 +203,9 @@ class EmbeddedEngine:
     def _adopt_rules(self, rules: RuleChange) -> None:
         """Second pass: the new levels; rules that have become recursive count as such."""
         self._check_counting(rules.plan)
-        followed = next((level for level in self._levels if level.path is not None), None)
         self.plan = rules.plan
+        self._set_dooms()
+        followed = next((level for level in self._levels if level.path is not None), None)
         self._levels = [
             self._adopted(level, followed if level.single else None) for level in rules.new_levels
         ]
@@ -253,8 +263,13 @@ class EmbeddedEngine:
         old = copy(self)
         try:
             self.plan = self.plan if change.plan is None else change.plan
+            self.limit = None
             self._start()
             self._follow(old._told_after(change))
+            self.limit = old.limit
+            delta = _difference(old, self)
+            self._on_pause(sum(int(flags.sum()) for flags in delta.derived.values()), 0)
+            return delta
         except NotSingleError:
             self.__dict__.update(old.__dict__)
             self.single_path = False
@@ -262,7 +277,6 @@ class EmbeddedEngine:
         except BaseException:
             self.__dict__.update(old.__dict__)
             raise
-        return _difference(old, self)
 
     def _told_after(self, change: Change) -> Change:
         default = self._with_flags(LIVE | ASSERTED | IN_DEFAULT)

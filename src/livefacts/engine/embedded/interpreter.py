@@ -83,10 +83,7 @@ class Interpreter:
 
     def fit(self, binder: Binder) -> None:
         """Let plans of this size run."""
-        widest = max(self.store.width(number) for number in range(self.store.count))
-        if len(self._machine.out) < OUT_ROWS * (widest + 2):
-            assert self._machine.state[code.OUT_COUNT] == 0, "plans are bound between changes"
-            self._replace(out=np.zeros(OUT_ROWS * (widest + 2), np.int32))
+        widest = self._fit_buffer()
         slots = max(16, binder.most_slots + 1, binder.most_steps + 2, widest)
         if len(self._machine.env) < slots:
             self._replace(
@@ -94,6 +91,14 @@ class Interpreter:
                 cursor=np.zeros(slots, np.int64),
                 key=np.zeros(slots, np.int32),
             )
+
+    def _fit_buffer(self) -> int:
+        """Let the buffer hold facts of every relation there is; the widest of them."""
+        widest = max(self.store.width(number) for number in range(self.store.count))
+        if len(self._machine.out) < OUT_ROWS * (widest + 2):
+            assert self._machine.state[code.OUT_COUNT] == 0, "an empty buffer can be replaced"
+            self._replace(out=np.zeros(OUT_ROWS * (widest + 2), np.int32))
+        return widest
 
     def _replace(self, **arrays: Any) -> None:
         self._machine = self._machine._replace(**arrays)
@@ -137,6 +142,7 @@ class Interpreter:
 
     def _change(self, mode: int, relation: int, facts: Ids, support: int) -> None:
         self._store_waiting()
+        self._fit_buffer()
         self._mode = mode
         facts = np.ascontiguousarray(facts, np.int32)
         if mode == code.GAIN and len(facts) > OUT_ROWS:

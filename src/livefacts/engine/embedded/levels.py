@@ -211,5 +211,11 @@ class BoundLevel:
             fact = np.array([[constants[column] for column in sorted(constants)]], np.int32)
             rows = self._store.find(relation, fact)
             return rows[rows > 0]
-        index = self._store.index(relation, sorted(constants))
-        return self._store.chain(relation, index, [constants[c] for c in sorted(constants)])
+        columns = sorted(constants)
+        if self._store.has_index(relation, columns):
+            index = self._store.index(relation, columns)
+            return self._store.chain(relation, index, [constants[c] for c in columns])
+        rows = self._store.with_flags(relation)
+        facts = self._store.columns(relation, rows)[:, columns]
+        fitting: Entries = rows[(facts == [constants[c] for c in columns]).all(axis=1)]
+        return fitting

@@ -7,6 +7,8 @@ reached search again along the edges that are left.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -180,12 +182,23 @@ class TransitiveLosses:
             starts.update(self._starts_to(edges, start))
         lost: list[int] = []
         for start in sorted(starts):
-            self._search(edges, start)
-            lost.extend(self._collect(edges, start))
+            with self._unmarked(edges, start):
+                self._search(edges, start)
+                lost.extend(self._collect(edges, start))
         return lost
 
+    @contextmanager
+    def _unmarked(self, edges: Edges, start: int) -> Iterator[None]:
+        """Whatever happens, no mark of a search stays behind."""
+        try:
+            yield
+        except BaseException:
+            clear_marks(self._store.rows, edges, start, self._key, self._lost[:0], 0)
+            raise
+
     def _reaches(self, edges: Edges, start: int, end: int) -> bool:
-        self._search(edges, start)
+        with self._unmarked(edges, start):
+            self._search(edges, start)
         pair = np.zeros((1, 3), np.int32)
         columns = [edges.predicate_column, edges.start_column, edges.end_column]
         pair[0, columns] = edges.predicate, start, end

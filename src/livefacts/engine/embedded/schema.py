@@ -212,7 +212,8 @@ class SinglePath:
             raise NotSingleError
         old, now = self._heads.get(kind), set(heads)
         self._heads[kind] = heads
-        self._table.put(kind, heads, 0)
+        if old != heads or not self._table.has(kind):
+            self._table.put(kind, heads, 0)
         if old is not None and now != set(old):
             self._take_back(kind, [head for head in old if head not in now])
             self._give(kind, [head for head in heads if head not in set(old)])
@@ -375,6 +376,9 @@ class _KindTable:
         self._kinds += int(self._keys[at, 0] == 0)
         self._keys[at] = first, second, self._put_heads(heads), len(heads), mode, triples
         self.arrays = code.Consequences(self._keys, self._heads, True)
+
+    def has(self, kind: Kind) -> bool:
+        return bool(code.lookup_entry(self._keys, *_key(kind)) >= 0)
 
     def remove(self, kind: Kind) -> None:
         self._keys[code.lookup_entry(self._keys, *_key(kind)), 4] = REMOVED
