@@ -49,6 +49,11 @@ if TYPE_CHECKING:
     from livefacts.service.queries import QueryStore
     from livefacts.service.results import QueryResult
 
+UNIVERSITIES = (
+    "http://livefacts.example/university#",
+    "http://swat.cse.lehigh.edu/onto/univ-bench.owl#",
+)
+"""Vocabularies of university data, generated and LUBM: `ub:` stands for the one that is loaded."""
 REPORT, REFUSE = "report", "refuse"
 PIECE = 1 << 16
 FOLLOWED = 50_000
@@ -361,7 +366,14 @@ class Reasoner:
         """
         if self._queries is None:
             self._queries = self._filled()
-        return self._queries.query(text, self.prefixes)
+        return self._queries.query(text, self._known_prefixes())
+
+    def _known_prefixes(self) -> dict[str, str]:
+        known = dict(self.prefixes)
+        for vocabulary in UNIVERSITIES:
+            if self._dictionary.find(NamedNode(vocabulary + "Person")) is not None:
+                known.setdefault("ub", vocabulary)
+        return known
 
     def _filled(self) -> QueryStore:
         from livefacts.service.queries import QueryStore

@@ -387,6 +387,17 @@ class TestQueriesInStep:
         ((n,),) = reasoner.query("SELECT ?n { ?s <x:n> ?n }")
         assert n == Literal("01", datatype=NamedNode("http://www.w3.org/2001/XMLSchema#integer"))
 
+    def test_ub_stands_for_the_university_vocabulary_that_is_loaded(self) -> None:
+        for vocabulary in (
+            "http://livefacts.example/university#",
+            "http://swat.cse.lehigh.edu/onto/univ-bench.owl#",
+        ):
+            reasoner = lf.Reasoner()
+            reasoner.add(f"<x:ann> a <{vocabulary}Person> .")
+            assert len(reasoner.query("SELECT ?x WHERE { ?x a ub:Person } LIMIT 5")) == 1
+        with pytest.raises(lf.QueryError, match="ub: is not declared"):
+            lf.Reasoner().query("ASK { ?x a ub:Person }")
+
     def test_prefixes_of_loaded_texts_and_rules_are_known(self) -> None:
         reasoner = lf.Reasoner(rules="@prefix r: <x:r#> . [?x, a, r:T] :- [?x, a, r:S] .")
         reasoner.add("@prefix d: <x:d#> . d:a a <x:r#S> .")
