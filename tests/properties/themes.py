@@ -245,14 +245,29 @@ def crowds(pick: random.Random, words: Vocabulary) -> Theme:
     """Constraints over the number of neighbours: of each node, and of all together."""
     relation = _binary(pick)
     each = Aggregate(N, "count", (X,), (relation(X, Y),))
+    crowded = [Comparison(N, ">", integer(1))] if pick.random() < 0.5 else []
     rules = [
-        Rule(None, (each, predicate("small", Y), Comparison(N, ">", integer(1)))),
+        Rule(None, (each, predicate("small", Y), *crowded)),
         Rule(
             None, (Aggregate(M, "count", (X, Y), (relation(X, Y),)), Comparison(M, ">", integer(3)))
         ),
         Rule(predicate("small", Y), (relation(X, Y), Comparison(X, "!=", Y))),
     ]
     return rules, _edges(pick, words, relation)
+
+
+def projections(pick: random.Random, words: Vocabulary) -> Theme:
+    """Aggregates that leave out a variable, over facts that differ in nothing else."""
+    scores = (predicate("score", X, M, Y),)
+    rules = [
+        Rule(predicate("fans", Y, N), (Aggregate(N, "count", (X,), scores),)),
+        Rule(predicate("worth", Y, N), (Aggregate(N, "sum", (M,), scores),)),
+        Rule(predicate("mean", N), (Aggregate(N, "avg", (M, X), scores),)),
+        Rule(predicate("least", X, N), (Aggregate(N, "min", (M, Y), scores),)),
+    ]
+    nodes, values = words.subjects[:2], pick.sample(words.values, 2)
+    drawn = [(pick.choice(nodes), pick.choice(values), pick.choice(nodes)) for _ in range(6)]
+    return pick.sample(rules, 3), [Fact("score", terms) for terms in drawn]
 
 
 def sums_at_the_edges(pick: random.Random, words: Vocabulary) -> Theme:
@@ -291,4 +306,5 @@ THEMES = (
     subproperties_of_our_own,
     sums_at_the_edges,
     crowds,
+    projections,
 )
