@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from livefacts.engine.contract import IdDelta, Ids
-from livefacts.model.facts import Term, shown
+from livefacts.model.facts import Fact, Term, shown
+from livefacts.service.assertions import Assertions
 from livefacts.service.reading import FactReader, FactView
+from livefacts.store.rows import TRIPLES
+from livefacts.syntax.patchwriter import fact_lines, write_patch
 from livefacts.syntax.rejects import Reject
 
 
@@ -37,6 +40,7 @@ class Delta:
         seq: int,
         ids: IdDelta,
         reader: FactReader,
+        assertions: Assertions,
         *,
         violations: Sequence[Violation] = (),
         rejects: Sequence[Reject] = (),
@@ -46,10 +50,11 @@ class Delta:
         self.seq = seq
         self.violations = tuple(violations)
         self.rejects = tuple(rejects)
-        self.hints = tuple(hints)
+        self._hints = tuple(hints)
         self._rejected = rejected
         self._ids = ids
         self._reader = reader
+        self._assertions = assertions
 
     @cached_property
     def added(self) -> FactView:
@@ -68,17 +73,62 @@ class Delta:
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """How many facts came and went, how many of those that came were concluded,
-        and how many lines were rejected."""
+        """What came and went, by kind.
+
+        `added` and `removed` count what became true and what ended, `derived` and
+        `derived_removed` the conclusions among them; `told` and `untold` count assertions,
+        also those that made nothing true or ended nothing; `rejected` counts lines.
+        """
+        told, untold = self._assertions.told, self._assertions.untold
         return {
             "added": len(self.added),
             "removed": len(self.removed),
             "derived": len(self.derived),
+            "derived_removed": len(self.removed) - self._told_removed(),
+            "told": _count(self._reader.shown(told)) + len(self._assertions.came),
+            "untold": _count(self._reader.shown(untold)) + len(self._assertions.went),
             "rejected": self._rejected,
         }
+
+    def _told_removed(self) -> int:
+        removed = self._reader.shown(self._ids.removed)
+        return sum(self._assertions.were_told(shape, ids) for shape, ids in removed.items())
+
+    @cached_property
+    def hints(self) -> tuple[str, ...]:
+        """What may not have gone as it was meant, in words."""
+        return (*self._hints, *self._assertions.hints())
+
+    def to_patch(self, *, asserted: bool = False) -> str:
+        """The change as RDF Patch: of what is true or, `asserted`, of what was told.
+
+        The asserted one is for another reasoner with the same rules, which draws its own
+        conclusions.
+        """
+        if asserted:
+            told = self._assertions
+            removed = self._lines(told.untold, told.went)
+            return write_patch(self.seq, removed, self._lines(told.told, told.came))
+        reader = self._reader
+        removed = self._lines(reader.shown(self._ids.removed))
+        return write_patch(self.seq, removed, self._lines(reader.shown(self._ids.added)))
+
+    def _lines(self, facts: Mapping[int, Ids], *quads: Ids) -> Iterator[str]:
+        """Facts as they stand in the rows of a patch."""
+        for shape, ids in facts.items():
+            if shape == TRIPLES:
+                yield self._reader.ntriples(ids)
+            else:
+                decoded = self._reader.decoded({shape: ids})
+                yield fact_lines(fact for fact in decoded if isinstance(fact, Fact))
+        yield from map(self._reader.ntriples, quads)
 
     def __bool__(self) -> bool:
         return bool(self.added) or bool(self.removed)
 
     def __repr__(self) -> str:
         return f"<Delta {self.seq}: +{len(self.added):,} -{len(self.removed):,}>"
+
+
+def _count(facts: Mapping[int, Ids]) -> int:
+    return sum(len(ids) for ids in facts.values())

@@ -28,6 +28,7 @@ from livefacts.syntax.rdf import read_rows, scope_of_name
 from livefacts.syntax.rejects import Rejects
 
 RULES_SUFFIX = ".rules"
+PATCH_SUFFIX = ".rdfp"
 BY_NAME = "by-name"
 LOCAL = "local"
 
@@ -53,12 +54,13 @@ class Intake:
     """What one change asserts, and the rules that came with it."""
 
     def __init__(self, dictionary: Dictionary) -> None:
-        self._dictionary = dictionary
+        self.dictionary = dictionary
         self._triples: list[Ids] = []
         self._quads: list[Ids] = []
         self._rows: dict[int, list[list[int]]] = {}
         self.program = Program()
         self.prefixes: dict[str, str] = {}
+        self.hints: list[str] = []
 
     # taking in
 
@@ -66,12 +68,18 @@ class Intake:
         """An RDF file, or a file of rules and facts."""
         if reading.bnodes == BY_NAME and path != "-":
             scope = scope_of_name(path)
-        if without_compression(Path(path)).suffix == RULES_SUFFIX and reading.format is None:
+        suffix = without_compression(Path(path)).suffix
+        if suffix == PATCH_SUFFIX:
+            raise InputError(
+                f"{path} is a patch, which may also remove facts",
+                hint="apply it: Reasoner.apply(patch=Path(...)), or livefacts apply --patch",
+            )
+        if suffix == RULES_SUFFIX and reading.format is None:
             self.take_program(rulefile.read_rules(Path(path), _labels(scope)))
             return
         for batch in read_rows(
             os.fspath(path),
-            self._dictionary,
+            self.dictionary,
             format=reading.format,
             graph=reading.graph,
             scope=scope,
@@ -87,7 +95,7 @@ class Intake:
             batches = list(
                 read_rows(
                     text.encode(),
-                    self._dictionary,
+                    self.dictionary,
                     format=RdfFormat.TURTLE,
                     scope=scope,
                     prefixes=self.prefixes,
@@ -118,7 +126,7 @@ class Intake:
         self.take_statements(program.facts)
 
     def take_statements(self, statements: Iterable[Statement]) -> None:
-        encode = self._dictionary.encode_one
+        encode = self.dictionary.encode_one
         for statement in statements:
             if isinstance(statement, Fact):
                 row = [encode(Symbol(statement.name)), *map(encode, statement.arguments)]
@@ -158,8 +166,9 @@ class Intake:
 
 
 def _labels(scope: bytes) -> Callable[[str], BlankNode]:
-    """Blank nodes of a rule file, in the file's scope as everywhere."""
-    return lambda label: BlankNode(f"{scope.decode()}_{label}")
+    """Blank nodes of a rule file, in the file's scope as everywhere; without one, as they are."""
+    prefix = f"{scope.decode()}_" if scope else ""
+    return lambda label: BlankNode(prefix + label)
 
 
 def _looks_like_facts(text: str) -> bool:

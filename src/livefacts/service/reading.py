@@ -43,6 +43,10 @@ class FactReader:
         """The shown ones among facts by shape."""
         return {s: ids[self.is_shown(s, ids)] for s, ids in facts.items() if len(ids)}
 
+    def ntriples(self, rows: Ids) -> str:
+        """Triples as N-Triples, or quads as N-Quads."""
+        return self._dictionary.write_ntriples(rows).decode() if len(rows) else ""
+
     def decoded(self, facts: Mapping[int, Ids]) -> Iterator[Triple | Fact]:
         """Triples and predicate facts, decoded piece by piece."""
         for shape, ids in facts.items():

@@ -21,6 +21,7 @@ from livefacts.engine.embedded.engine import (
     MAINTENANCE,
     Change,
     EmbeddedEngine,
+    Facts,
 )
 from livefacts.errors import RuleError, ViolationError
 from livefacts.model.facts import Fact, Symbol
@@ -31,11 +32,14 @@ from livefacts.plan.operators import Plan
 from livefacts.rules.program import Program, Rule
 from livefacts.rules.safety import check
 from livefacts.service.arguments import as_statement, as_statements
+from livefacts.service.assertions import Assertions, note
 from livefacts.service.delta import Delta, Violation
 from livefacts.service.dumping import write_facts
 from livefacts.service.intake import LOCAL, Intake, Reading
+from livefacts.service.patching import PatchSource, take_patches
 from livefacts.service.progress import ProgressBar
 from livefacts.service.reading import FactReader, FactView
+from livefacts.service.withdrawal import Withdrawal
 from livefacts.store.compiled import announce_compilation
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.graphs import NamedGraphs
@@ -165,11 +169,16 @@ class Reasoner:
         *,
         add: Any = (),
         remove: Any = (),
+        patch: PatchSource = (),
         add_rules: RuleSource | None = None,
         remove_rules: str | Rule | Sequence[str | Rule] = (),
     ) -> Delta:
-        """One atomic change; removals come first, so what is in both is there afterwards."""
-        intake, outtake = self._facts(add), self._facts(remove)
+        """One atomic change; removals come first, so what is in both is there afterwards.
+
+        `patch` is RDF Patch: a text, a Path to a file, or several of them in order.
+        """
+        intake, outtake = self._facts(add), self._withdrawn(remove)
+        take_patches(patch, intake, outtake)
         if add_rules is not None:
             intake.take_program(rulefile.open_rules(add_rules))
         return self._take(intake, outtake=outtake, dropped=self._named_rules(remove_rules))
@@ -183,6 +192,16 @@ class Reasoner:
         else:
             intake.take_statements(as_statements(facts))
         return intake
+
+    def _withdrawn(self, facts: Any) -> Withdrawal:
+        outtake = Withdrawal(self._dictionary)
+        if isinstance(facts, str):
+            outtake.take_text(facts)
+        elif isinstance(facts, os.PathLike):
+            outtake.take_file(facts)
+        else:
+            outtake.take_statements(as_statements(facts))
+        return outtake
 
     def _named_rules(self, rules: str | Rule | Sequence[str | Rule]) -> list[Rule]:
         found = []
@@ -209,34 +228,38 @@ class Reasoner:
         self,
         intake: Intake,
         rejects: Rejects | None = None,
-        outtake: Intake | None = None,
+        outtake: Withdrawal | None = None,
         dropped: Sequence[Rule] = (),
     ) -> Delta:
         """Make one change of what was taken in; all of it happens, or nothing."""
+        outtake = outtake or Withdrawal(self._dictionary)
         program = self._program.minus(dropped).joined(intake.program)
         plan = None
         if program.rules != self._program.rules:
             check(program)
             plan = compile_rules(program.rules)
-        gone = self._graphs.present(outtake.quads()) if outtake else intake.quads()[:0]
+        told, untold, quads = intake.facts(), outtake.facts(), intake.quads()
+        gone = self._graphs.present(outtake.quads())
+        asked = note(self._engine.store, told, untold, outtake.strange)
         before, self._program = self._program, program
         self._engine.limit = self._limit if self._limit is not None else program.limit
         try:
-            ids = self._engine.apply(self._change(intake, outtake, gone, plan))
+            ids = self._engine.apply(self._change(told, quads, dict(untold), gone, plan))
         except BaseException:
             self._program = before
             raise
         self.prefixes |= dict(program.prefixes) | intake.prefixes
         self._graphs.remove(gone)
-        return self._publish(ids, self._graphs.add(intake.quads()), gone, rejects)
+        came = self._graphs.add(quads)
+        absent = len(outtake.quads()) - len(gone)
+        assertions = Assertions(asked, ids, came, gone, absent)
+        return self._publish(ids, assertions, came, gone, rejects, intake.hints)
 
     def _change(
-        self, intake: Intake, outtake: Intake | None, gone: Ids, plan: Plan | None
+        self, told: Facts, quads: Ids, untold: Facts, gone: Ids, plan: Plan | None
     ) -> Change:
         """The change for the engine, in which a triple counts as told while any graph tells it."""
-        quads = intake.quads()
         named = np.ascontiguousarray(quads[:, :3]) if len(quads) else None
-        untold = outtake.facts() if outtake else {}
         unmarked = unnamed = None
         if len(self._graphs) and TRIPLES in untold:
             is_named = self._graphs.others(untold[TRIPLES], gone)
@@ -245,18 +268,27 @@ class Reasoner:
         if len(gone):
             triples = np.ascontiguousarray(gone[:, :3])
             unnamed = triples[~self._graphs.others(triples, gone)]
-        return Change(intake.facts(), named, untold, unmarked, unnamed, plan)
+        return Change(told, named, untold, unmarked, unnamed, plan)
 
-    def _publish(self, ids: IdDelta, quads: Ids, gone: Ids, rejects: Rejects | None) -> Delta:
+    def _publish(
+        self,
+        ids: IdDelta,
+        assertions: Assertions,
+        quads: Ids,
+        gone: Ids,
+        rejects: Rejects | None,
+        hints: Sequence[str],
+    ) -> Delta:
         self._seq += 1
         delta = Delta(
             self._seq,
             ids,
             self._reader,
+            assertions,
             violations=list(self._violations_in(ids.added)),
             rejects=rejects.kept if rejects else (),
             rejected=rejects.count if rejects else 0,
-            hints=rejects.hints if rejects else (),
+            hints=(*hints, *(rejects.hints if rejects else ())),
         )
         self._shown += len(delta.added) - len(delta.removed)
         if self._queries is not None:

@@ -162,6 +162,16 @@ class Dictionary:
         number: int = termtable.look_up(self._terms, self._scratch, self._put_key(term))
         return None if number < 0 else number
 
+    def ids_of(self, other: Dictionary, ids: Ids) -> Ids:
+        """The ids that terms of another dictionary have here; -1 for a term never added."""
+        found = np.empty(len(ids), np.int32)
+        for at, key in enumerate(other._keys(_as_ids(ids))):
+            number: int = termtable.look_up(
+                self._terms, self._scratch, self._put_text(key.encode())
+            )
+            found[at] = number
+        return found
+
     def encode_spans(
         self,
         buffer: NDArray[np.uint8],
@@ -259,7 +269,9 @@ class Dictionary:
         return known
 
     def _put_key(self, term: Term) -> int:
-        key = _key_of(term)
+        return self._put_text(_key_of(term))
+
+    def _put_text(self, key: bytes) -> int:
         length = len(key)
         if length > len(self._scratch):
             self._scratch = np.empty(2 * length, np.uint8)
