@@ -32,7 +32,8 @@ class Delta:
 
     `added` and `removed` are asserted and derived facts together, `derived` those of the
     added that were concluded and not told, `violations` those that came with the change, `rejects`
-    the first lines of input that could not be read (`counts["rejected"]` has them all).
+    the first lines of input that could not be read (`counts["rejected"]` has them all),
+    `assertions` what was told and untold, in ids.
     """
 
     def __init__(
@@ -54,7 +55,7 @@ class Delta:
         self._rejected = rejected
         self._ids = ids
         self._reader = reader
-        self._assertions = assertions
+        self.assertions = assertions
 
     @cached_property
     def added(self) -> FactView:
@@ -79,25 +80,25 @@ class Delta:
         `derived_removed` the conclusions among them; `told` and `untold` count assertions,
         also those that made nothing true or ended nothing; `rejected` counts lines.
         """
-        told, untold = self._assertions.told, self._assertions.untold
+        told, untold = self.assertions.told, self.assertions.untold
         return {
             "added": len(self.added),
             "removed": len(self.removed),
             "derived": len(self.derived),
             "derived_removed": len(self.removed) - self._told_removed(),
-            "told": _count(self._reader.shown(told)) + len(self._assertions.came),
-            "untold": _count(self._reader.shown(untold)) + len(self._assertions.went),
+            "told": _count(self._reader.shown(told)) + len(self.assertions.came),
+            "untold": _count(self._reader.shown(untold)) + len(self.assertions.went),
             "rejected": self._rejected,
         }
 
     def _told_removed(self) -> int:
         removed = self._reader.shown(self._ids.removed)
-        return sum(self._assertions.were_told(shape, ids) for shape, ids in removed.items())
+        return sum(self.assertions.were_told(shape, ids) for shape, ids in removed.items())
 
     @cached_property
     def hints(self) -> tuple[str, ...]:
         """What may not have gone as it was meant, in words."""
-        return (*self._hints, *self._assertions.hints())
+        return (*self._hints, *self.assertions.hints())
 
     def to_patch(self, *, asserted: bool = False) -> str:
         """The change as RDF Patch: of what is true or, `asserted`, of what was told.
@@ -106,7 +107,7 @@ class Delta:
         conclusions.
         """
         if asserted:
-            told = self._assertions
+            told = self.assertions
             removed = self._lines(told.untold, told.went)
             return write_patch(self.seq, removed, self._lines(told.told, told.came))
         reader = self._reader

@@ -7,7 +7,7 @@ the state as it was.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -138,6 +138,15 @@ class Intake:
                 self._rows.setdefault(TRIPLES, []).append(row)
             else:
                 self._quads.append(np.array([[*row, encode(graph)]], np.int32))
+
+    def take_rows(self, facts: Mapping[int, Ids], quads: Ids) -> None:
+        """Facts by shape, and quads of named graphs, in ids."""
+        for shape, ids in facts.items():
+            if shape == TRIPLES:
+                self._triples.append(ids)
+            else:
+                self._rows.setdefault(shape, []).extend(ids.tolist())
+        self._quads.append(quads)
 
     def _take_batch(self, batch: Batch) -> None:
         if batch.graphs is None:

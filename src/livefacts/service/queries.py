@@ -27,8 +27,14 @@ from pyoxigraph import (
     parse,
 )
 
-from livefacts.errors import Place, QueryError
-from livefacts.service.querytext import DEFAULT_LIMITS, QueryLimits, QueryText, read_query
+from livefacts.errors import QueryError
+from livefacts.service.querytext import (
+    DEFAULT_LIMITS,
+    QueryLimits,
+    QueryText,
+    read_query,
+    syntax_error,
+)
 from livefacts.service.results import Answer, QueryResult, Row, Rows, Triples
 from livefacts.service.variants import Variants, is_kept_as_written
 
@@ -49,7 +55,6 @@ _UNUSUAL = re.compile(
     rb'|"(?!-?[1-9][0-9]{0,17}"|0")[^"\n]*"\^\^<http://www\.w3\.org/2001/XMLSchema#integer>'
     rb"|<<"
 )
-_POSITION = re.compile(r"error at (\d+):(\d+): (.*)", re.DOTALL)
 
 
 class QueryStore:
@@ -87,18 +92,31 @@ class QueryStore:
         self._variants.remove(map(_as_quad, removed))
         self._variants.add(map(_as_quad, added))
 
-    def query(self, text: str, prefixes: Mapping[str, str] | None = None) -> QueryResult:
-        """The answers to a SELECT, ASK, CONSTRUCT or DESCRIBE query."""
+    def query(
+        self,
+        text: str,
+        prefixes: Mapping[str, str] | None = None,
+        graph: NamedNode | None = None,
+    ) -> QueryResult:
+        """The answers to a SELECT, ASK, CONSTRUCT or DESCRIBE query.
+
+        Where it names no graph it sees everything, or only the given graph.
+        """
         known = {**WELL_KNOWN_PREFIXES, **(prefixes or {})}
         question = read_query(text, known, self._limits)
         self._check_graphs(question)
         try:
-            found = self._store.query(question.text, prefixes=known)
+            default = None if question.graphs else graph
+            found = self._store.query(question.text, prefixes=known, default_graph=default)
             return self._result(question, found, known)
         except SyntaxError as error:
-            raise _syntax_error(question.text, error) from None
+            raise syntax_error(question.text, error) from None
         except (OSError, RuntimeError, ValueError) as error:
             raise QueryError(f"the query could not be evaluated: {error}") from error
+
+    def written(self, quad: Quad) -> Iterable[Quad]:
+        """The facts that the store keeps as it keeps this quad, as they are written."""
+        return self._variants.sharing(quad)
 
     def _check_graphs(self, question: QueryText) -> None:
         for graph in question.graphs:
@@ -177,15 +195,3 @@ def _split(batch: bytes) -> tuple[bytes, bytes]:
     for line in batch.split(b"\n"):
         (unusual if _UNUSUAL.search(line) else usual).append(line)
     return b"\n".join(usual), b"\n".join(unusual)
-
-
-def _syntax_error(text: str, error: SyntaxError) -> QueryError:
-    found = _POSITION.match(str(error))
-    if found is None:
-        return QueryError(f"the query cannot be read: {error}")
-    line, column, reason = int(found[1]), int(found[2]), found[3]
-    lines = text.split("\n")
-    shown = lines[line - 1] if line <= len(lines) else ""
-    return QueryError(
-        f"the query cannot be read: {reason}", place=Place("query", line, column, shown)
-    )

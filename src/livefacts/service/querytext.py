@@ -93,6 +93,7 @@ _STRINGS = (
 )
 _LESS = re.compile(r"<=|<")
 _CODE_POINT = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
+_POSITION = re.compile(r"error at (\d+):(\d+): (.*)", re.DOTALL)
 _OPENING = frozenset(["(", "{", "[", "<<("])
 _CLOSING = frozenset([")", "}", "]", ")>>"])
 _OPERATORS = frozenset(["||", "&&", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/", "!"])
@@ -144,11 +145,11 @@ def read_query(
             hint="load the data that it lists and join with it",
         )
     text = without_code_point_escapes(text)
-    tokens = _Reader(text, limits).read()
-    _refuse_services(text, tokens)
+    tokens = tokens_of(text, limits)
+    refuse_services(text, tokens)
     form = _form(text, tokens)
-    declared = _declared_prefixes(tokens)
-    _check_prefixes(text, tokens, {**prefixes, **declared})
+    declared = declared_prefixes(tokens)
+    check_prefixes(text, tokens, {**prefixes, **declared})
     graphs = _graphs(text, tokens, {**prefixes, **declared})
     return QueryText(text, form, graphs, _computed(tokens))
 
@@ -180,6 +181,19 @@ def place_in(text: str, position: int) -> Place:
     start = before.rfind("\n") + 1
     shown = text[start:].partition("\n")[0]
     return Place("query", line, position - start + 1, shown)
+
+
+def syntax_error(text: str, error: SyntaxError, what: str = "query") -> QueryError:
+    """What pyoxigraph found wrong with a text, where it found it."""
+    found = _POSITION.match(str(error))
+    if found is None:
+        return QueryError(f"the {what} cannot be read: {error}")
+    line, column, reason = int(found[1]), int(found[2]), found[3]
+    lines = text.split("\n")
+    shown = lines[line - 1] if line <= len(lines) else ""
+    return QueryError(
+        f"the {what} cannot be read: {reason}", place=Place(what, line, column, shown)
+    )
 
 
 @dataclass(slots=True)
@@ -303,7 +317,12 @@ def _too_large(text: str, token: Token, what: str, allowed: int) -> QueryError:
     )
 
 
-def _refuse_services(text: str, tokens: Sequence[Token]) -> None:
+def tokens_of(text: str, limits: QueryLimits = DEFAULT_LIMITS) -> list[Token]:
+    """The tokens of a text; a `QueryError` if it is nested or chained too far."""
+    return _Reader(text, limits).read()
+
+
+def refuse_services(text: str, tokens: Sequence[Token]) -> None:
     """Refuses SERVICE, also where it runs into a neighbouring word without a space."""
     for token, following in zip_longest(tokens, tokens[1:], fillvalue=NOTHING):
         runs_into_a_name = (
@@ -330,7 +349,7 @@ def _form(text: str, tokens: Sequence[Token]) -> str:
             raise QueryError(
                 f"{word} changes facts, and a query only reads them",
                 place=place_in(text, token.start),
-                hint="use load, add and remove",
+                hint="use update, or load, add and remove",
             )
         raise QueryError(
             f"{token.text} does not begin a query",
@@ -340,7 +359,8 @@ def _form(text: str, tokens: Sequence[Token]) -> str:
     raise QueryError("the query is empty", hint="try SELECT * WHERE { ?s ?p ?o } LIMIT 10")
 
 
-def _declared_prefixes(tokens: Sequence[Token]) -> dict[str, str]:
+def declared_prefixes(tokens: Sequence[Token]) -> dict[str, str]:
+    """The prefixes that a text declares, and what they mean."""
     base, declared = "", {}
     for word, name, iri in zip(tokens, tokens[1:], tokens[2:], strict=False):
         if word.is_word("BASE") and name.kind is Kind.IRI:
@@ -350,7 +370,8 @@ def _declared_prefixes(tokens: Sequence[Token]) -> dict[str, str]:
     return declared
 
 
-def _check_prefixes(text: str, tokens: Sequence[Token], prefixes: Mapping[str, str]) -> None:
+def check_prefixes(text: str, tokens: Sequence[Token], prefixes: Mapping[str, str]) -> None:
+    """Refuses names whose prefix has no meaning."""
     for token in tokens:
         prefix = token.text.partition(":")[0]
         if token.kind is Kind.NAME and prefix not in prefixes:

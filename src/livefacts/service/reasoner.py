@@ -7,7 +7,8 @@ changed, what violates a constraint, and any SPARQL query.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -60,6 +61,7 @@ UNIVERSITIES = (
 """Vocabularies of university data, generated and LUBM: `ub:` stands for the one that is loaded."""
 REPORT, REFUSE = "report", "refuse"
 PIECE = 1 << 16
+NO_LIMIT = 1 << 62
 FOLLOWED = 50_000
 """A change of more triples than this is cheaper to load anew than to follow in the query store."""
 
@@ -177,11 +179,57 @@ class Reasoner:
 
         `patch` is RDF Patch: a text, a Path to a file, or several of them in order.
         """
-        intake, outtake = self._facts(add), self._withdrawn(remove)
+        intake, outtake = self._facts(add), Withdrawal(self._dictionary)
+        outtake.take(remove)
         take_patches(patch, intake, outtake)
         if add_rules is not None:
             intake.take_program(rulefile.open_rules(add_rules))
         return self._take(intake, outtake=outtake, dropped=self._named_rules(remove_rules))
+
+    def update(self, text: str) -> Delta:
+        """Run a SPARQL Update as one atomic change: INSERT and DELETE, of DATA or WHERE.
+
+        A WHERE sees all triples that are true; what it deletes is no longer told.
+        """
+        from livefacts.service import updatetext, updating
+
+        prefixes = self._known_prefixes()
+        world = updating.World(
+            prefixes, self._query_store, self._meanwhile, lambda: self._scope("u").decode()
+        )
+        return self._change_to(updating.netted(updatetext.read_update(text, prefixes), world))
+
+    def _change_to(self, net: Mapping[Any, bool]) -> Delta:
+        return self.apply(
+            add=[statement for statement, told in net.items() if told],
+            remove=[statement for statement, told in net.items() if not told],
+        )
+
+    @contextmanager
+    def _meanwhile(self, net: Mapping[Any, bool]) -> Iterator[None]:
+        """The state after a change, for a while; then everything is as before."""
+        kept = self._seq, self._limit, self._refuses
+        self._refuses = False
+        try:
+            delta = self._change_to(net)
+            try:
+                yield
+            finally:
+                self._limit = NO_LIMIT
+                self._rewind(delta)
+        finally:
+            self._seq, self._limit, self._refuses = kept
+
+    def _rewind(self, delta: Delta) -> None:
+        """Take a change back, to the end even if interrupted: doing it twice does no harm."""
+        intake, outtake = Intake(self._dictionary), Withdrawal(self._dictionary)
+        intake.take_rows(delta.assertions.untold, delta.assertions.went)
+        outtake.take_rows(delta.assertions.told, delta.assertions.came)
+        try:
+            self._take(intake, outtake=outtake)
+        except KeyboardInterrupt:
+            self._take(intake, outtake=outtake)
+            raise
 
     def _facts(self, facts: Any) -> Intake:
         intake = Intake(self._dictionary)
@@ -192,16 +240,6 @@ class Reasoner:
         else:
             intake.take_statements(as_statements(facts))
         return intake
-
-    def _withdrawn(self, facts: Any) -> Withdrawal:
-        outtake = Withdrawal(self._dictionary)
-        if isinstance(facts, str):
-            outtake.take_text(facts)
-        elif isinstance(facts, os.PathLike):
-            outtake.take_file(facts)
-        else:
-            outtake.take_statements(as_statements(facts))
-        return outtake
 
     def _named_rules(self, rules: str | Rule | Sequence[str | Rule]) -> list[Rule]:
         found = []
@@ -396,9 +434,12 @@ class Reasoner:
 
         Prefixes of loaded files and rules are known, and rdf, rdfs, xsd and owl.
         """
+        return self._query_store().query(text, self._known_prefixes())
+
+    def _query_store(self) -> QueryStore:
         if self._queries is None:
             self._queries = self._filled()
-        return self._queries.query(text, self._known_prefixes())
+        return self._queries
 
     def _known_prefixes(self) -> dict[str, str]:
         known = dict(self.prefixes)

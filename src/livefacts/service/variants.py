@@ -140,6 +140,10 @@ class Variants:
         quads = self._store.quads_for_pattern(None, None, term, None)
         return any(quad in self._sharing.get(quad, (quad,)) for quad in quads)
 
+    def sharing(self, quad: Quad) -> list[Quad]:
+        """The facts that are stored as this one is; itself, if it is stored as written."""
+        return sorted(self._sharing.get(_kept(quad), (quad,)), key=str)
+
     def triples_as_written(self, triple: Triple) -> Iterator[Triple]:
         """The facts that are stored as this triple, or the triple with its object as written."""
         facts = self._sharing.get(Quad(triple.subject, triple.predicate, triple.object))

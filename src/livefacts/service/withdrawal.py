@@ -9,7 +9,8 @@ it does not name.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 from pyoxigraph import BlankNode
@@ -17,7 +18,7 @@ from pyoxigraph import BlankNode
 from livefacts.engine.contract import Ids
 from livefacts.errors import InputError, Place
 from livefacts.model.facts import Fact, Symbol, Term
-from livefacts.service.arguments import Statement, graph_of
+from livefacts.service.arguments import Statement, as_statements, graph_of
 from livefacts.service.assertions import NO_QUADS
 from livefacts.service.intake import Intake, Reading
 from livefacts.store.dictionary import BLANK, Dictionary
@@ -41,6 +42,15 @@ class Withdrawal:
         """How many of the facts cannot have been told: nobody has spoken of one of their terms."""
 
     # taking in
+
+    def take(self, facts: Any) -> None:
+        """Facts, in any of the ways in which they are given to `Reasoner.remove`."""
+        if isinstance(facts, str):
+            self.take_text(facts)
+        elif isinstance(facts, os.PathLike):
+            self.take_file(facts)
+        else:
+            self.take_statements(as_statements(facts))
 
     def take_file(self, path: str | os.PathLike[str]) -> None:
         """An RDF file, or a file of facts."""
@@ -71,6 +81,11 @@ class Withdrawal:
         known = (rows != UNKNOWN).all(axis=1)
         self.strange += int(np.count_nonzero(~known))
         return np.ascontiguousarray(rows[known])
+
+    def take_rows(self, facts: Mapping[int, Ids], quads: Ids) -> None:
+        """Facts by shape, and quads of named graphs, in ids."""
+        for shape, ids in [*facts.items(), (QUADS, quads)]:
+            self._read.setdefault(shape, []).append(ids)
 
     def take_statements(self, statements: Iterable[Statement]) -> None:
         """Triples, quads and predicate facts."""
