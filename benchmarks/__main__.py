@@ -12,7 +12,18 @@ from datetime import UTC, datetime
 from benchmarks import tables
 from benchmarks.peers import prepare
 
-EXPERIMENTS = ("closure", "generic", "memory", "startup", "scale")
+EXPERIMENTS = (
+    "closure",
+    "generic",
+    "memory",
+    "startup",
+    "scale",
+    "changes",
+    "volz",
+    "dynamite",
+    "edges",
+    "schemaorg",
+)
 
 
 def main() -> None:

@@ -6,10 +6,11 @@ import gzip
 import os
 import shutil
 from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 
 from benchmarks.peers import ROOT
-from livefacts.generate import random_graph, tree, university
+from livefacts.generate import Ontology, chain, graphs, random_graph, tree, university
 
 FOLDER = ROOT / "out" / "data"
 
@@ -53,6 +54,36 @@ def binary_tree(depth: int) -> Path:
 
 def random_edges(nodes: int, edges: int) -> Path:
     return _generated(f"random-{nodes}-{edges}.nt", random_graph(nodes, edges))
+
+
+def connected_edges(nodes: int, edges: int) -> Path:
+    """A graph in which every node reaches every other: a ring, and random edges across it."""
+    ring = [*chain(nodes - 1), _edge(nodes - 1, 0)]
+    known = set(b"".join(ring).splitlines())
+    across = b"".join(random_graph(nodes, edges)).splitlines()
+    chosen = islice((line for line in across if line not in known), edges - nodes)
+    return _generated(f"connected-{nodes}-{edges}.nt", (*ring, *(line + b"\n" for line in chosen)))
+
+
+def _edge(source: int, target: int) -> bytes:
+    name = graphs.NAMESPACE
+    return f"<{name}n{source}> <{name}edge> <{name}n{target}> .\n".encode()
+
+
+def ontology(kind: str, depth: int) -> tuple[Path, Path]:
+    """The facts and the rules of a generated ontology."""
+    made = Ontology(kind, depth)
+    name = f"ontology-{kind}-{depth}"
+    return _generated(f"{name}.nt", made.facts()), _generated(f"{name}.rules", made.rules())
+
+
+def schema_org() -> tuple[Path, Path] | None:
+    """Two releases of schema.org, from the third-party collection."""
+    collection = os.environ.get("LIVEFACTS_TEST_DATA")
+    if not collection:
+        return None
+    folder = Path(collection) / "ontologies"
+    return folder / "schemaorg-28.0.nt", folder / "schemaorg-28.1.nt"
 
 
 def _generated(name: str, pieces: Iterable[bytes]) -> Path:

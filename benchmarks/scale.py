@@ -7,7 +7,8 @@ from typing import Any
 from benchmarks import datasets
 from benchmarks.measuring import run_worker
 from benchmarks.peers import Peers
-from benchmarks.tables import RESULTS, seconds, table
+from benchmarks.plots import plot
+from benchmarks.tables import seconds, table
 
 UNIVERSITIES = (1, 2, 5, 10, 20, 50, 100)
 RUNS = 2
@@ -55,17 +56,11 @@ def _line(reports: list[dict[str, Any]]) -> str:
 
 
 def _plot(reports: list[dict[str, Any]], peers: Peers) -> str:
-    if "matplotlib" in peers.missing:
-        return f"No plot: matplotlib could not be installed ({peers.missing['matplotlib']}).\n"
-    RESULTS.mkdir(exist_ok=True)
-    paths = [str(RESULTS / "scale.png"), str(RESULTS / "scale.svg")]
     stages = {name: [r["stages"][name] for r in reports] for name in ("load", "close")}
-    job = {
+    panel = {
         "x": [report["told"] for report in reports],
         "lines": {"load and close": [_cost(report) for report in reports], **stages},
+        "linear": "load and close",
         "x_label": "triples",
-        "y_label": "CPU seconds",
-        "paths": paths,
     }
-    report = run_worker("plot_lines", job, str(peers.python))
-    return f"No plot: {report['failure']}\n" if "failure" in report else "![the line](scale.svg)\n"
+    return plot("scale", "the line", [panel], "CPU seconds", peers)

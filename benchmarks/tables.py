@@ -23,6 +23,16 @@ def seconds(value: float | None) -> str:
     return f"{value:.2f} s" if value >= 0.1 else f"{value * 1000:.0f} ms"
 
 
+def latency(value: float | None) -> str:
+    """A short time, with as many digits as mean something."""
+    if value is None:
+        return NOTHING
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if value >= size:
+            return f"{value / size:.{0 if value >= 100 * size else 1}f} {unit}"
+    return f"{value * 1e6:.0f} µs"
+
+
 def rate(count: int, value: float | None) -> str:
     """So many a second, in millions."""
     return NOTHING if not value else f"{count / value / 1e6:.2f} M/s"

@@ -19,7 +19,7 @@ def test_help_lists_the_jobs_in_the_order_in_which_they_are_needed() -> None:
     assert tuple(lines) == JOBS
 
 
-@pytest.mark.parametrize("job", [*JOBS, "rules check", "generate university"])
+@pytest.mark.parametrize("job", [*JOBS, "rules check", "generate university", "generate ontology"])
 def test_the_help_of_every_job_has_an_example(job: str) -> None:
     ended = livefacts(*job.split(), "--help")
     assert ended.code == 0
@@ -68,6 +68,17 @@ def test_generated_data_is_compressed_as_the_file_is_named(tmp_path: Path, name:
     assert ended.out == ""
     assert f"{name}: 14 triples" in ended.err
     assert content(tmp_path / name).count(b"\n") == 14
+
+
+def test_an_ontology_is_written_as_facts_and_as_rules_that_load_together(tmp_path: Path) -> None:
+    facts, rules = str(tmp_path / "dl.nt"), str(tmp_path / "dl.rules")
+    made = livefacts(
+        "generate", "ontology", "--kind", "dl", "--depth", "2", "--rules", rules, "-o", facts
+    )
+    assert (made.code, made.out) == (0, "")
+    assert "dl.nt: 400 triples" in made.err
+    assert "dl.rules: 200 rules" in made.err
+    assert livefacts("load", facts, "--rules", rules).code == 0
 
 
 def content(path: Path) -> bytes:

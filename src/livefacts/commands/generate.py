@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -20,6 +21,16 @@ Output = Annotated[
         help="Write here: .nt, .nt.gz, .nt.zst; - is standard output.",
     ),
 ]
+
+
+class Kind(StrEnum):
+    """The kinds of ontology."""
+
+    taxonomy = "taxonomy"
+    db = "db"
+    dl = "dl"
+
+
 Seed = Annotated[int, typer.Option(help="Another seed, other data; the same seed, the same bytes.")]
 
 
@@ -91,11 +102,47 @@ def random_command(
     _write(random_graph(nodes, edges, seed), path)
 
 
-def _write(pieces: Iterable[bytes], path: str) -> None:
+@app.command("ontology", short_help="A tree of classes with instances, and its rules.")
+def ontology_command(
+    kind: Annotated[Kind, typer.Option(help="What is said besides which class is below which.")] = (
+        Kind.taxonomy
+    ),
+    depth: Annotated[int, typer.Option(min=1, help="Levels of classes.")] = 3,
+    subclasses: Annotated[int, typer.Option(min=1, help="Classes directly below a class.")] = 5,
+    instances: Annotated[int, typer.Option(min=0, help="Individuals told of every class.")] = 5,
+    properties: Annotated[
+        int, typer.Option(min=0, help="Properties of every class; a taxonomy has none.")
+    ] = 5,
+    seed: Seed = 0,
+    rules: Annotated[
+        str | None, typer.Option("--rules", metavar="FILE", help="Write the rules here: .rules.")
+    ] = None,
+    path: Output = "-",
+) -> None:
+    """Individuals of a tree of classes as N-Triples, and with --rules what is said of the classes.
+
+    A taxonomy says which class is below which; db also whose property is whose; dl also
+    that what is linked to a class belongs to another (c_i or some p.c_(i-1) below c).
+
+    \b
+    livefacts generate ontology --kind dl --depth 4 --rules dl.rules -o dl.nt
+    livefacts load dl.nt --rules dl.rules
+    """
+    from livefacts.generate import Ontology
+
+    made = Ontology(kind.value, depth, subclasses, instances, properties, seed)
+    _write(made.facts(), path)
+    if rules is not None:
+        _write(made.rules(), rules, made.rule_count, "rule")
+
+
+def _write(
+    pieces: Iterable[bytes], path: str, count: int | None = None, thing: str = "triple"
+) -> None:
     lines = 0
     with output(path) as stream:
         for piece in pieces:
             stream.write(piece)
             lines += piece.count(b"\n")
     if path != "-":
-        say(f"{path}: {counted(lines, 'triple')}")
+        say(f"{path}: {counted(lines if count is None else count, thing)}")

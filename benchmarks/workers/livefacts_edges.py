@@ -1,0 +1,44 @@
+"""Our edges: each edge of a graph goes and comes back while all paths are kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from changing import engine_for, fingerprint, into, out_of, read, summary, timed
+from reporting import Stages, run
+
+from livefacts.store.dictionary import Dictionary
+
+WARM_UP = 5
+
+
+def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
+    _edges(job, Stages(), most=WARM_UP)
+    return _edges(job, stages, job["turns"])
+
+
+def _edges(job: dict[str, Any], stages: Stages, most: int) -> dict[str, Any]:
+    dictionary = Dictionary()
+    rows = read(job["input"], dictionary)
+    engine = engine_for(job["rules"], dictionary, job["maintenance"])
+    with stages.stage("close"):
+        engine.apply(into(rows))
+    before = fingerprint(engine)
+    out, back = [], []
+    step = max(1, len(rows) // most)
+    for number in range(0, len(rows), step):
+        edge = rows[number : number + 1]
+        out.append(timed(lambda edge=edge: engine.apply(out_of(edge))))  # type: ignore[misc]
+        without = fingerprint(engine)
+        back.append(timed(lambda edge=edge: engine.apply(into(edge))))  # type: ignore[misc]
+    return {
+        "true": before[0],
+        "out": summary(out),
+        "in": summary(back),
+        "state": [before, without],
+        "same": fingerprint(engine) == before,
+    }
+
+
+if __name__ == "__main__":
+    run(main, "livefacts")

@@ -1,0 +1,83 @@
+"""The experiments with changes run, and agree with a closure from scratch, on tiny data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from benchmarks.generic import TRANSITIVE
+from benchmarks.measuring import run_worker
+
+from livefacts.generate import Ontology, random_graph, university
+
+pytestmark = pytest.mark.slow
+
+
+def written(path: Path, pieces: Iterable[bytes]) -> str:
+    path.write_bytes(b"".join(pieces))
+    return str(path)
+
+
+def found(worker: str, job: dict[str, Any]) -> dict[str, Any]:
+    report = run_worker(worker, job)
+    assert "failure" not in report, report["failure"]
+    return report
+
+
+@pytest.fixture
+def campus(tmp_path: Path) -> str:
+    lines = b"".join(university(1)).splitlines(keepends=True)[:3000]
+    return written(tmp_path / "campus.nt", lines)
+
+
+@pytest.mark.parametrize("through", ["engine", "api"])
+def test_changes_end_where_a_closure_from_scratch_does(campus: str, through: str) -> None:
+    job = {"input": campus, "rules": "rdfs", "through": through, "compare": True}
+    report = found("livefacts_changes", {**job, "sizes": [[1, 3], [50, 2]]})
+    assert [change["same"] for change in report["changes"]] == [True, True]
+
+
+def test_updates_leave_the_same_states_whatever_follows_them(campus: str) -> None:
+    job = {"input": campus, "rules": "rho-df", "turns": 1, "more": 0}
+    states = [
+        [
+            update["states"]
+            for update in found("livefacts_updates", {**job, "maintenance": way})["updates"]
+        ]
+        for way in ("counting-dred", "dred", "recompute")
+    ]
+    assert states[0] == states[1] == states[2]
+    assert len({tuple(map(tuple, update)) for update in states[0]}) == len(states[0])
+
+
+def test_edges_come_back_to_the_same_paths(tmp_path: Path) -> None:
+    job = {"input": written(tmp_path / "graph.nt", random_graph(12, 30)), "rules": TRANSITIVE}
+    report = found("livefacts_edges", {**job, "maintenance": "counting-dred", "turns": 10})
+    assert report["same"]
+
+
+@pytest.mark.parametrize("kind", ["taxonomy", "db", "dl"])
+def test_ontologies_have_all_measures(tmp_path: Path, kind: str) -> None:
+    ontology = Ontology(kind, 2)
+    files = {
+        "input": written(tmp_path / "o.nt", ontology.facts()),
+        "rules": written(tmp_path / "o.rules", ontology.rules()),
+    }
+    job = {**files, "kind": kind, "depth": 2, "turns": 1, "rule_turns": 2, "percents": [10]}
+    report = found("livefacts_ontology", {**job, "warm_up": {}})
+    assert report["same"]
+    assert set("abcdg") <= set(report)
+    assert set("ef") <= set(report["changes"][0])
+
+
+def test_a_release_becomes_the_next_by_their_difference(tmp_path: Path) -> None:
+    old, new = Ontology("db", 2, seed=1), Ontology("db", 2, seed=2)
+    job = {
+        "old": written(tmp_path / "old.nt", old.facts()),
+        "new": written(tmp_path / "new.nt", new.facts()),
+        "rules": "rdfs",
+        "turns": 1,
+    }
+    assert found("livefacts_releases", job)["same"]
