@@ -73,7 +73,7 @@ def test_ontologies_have_all_measures(tmp_path: Path, kind: str) -> None:
 
 
 def test_a_release_becomes_the_next_by_their_difference(tmp_path: Path) -> None:
-    old, new = Ontology("db", 2, seed=1), Ontology("db", 2, seed=2)
+    old, new = (Ontology("db", 2, subclasses=3, properties=1, seed=seed) for seed in (1, 2))
     job = {
         "old": written(tmp_path / "old.nt", old.facts()),
         "new": written(tmp_path / "new.nt", new.facts()),
