@@ -30,6 +30,7 @@ from livefacts.errors import (
 if TYPE_CHECKING:
     from livefacts.model.facts import Fact, Symbol
     from livefacts.service.delta import Delta, Violation
+    from livefacts.service.maintenance import maintenance_program
     from livefacts.service.reasoner import Reasoner
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "UnstratifiedError",
     "Violation",
     "ViolationError",
+    "maintenance_program",
 ]
 
 # Loaded when first used, so that importing livefacts takes no time.
@@ -60,6 +62,7 @@ _HOMES = {
     "Reasoner": "livefacts.service.reasoner",
     "Symbol": "livefacts.model.facts",
     "Violation": "livefacts.service.delta",
+    "maintenance_program": "livefacts.service.maintenance",
 }
 
 

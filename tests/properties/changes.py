@@ -94,7 +94,7 @@ def differences(history: History, maintenance: str = "counting-dred") -> Iterato
         reasoner.add_rules(Program(history.start, limit=LIMIT))
         before = set(reasoner.facts())
         for number, change in enumerate(history.changes):
-            delta = _applied(reasoner, change)
+            delta = applied(reasoner, change)
             told = (told - change.removed) | change.added
             after = closure(Program().plus(reasoner.rules), set(told))
             for problem in _unlike(reasoner, delta, before, after):
@@ -106,7 +106,7 @@ def differences(history: History, maintenance: str = "counting-dred") -> Iterato
         return
 
 
-def _applied(reasoner: lf.Reasoner, change: Change) -> lf.Delta:
+def applied(reasoner: lf.Reasoner, change: Change) -> lf.Delta:
     known = {rule.key(): rule for rule in reasoner.rules}
     gone = [known[rule.key()] for rule in change.rules_removed if rule.key() in known]
     return reasoner.apply(

@@ -1,4 +1,4 @@
-"""`livefacts rules`: are rules in order, which ones come along, what do they say."""
+"""`livefacts rules`: are rules in order, which ones come along, what do they say, how to maintain them."""
 
 from __future__ import annotations
 
@@ -23,6 +23,13 @@ class ListFormat(StrEnum):
 
     text = "text"
     json = "json"
+
+
+class Kind(StrEnum):
+    """Which changes a maintenance program follows."""
+
+    dred = "dred"
+    stream = "stream"
 
 
 Form = Annotated[ListFormat, typer.Option("--format", help="How to print.")]
@@ -88,6 +95,41 @@ def show_command(source: Source, form: Form = ListFormat.text) -> None:
         typer.echo(json.dumps(written, indent=2))
     else:
         typer.echo(write_program(program).rstrip("\n"))
+
+
+@app.command("maintenance", short_help="The program that maintains what these rules conclude.")
+def maintenance_command(
+    source: Source,
+    kind: Annotated[
+        Kind, typer.Option(help="For facts that are added and removed, or that expire.")
+    ] = Kind.dred,
+    add_rules: Annotated[
+        str | None, typer.Option(metavar="RULES", help="Rules that come with the change.")
+    ] = None,
+    remove_rule: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="A rule that goes; may be repeated.")
+    ] = None,
+    split: Annotated[
+        bool, typer.Option("--split", help="A predicate for each property, not one for triples.")
+    ] = False,
+) -> None:
+    """The maintenance program of some rules, as rules: what a change makes true and what it ends.
+
+    `dred` deletes and rederives; with --add-rules and --remove-rule it follows a change of
+    rules. `stream` is for facts with a time until which they hold. The first lines of the
+    program say what has to be filled in; p_plus and p_minus are what comes out.
+
+    \b
+    livefacts rules maintenance my.rules
+    livefacts rules maintenance my.rules --kind stream
+    livefacts rules maintenance my.rules --add-rules more.rules --remove-rule r2
+    """
+    from livefacts.service.maintenance import maintenance_program
+
+    made = maintenance_program(
+        source, kind, add_rules=add_rules or (), remove_rules=remove_rule or (), split=split
+    )
+    typer.echo(str(made).rstrip("\n"))
 
 
 def _checked(source: str) -> Program | None:

@@ -24,7 +24,7 @@ from livefacts.engine.embedded.engine import (
     EmbeddedEngine,
     Facts,
 )
-from livefacts.errors import RuleError, ViolationError
+from livefacts.errors import ViolationError
 from livefacts.model.facts import Fact, Symbol
 from livefacts.plan import compile_rules
 from livefacts.plan.explain import explained
@@ -40,6 +40,7 @@ from livefacts.service.intake import LOCAL, Intake, Reading
 from livefacts.service.patching import PatchSource, take_patches
 from livefacts.service.progress import ProgressBar
 from livefacts.service.reading import FactReader, FactView
+from livefacts.service.rulenames import named_rules
 from livefacts.service.withdrawal import Withdrawal
 from livefacts.store.compiled import announce_compilation
 from livefacts.store.dictionary import Dictionary
@@ -184,7 +185,7 @@ class Reasoner:
         take_patches(patch, intake, outtake)
         if add_rules is not None:
             intake.take_program(rulefile.open_rules(add_rules))
-        return self._take(intake, outtake=outtake, dropped=self._named_rules(remove_rules))
+        return self._take(intake, outtake=outtake, dropped=named_rules(self._program, remove_rules))
 
     def update(self, text: str) -> Delta:
         """Run a SPARQL Update as one atomic change: INSERT and DELETE, of DATA or WHERE.
@@ -240,27 +241,6 @@ class Reasoner:
         else:
             intake.take_statements(as_statements(facts))
         return intake
-
-    def _named_rules(self, rules: str | Rule | Sequence[str | Rule]) -> list[Rule]:
-        found = []
-        for rule in [rules] if isinstance(rules, str | Rule) else rules:
-            if isinstance(rule, str) and rule in {each.id for each in self._program}:
-                found.append(self._program.rule(rule))
-            elif isinstance(rule, str) and ":-" not in rule:
-                raise RuleError(f"there is no rule {rule}", hint="Reasoner.rules lists them")
-            elif isinstance(rule, str):
-                found.extend(self._known(each) for each in rulefile.open_rules(rule).rules)
-            else:
-                found.append(self._known(rule))
-        return found
-
-    def _known(self, rule: Rule) -> Rule:
-        for each in self._program:
-            if each.key() == rule.key():
-                return each
-        raise RuleError(
-            "there is no such rule to remove", place=rule.place, hint="Reasoner.rules lists them"
-        )
 
     def _take(
         self,

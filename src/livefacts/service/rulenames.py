@@ -1,0 +1,36 @@
+"""Rules by name: which rules of a program an id, a text or a rule stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from livefacts.errors import RuleError
+from livefacts.rules.program import Program, Rule
+from livefacts.syntax import rulefile
+
+
+def named_rules(program: Program, rules: str | Rule | Sequence[str | Rule]) -> list[Rule]:
+    """The rules of the program that these mean; ids, and texts whatever the spacing."""
+    each = [rules] if isinstance(rules, str | Rule) else rules
+    return [found for rule in each for found in _named(program, rule)]
+
+
+def _named(program: Program, rule: str | Rule) -> Iterator[Rule]:
+    if isinstance(rule, Rule):
+        yield _known(program, rule)
+    elif rule in {each.id for each in program}:
+        yield program.rule(rule)
+    elif ":-" not in rule:
+        raise RuleError(f"there is no rule {rule}", hint="Reasoner.rules lists them")
+    else:
+        yield from (_known(program, each) for each in rulefile.open_rules(rule).rules)
+
+
+def _known(program: Program, rule: Rule) -> Rule:
+    key = rule.key()
+    for each in program:
+        if each.key() == key:
+            return each
+    raise RuleError(
+        "there is no such rule to remove", place=rule.place, hint="Reasoner.rules lists them"
+    )
