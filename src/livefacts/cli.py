@@ -17,11 +17,23 @@ from typing import Annotated, Any, TextIO
 import typer
 from typer.core import TyperGroup
 
-from livefacts.commands import bench, demo, doctor, dump, generate, load, query, rules
+from livefacts.commands import bench, changes, demo, doctor, dump, generate, load, query, rules
 from livefacts.commands.terminal import ExitCode, say
 from livefacts.errors import LivefactsError
 
-JOBS = ("demo", "load", "query", "rules", "dump", "generate", "bench", "doctor")
+JOBS = (
+    "demo",
+    "load",
+    "add",
+    "remove",
+    "apply",
+    "query",
+    "rules",
+    "dump",
+    "generate",
+    "bench",
+    "doctor",
+)
 
 
 class InOrder(TyperGroup):
@@ -42,6 +54,11 @@ app = typer.Typer(
 )
 app.command("demo", short_help="A tour of a minute.")(demo.demo_command)
 app.command("load", short_help="Read files, draw every conclusion, and report.")(load.load_command)
+app.command("add", short_help="Add facts, and see what follows.")(changes.add_command)
+app.command("remove", short_help="Take facts back, and see what ends.")(changes.remove_command)
+app.command("apply", short_help="Change facts by RDF Patch or SPARQL Update.")(
+    changes.apply_command
+)
 app.command("query", short_help="Ask SPARQL of files and of what follows.")(query.query_command)
 app.add_typer(rules.app, name="rules", help="Check rules, and see those that come along.")
 app.command("dump", short_help="Write everything that is true.")(dump.dump_command)
@@ -76,6 +93,7 @@ def livefacts(
     livefacts generate university 1 -o uni.nt.gz         data to try things on
     livefacts load uni.nt.gz --rules rdfs --stats        what follows from it
     livefacts load uni.nt.gz --rules rdfs --dump all.nt  write it down
+    livefacts remove uni.nt.gz --rules rdfs --facts gone.nt   what ends with it
     livefacts query 'SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }' --data uni.nt.gz --rules rdfs
     livefacts rules check my.rules                       are my rules in order?
     """

@@ -10,7 +10,19 @@ from pathlib import Path
 import pytest
 from tests.system.running import environment, livefacts, livefacts_process, started
 
-JOBS = ("demo", "load", "query", "rules", "dump", "generate", "bench", "doctor")
+JOBS = (
+    "demo",
+    "load",
+    "add",
+    "remove",
+    "apply",
+    "query",
+    "rules",
+    "dump",
+    "generate",
+    "bench",
+    "doctor",
+)
 
 
 def test_help_lists_the_jobs_in_the_order_in_which_they_are_needed() -> None:

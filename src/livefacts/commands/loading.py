@@ -75,7 +75,7 @@ def load(inputs: Inputs) -> Loaded:
             progress=is_watched(),
         )
     loaded = Loaded(reasoner, delta, time.perf_counter() - started)
-    _report_rejects(loaded, inputs.rejects)
+    report_rejects(loaded, inputs.rejects)
     return loaded
 
 
@@ -85,7 +85,8 @@ def leave(loaded: Loaded) -> None:
         raise typer.Exit(ExitCode.SOME_REJECTED)
 
 
-def _report_rejects(loaded: Loaded, path: str | None) -> None:
+def report_rejects(loaded: Loaded, path: str | None) -> None:
+    """Say what could not be read; `path` is the file that has all of it."""
     if loaded.delta is None or not loaded.rejected:
         return
     kept = f"; all of them are in {path}" if path else ""
