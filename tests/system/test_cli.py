@@ -31,7 +31,9 @@ def test_help_lists_the_jobs_in_the_order_in_which_they_are_needed() -> None:
     assert tuple(lines) == JOBS
 
 
-@pytest.mark.parametrize("job", [*JOBS, "rules check", "generate university", "generate ontology"])
+@pytest.mark.parametrize(
+    "job", [*JOBS, "rules check", "rules maintenance", "generate university", "generate ontology"]
+)
 def test_the_help_of_every_job_has_an_example(job: str) -> None:
     ended = livefacts(*job.split(), "--help")
     assert ended.code == 0
@@ -181,6 +183,29 @@ class TestRules:
         assert {"rho-df", "rdfs", "rdfs-axioms"} <= {
             line.split()[0] for line in ended.out.splitlines()
         }
+
+    @pytest.mark.parametrize("kind", ["dred", "stream"])
+    def test_a_maintenance_program_is_printed_and_in_order(self, tmp_path: Path, kind: str) -> None:
+        (tmp_path / "my.rules").write_text("p(?x, ?z) :- p(?x, ?y), q(?y, ?z) .\n")
+        ended = livefacts("rules", "maintenance", str(tmp_path / "my.rules"), "--kind", kind)
+        assert (ended.code, ended.err) == (0, "")
+        (tmp_path / "made.rules").write_text(ended.out)
+        assert livefacts("rules", "check", str(tmp_path / "made.rules")).code == 0
+
+    def test_a_maintenance_program_follows_a_change_of_rules(self, tmp_path: Path) -> None:
+        (tmp_path / "my.rules").write_text("@id one p(?x) :- q(?x) .\n@id two p(?x) :- r(?x) .\n")
+        (tmp_path / "more.rules").write_text("@id three p(?x) :- s(?x) .\n")
+        change = ["--add-rules", str(tmp_path / "more.rules"), "--remove-rule", "one"]
+        ended = livefacts("rules", "maintenance", str(tmp_path / "my.rules"), *change)
+        found = [line.split()[1] for line in ended.out.splitlines() if ".Temp" in line]
+        assert found == ["p.ext.Temp", "two.Temp", "three.Temp", "p.Temp.D", "p.Temp.I"]
+
+    def test_a_rule_that_a_maintenance_program_cannot_have_is_shown(self, tmp_path: Path) -> None:
+        (tmp_path / "my.rules").write_text("p(?x) :- q(?x), not r(?x) .\n")
+        ended = livefacts("rules", "maintenance", str(tmp_path / "my.rules"), "--kind", "stream")
+        assert ended.code == 1
+        assert "my.rules:1:17" in ended.err
+        assert "hint: the dred maintenance program covers such rules" in ended.err
 
     def test_shown_rules_can_be_read_back(self, tmp_path: Path) -> None:
         shown = livefacts("rules", "show", "rho-df").out

@@ -24,6 +24,13 @@ PROMISED = {
     "03_constraints.py": ["cat_or_dog", "too_warm", "tom", "180"],
     "04_universities.py": ["facts are true", "Person", "Chair"],
     "05_changes.py": ["+ cut_off(castle)", "- route(harbour, castle)", "- cut_off(castle)"],
+    "08_maintenance_program.py": [
+        "@id R2.D1 sub_del(?a, ?c) :- sub_del(?b, ?c), sub(?a, ?b) .",
+        "  del: ac ag bc bg ec eg fc fg",
+        "  red: ec eg fc fg",
+        "minus: ac ag bc bg",
+        "as the reasoner: True",
+    ],
 }
 
 
@@ -45,10 +52,9 @@ def test_an_example_says_what_it_promises(path: Path) -> None:
     assert [words for words in PROMISED[path.name] if words not in done.stdout] == []
 
 
-def test_the_page_on_changes_prints_what_its_remarks_say(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    text = (ROOT / "docs" / "changes.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", ["changes.md", "maintenance-programs.md"])
+def test_a_page_prints_what_its_remarks_say(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     (block,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
     exec(block, {})
     promised = re.findall(r"print\(.*\)\s+# (.*)", block)
