@@ -391,21 +391,15 @@ class Reasoner:
             terms = self._dictionary.decode(row[1:])
             yield Violation(rule.id, dict(zip(names, terms, strict=True)))
 
-    def _check_constraints(self) -> None:
+    def _check_constraints(self, delta: IdDelta) -> None:
         if not self._refuses:
             return
-        for rule in self._program:
-            if not rule.is_constraint:
-                continue
-            shape = 1 + len(violation_variables(rule))
-            predicate = self._dictionary.encode_one(Symbol(VIOLATION + rule.id))
-            fresh = self._engine.fresh(shape, predicate)
-            for violation in self._violations_of(rule, {shape: fresh}):
-                raise ViolationError(
-                    f"the change violates {violation}; it was undone",
-                    place=rule.place,
-                    hint='on_violation="report" lists violations instead',
-                )
+        for violation in self._violations_in(delta.added):
+            raise ViolationError(
+                f"the change violates {violation}; it was undone",
+                place=self._program.rule(violation.constraint).place,
+                hint='on_violation="report" lists violations instead',
+            )
 
     # queries
 

@@ -13,10 +13,10 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 PACKAGE = Path(__file__).parent.parent
 KERNEL_FOLDERS = ("store", "engine/embedded")
@@ -54,6 +54,7 @@ from llvmlite import ir  # noqa: E402
 from numba import types  # noqa: E402
 from numba.core import cgutils  # noqa: E402
 from numba.extending import intrinsic  # noqa: E402
+from numba.np.arrayobj import make_array, populate_array  # noqa: E402
 
 numba.config.CACHE_DIR = str(CACHE)  # type: ignore[attr-defined]
 
@@ -113,6 +114,20 @@ prefetch: Any = intrinsic(_prefetch)
 """Ask the processor to bring the cache line at an address; never faults."""
 
 
+def _read_ticks(typing_context: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        function = cgutils.get_or_insert_function(  # type: ignore[no-untyped-call]
+            builder.module, ir.FunctionType(ir.IntType(64), []), "llvm.readcyclecounter"
+        )
+        return builder.call(function, [])
+
+    return types.int64(), generate
+
+
+read_ticks: Any = intrinsic(_read_ticks)
+"""The processor's own clock, which costs some nanoseconds to read."""
+
+
 def _loader(cell: Any) -> Any:
     @intrinsic
     def load(typing_context: Any, address: Any, index: Any) -> Any:
@@ -147,3 +162,74 @@ load_int32 = _loader(types.int32)
 load_int64 = _loader(types.int64)
 store_int32 = _storer(types.int32)
 store_int64 = _storer(types.int64)
+
+
+class Table(NamedTuple):
+    """The kind of one array: its cells and its number of dimensions."""
+
+    cell: Any
+    dimensions: int
+
+
+INTS = Table(types.int64, 1)
+INT_ROWS = Table(types.int64, 2)
+IDS = Table(types.int32, 1)
+ID_ROWS = Table(types.int32, 2)
+FLOATS = Table(types.float64, 1)
+VECTOR = types.Array(types.int64, 1, "C")
+_array: Any = make_array
+
+
+def described(arrays: Iterable[Any]) -> list[int]:
+    """Where arrays are and how long: what a reader of tables finds in a vector."""
+    return [number for array in arrays for number in (array.ctypes.data, *array.shape)]
+
+
+def length_described(tables: Sequence[Table]) -> int:
+    """How many numbers describe these tables."""
+    return sum(1 + table.dimensions for table in tables)
+
+
+def tables_reader(kind: Any, tables: Sequence[Table], first: int = 0) -> Any:
+    """What makes a `kind`, a named tuple of arrays, out of their description in a vector.
+
+    A call from Python then passes one vector instead of two dozen arrays, whose checking
+    takes longer than a small change.  The caller keeps the arrays alive.
+    """
+    arrays = [types.Array(table.cell, table.dimensions, "C") for table in tables]
+    result = types.NamedTuple(arrays, kind)  # type: ignore[no-untyped-call]
+
+    @intrinsic
+    def read(typing_context: Any, vector: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            numbers = _array(VECTOR)(context, builder, arguments[0]).data
+            made, at = [], first
+            for array in arrays:
+                made.append(_array_at(context, builder, array, numbers, at))
+                at += 1 + array.ndim
+            return context.make_tuple(builder, result, made)
+
+        return result(VECTOR), generate
+
+    return read
+
+
+def _array_at(context: Any, builder: Any, array: Any, numbers: Any, at: int) -> Any:
+    """An array that owns nothing, from its description."""
+    number = ir.IntType(64)
+    address, *shape = (
+        builder.load(builder.gep(numbers, [number(at + i)])) for i in range(1 + array.ndim)
+    )
+    cell = context.get_data_type(array.dtype)
+    size = number(context.get_abi_sizeof(cell))
+    strides = [size] if array.ndim == 1 else [builder.mul(size, shape[1]), size]
+    made = _array(array)(context, builder)
+    populate_array(
+        made,
+        data=builder.inttoptr(address, cell.as_pointer()),
+        shape=cgutils.pack_array(builder, shape, ty=number),  # type: ignore[no-untyped-call]
+        strides=cgutils.pack_array(builder, strides, ty=number),  # type: ignore[no-untyped-call]
+        itemsize=size,
+        meminfo=None,
+    )
+    return made._getvalue()

@@ -76,7 +76,10 @@ ROSE_ROOT = 1 << 25
 """Ceased or began to be an edge or a root in the pass under way, for the levels to come."""
 SUSPECT = 1 << 26
 """Rederived by recursive reasons alone, which may come from rules of a level to come."""
-TRANSIENT = FRESH | TOUCHED | CAME | FELL_EDGE | FELL_ROOT | ROSE_EDGE | ROSE_ROOT | SUSPECT
+COUNTED = 1 << 27
+"""Listed among the facts that the change has made or ended."""
+MOVED = FELL_EDGE | FELL_ROOT | ROSE_EDGE | ROSE_ROOT
+TRANSIENT = FRESH | TOUCHED | CAME | MOVED | SUSPECT | COUNTED
 REACHED = 1 << 18
 REACHED_LATER = 1 << 19
 """Marks of a search along edges: reached from its start by one edge or more, by two or more."""

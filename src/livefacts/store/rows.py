@@ -64,6 +64,7 @@ class RowStore:
         self._found = np.zeros(64, np.int64)
         self._indices: dict[tuple[int, tuple[int, ...], int], int] = {}
         self._relations: dict[int, int] = {}
+        self._shapes: list[int] = []
         self.relation(TRIPLES)
 
     # relations
@@ -74,11 +75,16 @@ class RowStore:
         if number is None:
             number = self._add_relation(3 if shape == TRIPLES else shape)
             self._relations[shape] = number
+            self._shapes.append(shape)
         return number
 
     def shapes(self) -> dict[int, int]:
         """Relation numbers by shape."""
         return dict(self._relations)
+
+    def shape(self, relation: int) -> int:
+        """The shape of the facts of a relation."""
+        return self._shapes[relation]
 
     def _add_relation(self, columns: int) -> int:
         relations, indices = self.rows

@@ -7,7 +7,7 @@ it is not there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -50,8 +50,11 @@ def relation_of(store: RowStore, atom: Atom) -> int:
 class Binder:
     """Collects bound plans; `finish` gives the tables the kernel reads."""
 
-    def __init__(self, store: RowStore, dictionary: Dictionary) -> None:
+    def __init__(
+        self, store: RowStore, dictionary: Dictionary, line_of: Callable[[str], int]
+    ) -> None:
         self._store = store
+        self._line_of = line_of
         self._dictionary = dictionary
         self._plans: list[list[int]] = []
         self._steps: list[list[int]] = []
@@ -78,25 +81,27 @@ class Binder:
                 head,
                 self._pattern(plan.head.slots, variables),
                 _support(plan),
+                self._line_of(plan.rule.id),
             ]
         )
         self.most_slots = max(self.most_slots, len(variables))
         self.most_steps = max(self.most_steps, len(plan.steps))
 
-    def finish(self) -> code.Plans:
+    def finish(self) -> code.BoundPlans:
         listed: list[int] = []
         buckets = np.zeros((_table_size(len(self._by_key)), 4), np.int64)
         for (first, second), plans in self._by_key.items():
             at = code.place_entry(buckets, first, second)
             buckets[at] = first, second, len(listed), len(plans)
             listed.extend(plans)
-        return code.Plans(
+        tables = code.Plans(
             np.array(self._plans, np.int64).reshape(-1, code.PLAN_FIELDS),
             np.array(self._steps, np.int64).reshape(-1, code.STEP_FIELDS),
             np.array(self._patterns, np.int32),
             buckets,
             np.array(listed, np.int64),
         )
+        return code.BoundPlans(tables)
 
     def _bucket(self, relation: int, pattern: int) -> tuple[int, int]:
         """Under which key of predicate and object a fact finds this plan."""
@@ -168,10 +173,16 @@ class Binder:
 
 
 def bind(
-    plans: Iterable[RulePlan], store: RowStore, dictionary: Dictionary
-) -> tuple[code.Plans, Binder]:
-    """The tables of these plans; the binder knows how much working memory they need."""
-    binder = Binder(store, dictionary)
+    plans: Iterable[RulePlan],
+    store: RowStore,
+    dictionary: Dictionary,
+    line_of: Callable[[str], int],
+) -> tuple[code.BoundPlans, Binder]:
+    """The tables of these plans; the binder knows how much working memory they need.
+
+    `line_of` gives the line in which the instances of a rule are counted.
+    """
+    binder = Binder(store, dictionary, line_of)
     for plan in plans:
         binder.add(plan)
     return binder.finish(), binder

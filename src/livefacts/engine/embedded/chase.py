@@ -25,6 +25,7 @@ Symbolic = tuple[int, int, int]
 """A triple of ids, in which SUBJECT and OBJECT stand for those of the triple followed."""
 Pattern = tuple[int | Variable, int | Variable, int | Variable]
 Bindings = dict[Variable, int]
+Lookup = tuple[int | None, int, int | None]
 
 
 class NeedsObjectError(Exception):
@@ -47,6 +48,8 @@ class ClosedSchema:
         self._by_subject: dict[tuple[int, int], set[Symbolic]] = {}
         self._by_object: dict[tuple[int, int], set[Symbolic]] = {}
         self._by_predicate: dict[int, set[Symbolic]] = {}
+        self.looked_up: set[Lookup] = set()
+        """Where `match` has looked since this was last emptied."""
         self.add(triples)
 
     def add(self, triples: Iterable[Symbolic]) -> None:
@@ -64,6 +67,7 @@ class ClosedSchema:
             self._by_predicate.get(p, set()).discard(triple)
 
     def match(self, s: int | None, p: int, o: int | None) -> Iterator[Symbolic]:
+        self.looked_up.add((s, p, o))
         if s is not None:
             found = self._by_subject.get((p, s), ())
             yield from (t for t in found if o is None or t[2] == o)
@@ -75,16 +79,15 @@ class ClosedSchema:
 
 @dataclass(frozen=True, slots=True)
 class SingleRule:
-    """A rule of the split, in ids: its instance premise, its schema premises, its head."""
+    """A rule of the split, in ids: its instance premise, its schema premises, its head.
+
+    `looks_at` are the variables that join the instance premise with the schema.
+    """
 
     premise: Pattern
     schema: tuple[Pattern, ...]
     head: Pattern
-
-    @property
-    def looks_at(self) -> frozenset[Variable]:
-        """The variables that join the instance premise with the schema."""
-        return frozenset(v for atom in self.schema for v in atom if isinstance(v, Variable))
+    looks_at: frozenset[Variable]
 
 
 def single_rules(rules: Sequence[Rule], dictionary: Dictionary) -> tuple[SingleRule, ...]:
@@ -97,9 +100,9 @@ def single_rules(rules: Sequence[Rule], dictionary: Dictionary) -> tuple[SingleR
         if instance:
             schema = tuple(_pattern(atom, dictionary) for atom in atoms if is_schema(atom))
             (premise,) = instance
-            found.append(
-                SingleRule(_pattern(premise, dictionary), schema, _pattern(rule.head, dictionary))
-            )
+            looks_at = frozenset(v for atom in schema for v in atom if isinstance(v, Variable))
+            head = _pattern(rule.head, dictionary)
+            found.append(SingleRule(_pattern(premise, dictionary), schema, head, looks_at))
     return tuple(found)
 
 
@@ -165,6 +168,12 @@ def _joined(
         pairs = zip(atoms[best], triple, strict=True)
         if all(extended.setdefault(x, v) == v for x, v in pairs if isinstance(x, Variable)):
             yield from _joined(rest, extended, schema)
+
+
+def lookups_of(triple: Symbolic) -> tuple[Lookup, ...]:
+    """All lookups that find a triple."""
+    s, p, o = triple
+    return (s, p, o), (s, p, None), (None, p, o), (None, p, None)
 
 
 def as_triples(ids: Ids) -> list[Symbolic]:

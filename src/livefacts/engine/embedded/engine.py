@@ -17,7 +17,6 @@ from copy import copy
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from livefacts.engine.contract import Flags, IdDelta, Ids
 from livefacts.engine.embedded.chase import NotSingleError
@@ -29,7 +28,7 @@ from livefacts.plan.normalize import TRUE
 from livefacts.plan.operators import Level, Plan
 from livefacts.plan.rulechange import RuleChange, rule_change
 from livefacts.store.dictionary import Dictionary
-from livefacts.store.layout import ASSERTED, EDGE, ENDED, FRESH, IN_DEFAULT, LIVE, ROOT
+from livefacts.store.layout import ASSERTED, EDGE, IN_DEFAULT, LIVE, ROOT
 from livefacts.store.rows import TRIPLES, RowStore
 
 ASSERTION = EDGE | ROOT | ASSERTED
@@ -73,15 +72,19 @@ class EmbeddedEngine:
         self.plan = plan
         self.limit: int | None = None
         self.on_progress: Callable[[int], None] = lambda made: None
-        self.before_commit: Callable[[], None] = lambda: None
+        self.before_commit: Callable[[IdDelta], None] = lambda delta: None
         self.single_path = single_path
         self._maintenance = maintenance
+        self._told = 0
+        self._earlier: Interpreter | None = None
         self._start()
 
     def _start(self) -> None:
         """An empty store, with the plan bound to it."""
         self.store = RowStore()
-        self.interpreter = Interpreter(self.store, self.dictionary)
+        self.interpreter = Interpreter(self.store, self.dictionary, self._earlier)
+        self._earlier = self.interpreter
+        self.interpreter.on_pause = lambda made: self._check_progress(made)
         self._bind(self.plan)
         self._is_empty = True
         self._tell_true()
@@ -135,47 +138,67 @@ class EmbeddedEngine:
 
     # changes
 
-    def apply(self, change: Change) -> IdDelta:
-        """Make a change; all of it happens, or nothing."""
+    def apply(self, change: Change, *, keep: bool = True) -> IdDelta:
+        """Make a change; all of it happens, or nothing.
+
+        Unless it is to be kept, nothing happens: the delta is what would have happened.
+        """
         if self._maintenance != RECOMPUTE or self._is_empty:
             rules = None if change.plan is None else self._rule_change(change.plan)
             if rules is None or (rules.keeps_single and not self._is_empty):
                 try:
-                    return self._follow(change, rules)
+                    return self._follow(change, rules, keep)
                 except NotSingleError:
-                    self.single_path = False
-        return self._recompute(change)
+                    return self._recompute(change, keep, single_path=False)
+        return self._recompute(change, keep, self.single_path)
 
     def _rule_change(self, plan: Plan) -> RuleChange:
         return rule_change(self.plan, plan if self.single_path else plan.general())
 
-    def _follow(self, change: Change, rules: RuleChange | None = None) -> IdDelta:
-        """Follow a change through all levels."""
+    def _follow(self, change: Change, rules: RuleChange | None, keep: bool) -> IdDelta:
+        """Follow a change through all levels, then settle or undo it."""
         plan, levels = self.plan, self._levels
         try:
-            self.interpreter.on_pause = lambda made: self._on_pause(made, 0)
-            self._untell(change)
-            if rules is not None:
-                self._drop_rules(rules)
-            derived = self.interpreter.made
-            self._tell(change)
-            told = self.interpreter.made - derived
-            self.interpreter.on_pause = lambda made: self._on_pause(made, told)
-            if rules is not None:
-                self._adopt_rules(rules)
-            self._run_levels(change, rules)
-            self._on_pause(self.interpreter.made, told)
-            self.before_commit()
+            self._pass(change, rules)
+            delta = self.interpreter.delta()
+            self.before_commit(delta)
         except BaseException:
-            self.interpreter.roll_back()
-            self.plan, self._levels = plan, levels
-            self._set_dooms()
-            self._restore()
+            self._undo(plan, levels)
             raise
+        if keep:
+            self._settle()
+        else:
+            self._undo(plan, levels)
+        return delta
+
+    def _pass(self, change: Change, rules: RuleChange | None = None) -> None:
+        """Take a change through all levels."""
+        self._told = 0
+        self._untell(change)
+        if rules is not None:
+            self._drop_rules(rules)
+        derived = self.interpreter.made
+        self._tell(change)
+        self._told = self.interpreter.made - derived
+        if rules is not None:
+            self._adopt_rules(rules)
+        self._run_levels(change, rules)
+        self._check_progress(self.interpreter.made)
+
+    def _settle(self) -> None:
         self._is_empty = False
         for level in self._levels:
             level.settle()
-        return self.interpreter.commit()
+        self.interpreter.commit()
+
+    def _undo(self, plan: Plan, levels: list[BoundLevel]) -> None:
+        self.interpreter.roll_back()
+        self.plan, self._levels = plan, levels
+        self._set_dooms()
+        for level in levels:
+            level.restore()
+        if self._is_empty:
+            self._tell_true()
 
     def _run_levels(self, change: Change, rules: RuleChange | None = None) -> None:
         if len(self._levels) == 1 and rules is None and self._levels[0].only_gains():
@@ -221,28 +244,13 @@ class EmbeddedEngine:
             level, self.interpreter, self.dictionary, followed.make_schema, followed.path
         )
 
-    def _restore(self) -> None:
-        for level in self._levels:
-            level.restore()
-        if self._is_empty:
-            self._tell_true()
-
     def _untell(self, change: Change) -> None:
         for shape, ids in change.untold.items():
-            relation = self.store.relation(shape)
-            flags = self._flags_of(relation, ids)
-            told = flags & IN_DEFAULT != 0
-            self.interpreter.take(relation, _distinct(ids[told]), ASSERTED | IN_DEFAULT)
+            self.interpreter.take(self.store.relation(shape), ids, ASSERTED | IN_DEFAULT)
         if change.unmarked is not None:
-            marked = self._flags_of(TRIPLES, change.unmarked) & IN_DEFAULT != 0
-            self.interpreter.take(TRIPLES, _distinct(change.unmarked[marked]), IN_DEFAULT)
+            self.interpreter.take(TRIPLES, change.unmarked, IN_DEFAULT)
         if change.unnamed is not None:
-            told = self._flags_of(TRIPLES, change.unnamed) & (ASSERTED | IN_DEFAULT) == ASSERTED
-            self.interpreter.take(TRIPLES, _distinct(change.unnamed[told]), ASSERTED)
-
-    def _flags_of(self, relation: int, facts: Ids) -> NDArray[np.int32]:
-        rows = self.store.find(relation, facts)
-        return np.where(rows > 0, self.store.flags(relation)[rows], 0)
+            self.interpreter.take(TRIPLES, change.unnamed, ASSERTED)
 
     def _tell(self, change: Change) -> None:
         for shape, ids in change.facts.items():
@@ -250,33 +258,38 @@ class EmbeddedEngine:
         if change.named is not None:
             self.interpreter.give(TRIPLES, change.named, ASSERTION)
 
-    def _on_pause(self, made: int, told: int) -> None:
-        if self.limit is not None and made - told > self.limit:
+    def _check_progress(self, made: int) -> None:
+        if self.limit is not None and made - self._told > self.limit:
             raise LimitError(
                 f"the change derives more than {self.limit:,} facts; it was undone",
                 hint="raise the limit, or look for a rule that makes ever new values",
             )
         self.on_progress(made)
 
-    def _recompute(self, change: Change) -> IdDelta:
+    def _recompute(self, change: Change, keep: bool, single_path: bool) -> IdDelta:
         """Draw all conclusions again from what was told; the delta is the difference."""
         old = copy(self)
         try:
+            self.single_path = single_path
             self.plan = self.plan if change.plan is None else change.plan
             self.limit = None
             self._start()
-            self._follow(old._told_after(change))
+            self._pass(old._told_after(change))
+            self._settle()
             self.limit = old.limit
             delta = _difference(old, self)
-            self._on_pause(sum(int(flags.sum()) for flags in delta.derived.values()), 0)
-            return delta
+            self._told = 0
+            self._check_progress(sum(int(flags.sum()) for flags in delta.derived.values()))
+            self.before_commit(delta)
         except NotSingleError:
             self.__dict__.update(old.__dict__)
-            self.single_path = False
-            return self._recompute(change)
+            return self._recompute(change, keep, single_path=False)
         except BaseException:
             self.__dict__.update(old.__dict__)
             raise
+        if not keep:
+            self.__dict__.update(old.__dict__)
+        return delta
 
     def _told_after(self, change: Change) -> Change:
         default = self._with_flags(LIVE | ASSERTED | IN_DEFAULT)
@@ -326,15 +339,6 @@ class EmbeddedEngine:
             return False
         return bool(self.store.find(self.store.relation(shape), fact.reshape(1, -1))[0])
 
-    def fresh(self, shape: int, predicate: int) -> Ids:
-        """The facts of a predicate that the change under way has made."""
-        relation = self.store.relation(shape)
-        rows = self.store.with_flags(relation, LIVE | FRESH)
-        rows = rows[self.store.flags(relation)[rows] & ENDED == 0]
-        facts = self.store.columns(relation, rows)
-        mine: Ids = facts[facts[:, 0] == predicate]
-        return mine
-
     @property
     def follows_single_triples(self) -> bool:
         """Whether some rules are followed by the consequences of single triples."""
@@ -351,10 +355,6 @@ def _joined(first: Ids | None, second: Ids | None) -> Ids:
     if not parts:
         return np.zeros((0, 3), np.int32)
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-
-def _distinct(facts: Ids) -> Ids:
-    return np.unique(facts, axis=0) if len(facts) > 1 else facts
 
 
 def _without(facts: Ids, gone: Ids) -> Ids:

@@ -40,17 +40,30 @@ from livefacts.engine.embedded.machine import (
     DONE,
     EDGES_COUNT,
     EMPTIED,
+    EPOCH,
+    FOUND,
     GAIN,
     GAINS_AT,
     GAINS_END,
+    GIVEN,
+    GIVEN_END,
     HEAD_SUPPORT,
     IS_NEGATIVE,
     JOINING,
+    KEY_BEFORE,
     KEY_BY_OBJECT,
+    KEY_COUNT,
+    KEY_EPOCH,
+    KEY_FIRST,
+    KEY_MODE,
+    KEY_REMOVED,
     KEY_SCHEMA,
+    KEY_TRIPLES,
+    LOOKED,
     LOSE,
     LOSSES_AT,
     LOSSES_END,
+    MEAN_TURNS,
     MOST_EDGE_PLANS,
     NEED_ROOM,
     NEGATIVES_AT,
@@ -63,8 +76,17 @@ from livefacts.engine.embedded.machine import (
     PIVOT_PATTERN,
     PLAN,
     ROOTED,
+    RULE,
+    SINGLE_RULES,
+    TICKS,
+    TURNS,
     UPGRADE,
+    consequences_on,
     lookup_entry,
+    machine_on,
+    memo_on,
+    plans_in,
+    rows_on,
 )
 from livefacts.engine.embedded.storing import (
     set_standing,
@@ -75,6 +97,7 @@ from livefacts.store.compiled import (
     inlined,
     kernel,
     load_int32,
+    read_ticks,
     store_int32,
 )
 from livefacts.store.layout import (
@@ -128,29 +151,41 @@ def next_plan(plans: Any, state: Any, relation: Any, predicate: Any, obj: Any) -
 
 
 @inlined
+def count_triple(keys: Any, at: Any, state: Any, by: Any) -> Any:
+    """One triple more or less of a kind; how many there were is kept for an undo."""
+    if keys[at, KEY_EPOCH] != state[EPOCH]:
+        keys[at, KEY_EPOCH] = state[EPOCH]
+        keys[at, KEY_BEFORE] = keys[at, KEY_TRIPLES]
+    keys[at, KEY_TRIPLES] += by
+    if keys[at, KEY_TRIPLES] == 0:
+        state[EMPTIED] += 1
+
+
+@inlined
 def take_consequences(
     consequences: Any, machine: Any, width: Any, mode: Any, flags: Any, s: Any, p: Any, o: Any
 ) -> Any:
     """Emit what follows from one triple under the schema; DONE or a question."""
     state = machine.state
     at = lookup_entry(consequences.keys, np.int64(p) + 1, np.int64(0))
-    if at >= 0 and consequences.keys[at, 4] == KEY_BY_OBJECT:
+    if at >= 0 and consequences.keys[at, KEY_MODE] == KEY_BY_OBJECT:
         at = lookup_entry(consequences.keys, np.int64(p) + 1, np.int64(o) + 1)
-    if at < 0:
+    if at < 0 or consequences.keys[at, KEY_MODE] == KEY_REMOVED:
         ask(state, 0, p, o)
         return ASK_KEY
-    if consequences.keys[at, 4] == KEY_SCHEMA:
+    if consequences.keys[at, KEY_MODE] == KEY_SCHEMA:
         if (flags & KNOWN_SCHEMA != 0) == (mode == GAIN):
             return DONE
         ask(state, s, p, o)
         return ASK_SCHEMA if mode == GAIN else ASK_UNSCHEMA
-    first = consequences.keys[at, 2]
-    count = consequences.keys[at, 3]
-    consequences.keys[at, 5] += 1 if mode == GAIN else -1
-    if consequences.keys[at, 5] == 0:
-        state[EMPTIED] += 1
+    count_triple(consequences.keys, at, state, 1 if mode == GAIN else -1)
+    first = consequences.keys[at, KEY_FIRST]
+    count = consequences.keys[at, KEY_COUNT]
+    machine.tally[SINGLE_RULES, LOOKED] += 1
+    machine.tally[SINGLE_RULES, FOUND] += count
     for i in range(first, first + count):
         out = state[OUT_COUNT] * width
+        machine.rule_of[state[OUT_COUNT]] = SINGLE_RULES
         machine.out[out] = 0
         machine.out[out + 1] = EDGE | COUNT_SINGLE if mode == GAIN else COUNT_SINGLE
         for j in range(3):
@@ -159,6 +194,14 @@ def take_consequences(
         state[OUT_COUNT] += 1
     state[DERIVED] += count
     return DONE
+
+
+@inlined
+def start_plans(state: Any, relation: Any) -> Any:
+    """From the first plan that a fact of this relation may fit."""
+    state[UPGRADE] = 0
+    state[BUCKET] = 0 if relation == 0 else 1
+    state[BUCKET_AT] = 0
 
 
 @inlined
@@ -182,18 +225,17 @@ def start_pivot(
         risen = NEW_EDGE if flags & LOST_EDGE and not is_now & EDGE else 0
         risen |= NEW_ROOT if flags & LOST_ROOT and not is_now & ROOT else 0
     is_root = (is_whole and flags & (ROOT | LOST_ROOT)) or (is_part and risen & NEW_ROOT)
-    if is_root and consequences.active and relation == 0 and state[ROOTED] == 0:
+    if is_root and consequences.keys.shape[0] and relation == 0 and state[ROOTED] == 0:
         s, p = load_int32(cells, COLUMN), load_int32(cells, COLUMN + 1)
         o = load_int32(cells, COLUMN + 2)
         status = take_consequences(consequences, machine, width, mode, flags, s, p, o)
         if status != DONE:
             return status
+    start_plans(state, relation)
     state[ROOTED] = 1
     state[UPGRADE] = 1 if is_part else 0
-    state[BUCKET] = 3
-    if is_whole or (is_part and risen & NEW_EDGE):
-        state[BUCKET] = 0 if relation == 0 else 1
-    state[BUCKET_AT] = 0
+    if not is_whole and not (is_part and risen & NEW_EDGE):
+        state[BUCKET] = 3
     return DONE
 
 
@@ -202,11 +244,9 @@ def start_negative(state: Any, relation: Any, cells: Any, source: Any) -> Any:
     """Before the plans of a negated atom: whether this fact has come or gone."""
     flags = load_int32(cells, FLAGS)
     is_ended = flags & ENDED != 0
-    state[UPGRADE] = 0
-    state[BUCKET_AT] = 0
-    state[BUCKET] = 3
-    if flags & UNSEEN and is_ended == (source == LOSE) and not flags & SUSPECT:
-        state[BUCKET] = 0 if relation == 0 else 1
+    start_plans(state, relation)
+    if not flags & UNSEEN or is_ended != (source == LOSE) or flags & SUSPECT:
+        state[BUCKET] = 3
 
 
 @inlined
@@ -250,30 +290,62 @@ def is_for_pivot(plans: Any, machine: Any, plan: Any, flags: Any, entry: Any, mo
     return False
 
 
-@kernel
-def run(
+@inlined
+def start_join(plans: Any, machine: Any, plan: Any) -> Any:
+    machine.tally[plans.plans[plan, RULE], LOOKED] += 1
+    machine.state[PLAN] = plan
+    machine.state[DEPTH] = 1
+    machine.cursor[1] = -1
+    machine.state[PHASE] = JOINING
+
+
+@inlined
+def timed_join(
     rows: Any,
     plans: Any,
-    consequences: Any,
     memo: Any,
     machine: Any,
+    entry: Any,
+    width: Any,
     mode: Any,
-    source: Any,
     budget: Any,
 ) -> Any:
+    """Go on with the instances of a plan; one plan in some dozens is timed."""
+    state = machine.state
+    state[TURNS] -= 1
+    is_timed = state[TURNS] < 0
+    begun = read_ticks() if is_timed else 0
+    status = join(rows, plans, memo, machine, entry, width, mode, budget)
+    if is_timed:
+        line = plans.plans[state[PLAN], RULE]
+        machine.tally[line, TICKS] += (read_ticks() - begun) * MEAN_TURNS
+        state[TURNS] = MEAN_TURNS // 2 + begun % MEAN_TURNS
+    return status
+
+
+@kernel
+def run(desk: Any, plan_vector: Any, mode: Any, source: Any, given: Any, budget: Any) -> Any:
     """Take facts from a queue until it is empty; returns why it stopped.
 
     Gains are taken from the gains and losses from the losses.  The other way round, the
     facts are pivots of negated atoms: what has come takes instances away, what has gone
-    gives them.
+    gives them.  Facts that are given have not changed: every instance of rules whose first
+    atoms they fit is given or taken.
     """
+    rows, consequences, memo = rows_on(desk), consequences_on(desk), memo_on(desk)
+    machine, plans = machine_on(desk), plans_in(plan_vector)
     state = machine.state
     width = machine.out.shape[0] // OUT_ROWS
-    is_negative = mode != source
+    is_given = source == GIVEN
+    is_negative = not is_given and mode != source
     state[IS_NEGATIVE] = is_negative
-    at_field = NEGATIVES_AT if is_negative else (GAINS_AT if source == GAIN else LOSSES_AT)
-    end_field = GAINS_END if source == GAIN else LOSSES_END
-    queue = machine.gains if source == GAIN else machine.losses
+    at_field, end_field, queue = GAINS_AT, GAINS_END, machine.gains
+    if is_given:
+        at_field, end_field, queue = NEGATIVES_AT, GIVEN_END, given
+    elif source == LOSE:
+        at_field, end_field, queue = LOSSES_AT, LOSSES_END, machine.losses
+    if is_negative:
+        at_field = NEGATIVES_AT
     work = 0
     while True:
         if state[PHASE] == NEXT_PIVOT:
@@ -293,7 +365,9 @@ def run(
         relation = entry >> 32
         cells = row_address(rows, relation, entry & LOW)
         if state[PHASE] == NEXT_PIVOT:
-            if is_negative:
+            if is_given:
+                start_plans(state, relation)
+            elif is_negative:
                 start_negative(state, relation, cells, source)
             else:
                 status = start_pivot(consequences, machine, mode, relation, cells, width)
@@ -307,7 +381,8 @@ def run(
             obj = np.int64(load_int32(cells, COLUMN + 2)) if relation == 0 else np.int64(-1)
             plan = next_plan(plans, state, relation, predicate, obj)
             if plan < 0:
-                finish_pivot(rows, relation, entry & LOW, mode, is_negative)
+                if not is_given:
+                    finish_pivot(rows, relation, entry & LOW, mode, is_negative)
                 state[at_field] += 1
                 state[ROOTED] = 0
                 state[PHASE] = NEXT_PIVOT
@@ -317,24 +392,22 @@ def run(
             pattern = plans.plans[plan, PIVOT_PATTERN]
             if not bind_pivot(plans.patterns, pattern, columns, cells, machine.env):
                 continue
-            if not is_for_pivot(plans, machine, plan, flags, entry, mode):
+            if not is_given and not is_for_pivot(plans, machine, plan, flags, entry, mode):
                 continue
-            state[PLAN] = plan
-            state[DEPTH] = 1
-            machine.cursor[1] = -1
-            state[PHASE] = JOINING
-        status = join(rows, plans, memo, machine, entry, width, mode, budget)
+            start_join(plans, machine, plan)
+        status = timed_join(rows, plans, memo, machine, entry, width, mode, budget)
         if status != DONE:
             return status
         state[PHASE] = NEXT_PLAN
 
 
 @kernel
-def run_roots(rows: Any, consequences: Any, machine: Any, budget: Any) -> Any:
+def run_roots(desk: Any, budget: Any) -> Any:
     """Take gains to their end in a level where only single triples are followed.
 
     The same as `run` without plans, in a tight loop.
     """
+    rows, consequences, machine = rows_on(desk), consequences_on(desk), machine_on(desk)
     state = machine.state
     width = machine.out.shape[0] // OUT_ROWS
     data = rows.relations[0, ADDRESS]
@@ -373,52 +446,3 @@ def run_roots(rows: Any, consequences: Any, machine: Any, budget: Any) -> Any:
         state[GAINS_AT] = end
         if work > budget:
             return PAUSED
-
-
-@kernel
-def run_instances(
-    rows: Any, plans: Any, memo: Any, machine: Any, mode: Any, entries: Any, budget: Any
-) -> Any:
-    """Find every instance of the rules whose first atoms these facts fit; none of them changes."""
-    state = machine.state
-    width = machine.out.shape[0] // OUT_ROWS
-    state[IS_NEGATIVE] = False
-    state[UPGRADE] = 0
-    work = 0
-    while True:
-        if state[PHASE] == NEXT_PIVOT:
-            is_empty = state[NEGATIVES_AT] == entries.shape[0]
-            is_full = state[OUT_COUNT] > OUT_ROWS // 2 or (is_empty and state[OUT_COUNT] > 0)
-            if is_full and not store_out(rows, machine, width, mode):
-                return NEED_ROOM
-            if is_empty:
-                return DONE
-            state[BUCKET] = 0 if entries[state[NEGATIVES_AT]] >> 32 == 0 else 1
-            state[BUCKET_AT] = 0
-            state[PHASE] = NEXT_PLAN
-        work += 1
-        if work > budget:
-            return PAUSED
-        entry = entries[state[NEGATIVES_AT]]
-        relation = entry >> 32
-        cells = row_address(rows, relation, entry & LOW)
-        if state[PHASE] == NEXT_PLAN:
-            predicate = np.int64(load_int32(cells, COLUMN + (1 if relation == 0 else 0)))
-            obj = np.int64(load_int32(cells, COLUMN + 2)) if relation == 0 else np.int64(-1)
-            plan = next_plan(plans, state, relation, predicate, obj)
-            if plan < 0:
-                state[NEGATIVES_AT] += 1
-                state[PHASE] = NEXT_PIVOT
-                continue
-            columns = rows.relations[relation, COLUMNS]
-            pattern = plans.plans[plan, PIVOT_PATTERN]
-            if not bind_pivot(plans.patterns, pattern, columns, cells, machine.env):
-                continue
-            state[PLAN] = plan
-            state[DEPTH] = 1
-            machine.cursor[1] = -1
-            state[PHASE] = JOINING
-        status = join(rows, plans, memo, machine, entry, width, mode, budget)
-        if status != DONE:
-            return status
-        state[PHASE] = NEXT_PLAN

@@ -17,8 +17,9 @@ from livefacts.engine.contract import Flags, IdDelta, Ids
 from livefacts.engine.embedded import machine as code
 from livefacts.engine.embedded import storing
 from livefacts.engine.embedded.binding import Binder
-from livefacts.engine.embedded.interpret import run, run_instances, run_roots
+from livefacts.engine.embedded.interpret import run, run_roots
 from livefacts.engine.embedded.memory import Answers
+from livefacts.store.compiled import described
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.layout import (
     ASSERTED,
@@ -27,7 +28,7 @@ from livefacts.store.layout import (
     OUT_ROWS,
     PLAIN,
     SINGLE,
-    TRANSIENT,
+    Rows,
 )
 from livefacts.store.rowkernels import BLOCK
 from livefacts.store.rows import RowStore
@@ -37,9 +38,13 @@ BUDGET = 300_000
 FEWEST = 2 * OUT_ROWS
 FEWEST_EDGES = 4 * code.MOST_EDGE_PLANS
 ROW_BITS = 0xFFFFFFFF
-KEPT_FIELDS = (code.DERIVED, code.DOOMS_SINGLE, code.DOOMS_ALL)
+LARGE = 1 << 16
+"""Queues longer than this are given back after a change."""
 
-NO_CONSEQUENCES = code.Consequences(np.zeros((2, 5), np.int64), np.zeros((1, 3), np.int32), False)
+NO_CONSEQUENCES = code.Consequences(
+    np.zeros((0, code.KEY_FIELDS), np.int64), np.zeros((0, 3), np.int32)
+)
+NOTHING = np.zeros(0, np.int64)
 
 
 class Path(Protocol):
@@ -55,14 +60,17 @@ class Interpreter:
 
     budget = BUDGET
 
-    def __init__(self, store: RowStore, dictionary: Dictionary) -> None:
+    def __init__(
+        self, store: RowStore, dictionary: Dictionary, earlier: Interpreter | None = None
+    ) -> None:
+        """`earlier` is one whose tallies this one goes on with."""
         self.store = store
         self.answers = Answers(dictionary)
         self.on_pause: Callable[[int], None] = lambda made: None
         self.reports_reasons = False
         """Whether deltas tell which facts rules have begun or ceased to derive."""
         self._mode = code.GAIN
-        self._machine = code.Machine(
+        self._machine: code.Machine = code.Machine(
             state=np.zeros(code.STATE_FIELDS, np.int64),
             gains=np.zeros(FEWEST, np.int64),
             losses=np.zeros(FEWEST, np.int64),
@@ -77,7 +85,39 @@ class Interpreter:
             of_relation=np.zeros(OUT_ROWS, np.int64),
             tags=np.zeros(BLOCK, np.int64),
             answer=np.zeros(2, np.int64),
+            tally=earlier.tally if earlier else np.zeros((64, code.TALLY_FIELDS), np.int64),
+            rule_of=np.zeros(OUT_ROWS, np.int64),
         )
+        self._machine.state[code.EPOCH] = 1
+        self._state = self._machine.state
+        self._rule_lines: dict[str, int] = earlier._rule_lines if earlier else {}
+        self._fitted: Rows | None = None
+        self._desk = np.zeros(code.DESK_LENGTH, np.int64)
+        self._rows: Rows | None = None
+        self._memo: code.Memo | None = None
+        self._consequences: code.Consequences | None = None
+        self._put(code.MACHINE_ON_DESK, self._machine)
+
+    # the desk
+
+    def _ready_desk(self) -> NDArray[np.int64]:
+        """Everything by address, for the next call of a kernel."""
+        if self._rows is not self.store.rows:
+            self._rows = self.store.rows
+            self._put(code.ROWS_ON_DESK, self._rows)
+        if self._memo is not self.answers.memo:
+            self._memo = self.answers.memo
+            self._put(code.MEMO_ON_DESK, self._memo)
+        return self._desk
+
+    def _follow_single(self, consequences: code.Consequences) -> None:
+        if self._consequences is not consequences:
+            self._consequences = consequences
+            self._put(code.CONSEQUENCES_ON_DESK, consequences)
+
+    def _put(self, at: int, tables: tuple[Any, ...]) -> None:
+        numbers = described(tables)
+        self._desk[at : at + len(numbers)] = numbers
 
     # working memory
 
@@ -96,17 +136,19 @@ class Interpreter:
         """Let the buffer hold facts of every relation there is; the widest of them."""
         widest = max(self.store.width(number) for number in range(self.store.count))
         if len(self._machine.out) < OUT_ROWS * (widest + 2):
-            assert self._machine.state[code.OUT_COUNT] == 0, "an empty buffer can be replaced"
+            assert self._state[code.OUT_COUNT] == 0, "an empty buffer can be replaced"
             self._replace(out=np.zeros(OUT_ROWS * (widest + 2), np.int32))
+        self._fitted = self.store.rows
         return widest
 
     def _replace(self, **arrays: Any) -> None:
         self._machine = self._machine._replace(**arrays)
+        self._put(code.MACHINE_ON_DESK, self._machine)
 
     def _make_room(self) -> None:
         for relation in range(self.store.count):
             self.store.make_room(relation, OUT_ROWS)
-        machine, state = self._machine, self._machine.state
+        machine, state = self._machine, self._state
         for queue, end in ((machine.gains, code.GAINS_END), (machine.losses, code.LOSSES_END)):
             if state[end] + OUT_ROWS > len(queue):
                 queue.resize(len(queue) + max(len(queue) // 2, OUT_ROWS), refcheck=False)
@@ -114,90 +156,125 @@ class Interpreter:
             machine.log.resize((len(machine.log) * 2, code.LOG_FIELDS), refcheck=False)
         if state[code.EDGES_COUNT] + code.MOST_EDGE_PLANS > len(machine.edges):
             machine.edges.resize((len(machine.edges) * 2, 2), refcheck=False)
+        self._put(code.MACHINE_ON_DESK, machine)
+
+    def line_of(self, rule: str) -> int:
+        """The line of the tally for a rule."""
+        line = self._rule_lines.setdefault(rule, code.FIRST_RULE + len(self._rule_lines))
+        if line == len(self._machine.tally):
+            grown = np.zeros((2 * line, code.TALLY_FIELDS), np.int64)
+            grown[:line] = self._machine.tally
+            self._replace(tally=grown)
+        return line
+
+    @property
+    def tally(self) -> NDArray[np.int64]:
+        return self._machine.tally
+
+    def tallies(self) -> dict[str, NDArray[np.int64]]:
+        """By rule, what its instances were and cost; "" for those of single triples."""
+        found = {rule: self._machine.tally[line] for rule, line in self._rule_lines.items()}
+        found[""] = self._machine.tally[code.SINGLE_RULES]
+        return {rule: line.copy() for rule, line in found.items()}
 
     # one change
 
     @property
     def made(self) -> int:
         """Rows that the change under way has made so far."""
-        return int(self._machine.state[code.MADE])
+        return int(self._state[code.MADE])
+
+    @property
+    def epoch(self) -> int:
+        """The number of the change under way."""
+        return int(self._state[code.EPOCH])
 
     @property
     def derivations(self) -> int:
         """Rule instances found since the interpreter was made."""
-        return int(self._machine.state[code.DERIVED])
+        return int(self._state[code.DERIVED])
 
     def doom(self, *, singles: bool, everything: bool) -> None:
         """Which losses doom a fact besides those of its last plain reason."""
-        self._machine.state[code.DOOMS_SINGLE] = singles
-        self._machine.state[code.DOOMS_ALL] = everything
+        self._state[code.DOOMS_SINGLE] = singles
+        self._state[code.DOOMS_ALL] = everything
 
     def give(self, relation: int, facts: Ids, support: int) -> None:
         """Give each of these facts one more reason to hold."""
         self._change(code.GAIN, relation, facts, support)
 
     def take(self, relation: int, facts: Ids, support: int) -> None:
-        """Take a reason from each of these facts, all of which have it."""
+        """Take a reason from each of these facts; all have it, unless it is that of being told."""
         self._change(code.LOSE, relation, facts, support)
 
     def _change(self, mode: int, relation: int, facts: Ids, support: int) -> None:
+        if not len(facts):
+            return
         self._store_waiting()
-        self._fit_buffer()
+        if self._fitted is not self.store.rows:
+            self._fit_buffer()
         self._mode = mode
         facts = np.ascontiguousarray(facts, np.int32)
         if mode == code.GAIN and len(facts) > OUT_ROWS:
             self._expect(relation, len(facts))
         done = 0
-        while done < len(facts):
-            done = storing.change_facts(
-                self.store.rows, self._machine, mode, relation, facts, support, done
-            )
-            if done < len(facts):
-                self._make_room()
+        while True:
+            desk = self._ready_desk()
+            done = storing.change_facts(desk, mode, relation, facts, support, done)
+            if done == len(facts):
+                return
+            self._make_room()
 
     def _expect(self, relation: int, more: int) -> None:
         """Make room for many facts at once, and for some that they derive."""
         room = more + more // 4 + OUT_ROWS
         self.store.expect(relation, room)
-        wanted = int(self._machine.state[code.GAINS_END]) + room
+        wanted = int(self._state[code.GAINS_END]) + room
         if wanted > len(self._machine.gains):
             self._machine.gains.resize(wanted, refcheck=False)
+            self._put(code.MACHINE_ON_DESK, self._machine)
 
     def _store_waiting(self) -> None:
-        width = len(self._machine.out) // OUT_ROWS
-        while not storing.store_out(self.store.rows, self._machine, width, self._mode):
+        while not storing.store_waiting(self._ready_desk(), self._mode):
             self._make_room()
 
-    def run(self, plans: code.Plans, mode: int, path: Path | None = None) -> None:
+    def run(self, plans: code.BoundPlans, mode: int, path: Path | None = None) -> None:
         """Follow gains or losses to their end."""
         self._run(plans, mode, mode, path)
 
-    def run_negative(self, plans: code.Plans, mode: int) -> None:
+    def run_negative(self, plans: code.BoundPlans, mode: int) -> None:
         """Follow what comes and goes under negated atoms."""
-        if len(plans.listed):
-            self._machine.state[code.NEGATIVES_AT] = 0
-            self._run(plans, mode, code.LOSE if mode == code.GAIN else code.GAIN, None)
+        if len(plans):
+            self._state[code.NEGATIVES_AT] = 0
+            self._run(plans, mode, code.LOSE if mode == code.GAIN else code.GAIN)
 
-    def _run(self, plans: code.Plans, mode: int, source: int, path: Path | None) -> None:
-        state = self._machine.state
-        self._mode = mode
+    def run_instances(self, plans: code.BoundPlans, mode: int, given: NDArray[np.int64]) -> None:
+        """Give or take every instance of rules whose first atoms these facts fit."""
+        self._state[code.NEGATIVES_AT] = 0
+        self._state[code.GIVEN_END] = len(given)
+        self._run(plans, mode, code.GIVEN, given=given)
+
+    def _run(
+        self,
+        plans: code.BoundPlans,
+        mode: int,
+        source: int,
+        path: Path | None = None,
+        given: NDArray[np.int64] = NOTHING,
+    ) -> None:
+        roots_only = path is not None and not len(plans) and mode == source == code.GAIN
         while True:
-            status = self._step(plans, mode, source, path)
+            self._mode = mode
+            self._follow_single(NO_CONSEQUENCES if path is None else path.consequences())
+            desk = self._ready_desk()
+            if roots_only:
+                status = run_roots(desk, self.budget)
+            else:
+                status = run(desk, plans.vector, mode, source, given, self.budget)
             if status == code.DONE:
                 return
-            asked = (int(state[code.ASKED]), int(state[code.ASKED + 1]), int(state[code.ASKED + 2]))
-            self._answer(status, asked, path)
-            self._mode = mode
-
-    def _step(self, plans: code.Plans, mode: int, source: int, path: Path | None) -> int:
-        rows, machine, memo = self.store.rows, self._machine, self.answers.memo
-        if path is None:
-            consequences = NO_CONSEQUENCES
-        else:
-            consequences = path.consequences()
-            if not len(plans.listed) and mode == source == code.GAIN:
-                return int(run_roots(rows, consequences, machine, self.budget))
-        return int(run(rows, plans, consequences, memo, machine, mode, source, self.budget))
+            first, second, third = self._state[code.ASKED : code.ASKED + 3].tolist()
+            self._answer(status, (first, second, third), path)
 
     def _answer(self, status: int, asked: tuple[int, int, int], path: Path | None) -> None:
         if status == code.NEED_ROOM:
@@ -212,120 +289,105 @@ class Interpreter:
             assert path is not None, "only single triples are asked about"
             path.answer(status, *asked)
 
-    def run_instances(self, plans: code.Plans, mode: int, entries: NDArray[np.int64]) -> None:
-        """Give or take every instance of rules whose first atoms these facts fit."""
-        state = self._machine.state
-        state[code.NEGATIVES_AT] = 0
-        self._mode = mode
-        while True:
-            rows, memo = self.store.rows, self.answers.memo
-            status = run_instances(rows, plans, memo, self._machine, mode, entries, self.budget)
-            if status == code.DONE:
-                return
-            asked = (int(state[code.ASKED]), int(state[code.ASKED + 1]), int(state[code.ASKED + 2]))
-            self._answer(status, asked, None)
-
     @property
     def has_lost(self) -> bool:
         """Whether the change has taken anything from any fact."""
-        return bool(self._machine.state[code.LOSSES_END])
+        return bool(self._state[code.LOSSES_END])
 
     def has_losses(self) -> bool:
         """Whether losses wait to be followed."""
-        state = self._machine.state
+        state = self._state
         return bool(state[code.LOSSES_AT] < state[code.LOSSES_END])
 
     def has_emptied_kinds(self) -> bool:
         """Whether some kind of triple may have lost its last one since last asked."""
-        emptied = bool(self._machine.state[code.EMPTIED])
-        self._machine.state[code.EMPTIED] = 0
+        emptied = bool(self._state[code.EMPTIED])
+        self._state[code.EMPTIED] = 0
         return emptied
 
     def lost_edges(self) -> NDArray[np.int64]:
         """Edges of transitive rules that were lost since last asked: entry, plan."""
-        state = self._machine.state
-        found = self._machine.edges[: int(state[code.EDGES_COUNT])].copy()
-        state[code.EDGES_COUNT] = 0
-        return found
+        count = int(self._state[code.EDGES_COUNT])
+        self._state[code.EDGES_COUNT] = 0
+        return self._machine.edges[:count].copy()
 
     def rederive(self) -> None:
         """Raise doomed facts that have a reason left."""
         if not self.has_lost:
             return
-        while not storing.rederive(self.store.rows, self._machine):
-            needed = int(self._machine.state[code.GAINS_END] + self._machine.state[code.LOSSES_END])
+        while not storing.rederive(self._ready_desk()):
+            needed = int(self._state[code.GAINS_END] + self._state[code.LOSSES_END])
             self._machine.gains.resize(needed + OUT_ROWS, refcheck=False)
+            self._put(code.MACHINE_ON_DESK, self._machine)
 
     def open_level(self, *, is_first: bool) -> None:
         """Before a level: its rules see the facts as they were before the change."""
-        storing.open_level(self.store.rows, self._machine, is_first)
+        storing.open_level(self._ready_desk(), is_first)
 
     def see_all(self) -> None:
         """From now on negations see the facts as they are."""
-        storing.see_all(self.store.rows, self._machine)
+        storing.see_all(self._ready_desk())
 
     def close_pass(self) -> None:
         """Between two passes over the levels."""
-        storing.close_pass(self.store.rows, self._machine)
+        storing.close_pass(self._ready_desk())
 
     def close_level(self) -> None:
         """After a level: what is doomed is gone."""
-        storing.close_level(self.store.rows, self._machine)
+        storing.close_level(self._ready_desk())
 
     def entries(self, gained: bool) -> NDArray[np.int64]:
         """The facts that have come, or gone, so far: relation << 32 | row, repeats included."""
-        machine = self._machine
         if gained:
-            return machine.gains[: int(machine.state[code.GAINS_END])]
-        return machine.losses[: int(machine.state[code.LOSSES_END])]
+            return self._machine.gains[: int(self._state[code.GAINS_END])]
+        return self._machine.losses[: int(self._state[code.LOSSES_END])]
 
-    def commit(self) -> IdDelta:
-        """End the change; the facts it has made are there to stay."""
-        delta = IdDelta()
-        machine, rows = self._machine, self.store.rows
-        made = np.empty(self.made, np.int64)
-        self._collect_gains(made[: storing.settle_gains(rows, machine, made)], delta)
-        if self.has_lost:
-            ended = np.empty(int(machine.state[code.LOSSES_END]), np.int64)
-            self._collect_losses(ended[: storing.settle_losses(rows, machine, ended)], delta)
-        self._settle_log(delta)
-        if self.has_lost:
-            storing.remove_gone(rows, machine)
-        self._forget()
-        return delta
-
-    def _collect_gains(self, entries: NDArray[np.int64], delta: IdDelta) -> None:
-        for shape, relation, rows in self._by_shape(entries):
+    def delta(self) -> IdDelta:
+        """What the change under way has made and ended so far, net."""
+        delta, state = IdDelta(), self._state
+        made = np.empty(int(state[code.MADE]), np.int64)
+        ended = np.empty(int(state[code.LOSSES_END]), np.int64)
+        storing.collect(self._ready_desk(), made, ended)
+        for shape, relation, rows in self._by_shape(made[: state[code.COLLECTED]]):
             delta.added[shape] = self.store.columns(relation, rows)
             delta.derived[shape] = self.store.flags(relation)[rows] & ASSERTED == 0
             if self.reports_reasons:
                 by_rules = self._is_derived(relation, rows)
                 _append(delta.newly_derived, shape, delta.added[shape][by_rules])
-
-    def _collect_losses(self, entries: NDArray[np.int64], delta: IdDelta) -> None:
-        for shape, relation, rows in self._by_shape(entries):
+        for shape, relation, rows in self._by_shape(ended[: state[code.COLLECTED + 1]]):
             delta.removed[shape] = self.store.columns(relation, rows)
+        if self.reports_reasons:
+            self._tell_reasons(delta)
+        return delta
 
     def _by_shape(self, entries: NDArray[np.int64]) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
         """Entries as shape, relation and rows; one pass over them per relation that has any."""
+        if not len(entries):
+            return
         relations = entries >> 32
+        first = int(relations[0])
+        if (relations == first).all():
+            yield self.store.shape(first), first, entries & ROW_BITS
+            return
         for shape, relation in self.store.shapes().items():
             mine = relations == relation
             if mine.any():
                 yield shape, relation, entries[mine] & ROW_BITS
 
-    def _settle_log(self, delta: IdDelta) -> None:
-        log = self._machine.log[: int(self._machine.state[code.LOG_COUNT])]
-        for shape, relation in self.store.shapes().items() if len(log) else ():
+    def _tell_reasons(self, delta: IdDelta) -> None:
+        log = self._machine.log[: int(self._state[code.LOG_COUNT])]
+        for shape, relation in self.store.shapes().items():
             lines = log[log[:, 0] == relation]
             rows = lines[:, 1]
-            self.store.cells(relation)[rows, FLAGS] &= ~TRANSIENT
-            if not self.reports_reasons or not len(lines):
-                continue
             before = (lines[:, 3:6] > 0).any(axis=1) | (lines[:, 2] & CLOSED != 0)
             now = self._is_derived(relation, rows)
             _append(delta.newly_derived, shape, self.store.columns(relation, rows[now & ~before]))
             _append(delta.newly_underived, shape, self.store.columns(relation, rows[before & ~now]))
+
+    def commit(self) -> None:
+        """End the change; what it has made is there to stay."""
+        storing.settle(self._ready_desk())
+        self._give_back()
 
     def _is_derived(self, relation: int, rows: NDArray[np.int64]) -> Flags:
         """Whether some rule derives each of these rows."""
@@ -336,20 +398,18 @@ class Interpreter:
 
     def roll_back(self) -> None:
         """Undo the change: remove what it made, restore what it touched."""
-        storing.undo(self.store.rows, self._machine)
-        self._forget()
+        storing.undo(self._ready_desk())
+        self._give_back()
 
-    def _forget(self) -> None:
-        state = self._machine.state
-        kept = {field: int(state[field]) for field in KEPT_FIELDS}
-        state[:] = 0
-        for field, value in kept.items():
-            state[field] = value
-        for name in ("gains", "losses"):
-            if len(getattr(self._machine, name)) > 1 << 16:
-                self._replace(**{name: np.zeros(FEWEST, np.int64)})
-        if len(self._machine.log) > 1 << 16:
-            self._replace(log=np.zeros((FEWEST, code.LOG_FIELDS), np.int64))
+    def _give_back(self) -> None:
+        """Keep no more working memory than small changes need."""
+        machine = self._machine
+        if len(machine.gains) > LARGE or len(machine.losses) > LARGE or len(machine.log) > LARGE:
+            self._replace(
+                gains=np.zeros(FEWEST, np.int64),
+                losses=np.zeros(FEWEST, np.int64),
+                log=np.zeros((FEWEST, code.LOG_FIELDS), np.int64),
+            )
 
 
 def _append(by_shape: dict[int, Ids], shape: int, facts: Ids) -> None:

@@ -24,6 +24,7 @@ from livefacts.engine.embedded.machine import (
     DERIVED,
     DONE,
     FIRST_STEP,
+    FOUND,
     HEAD_PATTERN,
     HEAD_RELATION,
     HEAD_SUPPORT,
@@ -41,6 +42,7 @@ from livefacts.engine.embedded.machine import (
     PLAN,
     RELATION,
     RIGHT,
+    RULE,
     SCAN,
     STEP_COUNT,
     TARGET,
@@ -221,6 +223,8 @@ def emit(rows: Any, plans: Any, machine: Any, plan: Any, width: Any) -> Any:
     pattern = plans.plans[plan, HEAD_PATTERN]
     machine.out[at] = relation
     machine.out[at + 1] = plans.plans[plan, HEAD_SUPPORT]
+    machine.rule_of[machine.state[OUT_COUNT]] = plans.plans[plan, RULE]
+    machine.tally[plans.plans[plan, RULE], FOUND] += 1
     for j in range(rows.relations[relation, COLUMNS]):
         wanted = plans.patterns[pattern + j]
         machine.out[at + 2 + j] = wanted if wanted >= 0 else machine.env[-wanted - 1]

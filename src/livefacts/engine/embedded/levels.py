@@ -53,10 +53,11 @@ class BoundLevel:
     def _followed(self, level: Level) -> tuple[RulePlan, ...]:
         return level.plans if self.path is not None else level.plans + level.single_plans
 
-    def _bind(self, plans: Sequence[RulePlan]) -> code.Plans:
-        tables, binder = bind(plans, self._store, self._dictionary)
-        self._interpreter.fit(binder)
-        return tables
+    def _bind(self, plans: Sequence[RulePlan]) -> code.BoundPlans:
+        interpreter = self._interpreter
+        bound, binder = bind(plans, self._store, self._dictionary, interpreter.line_of)
+        interpreter.fit(binder)
+        return bound
 
     def _bound_aggregate(self, plan: AggregatePlan) -> BoundAggregate:
         return BoundAggregate(plan, self._store, self._dictionary)
@@ -66,14 +67,6 @@ class BoundLevel:
             self.path = SinglePath(
                 self.level.single, self._interpreter, self._dictionary, self.make_schema()
             )
-
-    def restore(self) -> None:
-        """After an undone change: a schema that had changed with it must be closed anew."""
-        if self.make_schema is not None:
-            self._make_path()
-            assert self.path is not None
-            self.path.restore()
-            self._interpreter.roll_back()
 
     # changes
 
@@ -89,8 +82,9 @@ class BoundLevel:
         self._interpreter.run_negative(self._losing_negative, code.LOSE)
         for aggregate, (ended, _) in zip(self._aggregates, changes, strict=True):
             self._interpreter.take(aggregate.target, ended, code.COUNT_PLAIN)
-        self._lose()
-        self._interpreter.rederive()
+        if self._interpreter.has_lost:
+            self._lose()
+            self._interpreter.rederive()
         self._interpreter.run_negative(self._losing_negative, code.GAIN)
         for aggregate, (_, begun) in zip(self._aggregates, changes, strict=True):
             self._interpreter.give(aggregate.target, begun, CONCLUSION)
@@ -144,8 +138,15 @@ class BoundLevel:
         self._losing = self._bind(self._followed(level))
         self._losing_negative = self._bind(level.negative)
 
+    def restore(self) -> None:
+        """The change was undone."""
+        if self.path is not None:
+            self.path.undo()
+
     def settle(self) -> None:
-        """All rules of the level have instances from now on."""
+        """The change was made: all rules of the level have instances from now on."""
+        if self.path is not None:
+            self.path.settle()
         if self._losing is not self._plans:
             self._losing = self._plans
             self._losing_negative = self._bind(self.level.negative)
@@ -169,19 +170,19 @@ class BoundLevel:
 
     def move_to_recursive(self, plan: RulePlan) -> None:
         """Count the instances of a rule as recursive from now on."""
-        tables, entries = self._bind([plan]), self._candidates(plan)
-        tables.plans[:, code.HEAD_SUPPORT] = code.COUNT_RECURSIVE
-        self._interpreter.run_instances(tables, code.GAIN, entries)
-        tables.plans[:, code.HEAD_SUPPORT] = code.COUNT_PLAIN | code.QUIET
-        self._interpreter.run_instances(tables, code.LOSE, entries)
+        bound, entries = self._bind([plan]), self._candidates(plan)
+        bound.tables.plans[:, code.HEAD_SUPPORT] = code.COUNT_RECURSIVE
+        self._interpreter.run_instances(bound, code.GAIN, entries)
+        bound.tables.plans[:, code.HEAD_SUPPORT] = code.COUNT_PLAIN | code.QUIET
+        self._interpreter.run_instances(bound, code.LOSE, entries)
 
     def _instances(self, plans: Sequence[RulePlan], mode: int) -> None:
         for plan in plans:
             if plan.transitive and mode == code.LOSE:
                 self._lose_closed(plan)
             else:
-                tables = self._bind([plan])
-                self._interpreter.run_instances(tables, mode, self._candidates(plan))
+                bound = self._bind([plan])
+                self._interpreter.run_instances(bound, mode, self._candidates(plan))
 
     def _lose_closed(self, plan: RulePlan) -> None:
         entries = self._candidates(plan)

@@ -12,10 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from livefacts.store.compiled import (
+    FLOATS,
+    ID_ROWS,
+    IDS,
+    INT_ROWS,
+    INTS,
+    described,
     inlined,
     kernel,
+    length_described,
+    tables_reader,
 )
-from livefacts.store.layout import ASSERTED, CLOSED, IN_DEFAULT
+from livefacts.store.layout import ASSERTED, CLOSED, IN_DEFAULT, Rows
 
 # what a call returns
 DONE = 0
@@ -35,7 +43,9 @@ PIVOT_NEEDS = 3
 HEAD_RELATION = 4
 HEAD_PATTERN = 5
 HEAD_SUPPORT = 6
-PLAN_FIELDS = 7
+RULE = 7
+"""The line of the tally that the rule's instances are counted in."""
+PLAN_FIELDS = 8
 
 # fields of a step, by its kind
 KIND = 0
@@ -75,6 +85,8 @@ QUIET = 8 << COUNT_SHIFT
 # what a run does
 GAIN = 0
 LOSE = 1
+GIVEN = 2
+"""As the source of a run: facts that have not changed."""
 
 # fields of the state
 PHASE = 0
@@ -107,11 +119,55 @@ EMPTIED = 23
 """Kinds of triples of which the last one was lost."""
 NEGATIVES_AT = 21
 IS_NEGATIVE = 22
-STATE_FIELDS = 24
+COLLECTED = 24
+"""How many facts the change has made, and ended, net: two numbers."""
+EPOCH = 26
+"""The number of the change."""
+TURNS = 27
+"""Plans to run until the next is timed."""
+GIVEN_END = 28
+STATE_FIELDS = 29
+LASTING_FIELDS = (DERIVED, DOOMS_SINGLE, DOOMS_ALL, EPOCH, TURNS)
+"""What outlives a change."""
 
-# consequences by key
+# fields of the tally
+LOOKED = 0
+"""Facts taken as the pivot of a plan of the rule."""
+FOUND = 1
+"""Instances of the rule."""
+NEW = 2
+"""Facts that an instance of the rule was the first to derive."""
+TICKS = 3
+"""Time, in ticks of the processor's counter, estimated from a sample."""
+TALLY_FIELDS = 4
+SINGLE_RULES = 0
+"""The line of all rules that are followed by single triples, which are not told apart."""
+NO_RULE = 1
+FIRST_RULE = 2
+MEAN_TURNS = 64
+"""One plan in so many is timed, at random."""
+
+# fields of a key of consequences
+KEY_PREDICATE = 0
+"""One more than the predicate."""
+KEY_OBJECT = 1
+"""One more than the object, or 0 for any."""
+KEY_FIRST = 2
+KEY_COUNT = 3
+"""Its heads: the first, and how many."""
+KEY_MODE = 4
+KEY_TRIPLES = 5
+"""How many triples of this kind are followed."""
+KEY_EPOCH = 6
+"""The last change that followed any."""
+KEY_BEFORE = 7
+"""How many there were before that change."""
+KEY_FIELDS = 8
+
+# modes of a key
 KEY_BY_OBJECT = 1
 KEY_SCHEMA = 2
+KEY_REMOVED = 3
 
 MOST_EDGE_PLANS = 64
 """Transitive rules whose edge one fact can be."""
@@ -147,10 +203,9 @@ class Consequences(NamedTuple):
     """What follows from a single triple under the closed schema, by kind of triple."""
 
     keys: NDArray[np.int64]
-    """Open addressing: predicate + 1, object + 1 or 0, first head, count, mode, triples."""
+    """Open addressing: the fields of a key below; empty where no path is followed."""
     heads: NDArray[np.int32]
     """Rows of three: an id, or -1 for the subject, -2 for the object."""
-    active: bool
 
 
 class Memo(NamedTuple):
@@ -184,6 +239,44 @@ class Machine(NamedTuple):
     of_relation: NDArray[np.int64]
     tags: NDArray[np.int64]
     answer: NDArray[np.int64]
+    tally: NDArray[np.int64]
+    """By rule, since the machine was made: its instances, and what they cost."""
+    rule_of: NDArray[np.int64]
+    """The line of the tally that each row in `out` belongs to."""
+
+
+# Python calls the kernel with two vectors of addresses: the desk, on which everything of a
+# store lies, and the plans to run.
+ROWS_TABLES = (INT_ROWS, INT_ROWS)
+CONSEQUENCES_TABLES = (INT_ROWS, ID_ROWS)
+MEMO_TABLES = (INTS, INTS, FLOATS, INT_ROWS)
+MACHINE_TABLES = (
+    *(INTS, INTS, INTS, INT_ROWS, IDS, INT_ROWS, IDS, INTS, IDS),
+    *(INTS, INTS, INTS, INTS, INTS, INT_ROWS, INTS),
+)
+ROWS_ON_DESK = 0
+CONSEQUENCES_ON_DESK = ROWS_ON_DESK + length_described(ROWS_TABLES)
+MEMO_ON_DESK = CONSEQUENCES_ON_DESK + length_described(CONSEQUENCES_TABLES)
+MACHINE_ON_DESK = MEMO_ON_DESK + length_described(MEMO_TABLES)
+DESK_LENGTH = MACHINE_ON_DESK + length_described(MACHINE_TABLES)
+rows_on = tables_reader(Rows, ROWS_TABLES, ROWS_ON_DESK)
+consequences_on = tables_reader(Consequences, CONSEQUENCES_TABLES, CONSEQUENCES_ON_DESK)
+memo_on = tables_reader(Memo, MEMO_TABLES, MEMO_ON_DESK)
+machine_on = tables_reader(Machine, MACHINE_TABLES, MACHINE_ON_DESK)
+plans_in = tables_reader(Plans, (INT_ROWS, INT_ROWS, IDS, INT_ROWS, INTS))
+
+
+class BoundPlans:
+    """Plans and the vector that describes them to the kernel."""
+
+    __slots__ = ("tables", "vector")
+
+    def __init__(self, tables: Plans) -> None:
+        self.tables = tables
+        self.vector = np.array(described(tables), np.int64)
+
+    def __len__(self) -> int:
+        return len(self.tables.listed)
 
 
 @inlined
@@ -202,6 +295,12 @@ def lookup_entry(table: Any, first: Any, second: Any) -> Any:
             return at
         at = (at + 1) & mask
     return np.int64(-1)
+
+
+@kernel
+def find_entry(table: Any, first: Any, second: Any) -> Any:
+    """The same, to call from Python."""
+    return lookup_entry(table, first, second)
 
 
 @kernel

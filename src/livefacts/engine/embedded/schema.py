@@ -13,8 +13,10 @@ rdfs:subClassOf, a subclass of rdfs:Class) belongs to the schema too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from livefacts.engine.contract import Flags, IdDelta, Ids
 from livefacts.engine.embedded import machine as code
@@ -22,14 +24,17 @@ from livefacts.engine.embedded.chase import (
     OBJECT,
     SUBJECT,
     ClosedSchema,
+    Lookup,
     NeedsObjectError,
     NotSingleError,
     Symbolic,
     as_triples,
     consequences,
+    lookups_of,
     single_rules,
 )
 from livefacts.engine.embedded.interpreter import Interpreter
+from livefacts.engine.embedded.kinds import Kind, KindTable, has_schema
 from livefacts.plan.split import TYPE, is_schema
 from livefacts.rules.formula import TripleAtom, Variable
 from livefacts.rules.program import Rule
@@ -40,7 +45,6 @@ from livefacts.store.layout import (
     ENDED,
     FLAGS,
     KNOWN_SCHEMA,
-    LIVE,
     LOST_ROOT,
     NEW_ROOT,
     OUT_ROWS,
@@ -49,12 +53,11 @@ from livefacts.store.layout import (
 )
 from livefacts.store.rows import TRIPLES
 
-Kind = tuple[int, int | None]
-"""A predicate, or a predicate and an object."""
 MOST_KINDS = 100_000
 MOST_HEADS = OUT_ROWS // 2
+MOST_SCANS = 16
+"""After so many scans for the triples of a kind, an index pays."""
 NO_TRIPLES = np.zeros((0, 3), np.int32)
-REMOVED = -1
 
 
 class SinglePath:
@@ -74,19 +77,57 @@ class SinglePath:
         self._store = interpreter.store
         self._rules = single_rules(rules, dictionary)
         self._close = close
-        self._is_restoring = False
         self._schema = ClosedSchema()
+        self._readers: dict[Lookup, dict[Kind, None]] = {}
         self._schema_kinds = _premise_kinds(rules, dictionary)
         self._heads: dict[Kind, tuple[Symbolic, ...]] = {}
         self._by_object: set[int] = {p for p, o in self._schema_kinds if o is not None}
         self._roots: set[Symbolic] = set()
-        self._tellers: dict[Symbolic, set[Kind]] = {}
-        self._told: dict[Kind, set[Symbolic]] = {}
-        self._table = _KindTable()
+        self._tellers: dict[Symbolic, int] = {}
+        self._told: dict[Kind, frozenset[Symbolic]] = {}
+        self._asked: Kind | None = None
+        self._scans = 0
+        self._table = KindTable()
+        self._before: _Knowledge | None = None
         for kind in self._schema_kinds:
             self._table.put(kind, (), code.KEY_SCHEMA)
         for predicate in self._by_object:
             self._table.put((predicate, None), (), code.KEY_BY_OBJECT)
+
+    # one change
+
+    def settle(self) -> None:
+        """The change is made."""
+        self._before = None
+
+    def undo(self) -> None:
+        """The change was undone: know what was known before it."""
+        before, self._before = self._before, None
+        if before is not None:
+            known = self._closed_over()
+            wanted = before.roots | before.tellers.keys()
+            self._change_schema(self._close(_ids(wanted - known), _ids(known - wanted)))
+            self._schema_kinds, self._by_object = before.kinds, before.by_object
+            self._heads, self._table = before.heads, before.table
+            self._roots, self._tellers, self._told = before.roots, before.tellers, before.told
+        self._table.undo(self._interpreter.epoch - 1)
+
+    def _keep_before(self) -> None:
+        """Before the first change of what is known: keep it for an undo."""
+        if self._before is None:
+            self._before = _Knowledge(
+                set(self._schema_kinds),
+                dict(self._heads),
+                set(self._by_object),
+                set(self._roots),
+                dict(self._tellers),
+                dict(self._told),
+                self._table.copied(),
+            )
+
+    def _closed_over(self) -> set[Symbolic]:
+        """The triples that the engine of the schema was told."""
+        return self._roots | self._tellers.keys()
 
     # what the interpreter asks
 
@@ -95,8 +136,11 @@ class SinglePath:
 
     def answer(self, status: int, first: int, second: int, third: int) -> None:
         """Answer a question of the kernel."""
+        self._keep_before()
         if status == code.ASK_KEY:
-            self._learn((second, third if second in self._by_object else None))
+            self._asked = second, third if second in self._by_object else None
+            self._learn(self._asked)
+            self._asked = None
         elif status == code.ASK_SCHEMA:
             self._take_in(np.array([[first, second, third]], np.int32))
         else:
@@ -106,44 +150,21 @@ class SinglePath:
 
     def take_in_new(self, triples: Ids) -> None:
         """Take in, all at once, those of these triples that belong to the schema."""
-        if len(triples):
-            mine = self._is_schema(triples)
-            if mine.any():
-                self._take_in(np.unique(triples[mine], axis=0))
+        if has_schema(self._table.arrays.keys, triples):
+            self._keep_before()
+            self._take_in(np.unique(triples[self._is_schema(triples)], axis=0))
 
-    def forget_empty_kinds(self) -> bool:
-        """Unlearn kinds of which no triple is left; whether the schema has lost by that."""
-        has_lost = False
-        for kind in [kind for kind in self._heads if self._table.triples(kind) == 0]:
-            if kind in self._heads:
-                del self._heads[kind]
-                self._table.remove(kind)
-                has_lost |= self._stop_telling(kind, self._told.pop(kind, set()))
-        return has_lost
+    def forget_empty_kinds(self) -> None:
+        """Unlearn kinds that told the schema something, and of which no triple is left."""
+        for kind in self._table.emptied(self._interpreter.epoch):
+            if self._told.get(kind):
+                self._keep_before()
+                self._forget(kind)
 
-    def restore(self) -> None:
-        """Learn again, for a new path over facts that were followed before.
-
-        What this gives to facts is the caller's to roll back.
-        """
-        self._is_restoring = True
-        roots = self._store.columns(TRIPLES, self._store.with_flags(TRIPLES, LIVE | ROOT))
-        self.take_in_new(roots)
-        for predicate in np.unique(roots[:, 1]).tolist():
-            self._restore_kinds(predicate, roots[roots[:, 1] == predicate])
-        self._is_restoring = False
-
-    def _restore_kinds(self, predicate: int, triples: Ids) -> None:
-        if predicate not in self._by_object and (predicate, None) not in self._schema_kinds:
-            self._learn((predicate, None))
-        if predicate in self._by_object:
-            for obj, count in zip(*np.unique(triples[:, 2], return_counts=True), strict=True):
-                kind = (predicate, int(obj))
-                if kind not in self._schema_kinds:
-                    self._learn(kind)
-                    self._table.set_triples(kind, int(count))
-        else:
-            self._table.set_triples((predicate, None), len(triples))
+    def _forget(self, kind: Kind) -> None:
+        del self._heads[kind]
+        self._table.remove(kind)
+        self._stop_telling(kind, self._told.pop(kind, frozenset()))
 
     def _is_schema(self, triples: Ids) -> Flags:
         mine = np.zeros(len(triples), np.bool_)
@@ -185,15 +206,31 @@ class SinglePath:
         gained = delta.newly_derived.get(TRIPLES)
         if gained is not None:
             self._interpreter.give(TRIPLES, gained, EDGE | code.COUNT_SINGLE)
+        for kind in self._readers_of(self._change_schema(delta)):
+            if kind not in self._heads:
+                continue
+            if self._table.triples(kind) == 0 and kind != self._asked:
+                self._forget(kind)
+            else:
+                self._learn(kind)
+
+    def _change_schema(self, delta: IdDelta) -> list[Symbolic]:
+        """The schema's own triples that have come and gone, after taking note of them."""
         added = delta.added.get(TRIPLES, NO_TRIPLES)
         removed = delta.removed.get(TRIPLES, NO_TRIPLES)
-        mine, not_mine = added[self._is_schema(added)], removed[self._is_schema(removed)]
-        self._schema.add(as_triples(mine))
-        self._schema.remove(as_triples(not_mine))
-        if len(mine) or len(not_mine):
-            for kind in list(self._heads):
-                if kind in self._heads:
-                    self._learn(kind)
+        came = as_triples(added[self._is_schema(added)])
+        gone = as_triples(removed[self._is_schema(removed)])
+        self._schema.add(came)
+        self._schema.remove(gone)
+        return came + gone
+
+    def _readers_of(self, triples: Iterable[Symbolic]) -> dict[Kind, None]:
+        """The kinds whose consequences may depend on these schema triples."""
+        found: dict[Kind, None] = {}
+        for triple in triples:
+            for lookup in lookups_of(triple):
+                found |= self._readers.get(lookup, {})
+        return found
 
     # kinds of triples
 
@@ -203,11 +240,14 @@ class SinglePath:
             raise NotSingleError
         predicate, obj = kind
         symbolic = (SUBJECT, predicate, OBJECT if obj is None else obj)
+        self._schema.looked_up.clear()
         try:
             heads = consequences(symbolic, self._rules, self._schema)
         except NeedsObjectError:
             self._split_by_object(predicate)
             return
+        for lookup in self._schema.looked_up:
+            self._readers.setdefault(lookup, {})[kind] = None
         if len(heads) > MOST_HEADS:
             raise NotSingleError
         old, now = self._heads.get(kind), set(heads)
@@ -250,40 +290,40 @@ class SinglePath:
     def _join_schema(self, kind: Kind) -> None:
         """Close the triples of this kind with the schema, instead of following each alone."""
         heads = self._heads.pop(kind)
-        self._stop_telling(kind, self._told.pop(kind, set()))
+        self._stop_telling(kind, self._told.pop(kind, frozenset()))
         taken = self._taken(kind)
         self._schema_kinds.add(kind)
         self._table.put(kind, (), code.KEY_SCHEMA)
-        fits = _fits(self._store.cells(TRIPLES), kind)
-        fits &= self._store.flags(TRIPLES) & (ROOT | ENDED) == ROOT
-        triples = self._store.columns(TRIPLES, np.flatnonzero(fits))
+        rows = self._rows_of(kind)
+        rows = rows[self._store.flags(TRIPLES)[rows] & (ROOT | ENDED) == ROOT]
+        triples = self._store.columns(TRIPLES, rows)
         if len(triples):
             self._take_in(triples)
         self._change_heads(taken, heads, self._interpreter.take, code.COUNT_SINGLE | code.QUIET)
 
     def _tell(self, kind: Kind, triples: Sequence[Symbolic]) -> None:
         """Schema triples that hold because some triple of a kind is there."""
-        new = [triple for triple in triples if triple not in self._tellers]
-        self._stop_telling(kind, self._told.get(kind, set()).difference(triples))
-        self._told[kind] = set(triples)
-        for triple in triples:
-            self._tellers.setdefault(triple, set()).add(kind)
+        had, told = self._told.get(kind, frozenset()), frozenset(triples)
+        new = [t for t in dict.fromkeys(triples) if t not in had and t not in self._tellers]
+        self._told[kind] = told
+        for triple in told - had:
+            self._tellers[triple] = self._tellers.get(triple, 0) + 1
+        self._stop_telling(kind, had - told)
         if new:
             ids = np.array(new, np.int32)
             self._interpreter.give(TRIPLES, ids, EDGE | code.COUNT_SINGLE)
             self._follow(self._close(ids, NO_TRIPLES))
 
-    def _stop_telling(self, kind: Kind, triples: Iterable[Symbolic]) -> bool:
-        """Take back what a kind told; whether nothing else tells some of it."""
+    def _stop_telling(self, kind: Kind, triples: Iterable[Symbolic]) -> None:
+        """Take back what a kind told, where no other tells it."""
         untold = []
-        for triple in triples:
-            self._tellers[triple].discard(kind)
+        for triple in sorted(triples):
+            self._tellers[triple] -= 1
             if not self._tellers[triple]:
                 del self._tellers[triple]
                 untold.append(triple)
         if untold:
             self._untell(untold)
-        return bool(untold)
 
     def _untell(self, triples: Sequence[Symbolic]) -> None:
         self._interpreter.take(TRIPLES, np.array(triples, np.int32), code.COUNT_SINGLE)
@@ -295,20 +335,30 @@ class SinglePath:
 
     def _taken(self, kind: Kind) -> Ids:
         """The triples of a kind whose consequences have been given before."""
-        cells = self._store.cells(TRIPLES)
-        flags = cells[:, FLAGS]
-        taken = (flags & (VISIBLE | ROOT | NEW_ROOT)) == (VISIBLE | ROOT)
-        return self._store.columns(TRIPLES, np.flatnonzero(taken & _fits(cells, kind)))
+        rows = self._rows_of(kind)
+        flags = self._store.flags(TRIPLES)[rows]
+        taken = flags & (VISIBLE | ROOT | NEW_ROOT) == VISIBLE | ROOT
+        return self._store.columns(TRIPLES, rows[taken])
+
+    def _rows_of(self, kind: Kind) -> NDArray[np.int64]:
+        """The rows of a kind: by a scan, until scans have cost as much as an index."""
+        predicate, obj = kind
+        columns, key = ((1,), (predicate,)) if obj is None else ((1, 2), (predicate, obj))
+        if not self._store.has_index(TRIPLES, columns):
+            self._scans += 1
+            if self._scans <= MOST_SCANS:
+                return np.flatnonzero(_fits(self._store.cells(TRIPLES), kind))
+        return self._store.chain(TRIPLES, self._store.index(TRIPLES, columns), key)
 
     def _give(self, kind: Kind, heads: Sequence[Symbolic]) -> None:
         """Give new consequences to the triples of a kind that were followed before."""
-        if heads and not self._is_restoring:
+        if heads:
             taken = self._taken(kind)
             self._change_heads(taken, heads, self._interpreter.give, EDGE | code.COUNT_SINGLE)
 
     def _take_back(self, kind: Kind, heads: Sequence[Symbolic]) -> None:
         """Take lost consequences back from the triples of a kind that were followed before."""
-        if heads and not self._is_restoring:
+        if heads:
             taken = self._taken(kind)
             self._change_heads(taken, heads, self._interpreter.take, code.COUNT_SINGLE)
 
@@ -357,61 +407,18 @@ def _with_object(head: Symbolic, obj: int) -> Symbolic:
     return s, p, o
 
 
-class _KindTable:
-    """The kernel's table of kinds, their consequences, and how many triples they have."""
-
-    def __init__(self) -> None:
-        self._keys = np.zeros((16, 6), np.int64)
-        self._heads = np.zeros((16, 3), np.int32)
-        self._used = 0
-        self._kinds = 0
-        self.arrays = code.Consequences(self._keys, self._heads, True)
-
-    def put(self, kind: Kind, heads: Sequence[Symbolic], mode: int) -> None:
-        if 2 * self._kinds >= len(self._keys):
-            self._rebuild(2 * len(self._keys))
-        first, second = _key(kind)
-        at = code.place_entry(self._keys, first, second)
-        triples = int(self._keys[at, 5])
-        self._kinds += int(self._keys[at, 0] == 0)
-        self._keys[at] = first, second, self._put_heads(heads), len(heads), mode, triples
-        self.arrays = code.Consequences(self._keys, self._heads, True)
-
-    def has(self, kind: Kind) -> bool:
-        return bool(code.lookup_entry(self._keys, *_key(kind)) >= 0)
-
-    def remove(self, kind: Kind) -> None:
-        self._keys[code.lookup_entry(self._keys, *_key(kind)), 4] = REMOVED
-        self._rebuild(len(self._keys))
-        self.arrays = code.Consequences(self._keys, self._heads, True)
-
-    def triples(self, kind: Kind) -> int:
-        return int(self._keys[code.lookup_entry(self._keys, *_key(kind)), 5])
-
-    def set_triples(self, kind: Kind, count: int) -> None:
-        at = code.lookup_entry(self._keys, *_key(kind))
-        if at >= 0:
-            self._keys[at, 5] = count
-
-    def _put_heads(self, heads: Sequence[Symbolic]) -> int:
-        at = self._used
-        if at + len(heads) > len(self._heads):
-            grown = np.zeros((2 * (at + len(heads)), 3), np.int32)
-            grown[:at] = self._heads[:at]
-            self._heads = grown
-        if heads:
-            self._heads[at : at + len(heads)] = heads
-        self._used += len(heads)
-        return at
-
-    def _rebuild(self, size: int) -> None:
-        kept = self._keys[(self._keys[:, 0] != 0) & (self._keys[:, 4] != REMOVED)]
-        self._keys = np.zeros((size, 6), np.int64)
-        self._kinds = len(kept)
-        for line in kept:
-            self._keys[code.place_entry(self._keys, line[0], line[1])] = line
+def _ids(triples: Iterable[Symbolic]) -> Ids:
+    return np.array(sorted(triples), np.int32).reshape(-1, 3)
 
 
-def _key(kind: Kind) -> tuple[int, int]:
-    predicate, obj = kind
-    return predicate + 1, 0 if obj is None else obj + 1
+@dataclass(frozen=True, slots=True)
+class _Knowledge:
+    """What a path knows, but for the closed schema: kept while a change may be undone."""
+
+    kinds: set[Kind]
+    heads: dict[Kind, tuple[Symbolic, ...]]
+    by_object: set[int]
+    roots: set[Symbolic]
+    tellers: dict[Symbolic, int]
+    told: dict[Kind, frozenset[Symbolic]]
+    table: KindTable

@@ -17,22 +17,31 @@ from typing import Any
 import numpy as np
 
 from livefacts.engine.embedded.machine import (
+    COLLECTED,
     COUNT_PLAIN,
     COUNT_RECURSIVE,
     COUNT_SINGLE,
     DOOMS_ALL,
     DOOMS_SINGLE,
+    EPOCH,
     FLAG_BITS,
     GAINS_AT,
     GAINS_END,
+    LASTING_FIELDS,
     LOG_COUNT,
     LOSE,
     LOSSES_AT,
     LOSSES_END,
     MADE,
+    NEW,
+    NO_RULE,
     OUT_COUNT,
     QUIET,
     REASON_BITS,
+    SINGLE_RULES,
+    STATE_FIELDS,
+    machine_on,
+    rows_on,
 )
 from livefacts.store.compiled import (
     inlined,
@@ -47,6 +56,7 @@ from livefacts.store.layout import (
     CAME,
     CAPACITY,
     CLOSED,
+    COUNTED,
     DEAD,
     DOOMED,
     EDGE,
@@ -57,6 +67,7 @@ from livefacts.store.layout import (
     FRESH,
     GONE,
     HIGH,
+    IN_DEFAULT,
     INDEX,
     INDEX_COUNT,
     KEYS,
@@ -224,8 +235,20 @@ def is_held(state: Any, cells: Any, flags: Any) -> Any:
 
 
 @inlined
+def has_told(flags: Any, support: Any) -> Any:
+    """Whether what is to be untold was told: in the default graph, or only elsewhere."""
+    if support & IN_DEFAULT:
+        return flags & IN_DEFAULT != 0
+    if support & ASSERTED:
+        return flags & (ASSERTED | IN_DEFAULT) == ASSERTED
+    return True
+
+
+@inlined
 def withdraw_row(rows: Any, machine: Any, relation: Any, row: Any, cells: Any, support: Any) -> Any:
     """Take one reason from a stored row; it is doomed if what is left may depend on itself."""
+    if not has_told(load_int32(cells, FLAGS), support):
+        return
     remember(machine, relation, row, cells)
     flags = np.int64(load_int32(cells, FLAGS)) & ~(support & REASON_BITS)
     count_reason(cells, support, -1)
@@ -331,6 +354,7 @@ def store_out(rows: Any, machine: Any, width: Any, mode: Any) -> Any:
                 continue
             if row == 0:
                 row = make_fresh(rows, machine, relation, i * width + 2, tag)
+                machine.tally[machine.rule_of[i], NEW] += 1
                 machine.made[new] = row
                 machine.made_relation[new] = relation
                 new += 1
@@ -342,14 +366,14 @@ def store_out(rows: Any, machine: Any, width: Any, mode: Any) -> Any:
 
 
 @kernel
-def change_facts(
-    rows: Any, machine: Any, mode: Any, relation: Any, facts: Any, support: Any, first: Any
-) -> Any:
+def change_facts(desk: Any, mode: Any, relation: Any, facts: Any, support: Any, first: Any) -> Any:
     """Give or take a reason for facts from number `first` on; returns how far there was room.
 
     The buffer must be empty.
     """
+    rows, machine = rows_on(desk), machine_on(desk)
     width = machine.out.shape[0] // OUT_ROWS
+    line = SINGLE_RULES if support & COUNT_SINGLE else NO_RULE
     count = facts.shape[0]
     columns = facts.shape[1]
     while first < count:
@@ -358,6 +382,7 @@ def change_facts(
             at = (i - first) * width
             machine.out[at] = relation
             machine.out[at + 1] = support
+            machine.rule_of[i - first] = line
             for j in range(columns):
                 machine.out[at + 2 + j] = facts[i, j]
         machine.state[OUT_COUNT] = end - first
@@ -369,8 +394,9 @@ def change_facts(
 
 
 @kernel
-def rederive(rows: Any, machine: Any) -> Any:
+def rederive(desk: Any) -> Any:
     """Raise the doomed rows that still have a reason; False if there is no room."""
+    rows, machine = rows_on(desk), machine_on(desk)
     state = machine.state
     if state[GAINS_END] + state[LOSSES_END] > machine.gains.shape[0]:
         return False
@@ -386,8 +412,9 @@ def rederive(rows: Any, machine: Any) -> Any:
 
 
 @kernel
-def open_level(rows: Any, machine: Any, is_first: Any) -> Any:
+def open_level(desk: Any, is_first: Any) -> Any:
     """Before a level: its rules see the facts as they were before the change."""
+    rows, machine = rows_on(desk), machine_on(desk)
     for i in range(machine.state[GAINS_END]):
         cells = row_address(rows, machine.gains[i] >> 32, machine.gains[i] & LOW)
         flags = np.int64(load_int32(cells, FLAGS))
@@ -419,8 +446,9 @@ def open_level(rows: Any, machine: Any, is_first: Any) -> Any:
 
 
 @kernel
-def see_all(rows: Any, machine: Any) -> Any:
+def see_all(desk: Any) -> Any:
     """From now on negations see the facts as they are."""
+    rows, machine = rows_on(desk), machine_on(desk)
     for i in range(machine.state[GAINS_END]):
         cells = row_address(rows, machine.gains[i] >> 32, machine.gains[i] & LOW)
         store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) & ~UNSEEN))
@@ -430,8 +458,9 @@ def see_all(rows: Any, machine: Any) -> Any:
 
 
 @kernel
-def close_level(rows: Any, machine: Any) -> Any:
+def close_level(desk: Any) -> Any:
     """After a level: what is doomed is gone."""
+    rows, machine = rows_on(desk), machine_on(desk)
     for i in range(machine.state[GAINS_END]):
         cells = row_address(rows, machine.gains[i] >> 32, machine.gains[i] & LOW)
         store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) & ~UNSEEN))
@@ -444,8 +473,9 @@ def close_level(rows: Any, machine: Any) -> Any:
 
 
 @kernel
-def close_pass(rows: Any, machine: Any) -> Any:
+def close_pass(desk: Any) -> Any:
     """Between two passes: what came is there, what is gone is dead."""
+    rows, machine = rows_on(desk), machine_on(desk)
     for i in range(machine.state[GAINS_END]):
         cells = row_address(rows, machine.gains[i] >> 32, machine.gains[i] & LOW)
         store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) & ~PASSING))
@@ -458,51 +488,78 @@ def close_pass(rows: Any, machine: Any) -> Any:
 
 
 @kernel
-def settle_gains(rows: Any, machine: Any, made: Any) -> Any:
-    """End a change: collect what it made, and forget that it is new."""
+def collect(desk: Any, made: Any, ended: Any) -> Any:
+    """List, each once, the facts that the change has made and ended, net."""
+    rows, machine = rows_on(desk), machine_on(desk)
+    state = machine.state
     count = 0
-    for i in range(machine.state[GAINS_END]):
+    for i in range(state[GAINS_END]):
         entry = machine.gains[i]
         cells = row_address(rows, entry >> 32, entry & LOW)
         flags = load_int32(cells, FLAGS)
-        if flags & FRESH and not flags & (GONE | DEAD):
-            store_int32(cells, FLAGS, np.int32(flags & ~TRANSIENT))
+        if flags & FRESH and not flags & (GONE | DEAD | COUNTED):
+            store_int32(cells, FLAGS, np.int32(flags | COUNTED))
             made[count] = entry
             count += 1
-    return count
-
-
-@kernel
-def settle_losses(rows: Any, machine: Any, ended: Any) -> Any:
-    """End a change: collect what it ended; the rows are still to be removed."""
+    state[COLLECTED] = count
     count = 0
-    for i in range(machine.state[LOSSES_END]):
+    for i in range(state[LOSSES_END]):
         entry = machine.losses[i]
         cells = row_address(rows, entry >> 32, entry & LOW)
         flags = load_int32(cells, FLAGS)
-        if flags & (GONE | DEAD) and not flags & FRESH:
-            store_int32(cells, FLAGS, np.int32(flags | FRESH))
+        if flags & (GONE | DEAD) and not flags & (FRESH | COUNTED):
+            store_int32(cells, FLAGS, np.int32(flags | COUNTED))
             ended[count] = entry
             count += 1
-    return count
+    state[COLLECTED + 1] = count
 
 
 @kernel
-def remove_gone(rows: Any, machine: Any) -> Any:
-    """End a change: remove the rows that are gone."""
-    for i in range(machine.state[LOSSES_END]):
+def settle(desk: Any) -> Any:
+    """End a change: remove the rows that are gone, and forget that anything is new."""
+    rows, machine = rows_on(desk), machine_on(desk)
+    state = machine.state
+    for i in range(state[GAINS_END]):
+        cells = row_address(rows, machine.gains[i] >> 32, machine.gains[i] & LOW)
+        flags = load_int32(cells, FLAGS)
+        if not flags & (GONE | DEAD):
+            store_int32(cells, FLAGS, np.int32(flags & ~TRANSIENT))
+    for i in range(state[LOG_COUNT]):
+        cells = row_address(rows, machine.log[i, 0], machine.log[i, 1])
+        store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) & ~TRANSIENT))
+    for i in range(state[LOSSES_END]):
         relation, row = machine.losses[i] >> 32, machine.losses[i] & LOW
         cells = row_address(rows, relation, row)
         flags = load_int32(cells, FLAGS)
         if flags & (GONE | DEAD):
             remove_row(rows, relation, row)
         else:
-            store_int32(cells, FLAGS, np.int32(flags & ~PASSING))
+            store_int32(cells, FLAGS, np.int32(flags & ~TRANSIENT))
+    forget_change(state)
+
+
+@inlined
+def forget_change(state: Any) -> Any:
+    """The next change begins."""
+    for field in range(STATE_FIELDS):
+        if field not in LASTING_FIELDS:
+            state[field] = 0
+    state[EPOCH] += 1
 
 
 @kernel
-def undo(rows: Any, machine: Any) -> Any:
+def store_waiting(desk: Any, mode: Any) -> Any:
+    """Store what the buffer still holds; False if there is no room."""
+    machine = machine_on(desk)
+    if machine.state[OUT_COUNT] == 0:
+        return True
+    return store_out(rows_on(desk), machine, machine.out.shape[0] // OUT_ROWS, mode)
+
+
+@kernel
+def undo(desk: Any) -> Any:
     """Remove every row that the change has made, and restore those it has touched."""
+    rows, machine = rows_on(desk), machine_on(desk)
     for i in range(machine.state[GAINS_END]):
         relation, row = machine.gains[i] >> 32, machine.gains[i] & LOW
         if load_int32(row_address(rows, relation, row), FLAGS) & FRESH:
@@ -520,3 +577,4 @@ def undo(rows: Any, machine: Any) -> Any:
         store_int32(cells, SINGLE, np.int32(machine.log[i, 5]))
         if had and not has:
             link_gained(rows, relation, row, EDGE)
+    forget_change(machine.state)
