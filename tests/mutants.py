@@ -85,8 +85,8 @@ MUTANTS = (
     ),
     Mutant(
         "the next level does not look at facts of the level before",
-        "storing.open_level(self.store.rows, self._machine, is_first)",
-        "if is_first:\n            storing.open_level(self.store.rows, self._machine, is_first)",
+        "stages.open_level(self._ready_desk(), is_first)",
+        "if is_first:\n            stages.open_level(self._ready_desk(), is_first)",
     ),
     Mutant(
         "inline integers are off by one where they end",

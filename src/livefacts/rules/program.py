@@ -123,7 +123,7 @@ class Program:
 
     def joined(self, other: Program) -> Program:
         """Both programs in one: the rules, facts and prefixes of each, the smaller limit."""
-        if other == Program() and not other.prefixes:
+        if other is NO_PROGRAM or (other == NO_PROGRAM and not other.prefixes):
             return self
         limits = [limit for limit in (self.limit, other.limit) if limit is not None]
         return replace(
@@ -136,9 +136,12 @@ class Program:
     def minus(self, rules: Iterable[Rule]) -> Program:
         """Without the rules that have the key of one of these."""
         gone = {rule.key() for rule in rules}
+        if not gone:
+            return self
         return replace(self, rules=tuple(r for r in self.rules if r.key() not in gone))
 
 
+NO_PROGRAM = Program()
 Part = Formula | Expression
 
 

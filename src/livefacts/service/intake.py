@@ -17,7 +17,7 @@ from pyoxigraph import BlankNode, NamedNode, RdfFormat
 from livefacts.engine.contract import Ids
 from livefacts.errors import InputError, RuleError
 from livefacts.model.facts import Fact, Symbol
-from livefacts.rules.program import Program
+from livefacts.rules.program import NO_PROGRAM, Program
 from livefacts.service.arguments import Statement, graph_of
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.ntriples import DEFAULT_GRAPH, Batch
@@ -58,7 +58,7 @@ class Intake:
         self._triples: list[Ids] = []
         self._quads: list[Ids] = []
         self._rows: dict[int, list[list[int]]] = {}
-        self.program = Program()
+        self.program = NO_PROGRAM
         self.prefixes: dict[str, str] = {}
         self.hints: list[str] = []
 

@@ -29,9 +29,7 @@ class FactReader:
     def is_shown(self, shape: int, ids: Ids) -> Flags:
         """Which of these facts are shown."""
         if shape == TRIPLES:
-            subjects = self._dictionary.kinds(np.ascontiguousarray(ids[:, 0]))
-            predicates = self._dictionary.kinds(np.ascontiguousarray(ids[:, 1]))
-            objects = self._dictionary.kinds(np.ascontiguousarray(ids[:, 2]))
+            subjects, predicates, objects = self._dictionary.kinds(ids).T
             named = (subjects == IRI) | (subjects == BLANK)
             shown: Flags = named & (predicates == IRI) & (objects != SYMBOL)
             return shown

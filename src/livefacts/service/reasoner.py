@@ -253,7 +253,7 @@ class Reasoner:
         outtake = outtake or Withdrawal(self._dictionary)
         program = self._program.minus(dropped).joined(intake.program)
         plan = None
-        if program.rules != self._program.rules:
+        if program.rules is not self._program.rules and program.rules != self._program.rules:
             check(program)
             plan = compile_rules(program.rules)
         told, untold, quads = intake.facts(), outtake.facts(), intake.quads()

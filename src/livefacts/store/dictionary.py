@@ -219,8 +219,10 @@ class Dictionary:
     def kinds(self, ids: Sequence[int] | Ids) -> NDArray[np.uint8]:
         """The kinds of terms: IRI, BLANK, LITERAL, SYMBOL or TRIPLE."""
         numbers = np.asarray(ids, np.int32)
-        kinds = np.full(numbers.shape, LITERAL, np.uint8)
         stored = numbers < INLINE_FIRST
+        if stored.all():
+            return (self._terms.records[numbers] >> KIND_SHIFT).astype(np.uint8)
+        kinds = np.full(numbers.shape, LITERAL, np.uint8)
         kinds[stored] = self._terms.records[numbers[stored]] >> KIND_SHIFT
         return kinds
 

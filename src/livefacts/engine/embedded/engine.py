@@ -54,7 +54,9 @@ class Change:
     plan: Plan | None = None
 
     def triples(self) -> Ids:
-        return _joined(self.facts.get(TRIPLES), self.named)
+        """The triples that are told."""
+        told = self.facts.get(TRIPLES)
+        return told if told is not None and self.named is None else _joined(told, self.named)
 
 
 class EmbeddedEngine:

@@ -15,14 +15,13 @@ from numpy.typing import NDArray
 
 from livefacts.engine.contract import Flags, IdDelta, Ids
 from livefacts.engine.embedded import machine as code
-from livefacts.engine.embedded import storing
+from livefacts.engine.embedded import stages, storing
 from livefacts.engine.embedded.binding import Binder
 from livefacts.engine.embedded.interpret import run, run_roots
 from livefacts.engine.embedded.memory import Answers
 from livefacts.store.compiled import described
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.layout import (
-    ASSERTED,
     CLOSED,
     FLAGS,
     OUT_ROWS,
@@ -45,6 +44,7 @@ NO_CONSEQUENCES = code.Consequences(
     np.zeros((0, code.KEY_FIELDS), np.int64), np.zeros((0, 3), np.int32)
 )
 NOTHING = np.zeros(0, np.int64)
+NO_TALLY = np.zeros((64, code.TALLY_FIELDS), np.int64)
 
 
 class Path(Protocol):
@@ -70,24 +70,7 @@ class Interpreter:
         self.reports_reasons = False
         """Whether deltas tell which facts rules have begun or ceased to derive."""
         self._mode = code.GAIN
-        self._machine: code.Machine = code.Machine(
-            state=np.zeros(code.STATE_FIELDS, np.int64),
-            gains=np.zeros(FEWEST, np.int64),
-            losses=np.zeros(FEWEST, np.int64),
-            edges=np.zeros((FEWEST_EDGES, 2), np.int64),
-            out=np.zeros(OUT_ROWS * 6, np.int32),
-            log=np.zeros((FEWEST, code.LOG_FIELDS), np.int64),
-            env=np.zeros(16, np.int32),
-            cursor=np.zeros(16, np.int64),
-            key=np.zeros(16, np.int32),
-            made=np.zeros(OUT_ROWS, np.int64),
-            made_relation=np.zeros(OUT_ROWS, np.int64),
-            of_relation=np.zeros(OUT_ROWS, np.int64),
-            tags=np.zeros(BLOCK, np.int64),
-            answer=np.zeros(2, np.int64),
-            tally=earlier.tally if earlier else np.zeros((64, code.TALLY_FIELDS), np.int64),
-            rule_of=np.zeros(OUT_ROWS, np.int64),
-        )
+        self._machine = _new_machine(earlier.tally if earlier else NO_TALLY.copy())
         self._machine.state[code.EPOCH] = 1
         self._state = self._machine.state
         self._rule_lines: dict[str, int] = earlier._rule_lines if earlier else {}
@@ -235,7 +218,9 @@ class Interpreter:
             self._put(code.MACHINE_ON_DESK, self._machine)
 
     def _store_waiting(self) -> None:
-        while not storing.store_waiting(self._ready_desk(), self._mode):
+        while self._state[code.OUT_COUNT] and not storing.store_waiting(
+            self._ready_desk(), self._mode
+        ):
             self._make_room()
 
     def run(self, plans: code.BoundPlans, mode: int, path: Path | None = None) -> None:
@@ -315,26 +300,26 @@ class Interpreter:
         """Raise doomed facts that have a reason left."""
         if not self.has_lost:
             return
-        while not storing.rederive(self._ready_desk()):
+        while not stages.rederive(self._ready_desk()):
             needed = int(self._state[code.GAINS_END] + self._state[code.LOSSES_END])
             self._machine.gains.resize(needed + OUT_ROWS, refcheck=False)
             self._put(code.MACHINE_ON_DESK, self._machine)
 
     def open_level(self, *, is_first: bool) -> None:
         """Before a level: its rules see the facts as they were before the change."""
-        storing.open_level(self._ready_desk(), is_first)
+        stages.open_level(self._ready_desk(), is_first)
 
     def see_all(self) -> None:
         """From now on negations see the facts as they are."""
-        storing.see_all(self._ready_desk())
+        stages.see_all(self._ready_desk())
 
     def close_pass(self) -> None:
         """Between two passes over the levels."""
-        storing.close_pass(self._ready_desk())
+        stages.close_pass(self._ready_desk())
 
     def close_level(self) -> None:
         """After a level: what is doomed is gone."""
-        storing.close_level(self._ready_desk())
+        stages.close_level(self._ready_desk())
 
     def entries(self, gained: bool) -> NDArray[np.int64]:
         """The facts that have come, or gone, so far: relation << 32 | row, repeats included."""
@@ -347,32 +332,44 @@ class Interpreter:
         delta, state = IdDelta(), self._state
         made = np.empty(int(state[code.MADE]), np.int64)
         ended = np.empty(int(state[code.LOSSES_END]), np.int64)
-        storing.collect(self._ready_desk(), made, ended)
-        for shape, relation, rows in self._by_shape(made[: state[code.COLLECTED]]):
-            delta.added[shape] = self.store.columns(relation, rows)
-            delta.derived[shape] = self.store.flags(relation)[rows] & ASSERTED == 0
+        stages.collect(self._ready_desk(), made, ended)
+        for shape, relation, entries in self._by_shape(made, code.COLLECTED):
+            delta.added[shape], delta.derived[shape] = self._facts(relation, entries)
             if self.reports_reasons:
-                by_rules = self._is_derived(relation, rows)
+                by_rules = self._is_derived(relation, entries & ROW_BITS)
                 _append(delta.newly_derived, shape, delta.added[shape][by_rules])
-        for shape, relation, rows in self._by_shape(ended[: state[code.COLLECTED + 1]]):
-            delta.removed[shape] = self.store.columns(relation, rows)
+        for shape, relation, entries in self._by_shape(ended, code.COLLECTED + 2):
+            delta.removed[shape], _ = self._facts(relation, entries)
         if self.reports_reasons:
             self._tell_reasons(delta)
         return delta
 
-    def _by_shape(self, entries: NDArray[np.int64]) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
-        """Entries as shape, relation and rows; one pass over them per relation that has any."""
-        if not len(entries):
+    def _by_shape(
+        self, entries: NDArray[np.int64], field: int
+    ) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
+        """Entries by shape and relation; one pass over them per relation that has any.
+
+        The field of the state says how many there are, and the next one their relation, if
+        they have only one.
+        """
+        count, only = self._state[field : field + 2].tolist()
+        if not count:
             return
-        relations = entries >> 32
-        first = int(relations[0])
-        if (relations == first).all():
-            yield self.store.shape(first), first, entries & ROW_BITS
+        if only >= 0:
+            yield self.store.shape(only), only, entries[:count]
             return
+        relations = entries[:count] >> 32
         for shape, relation in self.store.shapes().items():
             mine = relations == relation
             if mine.any():
-                yield shape, relation, entries[mine] & ROW_BITS
+                yield shape, relation, entries[:count][mine]
+
+    def _facts(self, relation: int, entries: NDArray[np.int64]) -> tuple[Ids, Flags]:
+        """The columns of rows, and whether each is a conclusion."""
+        columns = np.empty((len(entries), self.store.width(relation)), np.int32)
+        derived = np.empty(len(entries), np.bool_)
+        stages.read_facts(self._ready_desk(), relation, entries, columns, derived)
+        return columns, derived
 
     def _tell_reasons(self, delta: IdDelta) -> None:
         log = self._machine.log[: int(self._state[code.LOG_COUNT])]
@@ -386,7 +383,7 @@ class Interpreter:
 
     def commit(self) -> None:
         """End the change; what it has made is there to stay."""
-        storing.settle(self._ready_desk())
+        stages.settle(self._ready_desk())
         self._give_back()
 
     def _is_derived(self, relation: int, rows: NDArray[np.int64]) -> Flags:
@@ -398,7 +395,7 @@ class Interpreter:
 
     def roll_back(self) -> None:
         """Undo the change: remove what it made, restore what it touched."""
-        storing.undo(self._ready_desk())
+        stages.undo(self._ready_desk())
         self._give_back()
 
     def _give_back(self) -> None:
@@ -410,6 +407,27 @@ class Interpreter:
                 losses=np.zeros(FEWEST, np.int64),
                 log=np.zeros((FEWEST, code.LOG_FIELDS), np.int64),
             )
+
+
+def _new_machine(tally: NDArray[np.int64]) -> code.Machine:
+    return code.Machine(
+        state=np.zeros(code.STATE_FIELDS, np.int64),
+        gains=np.zeros(FEWEST, np.int64),
+        losses=np.zeros(FEWEST, np.int64),
+        edges=np.zeros((FEWEST_EDGES, 2), np.int64),
+        out=np.zeros(OUT_ROWS * 6, np.int32),
+        log=np.zeros((FEWEST, code.LOG_FIELDS), np.int64),
+        env=np.zeros(16, np.int32),
+        cursor=np.zeros(16, np.int64),
+        key=np.zeros(16, np.int32),
+        made=np.zeros(OUT_ROWS, np.int64),
+        made_relation=np.zeros(OUT_ROWS, np.int64),
+        of_relation=np.zeros(OUT_ROWS, np.int64),
+        tags=np.zeros(BLOCK, np.int64),
+        answer=np.zeros(2, np.int64),
+        tally=tally,
+        rule_of=np.zeros(OUT_ROWS, np.int64),
+    )
 
 
 def _append(by_shape: dict[int, Ids], shape: int, facts: Ids) -> None:

@@ -119,14 +119,15 @@ EMPTIED = 23
 """Kinds of triples of which the last one was lost."""
 NEGATIVES_AT = 21
 IS_NEGATIVE = 22
-COLLECTED = 24
-"""How many facts the change has made, and ended, net: two numbers."""
+COLLECTED = 30
+"""How many facts the change has made, net, and their relation if it is one; then how many
+it has ended, and theirs."""
 EPOCH = 26
 """The number of the change."""
 TURNS = 27
 """Plans to run until the next is timed."""
 GIVEN_END = 28
-STATE_FIELDS = 29
+STATE_FIELDS = 34
 LASTING_FIELDS = (DERIVED, DOOMS_SINGLE, DOOMS_ALL, EPOCH, TURNS)
 """What outlives a change."""
 

@@ -17,20 +17,15 @@ from typing import Any
 import numpy as np
 
 from livefacts.engine.embedded.machine import (
-    COLLECTED,
     COUNT_PLAIN,
     COUNT_RECURSIVE,
     COUNT_SINGLE,
     DOOMS_ALL,
     DOOMS_SINGLE,
-    EPOCH,
     FLAG_BITS,
-    GAINS_AT,
     GAINS_END,
-    LASTING_FIELDS,
     LOG_COUNT,
     LOSE,
-    LOSSES_AT,
     LOSSES_END,
     MADE,
     NEW,
@@ -39,7 +34,6 @@ from livefacts.engine.embedded.machine import (
     QUIET,
     REASON_BITS,
     SINGLE_RULES,
-    STATE_FIELDS,
     machine_on,
     rows_on,
 )
@@ -56,7 +50,6 @@ from livefacts.store.layout import (
     CAME,
     CAPACITY,
     CLOSED,
-    COUNTED,
     DEAD,
     DOOMED,
     EDGE,
@@ -65,7 +58,6 @@ from livefacts.store.layout import (
     FELL_ROOT,
     FLAGS,
     FRESH,
-    GONE,
     HIGH,
     IN_DEFAULT,
     INDEX,
@@ -84,9 +76,7 @@ from livefacts.store.layout import (
     ROSE_ROOT,
     SINGLE,
     SLOTS,
-    SUSPECT,
     TOUCHED,
-    TRANSIENT,
     UNLINKED,
     UNSEEN,
     USED,
@@ -99,13 +89,10 @@ from livefacts.store.rowkernels import (
     link_gained,
     link_made,
     make_row,
-    remove_row,
     row_address,
     tag_of_key,
     unlink_lost,
 )
-
-PASSING = TRANSIENT & ~(FRESH | TOUCHED)
 
 
 @inlined
@@ -394,187 +381,9 @@ def change_facts(desk: Any, mode: Any, relation: Any, facts: Any, support: Any, 
 
 
 @kernel
-def rederive(desk: Any) -> Any:
-    """Raise the doomed rows that still have a reason; False if there is no room."""
-    rows, machine = rows_on(desk), machine_on(desk)
-    state = machine.state
-    if state[GAINS_END] + state[LOSSES_END] > machine.gains.shape[0]:
-        return False
-    for i in range(state[LOSSES_END]):
-        relation, row = machine.losses[i] >> 32, machine.losses[i] & LOW
-        cells = row_address(rows, relation, row)
-        flags = np.int64(load_int32(cells, FLAGS))
-        if flags & DOOMED and not flags & GONE and standing(cells, flags):
-            store_int32(cells, FLAGS, np.int32((flags & ~(DOOMED | UNSEEN)) | SUSPECT))
-            set_standing(rows, relation, row)
-            enqueue_gain(machine, relation, row)
-    return True
-
-
-@kernel
-def open_level(desk: Any, is_first: Any) -> Any:
-    """Before a level: its rules see the facts as they were before the change."""
-    rows, machine = rows_on(desk), machine_on(desk)
-    for i in range(machine.state[GAINS_END]):
-        cells = row_address(rows, machine.gains[i] >> 32, machine.gains[i] & LOW)
-        flags = np.int64(load_int32(cells, FLAGS))
-        if flags & CAME and not flags & (GONE | DOOMED):
-            store_int32(cells, FLAGS, np.int32((flags & ~VISIBLE) | UNSEEN))
-        elif not is_first and not flags & ENDED:
-            if flags & ROSE_EDGE:
-                flags |= NEW_EDGE
-            if flags & ROSE_ROOT:
-                flags |= NEW_ROOT
-            store_int32(cells, FLAGS, np.int32(flags))
-    for i in range(machine.state[LOSSES_END]):
-        cells = row_address(rows, machine.losses[i] >> 32, machine.losses[i] & LOW)
-        flags = np.int64(load_int32(cells, FLAGS))
-        if not is_first and not flags & CAME:
-            if flags & FELL_EDGE:
-                flags |= LOST_EDGE
-            if flags & FELL_ROOT:
-                flags |= LOST_ROOT
-        if flags & SUSPECT and not flags & ENDED and not is_held(machine.state, cells, flags):
-            # What holds it up may be an instance of this level's rules that needs itself.
-            flags |= DOOMED | VISIBLE
-        elif flags & (GONE | DOOMED) and not flags & CAME:
-            flags |= VISIBLE | UNSEEN
-        store_int32(cells, FLAGS, np.int32(flags))
-    if not is_first:
-        machine.state[GAINS_AT] = 0
-        machine.state[LOSSES_AT] = 0
-
-
-@kernel
-def see_all(desk: Any) -> Any:
-    """From now on negations see the facts as they are."""
-    rows, machine = rows_on(desk), machine_on(desk)
-    for i in range(machine.state[GAINS_END]):
-        cells = row_address(rows, machine.gains[i] >> 32, machine.gains[i] & LOW)
-        store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) & ~UNSEEN))
-    for i in range(machine.state[LOSSES_END]):
-        cells = row_address(rows, machine.losses[i] >> 32, machine.losses[i] & LOW)
-        store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) & ~UNSEEN))
-
-
-@kernel
-def close_level(desk: Any) -> Any:
-    """After a level: what is doomed is gone."""
-    rows, machine = rows_on(desk), machine_on(desk)
-    for i in range(machine.state[GAINS_END]):
-        cells = row_address(rows, machine.gains[i] >> 32, machine.gains[i] & LOW)
-        store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) & ~UNSEEN))
-    for i in range(machine.state[LOSSES_END]):
-        cells = row_address(rows, machine.losses[i] >> 32, machine.losses[i] & LOW)
-        flags = np.int64(load_int32(cells, FLAGS)) & ~UNSEEN
-        if flags & DOOMED:
-            flags = (flags | GONE) & ~(DOOMED | VISIBLE | SUSPECT)
-        store_int32(cells, FLAGS, np.int32(flags))
-
-
-@kernel
-def close_pass(desk: Any) -> Any:
-    """Between two passes: what came is there, what is gone is dead."""
-    rows, machine = rows_on(desk), machine_on(desk)
-    for i in range(machine.state[GAINS_END]):
-        cells = row_address(rows, machine.gains[i] >> 32, machine.gains[i] & LOW)
-        store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) & ~PASSING))
-    for i in range(machine.state[LOSSES_END]):
-        cells = row_address(rows, machine.losses[i] >> 32, machine.losses[i] & LOW)
-        flags = np.int64(load_int32(cells, FLAGS)) & ~PASSING
-        if flags & GONE:
-            flags = (flags | DEAD) & ~GONE
-        store_int32(cells, FLAGS, np.int32(flags))
-
-
-@kernel
-def collect(desk: Any, made: Any, ended: Any) -> Any:
-    """List, each once, the facts that the change has made and ended, net."""
-    rows, machine = rows_on(desk), machine_on(desk)
-    state = machine.state
-    count = 0
-    for i in range(state[GAINS_END]):
-        entry = machine.gains[i]
-        cells = row_address(rows, entry >> 32, entry & LOW)
-        flags = load_int32(cells, FLAGS)
-        if flags & FRESH and not flags & (GONE | DEAD | COUNTED):
-            store_int32(cells, FLAGS, np.int32(flags | COUNTED))
-            made[count] = entry
-            count += 1
-    state[COLLECTED] = count
-    count = 0
-    for i in range(state[LOSSES_END]):
-        entry = machine.losses[i]
-        cells = row_address(rows, entry >> 32, entry & LOW)
-        flags = load_int32(cells, FLAGS)
-        if flags & (GONE | DEAD) and not flags & (FRESH | COUNTED):
-            store_int32(cells, FLAGS, np.int32(flags | COUNTED))
-            ended[count] = entry
-            count += 1
-    state[COLLECTED + 1] = count
-
-
-@kernel
-def settle(desk: Any) -> Any:
-    """End a change: remove the rows that are gone, and forget that anything is new."""
-    rows, machine = rows_on(desk), machine_on(desk)
-    state = machine.state
-    for i in range(state[GAINS_END]):
-        cells = row_address(rows, machine.gains[i] >> 32, machine.gains[i] & LOW)
-        flags = load_int32(cells, FLAGS)
-        if not flags & (GONE | DEAD):
-            store_int32(cells, FLAGS, np.int32(flags & ~TRANSIENT))
-    for i in range(state[LOG_COUNT]):
-        cells = row_address(rows, machine.log[i, 0], machine.log[i, 1])
-        store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) & ~TRANSIENT))
-    for i in range(state[LOSSES_END]):
-        relation, row = machine.losses[i] >> 32, machine.losses[i] & LOW
-        cells = row_address(rows, relation, row)
-        flags = load_int32(cells, FLAGS)
-        if flags & (GONE | DEAD):
-            remove_row(rows, relation, row)
-        else:
-            store_int32(cells, FLAGS, np.int32(flags & ~TRANSIENT))
-    forget_change(state)
-
-
-@inlined
-def forget_change(state: Any) -> Any:
-    """The next change begins."""
-    for field in range(STATE_FIELDS):
-        if field not in LASTING_FIELDS:
-            state[field] = 0
-    state[EPOCH] += 1
-
-
-@kernel
 def store_waiting(desk: Any, mode: Any) -> Any:
     """Store what the buffer still holds; False if there is no room."""
     machine = machine_on(desk)
     if machine.state[OUT_COUNT] == 0:
         return True
     return store_out(rows_on(desk), machine, machine.out.shape[0] // OUT_ROWS, mode)
-
-
-@kernel
-def undo(desk: Any) -> Any:
-    """Remove every row that the change has made, and restore those it has touched."""
-    rows, machine = rows_on(desk), machine_on(desk)
-    for i in range(machine.state[GAINS_END]):
-        relation, row = machine.gains[i] >> 32, machine.gains[i] & LOW
-        if load_int32(row_address(rows, relation, row), FLAGS) & FRESH:
-            remove_row(rows, relation, row)
-    for i in range(machine.state[LOG_COUNT]):
-        relation, row = machine.log[i, 0], machine.log[i, 1]
-        cells = row_address(rows, relation, row)
-        had = machine.log[i, 2] & EDGE
-        has = load_int32(cells, FLAGS) & EDGE
-        if has and not had:
-            unlink_lost(rows, relation, row, EDGE)
-        store_int32(cells, FLAGS, np.int32(machine.log[i, 2]))
-        store_int32(cells, PLAIN, np.int32(machine.log[i, 3]))
-        store_int32(cells, RECURSIVE, np.int32(machine.log[i, 4]))
-        store_int32(cells, SINGLE, np.int32(machine.log[i, 5]))
-        if had and not has:
-            link_gained(rows, relation, row, EDGE)
-    forget_change(machine.state)
