@@ -83,6 +83,10 @@ class TestBeyondThePaper:
             {"guest(ann, a)", "taken(a)", "free(b)"},
         )
 
+    def test_telling_again_what_is_negated_ends_nothing(self) -> None:
+        rules = "free(?x) :- room(?x), not taken(?x) ."
+        assert changed(rules, "room(a) . taken(a) .", add="taken(a) .") == (set(), set())
+
     def test_an_aggregate_is_compared_with_what_it_was(self) -> None:
         rules = "full(?r, ?n) :- size(?r, ?n), ?n = count { ?p : inside(?p, ?r) } ."
         facts = "size(hall, 2) . size(roof, 1) . inside(ann, hall) . inside(ben, roof) ."
