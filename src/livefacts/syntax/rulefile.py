@@ -16,7 +16,7 @@ from textwrap import shorten
 from typing import TYPE_CHECKING, TypeAlias
 
 from livefacts.errors import InputError, Place, RuleError
-from livefacts.rules.program import Program
+from livefacts.rules.program import Program, Rule
 from livefacts.syntax.files import STANDARD_INPUT, name_of, open_source, without_compression
 from livefacts.syntax.rulemistakes import explained, refuse_directive, refuse_word
 from livefacts.syntax.rulesource import Block, MistakeError, RuleText, pieces, rule_text
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 READY = Path(__file__).parent.parent / "rulesets"
 
-RuleSource: TypeAlias = str | os.PathLike[str] | Program | Sequence["RuleSource"]
-"""A ready name, a path, rule text, a program, or several of these."""
+RuleSource: TypeAlias = str | os.PathLike[str] | Program | Rule | Sequence["RuleSource"]
+"""A ready name, a path, rule text, a program, a rule, or several of these."""
 
 
 def parse(text: str, file: str = "<text>", blank_nodes: BlankNodes | None = None) -> Program:
@@ -64,6 +64,8 @@ def open_rules(source: RuleSource) -> Program:
     """The program that a ready name, a path, a rule text, a program or a list of them means."""
     if isinstance(source, Program):
         return source
+    if isinstance(source, Rule):
+        return Program((source,))
     if isinstance(source, os.PathLike):
         return read_rules(source)
     if not isinstance(source, str):

@@ -213,3 +213,9 @@ def test_what_is_removed_leaves_no_terms_behind() -> None:
     reasoner.remove("<x:s> <x:p> <x:o> . <x:s> <x:p> 1 .")
     reasoner.remove([("never", "heard")])
     assert reasoner.stats()["terms"] == before
+
+
+def test_a_second_reasoner_can_be_made_with_the_rules_of_the_first() -> None:
+    first = lf.Reasoner(rules=RULES + "@id named r(?x) :- s(?x) .")
+    second = lf.Reasoner(rules=first.rules)
+    assert second.rules == first.rules
