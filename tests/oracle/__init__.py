@@ -4,6 +4,28 @@ It reads programs as data and shares nothing else with the engines: it has its o
 strata, its own loops and its own road to the values of literals.
 """
 
-from tests.oracle.naive import Row, closure, model, shown, violations
+from tests.oracle.naive import (
+    Row,
+    closure,
+    conclusion,
+    instances,
+    model,
+    premises,
+    row_of,
+    shown,
+    violations,
+    violations_in,
+)
 
-__all__ = ["Row", "closure", "model", "shown", "violations"]
+__all__ = [
+    "Row",
+    "closure",
+    "conclusion",
+    "instances",
+    "model",
+    "premises",
+    "row_of",
+    "shown",
+    "violations",
+    "violations_in",
+]

@@ -41,7 +41,7 @@ def closure(program: Program, facts: Iterable[Triple | Fact]) -> set[Triple | Fa
 
 def model(program: Program, facts: Iterable[Triple | Fact]) -> set[Row]:
     """Everything that is true: the facts, those of the program, and all conclusions."""
-    known = Known(_row_of(fact) for fact in (*facts, *program.facts))
+    known = Known(row_of(fact) for fact in (*facts, *program.facts))
     for level in levels([rule for rule in program if not rule.is_constraint]):
         while known.add([row for rule in level for row in _conclusions(rule, known)]):
             pass
@@ -52,13 +52,38 @@ def violations(
     program: Program, facts: Iterable[Triple | Fact]
 ) -> set[tuple[str, frozenset[tuple[str, Term]]]]:
     """The constraints that match, each with the values of its variables."""
-    known = Known(model(program, facts))
+    return violations_in(model(program, facts), program)
+
+
+def violations_in(
+    rows: Iterable[Row], rules: Iterable[Rule]
+) -> set[tuple[str, frozenset[tuple[str, Term]]]]:
+    """The constraints that match in a model."""
+    constraints = [rule for rule in rules if rule.is_constraint]
     return {
         (rule.id, frozenset((v.name, term) for v, term in binding.items()))
-        for rule in program
-        if rule.is_constraint
-        for binding in _solutions(rule.body, known, _outside_braces(rule))
+        for rule, binding in instances(rows, constraints)
     }
+
+
+def instances(rows: Iterable[Row], rules: Iterable[Rule]) -> Iterator[tuple[Rule, Binding]]:
+    """Each way in which the body of a rule is true in a model."""
+    known = Known(rows)
+    for rule in rules:
+        for binding in _solutions(rule.body, known, _outside_braces(rule)):
+            yield rule, binding
+
+
+def conclusion(rule: Rule, binding: Binding) -> Row:
+    """The head of an instance."""
+    assert rule.head is not None
+    return _ground(rule.head, binding)
+
+
+def premises(rule: Rule, binding: Binding) -> list[Row]:
+    """The rows that the atoms of an instance match."""
+    atoms = [part for part in rule.body if isinstance(part, TripleAtom | PredicateAtom)]
+    return [_ground(atom, binding) for atom in atoms]
 
 
 def shown(row: Row) -> Triple | Fact | None:
@@ -96,7 +121,7 @@ class Known:
         return self._by_term.get((name, -1, None), [])
 
 
-def _row_of(fact: Triple | Fact) -> Row:
+def row_of(fact: Triple | Fact) -> Row:
     if isinstance(fact, Triple):
         return TRIPLE, (fact.subject, fact.predicate, fact.object)
     return fact.name, tuple(fact.arguments)
@@ -142,10 +167,13 @@ def overlap(left: Atom, right: Atom) -> bool:
 
 
 def _conclusions(rule: Rule, known: Known) -> Iterator[Row]:
-    assert rule.head is not None
-    name, slots = _pattern(rule.head)
     for binding in _solutions(rule.body, known, _outside_braces(rule)):
-        yield name, tuple(_value(slot, binding) for slot in slots)  # type: ignore[misc]
+        yield conclusion(rule, binding)
+
+
+def _ground(atom: Atom, binding: Binding) -> Row:
+    name, slots = _pattern(atom)
+    return name, tuple(_value(slot, binding) for slot in slots)  # type: ignore[misc]
 
 
 def _outside_braces(rule: Rule) -> dict[int, set[Variable]]:

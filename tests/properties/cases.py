@@ -79,13 +79,16 @@ def _text(rules: tuple[Rule, ...], facts: tuple[Triple | Fact, ...]) -> str:
     return write_program(Program(rules, named)) + "".join(f"# and {fact}\n" for fact in anonymous)
 
 
-def shrink(case: Case, fails: Callable[[Case], bool]) -> Case:
+def shrink(
+    case: T, fails: Callable[[T], bool], smaller: Callable[[T], Iterator[T]] | None = None
+) -> T:
     """A case that still fails, and from which nothing can be dropped."""
+    candidates: Callable[[Any], Iterator[Any]] = smaller or _smaller
     while True:
-        smaller = next((other for other in _smaller(case) if fails(other)), None)
-        if smaller is None:
+        less = next((other for other in candidates(case) if fails(other)), None)
+        if less is None:
             return case
-        case = smaller
+        case = less
 
 
 def _smaller(case: Case) -> Iterator[Case]:
@@ -96,16 +99,16 @@ def _smaller(case: Case) -> Iterator[Case]:
             yield replace(case, **{name: plain})
     for i, step in enumerate(steps):
         yield replace(case, steps=(*steps[:i], *steps[i + 1 :]))
-        for facts in _fewer(step.facts):
+        for facts in fewer(step.facts):
             yield _with_step(case, i, replace(step, facts=facts))
-        for rules in _fewer(step.rules):
+        for rules in fewer(step.rules):
             yield _with_step(case, i, replace(step, rules=rules))
-    for rules in _fewer(case.start.rules):
+    for rules in fewer(case.start.rules):
         yield replace(case, start=replace(case.start, rules=rules))
-    for facts in _fewer(case.start.facts):
+    for facts in fewer(case.start.facts):
         yield replace(case, start=replace(case.start, facts=facts))
     for i, rule in enumerate(case.start.rules):
-        for body in _fewer(rule.body):
+        for body in fewer(rule.body):
             rules = (*case.start.rules[:i], replace(rule, body=body), *case.start.rules[i + 1 :])
             yield replace(case, start=replace(case.start, rules=rules))
 
@@ -114,7 +117,7 @@ def _with_step(case: Case, at: int, step: Step) -> Case:
     return replace(case, steps=(*case.steps[:at], step, *case.steps[at + 1 :]))
 
 
-def _fewer(items: tuple[T, ...]) -> Iterator[tuple[T, ...]]:
+def fewer(items: tuple[T, ...]) -> Iterator[tuple[T, ...]]:
     """Without a half, a quarter, … one of the items."""
     size = len(items)
     while size >= 1:

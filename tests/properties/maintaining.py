@@ -40,9 +40,7 @@ def steps(history: History) -> Iterator[Step]:
     program = Program(history.start, limit=LIMIT)
     told: Rows = set()
     for change in history.changes:
-        kept = [rule for rule in program.rules if rule not in change.rules_removed]
-        more = [rule for rule in change.rules_added if rule not in program.rules]
-        after = Program((*kept, *more), limit=LIMIT)
+        after = Program(change.rules_after(program.rules), limit=LIMIT)
         added, removed = ({row_of(f) for f in facts} for facts in (change.added, change.removed))
         yield Step(program, after, told, added, removed, change)
         told, program = (told - removed) | added, after

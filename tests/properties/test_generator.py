@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 from tests.properties.cases import shrink
+from tests.properties.effects import shares as shares_of_changes
+from tests.properties.histories import draw_history, smaller
 from tests.properties.measures import shares
 from tests.properties.programs import draw_case
 
@@ -31,6 +33,29 @@ LEAST = {
     **dict.fromkeys(("count", "sum", "min", "max", "avg"), 0.02),
 }
 
+LEAST_OF_CHANGES = {
+    "removals: reach a conclusion": 0.4,
+    "removals: rederive": 0.2,
+    "removals: rederive by recursion alone": 0.08,
+    "removals: end a circle": 0.08,
+    "removals: make something true": 0.07,
+    "removals: still told in another graph": 0.05,
+    "rule changes: reach a conclusion": 0.4,
+    "rule changes: with facts": 0.25,
+    "rule changes: make others recursive": 0.02,
+    "rule changes: end the recursion of others": 0.02,
+    "rule changes: the last rule of a head goes": 0.3,
+    "rule changes": 0.12,
+    "a rule changes into itself": 0.02,
+    "an addition ends something": 0.015,
+    "violations come": 0.02,
+    "violations go": 0.015,
+    "a triple leaves a named graph": 0.05,
+    "idle facts": 0.05,
+    "follow single triples": 0.1,
+    "the schema loses an edge": 0.03,
+}
+
 
 @pytest.fixture(scope="module")
 def measured() -> dict[str, float]:
@@ -43,8 +68,23 @@ def test_enough_random_cases_have(feature: str, measured: dict[str, float]) -> N
     assert found >= LEAST[feature], f"{feature}: only {found:.0%} of the cases"
 
 
+@pytest.fixture(scope="module")
+def measured_changes() -> dict[str, float]:
+    return shares_of_changes(draw_history(seed, steps=40, graphs=True) for seed in range(50))
+
+
+@pytest.mark.parametrize("effect", LEAST_OF_CHANGES)
+def test_enough_random_changes(effect: str, measured_changes: dict[str, float]) -> None:
+    found = measured_changes.get(effect, 0.0)
+    assert found >= LEAST_OF_CHANGES[effect], f"{effect}: only {found:.1%}"
+
+
 def test_the_same_seed_gives_the_same_case() -> None:
     assert str(draw_case(7)) == str(draw_case(7))
+
+
+def test_the_same_seed_gives_the_same_history() -> None:
+    assert draw_history(7) == draw_history(7)
 
 
 def test_shrinking_keeps_only_what_a_failure_needs() -> None:
@@ -53,3 +93,11 @@ def test_shrinking_keeps_only_what_a_failure_needs() -> None:
     small = shrink(case, lambda other: needed in other.facts)
     assert small.facts == (needed,)
     assert small.rules == ()
+
+
+def test_shrinking_a_history_keeps_only_the_change_that_a_failure_needs() -> None:
+    history = draw_history(3, steps=50)
+    needed = next(iter(history.changes[0].added))
+    small = shrink(history, lambda h: any(needed in c.added for c in h.changes), smaller)
+    assert [(change.added, change.removed) for change in small.changes] == [({needed}, set())]
+    assert small.start == ()

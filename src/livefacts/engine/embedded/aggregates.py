@@ -18,7 +18,7 @@ from livefacts.model import values
 from livefacts.model.facts import XSD, Symbol
 from livefacts.plan.operators import AggregatePlan
 from livefacts.store.dictionary import Dictionary, inline_id, inline_value, is_inline
-from livefacts.store.layout import COLUMN, ENDED, FLAGS
+from livefacts.store.layout import COLUMN, ENDED, FLAGS, SUSPECT
 from livefacts.store.rows import RowStore
 
 XSD_INTEGER = NamedNode(XSD + "integer")
@@ -77,7 +77,10 @@ class BoundAggregate:
         return [int(fact[-1]) for fact in self._standing(self.target, rows)]
 
     def _standing(self, relation: int, rows: NDArray[np.int64]) -> Ids:
-        rows = rows[self._store.flags(relation)[rows] & ENDED == 0]
+        flags = self._store.flags(relation)[rows]
+        # A row of a lower level that was rederived there is true, even where this level has
+        # doomed it for a try: no rule from here on derives rows of an aggregate.
+        rows = rows[(flags & ENDED == 0) | (flags & SUSPECT != 0)]
         return self._store.columns(relation, rows)
 
     def _new_value(self, group: Group) -> int | None:
