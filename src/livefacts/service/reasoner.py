@@ -54,6 +54,7 @@ from livefacts.syntax.rulefile import RuleSource
 if TYPE_CHECKING:
     from livefacts.service.queries import QueryStore
     from livefacts.service.results import QueryResult
+    from livefacts.service.verifying import Report
 
 UNIVERSITIES = (
     "http://livefacts.example/university#",
@@ -400,6 +401,12 @@ class Reasoner:
                 place=self._program.rule(violation.constraint).place,
                 hint='on_violation="report" lists violations instead',
             )
+
+    def verify(self) -> Report:
+        """Compute everything anew by another road, and compare facts, flags and counters."""
+        from livefacts.service.verifying import verified
+
+        return verified(self._engine, self.rules, self._graphs, self._dictionary)
 
     # queries
 

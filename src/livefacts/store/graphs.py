@@ -6,9 +6,12 @@ all other graphs, as rows of subject, predicate, object and graph.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
+from livefacts.store.checking import Broken, broken
 from livefacts.store.rows import RowStore
 
 Ids = NDArray[np.int32]
@@ -62,6 +65,10 @@ class NamedGraphs:
             quads = self._store.columns(self._relation, rows).tolist()
             asserted.append(any(tuple(quad) not in leaving for quad in quads))
         return np.array(asserted, np.bool_)
+
+    def broken(self) -> Iterator[Broken]:
+        """What does not fit together in the store of these assertions."""
+        return broken(self._store)
 
     def quads(self) -> Ids:
         """All of them."""

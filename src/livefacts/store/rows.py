@@ -207,6 +207,10 @@ class RowStore:
     def flags(self, relation: int) -> Ids:
         return self.cells(relation)[:, FLAGS]
 
+    def slots(self, index: int) -> NDArray[np.int64]:
+        """The slots of an index, each a tag and a row number, or 0."""
+        return self._slots[index]
+
     def columns(self, relation: int, rows: NDArray[Any]) -> Ids:
         """The column values of these rows."""
         found = np.empty((len(rows), self.width(relation)), np.int32)

@@ -22,6 +22,7 @@ from livefacts.engine.contract import Flags, IdDelta, Ids
 from livefacts.engine.embedded.chase import NotSingleError
 from livefacts.engine.embedded.interpreter import Interpreter
 from livefacts.engine.embedded.levels import BoundLevel, MakeSchema
+from livefacts.engine.embedded.schema import SinglePath
 from livefacts.errors import LimitError, RuleError
 from livefacts.model.facts import Symbol
 from livefacts.plan.normalize import TRUE
@@ -345,6 +346,11 @@ class EmbeddedEngine:
     def follows_single_triples(self) -> bool:
         """Whether some rules are followed by the consequences of single triples."""
         return self.single_path and any(level.single for level in self.plan.levels)
+
+    @property
+    def followed(self) -> SinglePath | None:
+        """What knows the consequences of single triples, where they are followed."""
+        return next((level.path for level in self._levels if level.path is not None), None)
 
     @property
     def derivations(self) -> int:

@@ -94,6 +94,11 @@ class SinglePath:
         for predicate in self._by_object:
             self._table.put((predicate, None), (), code.KEY_BY_OBJECT)
 
+    @property
+    def kinds_apart(self) -> tuple[frozenset[Kind], frozenset[int]]:
+        """The kinds that belong to the schema, and the predicates whose kinds name the object."""
+        return frozenset(self._schema_kinds), frozenset(self._by_object)
+
     # one change
 
     def settle(self) -> None:
