@@ -118,7 +118,9 @@ def verified(
     """Compute everything anew from what was told, and compare."""
     started = time.perf_counter()
     found = verify_engine(engine, rules, graphs.quads())
-    of_graphs = [Difference(GRAPHS, None, note=f"{b.problem} (named graphs)") for b in graphs.broken()]
+    of_graphs = [
+        Difference(GRAPHS, None, note=f"{b.problem} (named graphs)") for b in graphs.broken()
+    ]
     decoded = tuple(_decoded(found, dictionary))
     counts = found.counts | ({GRAPHS: len(of_graphs)} if of_graphs else {})
     return Report(

@@ -114,7 +114,9 @@ class _IndexView:
         tags = (self._slots[taken] >> 32) & 0xFFFFFFFF
         yield from _first(heads[tags != self._tags(heads)], "has a wrong tag in")
         yield from _first(heads[self._is_cut_off(taken, tags)], "cannot be reached in")
-        yield from _first(heads[self._is_repeated(heads, tags)], "is in one of two chains of a key in")
+        yield from _first(
+            heads[self._is_repeated(heads, tags)], "is in one of two chains of a key in"
+        )
 
     def _is_repeated(self, heads: Numbers, tags: Numbers) -> Flags:
         """Which heads have the key of another; only equal tags can belong to equal keys."""
@@ -166,7 +168,9 @@ class _IndexView:
         yield from _first(rows[(previous[rows] != 0) & is_head[rows]], "is in the middle of")
         ahead, behind = rows[following[rows] != 0], rows[previous[rows] != 0]
         yield from _first(ahead[previous[following[ahead]] != ahead], "has a wrong next row in")
-        yield from _first(behind[following[previous[behind]] != behind], "has a wrong row before in")
+        yield from _first(
+            behind[following[previous[behind]] != behind], "has a wrong row before in"
+        )
         keys = self._cells[:, [COLUMN + column for column in self._columns]]
         mixed = (keys[behind] != keys[previous[behind]]).any(axis=1)
         yield from _first(behind[mixed], "is in another row's chain in")

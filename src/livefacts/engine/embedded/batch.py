@@ -75,7 +75,7 @@ class _Run:
     def __init__(self, keys: Keys, rows: Numbers) -> None:
         order = np.argsort(keys, kind="stable")
         keys, self.rows = keys[order], rows[order]
-        self.last = int(rows[-1])
+        self.last = int(rows.max())
         self._begins = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1], [True]]))
         self._different = keys[self._begins[:-1]]
 

@@ -245,9 +245,7 @@ class _Search:
             if len(joined[0]):
                 yield _with_facts(found, atom, table, joined)
 
-    def _checked(
-        self, found: Found, checks: tuple[Check, ...]
-    ) -> tuple[Found, tuple[Check, ...]]:
+    def _checked(self, found: Found, checks: tuple[Check, ...]) -> tuple[Found, tuple[Check, ...]]:
         """Make the checks whose variables have values; those that are left."""
         left = []
         for check in checks:

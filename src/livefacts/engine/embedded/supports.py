@@ -105,14 +105,16 @@ def count_supports(
         if counter == SINGLE:
             continue
         batch = batch_rule(rule, model.dictionary)
-        mine = supports[batch.head.shape]
         for rows in instances(model, batch):
+            if not len(rows):
+                continue
+            mine = supports[batch.head.shape]
             total += len(rows)
             if counter == CLOSED:
                 mine.closed[rows] = True
             else:
                 np.add.at(mine.plain if counter == PLAIN else mine.recursive, rows, 1)
-    if counting.single:
+    if counting.single and TRIPLES in supports:
         _SingleCount(model, counting, supports[TRIPLES]).enter()
     return total
 
@@ -233,7 +235,9 @@ class _SingleCount:
         subjects, _, objects = self._followed
         for left, rows in follows.joined((0,), [kinds], len(kinds)):
             s, p, o = (follows.column(number)[rows] for number in (1, 2, 3))
-            self._count([_put(s, subjects[left], objects[left]), p, _put(o, subjects[left], objects[left])])
+            self._count(
+                [_put(s, subjects[left], objects[left]), p, _put(o, subjects[left], objects[left])]
+            )
 
     def _count(self, triples: Columns) -> None:
         rows = self._model.table(TRIPLES).find(triples)

@@ -83,6 +83,8 @@ class _Verification:
         self._named = np.ascontiguousarray(quads[:, :3])
         self._model = Model(engine.dictionary)
         self._counting = _counting_of(engine)
+        # Before the first change, the fact that is always true waits to be part of it.
+        self._unsettled = layout.FRESH | layout.CAME if engine.interpreter.made else 0
         self._found: list[RowDifference] = []
         self._counts: dict[str, int] = {}
 
@@ -171,11 +173,11 @@ class _Verification:
             "closed by a transitive rule": (layout.CLOSED, supports.closed[at]),
             "edge": (layout.EDGE, supports.edge[at]),
             "root": (layout.ROOT, supports.root[at]),
-            "visible": (layout.VISIBLE, np.ones(len(at), np.bool_)),
+            "visible": (layout.VISIBLE, flags & self._unsettled == 0),
         }
-        for kind, (bit, wanted) in expected_flags.items():
-            self._note_cells(kind, shape, rows, wanted.astype(np.int64), flags & bit != 0)
-        left_over = flags & ~LASTING
+        for kind, (bit, is_set) in expected_flags.items():
+            self._note_cells(kind, shape, rows, is_set.astype(np.int64), flags & bit != 0)
+        left_over = flags & ~(LASTING | self._unsettled)
         self._note_cells("flags of a change", shape, rows, np.zeros_like(left_over), left_over)
         for kind, cell, wanted in (
             ("plain count", PLAIN, supports.plain),
