@@ -47,7 +47,7 @@ def _standing(store: RowStore, facts: dict[int, Ids]) -> Standing:
         relation = relations.get(shape)
         if relation is not None and store.live(relation):
             rows = store.find(relation, ids)
-            found[shape] = np.where(rows > 0, store.flags(relation)[rows], 0)
+            found[shape] = store.flags(relation)[rows] * (rows > 0)
     return found
 
 
