@@ -1,6 +1,8 @@
 """Random programs for as long as you like: `python tests/fuzz.py --minutes 10 --seed 1000`.
 
-Every case that differs is made smaller and printed; the exit code is 1 if there was one.
+Cases, to which facts and rules are added in a few steps, and histories, in which they come
+and go, take turns.  Every one that differs from the oracle is made smaller and printed; the
+exit code is 1 if there was one.
 """
 
 from __future__ import annotations
@@ -8,33 +10,70 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+CASES, HISTORIES = "cases", "histories"
+CASES_PER_HISTORY = 8
+WAYS = ("counting-dred", "counting-dred", "dred", "recompute", "counting")
 
 
 def main() -> int:
     options = _options()
     # The sources come last, so that PYTHONPATH can name others.
     sys.path = [str(ROOT), *sys.path[1:], str(ROOT / "src")]
-    from tests.properties.comparing import differences, report
-    from tests.properties.programs import draw_case
-
     end = time.monotonic() + options.minutes * 60
     seed, failures = options.seed, 0
     while time.monotonic() < end and seed < options.seed + options.cases:
-        case = draw_case(seed)
-        found = differences(case)
-        if found:
-            failures += 1
-            shown = "\n".join([*found, str(case)]) if options.as_they_are else report(case, found)
-            print(shown, flush=True)
-            if failures >= options.stop_after:
-                break
+        for differs in _chosen(options, seed):
+            found = differs(seed, options)
+            if found:
+                failures += 1
+                print(found, flush=True)
+        if failures >= options.stop_after:
+            break
         seed += 1
         _show_progress(seed - options.seed, failures)
     print(f"{seed - options.seed} programs from seed {options.seed}, {failures} differ")
     return 1 if failures else 0
+
+
+def _chosen(options: argparse.Namespace, seed: int) -> list[Callable[..., str]]:
+    """What to try with this seed: a case always, and now and then a history."""
+    chosen = [] if options.only == HISTORIES else [_case]
+    if options.only == HISTORIES or (options.only != CASES and seed % CASES_PER_HISTORY == 0):
+        chosen.append(_history)
+    return chosen
+
+
+def _case(seed: int, options: argparse.Namespace) -> str:
+    from tests.properties.comparing import differences, report
+    from tests.properties.programs import draw_case
+
+    case = draw_case(seed)
+    found = differences(case)
+    if not found:
+        return ""
+    return "\n".join([*found, str(case)]) if options.as_they_are else report(case, found)
+
+
+def _history(seed: int, options: argparse.Namespace) -> str:
+    from tests.properties.changes import differences, report
+    from tests.properties.histories import draw_history, draw_schema_history
+
+    from livefacts.syntax.rulefile import open_rules
+
+    turn = seed // CASES_PER_HISTORY
+    if turn % 4 == 3:
+        history = draw_schema_history(seed, open_rules(("rdfs", "rho-df")[turn % 8 // 4]).rules)
+    else:
+        history = draw_history(seed, steps=options.steps, graphs=True)
+    way = WAYS[seed % len(WAYS)]
+    found = next(differences(history, way), "")
+    if not found:
+        return ""
+    return f"{found}\n{way}\n{history}" if options.as_they_are else report(history, way)
 
 
 def _options() -> argparse.Namespace:
@@ -42,6 +81,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, default=5.0, help="stop after this long")
     parser.add_argument("--seed", type=int, default=1_000_000, help="the first seed")
     parser.add_argument("--cases", type=int, default=10**9, help="stop after so many programs")
+    parser.add_argument("--steps", type=int, default=50, help="changes in a history")
+    parser.add_argument("--only", choices=(CASES, HISTORIES), help="one kind instead of both")
     parser.add_argument("--stop-after", type=int, default=5, help="stop after so many failures")
     parser.add_argument("--as-they-are", action="store_true", help="do not make cases smaller")
     return parser.parse_args()
