@@ -12,7 +12,7 @@ from livefacts.service.assertions import Assertions
 from livefacts.service.reading import FactReader, FactView
 from livefacts.store.rows import TRIPLES
 from livefacts.syntax.patchwriter import fact_lines, write_patch
-from livefacts.syntax.rejects import Reject
+from livefacts.syntax.rejects import Rejects
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +44,14 @@ class Delta:
         assertions: Assertions,
         *,
         violations: Sequence[Violation] = (),
-        rejects: Sequence[Reject] = (),
-        rejected: int = 0,
+        rejects: Rejects | None = None,
         hints: Sequence[str] = (),
     ) -> None:
         self.seq = seq
         self.violations = tuple(violations)
-        self.rejects = tuple(rejects)
-        self._hints = tuple(hints)
-        self._rejected = rejected
+        self.rejects = tuple(rejects.kept) if rejects else ()
+        self._hints = (*hints, *(rejects.hints if rejects else ()))
+        self._rejected = rejects.count if rejects else 0
         self._ids = ids
         self._reader = reader
         self.assertions = assertions

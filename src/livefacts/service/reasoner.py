@@ -38,6 +38,7 @@ from livefacts.service.delta import Delta, Violation
 from livefacts.service.dumping import write_facts
 from livefacts.service.intake import LOCAL, Intake, Reading
 from livefacts.service.patching import PatchSource, take_patches
+from livefacts.service.profiling import Profile, profile_of
 from livefacts.service.progress import ProgressBar
 from livefacts.service.reading import FactReader, FactView
 from livefacts.service.rulenames import named_rules
@@ -148,7 +149,7 @@ class Reasoner:
             bar.start_reasoning()
             self._engine.on_progress = bar.made
             try:
-                return self._take(intake, rejected)
+                return self._take(intake, rejects=rejected)
             finally:
                 self._engine.on_progress = lambda made: None
 
@@ -181,12 +182,43 @@ class Reasoner:
 
         `patch` is RDF Patch: a text, a Path to a file, or several of them in order.
         """
+        return self._take(*self._asked(add, remove, patch, add_rules, remove_rules))
+
+    def preview(
+        self,
+        *,
+        add: Any = (),
+        remove: Any = (),
+        patch: PatchSource = (),
+        add_rules: RuleSource | None = None,
+        remove_rules: str | Rule | Sequence[str | Rule] = (),
+    ) -> Delta:
+        """What `apply` would do: the delta that would come, violations included.
+
+        Nothing changes, and the cost is that of the change.
+        """
+        asked = self._asked(add, remove, patch, add_rules, remove_rules)
+        refuses, self._refuses = self._refuses, False
+        try:
+            return self._take(*asked, keep=False)
+        finally:
+            self._refuses = refuses
+
+    def _asked(
+        self,
+        add: Any,
+        remove: Any,
+        patch: PatchSource,
+        add_rules: RuleSource | None,
+        remove_rules: str | Rule | Sequence[str | Rule],
+    ) -> tuple[Intake, Withdrawal, list[Rule]]:
+        """What a change comes with, what it withdraws, and the rules that it drops."""
         intake, outtake = self._facts(add), Withdrawal(self._dictionary)
         outtake.take(remove)
         take_patches(patch, intake, outtake)
         if add_rules is not None:
             intake.take_program(rulefile.open_rules(add_rules))
-        return self._take(intake, outtake=outtake, dropped=named_rules(self._program, remove_rules))
+        return intake, outtake, named_rules(self._program, remove_rules)
 
     def update(self, text: str) -> Delta:
         """Run a SPARQL Update as one atomic change: INSERT and DELETE, of DATA or WHERE.
@@ -246,33 +278,53 @@ class Reasoner:
     def _take(
         self,
         intake: Intake,
-        rejects: Rejects | None = None,
         outtake: Withdrawal | None = None,
         dropped: Sequence[Rule] = (),
+        rejects: Rejects | None = None,
+        *,
+        keep: bool = True,
     ) -> Delta:
         """Make one change of what was taken in; all of it happens, or nothing."""
         outtake = outtake or Withdrawal(self._dictionary)
+        told, untold, quads = intake.facts(), outtake.facts(), intake.quads()
+        gone = self._graphs.present(outtake.quads())
+        came = self._graphs.missing(quads, gone)
+        absent = len(outtake.quads()) - len(gone)
+        asked = note(self._engine.store, told, untold, outtake.strange)
         program = self._program.minus(dropped).joined(intake.program)
+        with self._under(program, keep) as plan:
+            change = self._change(told, quads, dict(untold), gone, plan)
+            ids = self._engine.apply(change, keep=keep)
+        delta = Delta(
+            self._seq + 1,
+            ids,
+            self._reader,
+            Assertions(asked, ids, came, gone, absent),
+            violations=list(self._violations_in(ids.added, program)),
+            rejects=rejects,
+            hints=intake.hints,
+        )
+        if keep:
+            self.prefixes |= dict(self._program.prefixes) | intake.prefixes
+            self._publish(delta, came, gone)
+        return delta
+
+    @contextmanager
+    def _under(self, program: Program, keep: bool) -> Iterator[Plan | None]:
+        """A program and its plan, if it is new; the old one comes back unless all goes well."""
         plan = None
         if program.rules is not self._program.rules and program.rules != self._program.rules:
             check(program)
             plan = compile_rules(program.rules)
-        told, untold, quads = intake.facts(), outtake.facts(), intake.quads()
-        gone = self._graphs.present(outtake.quads())
-        asked = note(self._engine.store, told, untold, outtake.strange)
         before, self._program = self._program, program
         self._engine.limit = self._limit if self._limit is not None else program.limit
         try:
-            ids = self._engine.apply(self._change(told, quads, dict(untold), gone, plan))
+            yield plan
         except BaseException:
             self._program = before
             raise
-        self.prefixes |= dict(program.prefixes) | intake.prefixes
-        self._graphs.remove(gone)
-        came = self._graphs.add(quads)
-        absent = len(outtake.quads()) - len(gone)
-        assertions = Assertions(asked, ids, came, gone, absent)
-        return self._publish(ids, assertions, came, gone, rejects, intake.hints)
+        if not keep:
+            self._program = before
 
     def _change(
         self, told: Facts, quads: Ids, untold: Facts, gone: Ids, plan: Plan | None
@@ -289,30 +341,13 @@ class Reasoner:
             unnamed = triples[~self._graphs.others(triples, gone)]
         return Change(told, named, untold, unmarked, unnamed, plan)
 
-    def _publish(
-        self,
-        ids: IdDelta,
-        assertions: Assertions,
-        quads: Ids,
-        gone: Ids,
-        rejects: Rejects | None,
-        hints: Sequence[str],
-    ) -> Delta:
+    def _publish(self, delta: Delta, came: Ids, gone: Ids) -> None:
         self._seq += 1
-        delta = Delta(
-            self._seq,
-            ids,
-            self._reader,
-            assertions,
-            violations=list(self._violations_in(ids.added)),
-            rejects=rejects.kept if rejects else (),
-            rejected=rejects.count if rejects else 0,
-            hints=(*hints, *(rejects.hints if rejects else ())),
-        )
+        self._graphs.remove(gone)
+        self._graphs.add(came)
         self._shown += len(delta.added) - len(delta.removed)
         if self._queries is not None:
-            self._follow_in_queries(self._queries, delta, quads, gone)
-        return delta
+            self._follow_in_queries(self._queries, delta, came, gone)
 
     def _scope(self, kind: str) -> bytes:
         return f"{kind}{next(self._scopes)}".encode()
@@ -369,16 +404,22 @@ class Reasoner:
             "path": "single triples" if self._engine.follows_single_triples else "general",
         }
 
+    def profile(self) -> Profile:
+        """What each rule has looked at, found and cost so far; `since` compares two profiles."""
+        engine = self._engine
+        seconds = engine.interpreter.seconds_per_tick()
+        return profile_of(engine.interpreter.tallies(), engine.single_rules(), seconds)
+
     def plan(self) -> str:
         """How the rules are followed, in words."""
         return explained(self._engine.plan, single=self._engine.follows_single_triples)
 
     def violations(self) -> list[Violation]:
         """The violations of constraints, with their bindings."""
-        return list(self._violations_in(self._engine.facts()))
+        return list(self._violations_in(self._engine.facts(), self._program))
 
-    def _violations_in(self, facts: dict[int, Ids]) -> Iterator[Violation]:
-        for rule in self._program:
+    def _violations_in(self, facts: dict[int, Ids], program: Program) -> Iterator[Violation]:
+        for rule in program:
             if rule.is_constraint:
                 yield from self._violations_of(rule, facts)
 
@@ -395,7 +436,7 @@ class Reasoner:
     def _check_constraints(self, delta: IdDelta) -> None:
         if not self._refuses:
             return
-        for violation in self._violations_in(delta.added):
+        for violation in self._violations_in(delta.added, self._program):
             raise ViolationError(
                 f"the change violates {violation}; it was undone",
                 place=self._program.rule(violation.constraint).place,

@@ -33,14 +33,21 @@ class NamedGraphs:
     def __len__(self) -> int:
         return self._store.live(self._relation)
 
-    def add(self, quads: Ids) -> Ids:
-        """Assert these; returns those that were new."""
+    def missing(self, quads: Ids, gone: Ids) -> Ids:
+        """Those of these that are not asserted once the ones that go are gone, each once."""
         if not len(quads):
             return quads
         quads = np.unique(quads, axis=0)
-        new: Ids = quads[self._store.find(self._relation, quads) == 0]
-        self._store.insert(self._relation, new)
+        leaving = set(map(tuple, gone.tolist()))
+        stays = self._store.find(self._relation, quads) > 0
+        stays &= [tuple(quad) not in leaving for quad in quads.tolist()]
+        new: Ids = quads[~stays]
         return new
+
+    def add(self, quads: Ids) -> None:
+        """Assert these, none of which is there."""
+        if len(quads):
+            self._store.insert(self._relation, quads)
 
     def present(self, quads: Ids) -> Ids:
         """Those of these that are asserted, each once."""

@@ -347,6 +347,12 @@ class EmbeddedEngine:
         """Whether some rules are followed by the consequences of single triples."""
         return self.single_path and any(level.single for level in self.plan.levels)
 
+    def single_rules(self) -> list[str]:
+        """The rules that are followed by the consequences of single triples."""
+        if not self.follows_single_triples:
+            return []
+        return [rule.id for level in self.plan.levels for rule in level.single]
+
     @property
     def followed(self) -> SinglePath | None:
         """What knows the consequences of single triples, where they are followed."""

@@ -8,6 +8,7 @@ change cost.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from time import perf_counter
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,7 +18,7 @@ from livefacts.engine.contract import Flags, IdDelta, Ids
 from livefacts.engine.embedded import machine as code
 from livefacts.engine.embedded import stages, storing
 from livefacts.engine.embedded.binding import Binder
-from livefacts.engine.embedded.interpret import run, run_roots
+from livefacts.engine.embedded.interpret import run, run_roots, ticks
 from livefacts.engine.embedded.memory import Answers
 from livefacts.store.compiled import described
 from livefacts.store.dictionary import Dictionary
@@ -74,6 +75,7 @@ class Interpreter:
         self._machine.state[code.EPOCH] = 1
         self._state = self._machine.state
         self._rule_lines: dict[str, int] = earlier._rule_lines if earlier else {}
+        self._begun = (perf_counter(), int(ticks()))
         self._fitted: Rows | None = None
         self._desk = np.zeros(code.DESK_LENGTH, np.int64)
         self._rows: Rows | None = None
@@ -153,6 +155,11 @@ class Interpreter:
     @property
     def tally(self) -> NDArray[np.int64]:
         return self._machine.tally
+
+    def seconds_per_tick(self) -> float:
+        """How long a tick of the processor's clock takes, seen since the interpreter was made."""
+        begun, first = self._begun
+        return (perf_counter() - begun) / max(1, int(ticks()) - first)
 
     def tallies(self) -> dict[str, NDArray[np.int64]]:
         """By rule, what its instances were and cost; "" for those of single triples."""
