@@ -32,7 +32,15 @@ def test_help_lists_the_jobs_in_the_order_in_which_they_are_needed() -> None:
 
 
 @pytest.mark.parametrize(
-    "job", [*JOBS, "rules check", "rules maintenance", "generate university", "generate ontology"]
+    "job",
+    [
+        *JOBS,
+        "rules check",
+        "rules maintenance",
+        "rules profile",
+        "generate university",
+        "generate ontology",
+    ],
 )
 def test_the_help_of_every_job_has_an_example(job: str) -> None:
     ended = livefacts(*job.split(), "--help")
@@ -199,6 +207,17 @@ class TestRules:
         ended = livefacts("rules", "maintenance", str(tmp_path / "my.rules"), *change)
         found = [line.split()[1] for line in ended.out.splitlines() if ".Temp" in line]
         assert found == ["p.ext.Temp", "two.Temp", "three.Temp", "p.Temp.D", "p.Temp.I"]
+
+    def test_a_profile_of_a_rule_change_leaves_other_rules_out(self, tmp_path: Path) -> None:
+        (tmp_path / "my.rules").write_text("p(?x) :- q(?x) .\nq(a) . s(a) .\n")
+        (tmp_path / "more.rules").write_text("t(?x) :- s(?x) .\n")
+        data = "--data", str(tmp_path / "my.rules")
+        loaded = livefacts("rules", "profile", str(tmp_path / "my.rules"), *data)
+        assert "r1" in loaded.out
+        more = "--add-rules", str(tmp_path / "more.rules")
+        changed = livefacts("rules", "profile", str(tmp_path / "my.rules"), *data, *more)
+        assert "r2" in changed.out
+        assert "r1" not in changed.out
 
     def test_a_rule_that_a_maintenance_program_cannot_have_is_shown(self, tmp_path: Path) -> None:
         (tmp_path / "my.rules").write_text("p(?x) :- q(?x), not r(?x) .\n")

@@ -132,6 +132,49 @@ def maintenance_command(
     typer.echo(str(made).rstrip("\n"))
 
 
+@app.command("profile", short_help="What each rule looks at, finds and costs.")
+def profile_command(
+    source: Source,
+    data: Annotated[list[str], typer.Option("--data", metavar="FILE", help="What to load.")],
+    patch: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE", help="A change to profile alone, as RDF Patch."),
+    ] = None,
+    add_rules: Annotated[
+        str | None, typer.Option(metavar="RULES", help="Rules that come with the change.")
+    ] = None,
+    remove_rule: Annotated[
+        list[str] | None, typer.Option(metavar="ID", help="A rule that goes; may be repeated.")
+    ] = None,
+    form: Form = ListFormat.text,
+) -> None:
+    """What each rule looked at, found, newly derived and cost while the data were loaded.
+
+    With a change, of facts or of rules, only what the change costs: rules that have nothing
+    to do with it are not in the table.
+
+    \b
+    livefacts rules profile my.rules --data kb.nt
+    livefacts rules profile my.rules --data kb.nt --patch change.rdfp
+    livefacts rules profile my.rules --data kb.nt --add-rules more.rules
+    """
+    from livefacts.commands.loading import Inputs, load
+
+    reasoner = load(Inputs(data, [source])).reasoner
+    profile = reasoner.profile()
+    if patch or add_rules or remove_rule:
+        reasoner.apply(
+            patch=[Path(each) for each in patch or ()],
+            add_rules=add_rules,
+            remove_rules=remove_rule or (),
+        )
+        profile = reasoner.profile().since(profile)
+    if form is ListFormat.json:
+        typer.echo(json.dumps(profile.to_dicts(), indent=2))
+    else:
+        typer.echo(str(profile))
+
+
 def _checked(source: str) -> Program | None:
     """The program, or None after saying what is wrong with it."""
     from livefacts.syntax.rulefile import open_rules

@@ -51,9 +51,7 @@ def test_a_rule_change_looks_at_no_instance_of_other_properties() -> None:
         "@prefix ex: <http://example/> . ex:a ex:parent ex:b . ex:b ex:parent ex:c; ex:age 7 ."
     )
     before = reasoner.profile()
-    reasoner.add_rules(
-        "@prefix ex: <http://example/> . [?x, a, ex:Aged] :- [?x, ex:age, ?n] ."
-    )
+    reasoner.add_rules("@prefix ex: <http://example/> . [?x, a, ex:Aged] :- [?x, ex:age, ?n] .")
     assert [line.rules for line in reasoner.profile().since(before)] == [("r3",)]
 
 

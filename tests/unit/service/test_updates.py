@@ -251,11 +251,11 @@ class TestAtomic:
         before = set(reasoner.facts())
         apply, calls = reasoner._engine.apply, []
 
-        def interrupted(change: object) -> object:
+        def interrupted(change: object, *, keep: bool) -> object:
             calls.append(change)
             if len(calls) == 2:
                 raise KeyboardInterrupt
-            return apply(change)  # type: ignore[arg-type]
+            return apply(change, keep=keep)  # type: ignore[arg-type]
 
         monkeypatch.setattr(reasoner._engine, "apply", interrupted)
         with pytest.raises(KeyboardInterrupt):
