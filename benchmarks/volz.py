@@ -48,7 +48,7 @@ def _report(kind: str, depth: int) -> dict[str, Any]:
         "kind": kind,
         "depth": depth,
         "turns": 5 if depth < DEPTHS[-1] else 3,
-        "rule_turns": 10,
+        "rule_turns": 5,
         "percents": PERCENTS,
         "warm_up": _files(kind, 2),
     }

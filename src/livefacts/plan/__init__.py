@@ -20,32 +20,76 @@ from livefacts.rules.strata import Strata, stratify
 
 __all__ = ["compile_rules"]
 
+Rules = tuple[Rule, ...]
 
-def compile_rules(rules: Iterable[Rule]) -> Plan:
+
+def compile_rules(
+    rules: Iterable[Rule], strata: Strata | None = None, before: Plan | None = None
+) -> Plan:
     """The plan of a program that has passed its checks.
 
     Only one level follows single triples, the one with most rules that can: what another
-    level concludes in that way would have to be followed again.
+    level concludes in that way would have to be followed again.  `strata` are those of the
+    rules, if they are known; rules that are in the plan `before` keep the plans they have.
     """
-    strata = stratify(normalize(rules))
-    singles = [len(split(_deductive(rules))[0]) for rules in strata.levels]
+    rules = tuple(rules)
+    normal = normalize(rules)
+    if strata is None or normal != rules:
+        strata = stratify(normal)
+    splits = [split(_deductive(rules)) for rules in strata.levels]
+    singles = [len(single) for single, _ in splits]
     chosen = singles.index(max(singles)) if any(singles) else None
+    planner = _Planner(strata, _plans_by_rule(before))
     return Plan(
-        tuple(_level(rules, strata, number == chosen) for number, rules in enumerate(strata.levels))
+        tuple(
+            planner.level(rules, parts if number == chosen else ((), _deductive(rules)))
+            for number, (rules, parts) in enumerate(zip(strata.levels, splits, strict=True))
+        )
     )
 
 
-def _level(rules: tuple[Rule, ...], strata: Strata, is_single: bool) -> Level:
-    aggregates = tuple(_aggregate_plan(rule) for rule in rules if _is_aggregate(rule))
-    single, others = split(_deductive(rules)) if is_single else ((), _deductive(rules))
-    return Level(
-        aggregates,
-        _plans(others, strata),
-        tuple(plan for rule in others for plan in _negative_plans(rule, strata)),
-        single,
-        _plans(single, strata),
-        _is_mixed(single, strata),
-    )
+def _plans_by_rule(plan: Plan | None) -> dict[Rule, list[RulePlan]]:
+    found: dict[Rule, list[RulePlan]] = {}
+    for level in plan.levels if plan else ():
+        for each in level.plans + level.single_plans:
+            found.setdefault(each.rule, []).append(each)
+    return found
+
+
+class _Planner:
+    """The strata of a program, and the plans that some of its rules have already."""
+
+    def __init__(self, strata: Strata, known: dict[Rule, list[RulePlan]]) -> None:
+        self._strata = strata
+        self._known = known
+        self._alone = {part[0] for part in strata.components if len(part) == 1}
+
+    def level(self, rules: Rules, parts: tuple[Rules, Rules]) -> Level:
+        single, others = parts
+        return Level(
+            tuple(_aggregate_plan(rule) for rule in rules if _is_aggregate(rule)),
+            self._plans(others),
+            tuple(plan for rule in others for plan in _negative_plans(rule, self._strata)),
+            single,
+            self._plans(single),
+            _is_mixed(single, self._strata),
+        )
+
+    def _plans(self, rules: Rules) -> tuple[RulePlan, ...]:
+        return tuple(plan for rule in rules for plan in self._plans_of(rule))
+
+    def _plans_of(self, rule: Rule) -> list[RulePlan]:
+        is_transitive_alone = rule in self._alone and is_transitive(rule)
+        recursive = self._strata.is_recursive(rule)
+        known = self._known.get(rule)
+        if (
+            known
+            and known[0].rule is rule
+            and known[0].recursive == recursive
+            and known[0].transitive == is_transitive_alone
+        ):
+            return known
+        return _rule_plans(rule, recursive, is_transitive_alone)
 
 
 def _is_mixed(single: tuple[Rule, ...], strata: Strata) -> bool:
@@ -59,12 +103,7 @@ def _deductive(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
     return tuple(rule for rule in rules if not _is_aggregate(rule))
 
 
-def _plans(rules: tuple[Rule, ...], strata: Strata) -> tuple[RulePlan, ...]:
-    alone = {part[0] for part in strata.components if len(part) == 1}
-    return tuple(plan for rule in rules for plan in _rule_plans(rule, strata, rule in alone))
-
-
-def _rule_plans(rule: Rule, strata: Strata, is_alone: bool) -> list[RulePlan]:
+def _rule_plans(rule: Rule, recursive: bool, is_restricted: bool) -> list[RulePlan]:
     """One plan per positive atom.
 
     A transitive rule joins with edges only if no edge depends on its pairs: else a lost
@@ -72,10 +111,10 @@ def _rule_plans(rule: Rule, strata: Strata, is_alone: bool) -> list[RulePlan]:
     """
     assert rule.head is not None
     plans = [
-        RulePlan(rule, rule.head, atom, ordered_steps(rule, number), strata.is_recursive(rule))
+        RulePlan(rule, rule.head, atom, ordered_steps(rule, number), recursive)
         for number, atom in enumerate(positive_atoms(rule))
     ]
-    return [restricted(plan) for plan in plans] if is_alone and is_transitive(rule) else plans
+    return [restricted(plan) for plan in plans] if is_restricted else plans
 
 
 def _negative_plans(rule: Rule, strata: Strata) -> Iterator[RulePlan]:

@@ -62,7 +62,13 @@ def _parts(rule: Rule) -> Iterator[Rule]:
             body.extend(used)
         else:
             body.append(formula)
-    yield replace(rule, head=head, body=_startable(body))
+    startable = _startable(body)
+    is_normal = head is rule.head and len(startable) == len(rule.body) == len(body)
+    yield rule if is_normal and not _has_braces(rule) else replace(rule, head=head, body=startable)
+
+
+def _has_braces(rule: Rule) -> bool:
+    return any(isinstance(formula, Aggregate) for formula in rule.body)
 
 
 def _aggregate_parts(

@@ -64,8 +64,9 @@ def split(rules: Iterable[Rule]) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
     could conclude schema triples, and is seen to at run time.
     """
     rules = tuple(rules)
-    single = tuple(rule for rule in rules if follows_single_triples(rule))
-    others = tuple(rule for rule in rules if not follows_single_triples(rule))
+    follows = [follows_single_triples(rule) for rule in rules]
+    single = tuple(rule for rule, is_single in zip(rules, follows, strict=True) if is_single)
+    others = tuple(rule for rule, is_single in zip(rules, follows, strict=True) if not is_single)
     if not any(not is_schema(a) for rule in single for a in rule.body):  # type: ignore[arg-type]
         return (), rules
     return single, others

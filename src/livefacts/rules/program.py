@@ -44,6 +44,18 @@ class Rule:
     id: str = ""
     place: Place = field(default=NOWHERE, compare=False, repr=False)
     numbered: bool = field(default=False, compare=False, repr=False)
+    _hash: int = field(default=0, init=False, compare=False, repr=False)
+    _key: Rule | None = field(default=None, init=False, compare=False, repr=False)
+
+    def __hash__(self) -> int:
+        # Planning looks every rule up many times; a program may have tens of thousands.
+        if not self._hash:
+            object.__setattr__(self, "_hash", hash((self.head, self.body, self.id)) or 1)
+        return self._hash
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Hashes of texts differ from process to process: none may travel.
+        return Rule, (self.head, self.body, self.id, self.place, self.numbered)
 
     @property
     def is_constraint(self) -> bool:
@@ -62,9 +74,13 @@ class Rule:
 
     def key(self) -> Rule:
         """The rule with variables numbered in order, and neither id nor place."""
-        names: dict[Variable, Variable] = {}
-        head = None if self.head is None else _renamed(self.head, names)
-        return Rule(head, tuple(_renamed(f, names) for f in self.body))  # type: ignore[arg-type, misc]
+        if self._key is None:
+            names: dict[Variable, Variable] = {}
+            head = None if self.head is None else _renamed(self.head, names)
+            body = tuple(_renamed(f, names) for f in self.body)
+            object.__setattr__(self, "_key", Rule(head, body))  # type: ignore[arg-type]
+        assert self._key is not None
+        return self._key
 
 
 @dataclass(frozen=True, slots=True)

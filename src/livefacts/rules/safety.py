@@ -26,18 +26,27 @@ from livefacts.rules.formula import (
     variables_of,
 )
 from livefacts.rules.program import Program, Rule
-from livefacts.rules.strata import stratify
+from livefacts.rules.strata import Strata, stratify
+
+EMPTY = Program()
 
 
-def check(program: Program) -> None:
-    """Raise the `RuleError` that says what is wrong with the program, if anything is."""
+def check(program: Program, checked: Program = EMPTY) -> Strata:
+    """Raise the `RuleError` that says what is wrong with the program, if anything is.
+
+    Rules of `checked` have passed what is checked of every rule by itself.  The strata that
+    were found are returned.
+    """
     check_arities(program)
+    known = set(checked.rules)
     for rule in program.rules:
-        check_variables(rule)
+        if rule not in known:
+            check_variables(rule)
     strata = stratify(program.rules)
     if program.limit is None:
         for rule in program.rules:
             check_arithmetic(rule, strata.recursive_atoms(rule))
+    return strata
 
 
 class Arities:

@@ -314,8 +314,8 @@ class Reasoner:
         """A program and its plan, if it is new; the old one comes back unless all goes well."""
         plan = None
         if program.rules is not self._program.rules and program.rules != self._program.rules:
-            check(program)
-            plan = compile_rules(program.rules)
+            strata = check(program, self._program)
+            plan = compile_rules(program.rules, strata, self._engine.plan)
         before, self._program = self._program, program
         self._engine.limit = self._limit if self._limit is not None else program.limit
         try:

@@ -107,3 +107,29 @@ def test_a_join_of_two_instance_triples_is_left_out_of_the_split() -> None:
     single, others = split((*open_rules("rho-df").rules, *mine))
     assert others == mine
     assert len(single) == 6
+
+
+def test_rules_that_stay_keep_their_plans() -> None:
+    program = parse("@id up p(?x) :- q(?x) .  @id over r(?x) :- s(?x) .")
+    before = compile_rules(program.rules)
+    after = compile_rules(program.rules[:1], before=before)
+    assert after.levels[0].plans[0] is before.levels[0].plans[0]
+
+
+def test_a_rule_that_becomes_recursive_gets_another_plan() -> None:
+    program = parse("@id up p(?x) :- q(?x) .  @id back q(?x) :- p(?x) .")
+    before = compile_rules(program.rules[:1])
+    after = compile_rules(program.rules, before=before)
+    assert [plan.recursive for plan in before.levels[0].plans] == [False]
+    assert [plan.recursive for plan in after.levels[0].plans] == [True, True]
+
+
+def test_a_transitive_rule_whose_edges_begin_to_depend_on_it_gets_another_plan() -> None:
+    program = parse("""
+        @id far    path(?x, ?z) :- path(?x, ?y), path(?y, ?z) .
+        @id around path(?x, ?y) :- path(?y, ?x) .
+    """)
+    before = compile_rules(program.rules[:1])
+    after = compile_rules(program.rules, before=before)
+    assert all(plan.transitive for plan in before.levels[0].plans)
+    assert not any(plan.transitive for plan in after.levels[0].plans)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from livefacts.errors import RuleError
@@ -86,3 +88,11 @@ def test_an_aggregate_groups_by_its_variables_that_occur_elsewhere(text: str, gr
     rule = parse(text).rules[0]
     aggregate = next(formula for formula in rule.body if isinstance(formula, Aggregate))
     assert rule.groups_of(aggregate) == tuple(Variable(name) for name in groups)
+
+
+def test_a_rule_that_was_looked_up_travels_without_its_hash() -> None:
+    rule = parse("p(?x) :- q(?x) .").rules[0]
+    assert {rule: "known"}[rule] == "known"
+    again = pickle.loads(pickle.dumps(rule))
+    assert (again, again.place) == (rule, rule.place)
+    assert again._hash == 0

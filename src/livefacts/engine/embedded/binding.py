@@ -60,6 +60,7 @@ class Binder:
         self._steps: list[list[int]] = []
         self._patterns: list[int] = []
         self._by_key: dict[tuple[int, int], list[int]] = {}
+        self._ids: dict[Slot, int] = {}
         self.most_slots = 0
         self.most_steps = 0
 
@@ -116,7 +117,10 @@ class Binder:
         """An id for a term, or a negative number for a variable."""
         if isinstance(slot, Variable):
             return -1 - variables.setdefault(slot, len(variables))
-        return int(self._dictionary.encode_one(slot))
+        known = self._ids.get(slot)
+        if known is None:
+            known = self._ids[slot] = int(self._dictionary.encode_one(slot))
+        return known
 
     def _pattern(self, slots: Sequence[Slot], variables: dict[Variable, int]) -> int:
         at = len(self._patterns)
