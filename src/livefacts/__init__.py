@@ -30,12 +30,14 @@ from livefacts.errors import (
 if TYPE_CHECKING:
     from livefacts.model.facts import Fact, Symbol
     from livefacts.service.delta import Delta, Violation
+    from livefacts.service.explaining import Explanation
     from livefacts.service.maintenance import maintenance_program
     from livefacts.service.reasoner import Reasoner
 
 __all__ = [
     "ArityError",
     "Delta",
+    "Explanation",
     "Fact",
     "InputError",
     "LimitError",
@@ -58,6 +60,7 @@ __all__ = [
 # Loaded when first used, so that importing livefacts takes no time.
 _HOMES = {
     "Delta": "livefacts.service.delta",
+    "Explanation": "livefacts.service.explaining",
     "Fact": "livefacts.model.facts",
     "Reasoner": "livefacts.service.reasoner",
     "Symbol": "livefacts.model.facts",

@@ -17,7 +17,18 @@ from typing import Annotated, Any, TextIO
 import typer
 from typer.core import TyperGroup
 
-from livefacts.commands import bench, changes, demo, doctor, dump, generate, load, query, rules
+from livefacts.commands import (
+    bench,
+    changes,
+    demo,
+    doctor,
+    dump,
+    explain,
+    generate,
+    load,
+    query,
+    rules,
+)
 from livefacts.commands.terminal import ExitCode, say
 from livefacts.errors import LivefactsError
 
@@ -29,6 +40,7 @@ JOBS = (
     "apply",
     "query",
     "rules",
+    "explain",
     "dump",
     "generate",
     "bench",
@@ -61,6 +73,7 @@ app.command("apply", short_help="Change facts by RDF Patch or SPARQL Update.")(
 )
 app.command("query", short_help="Ask SPARQL of files and of what follows.")(query.query_command)
 app.add_typer(rules.app, name="rules", help="Check rules, and see those that come along.")
+app.command("explain", short_help="Why does a fact hold, or not?")(explain.explain_command)
 app.command("dump", short_help="Write everything that is true.")(dump.dump_command)
 app.add_typer(generate.app, name="generate", help="Make data to try things on.")
 app.command("bench", short_help="How fast is this machine?")(bench.bench_command)

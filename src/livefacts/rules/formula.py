@@ -10,8 +10,8 @@ join the `Formula` union beside `Negation`; their words are reserved in the gram
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from livefacts.errors import Place
@@ -148,3 +148,41 @@ def variables_of(part: Formula | Expression) -> Iterator[Variable]:
             yield from part.listed
             for inner in part.body:
                 yield from variables_of(inner)
+
+
+def filled(part: Formula, terms: Mapping[Variable, Term]) -> Formula:
+    """A formula with terms in the place of variables, as far as they are given.
+
+    >>> x, y = Variable("x"), Variable("y")
+    >>> filled(PredicateAtom("isIn", (x, y)), {x: Symbol("cup")}).arguments
+    (cup, Variable(name='y'))
+    """
+    match part:
+        case TripleAtom(s, p, o):
+            return TripleAtom(_in_slot(s, terms), _in_slot(p, terms), _in_slot(o, terms))
+        case PredicateAtom(name, arguments):
+            return PredicateAtom(name, tuple(_in_slot(slot, terms) for slot in arguments))
+        case Comparison(left, operator, right):
+            return Comparison(_in_expression(left, terms), operator, _in_expression(right, terms))
+        case Negation(atom):
+            inner = filled(atom, terms)
+            assert isinstance(inner, TripleAtom | PredicateAtom), "an atom stays an atom"
+            return Negation(inner)
+        case Aggregate():
+            return replace(part, body=tuple(filled(inner, terms) for inner in part.body))
+
+
+def _in_slot(slot: Slot, terms: Mapping[Variable, Term]) -> Slot:
+    return terms.get(slot, slot) if isinstance(slot, Variable) else slot
+
+
+def _in_expression(part: Expression, terms: Mapping[Variable, Term]) -> Expression:
+    match part:
+        case Variable():
+            return terms.get(part, part)
+        case Arithmetic(operator, left, right):
+            return Arithmetic(operator, _in_expression(left, terms), _in_expression(right, terms))
+        case Call(function, argument):
+            return Call(function, _in_expression(argument, terms))
+        case _:
+            return part

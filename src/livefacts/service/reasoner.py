@@ -53,6 +53,7 @@ from livefacts.syntax.rejects import Rejects
 from livefacts.syntax.rulefile import RuleSource
 
 if TYPE_CHECKING:
+    from livefacts.service.explaining import Explanation
     from livefacts.service.queries import QueryStore
     from livefacts.service.results import QueryResult
     from livefacts.service.verifying import Report
@@ -413,6 +414,15 @@ class Reasoner:
     def plan(self) -> str:
         """How the rules are followed, in words."""
         return explained(self._engine.plan, single=self._engine.follows_single_triples)
+
+    def explain(self, fact: Any) -> Explanation:
+        """Why a fact or violation holds: a smallest proof; or, if it does not, what is missing.
+
+        `fact` is a triple, a Fact, a tuple, a Violation, or text of one fact.
+        """
+        from livefacts.service.asking import explain
+
+        return explain(fact, self.rules, self._engine, self._known_prefixes())
 
     def violations(self) -> list[Violation]:
         """The violations of constraints, with their bindings."""

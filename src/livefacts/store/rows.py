@@ -124,6 +124,15 @@ class RowStore:
         """Whether there is an index on these columns for all rows."""
         return (relation, tuple(columns), 0) in self._indices
 
+    def widest_index(self, relation: int, columns: Sequence[int]) -> tuple[int, ...]:
+        """The columns of the index on most of these columns, for all rows; () if there is none."""
+        fitting = [
+            known
+            for number, known, wanted in self._indices
+            if number == relation and not wanted and set(known) <= set(columns)
+        ]
+        return max(fitting, key=len, default=())
+
     def has_index_room(self, relation: int, columns: Sequence[int], wanted: int = 0) -> bool:
         """Whether an index on these columns is there or can still be added."""
         known = (relation, tuple(columns), wanted) in self._indices

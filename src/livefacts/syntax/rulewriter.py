@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from livefacts.errors import RuleError
-from livefacts.model.facts import Fact, Symbol
+from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.rules.formula import (
     Aggregate,
     Arithmetic,
@@ -85,6 +85,15 @@ def write_formula(formula: Formula, prefixes: Mapping[str, str] = DECLARED) -> s
         case Aggregate(result, function, listed, body):
             over = f"{', '.join(map(str, listed))} : {_conjunction(body, prefixes)}"
             return f"{result} = {function} {{ {over} }}"
+
+
+def write_term(term: Term, prefixes: Mapping[str, str] = DECLARED) -> str:
+    """One term; a symbol by its name, whatever that is.
+
+    >>> write_term(RDF_TYPE), write_term(Literal("x", language="en"))
+    ('rdf:type', '"x"@en')
+    """
+    return term.name if isinstance(term, Symbol) else _value(term, prefixes)
 
 
 def _conjunction(body: Iterable[Formula], prefixes: Mapping[str, str]) -> str:
