@@ -138,7 +138,11 @@ def _judged(body: Body, matched: tuple[Pattern, ...], found: Env, wanted: Env) -
 
 
 def _checked(body: Body, found: Env, wanted: Env) -> tuple[Env, list[Check], list[Check]]:
-    """The checks that hold and that fail; what the head wants must be what is computed."""
+    """The checks that hold and that fail.
+
+    What is computed must be what the head wants; where it is not, that equation fails, and
+    the others are judged by what is wanted.
+    """
     env = dict(found)
     held: list[Check] = []
     failed: list[Check] = []
@@ -151,6 +155,7 @@ def _checked(body: Body, found: Env, wanted: Env) -> tuple[Env, list[Check], lis
             if holds is None:
                 continue
             fits = all(env[v] == wanted.get(v, env[v]) for v in env.keys() - before)
+            env |= {v: value for v, value in wanted.items() if v in env}
             (held if holds and fits else failed).append(check)
             waiting = [other for other in waiting if other is not check]
             progress = True

@@ -1,0 +1,93 @@
+"""Explanations of random programs: every conclusion, and facts that do not hold."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pytest
+from pyoxigraph import Triple
+from tests.oracle import model
+from tests.oracle.naive import Known
+from tests.properties.cases import Case
+from tests.properties.programs import draw_case
+from tests.properties.proofs import faults_of_attempt, faults_of_proof, heights, row_of
+
+import livefacts as lf
+from livefacts.model.facts import Fact
+from livefacts.rules.program import Program
+
+pytestmark = pytest.mark.filterwarnings("ignore::livefacts.LivefactsWarning")
+
+CASES, CHUNKS = 240, 12
+MOST_ROWS = 150
+MOST_ABSENT = 8
+
+
+def made(case: Case) -> lf.Reasoner:
+    reasoner = lf.Reasoner(rules=case.start, single_path=case.single_path)
+    for step in case.steps:
+        reasoner.apply(add=list(step.facts), add_rules=Program(step.rules))
+    return reasoner
+
+
+def faults(case: Case) -> Iterator[str]:
+    reasoner = made(case)
+    told = {row_of(fact) for fact in case.facts}
+    known = Known(model(case.program(), case.facts))
+    if len(known.rows) > MOST_ROWS:
+        return
+    lowest = heights(case.rules, told, known)
+    for fact in reasoner.facts():
+        explanation = reasoner.explain(fact)
+        height = lowest[row_of(fact)]
+        yield from (f"{fact}: {f}" for f in faults_of_proof(explanation, told, known, height))
+        assert str(explanation) and explanation.to_dict() and explanation.to_dot()
+    for violation in reasoner.violations():
+        explanation = reasoner.explain(violation)
+        yield from (f"{violation}: {f}" for f in faults_of_proof(explanation, told, known, None))
+    for absent in absent_facts(reasoner, random.Random(case.name)):
+        explanation = reasoner.explain(absent)
+        if explanation.holds:
+            yield f"{absent} does not hold"
+        for attempt in explanation.attempts:
+            yield from (f"{absent}: {fault}" for fault in faults_of_attempt(attempt, absent, known))
+        assert str(explanation) and explanation.to_dict() and explanation.to_dot()
+
+
+def absent_facts(reasoner: lf.Reasoner, pick: random.Random) -> Iterator[Triple | Fact]:
+    """Facts with the predicates of true ones and the terms of others."""
+    facts = list(reasoner.facts())
+    for _ in range(MOST_ABSENT if facts else 0):
+        one, other = pick.choice(facts), pick.choice(facts)
+        if isinstance(one, Triple) and isinstance(other, Triple):
+            mixed: Triple | Fact = Triple(one.subject, one.predicate, other.object)
+        elif isinstance(one, Fact) and isinstance(other, Fact) and one.arguments:
+            terms = [*one.arguments[1:], *other.arguments, one.arguments[0]]
+            mixed = Fact(one.name, tuple(terms[: len(one.arguments)]))
+        else:
+            continue
+        if mixed not in reasoner:
+            yield mixed
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_every_fact_has_a_lowest_proof_and_what_is_missing_is_missing(chunk: int) -> None:
+    for seed in range(chunk, CASES, CHUNKS):
+        case = draw_case(seed)
+        found = list(faults(case))
+        if found:
+            pytest.fail("\n".join([str(case), *found[:5]]), pytrace=False)
+
+
+def test_the_cases_have_proofs_and_near_misses_worth_checking() -> None:
+    high = attempts = 0
+    for seed in range(40):
+        case = draw_case(seed)
+        reasoner = made(case)
+        proofs = [reasoner.explain(fact).proof for fact in reasoner.facts()]
+        high += any(proof is not None and proof.height > 1 for proof in proofs)
+        absent = absent_facts(reasoner, random.Random(case.name))
+        attempts += any(reasoner.explain(fact).attempts for fact in absent)
+    assert high >= 15
+    assert attempts >= 20
