@@ -152,6 +152,7 @@ def _small_closure() -> None:
     schema.add(b"".join(chain(CASE_EDGES)).decode())
     answers = schema.query(CASE_QUERY).to_csv().split()
     assert answers == ["x", "urn:ada"], "RDFS missed a conclusion"
+    assert schema.explain("<urn:ada> a <urn:Person>").holds, "a conclusion has no proof"
     written = io.BytesIO()
     schema.dump(written)
     assert written.getvalue().count(b"\n") == len(schema), "a dump lost a fact"

@@ -88,8 +88,7 @@ def _height(part: Part, found: Mapping[Row, int]) -> int:
     if isinstance(part, tuple):
         return found.get(part, NEVER)
     return max(
-        min(max((found.get(row, NEVER) for row in way), default=0) for way in ways)
-        for ways in part
+        min(max((found.get(row, NEVER) for row in way), default=0) for way in ways) for ways in part
     )
 
 
@@ -175,7 +174,7 @@ def _faults_of_premises(
         return
     for number, (formula, premise) in enumerate(zip(body, premises, strict=True)):
         match formula, premise:
-            case (TripleAtom() | PredicateAtom()), Step():
+            case ((TripleAtom() | PredicateAtom()), Step()):
                 if _instantiated(formula, binding) != row_of(premise.fact):
                     yield f"{premise.fact} is not an instance of {formula}"
             case Negation(atom), Absent():
@@ -235,23 +234,26 @@ def faults_of_attempt(attempt: Attempt, fact: Triple | Fact, known: Known) -> It
     if not attempt.missing:
         yield f"{attempt.rule.id} lacks nothing"
     for premise in attempt.premises:
-        formula = premise.formula
-        if isinstance(formula, TripleAtom | PredicateAtom):
-            is_there = _fits_a_row(formula, known)
-            if is_there == (premise.state == State.MISSING):
-                yield f"{formula} is {premise.state}"
-        elif isinstance(formula, Negation) and premise.state != State.OPEN:
-            if _fits_a_row(formula.atom, known) == (premise.state == State.TRUE):
-                yield f"{formula} is {premise.state}"
-        elif isinstance(formula, Comparison) and premise.state == State.TRUE:
-            if not _is_true(formula, {}):
-                yield f"{formula} is called true"
+        if not _is_so(premise.formula, premise.state, known):
+            yield f"{premise.formula} is said to be {premise.state}"
     yield from _faults_of_repair(attempt, fact, known)
 
 
+def _is_so(formula: Formula, state: State, known: Known) -> bool:
+    """Whether a premise is in the state that it is said to be in."""
+    match formula:
+        case TripleAtom() | PredicateAtom():
+            return _fits_a_row(formula, known) == (state != State.MISSING)
+        case Negation(atom) if state != State.OPEN:
+            return _fits_a_row(atom, known) == (state == State.FALSE)
+        case Comparison() if state == State.TRUE:
+            return _is_true(formula, {})
+        case _:
+            return True
+
+
 def _fits_a_row(atom: Atom, known: Known) -> bool:
-    rows = Known(known.rows)
-    return bool(list(_solutions([atom], rows, {})))
+    return next(_solutions([atom], known, {}), None) is not None
 
 
 def _faults_of_repair(attempt: Attempt, fact: Triple | Fact, known: Known) -> Iterator[str]:

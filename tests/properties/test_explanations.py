@@ -42,7 +42,7 @@ def faults(case: Case) -> Iterator[str]:
         explanation = reasoner.explain(fact)
         height = lowest[row_of(fact)]
         yield from (f"{fact}: {f}" for f in faults_of_proof(explanation, told, known, height))
-        assert str(explanation) and explanation.to_dict() and explanation.to_dot()
+        check_forms(explanation)
     for violation in reasoner.violations():
         explanation = reasoner.explain(violation)
         yield from (f"{violation}: {f}" for f in faults_of_proof(explanation, told, known, None))
@@ -52,7 +52,14 @@ def faults(case: Case) -> Iterator[str]:
             yield f"{absent} does not hold"
         for attempt in explanation.attempts:
             yield from (f"{absent}: {fault}" for fault in faults_of_attempt(attempt, absent, known))
-        assert str(explanation) and explanation.to_dict() and explanation.to_dot()
+        check_forms(explanation)
+
+
+def check_forms(explanation: lf.Explanation) -> None:
+    """Every form says whether the fact holds."""
+    assert ("does not hold" in str(explanation)) == (not explanation.holds)
+    assert explanation.to_dict()["holds"] == explanation.holds
+    assert explanation.to_dot().endswith("}\n")
 
 
 def absent_facts(reasoner: lf.Reasoner, pick: random.Random) -> Iterator[Triple | Fact]:

@@ -18,6 +18,7 @@ JOBS = (
     "apply",
     "query",
     "rules",
+    "explain",
     "dump",
     "generate",
     "bench",
@@ -230,3 +231,40 @@ class TestRules:
         shown = livefacts("rules", "show", "rho-df").out
         (tmp_path / "again.rules").write_text(shown)
         assert "6 rules" in livefacts("rules", "check", str(tmp_path / "again.rules")).out
+
+
+class TestExplain:
+    KB = "<x:tom> a <x:Cat> .\n<x:Cat> rdfs:subClassOf <x:Person> .\n"
+
+    @pytest.fixture
+    def kb(self, tmp_path: Path) -> str:
+        path = tmp_path / "kb.ttl"
+        prefix = "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n"
+        path.write_text(prefix + self.KB)
+        return str(path)
+
+    def test_a_fact_that_holds_is_proved_and_ends_with_0(self, kb: str) -> None:
+        ended = livefacts("explain", "<x:tom> a <x:Person>", "--data", kb, "--rules", "rdfs")
+        assert ended.code == 0
+        assert "<x:tom> a <x:Cat>   told" in ended.out
+        assert "by rdfs9:" in ended.out
+
+    def test_a_fact_that_does_not_hold_says_what_is_missing_and_ends_with_1(self, kb: str) -> None:
+        ended = livefacts("explain", "<x:tom> a <x:Dog>", "--data", kb, "--rules", "rho-df")
+        assert ended.code == 1
+        assert "missing: <x:Cat> rdfs:subClassOf <x:Dog>" in ended.out
+
+    @pytest.mark.parametrize(
+        ("form", "start"), [("json", "{"), ("dot", "digraph"), ("html", "<div")]
+    )
+    def test_every_format_is_printed(self, kb: str, form: str, start: str) -> None:
+        asked = ("explain", "<x:tom> a <x:Person>", "--data", kb, "--rules", "rdfs")
+        ended = livefacts(*asked, "--format", form)
+        assert ended.code == 0
+        assert ended.out.startswith(start)
+
+    def test_what_is_no_fact_is_an_error_with_a_hint(self, kb: str) -> None:
+        ended = livefacts("explain", "tom is a cat", "--data", kb)
+        assert ended.code == 1
+        assert "is not a fact" in ended.err
+        assert "hint:" in ended.err

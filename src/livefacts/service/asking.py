@@ -106,11 +106,16 @@ def _read_rule_language(
     try:
         program = rulefile.parse(f"{declared}{text} .", "<fact>")
     except RuleError as error:
-        reason = error.message if "(" in text or "[" in text else str(turtle_error)
+        reason = error.message if "(" in text or "[" in text else _without_place(turtle_error)
         raise _not_a_fact(text, reason) from None
     if program.rules:
         raise _not_a_fact(text, "it is a rule")
     return list(program.facts)
+
+
+def _without_place(error: Exception) -> str:
+    """What the parser says, without the line of a text that the user has not seen."""
+    return re.sub(r"^.*? column \d+: | \(line \d+\)$", "", str(error))
 
 
 def _not_a_fact(text: str, reason: str) -> InputError:

@@ -25,7 +25,7 @@ Known = tuple[tuple[int, int], ...]
 """Columns with the ids that they must have."""
 NOWHERE = -1
 """The relation of facts whose shape is not stored."""
-LARGE = 20_000
+LARGE = 5_000
 """Rows from which on an index is made rather than looking through all of them."""
 PIECE = 256
 NO_ROWS: RowNumbers = np.zeros(0, np.int64)
