@@ -177,7 +177,7 @@ MUTANTS = (
     ),
     Mutant(
         "a rule that comes later does not look at the facts that are there",
-        "self._instances(rules.gained, code.GAIN)",
+        "self._instances(rules.plans, code.GAIN)",
         "pass",
     ),
     Mutant(

@@ -123,7 +123,7 @@ def _negative_plans(rule: Rule, strata: Strata) -> Iterator[RulePlan]:
     for number in range(len(negations)):
         pivot, steps = negative_steps(rule, number)
         recursive = strata.is_recursive(rule)
-        yield RulePlan(rule, rule.head, pivot, steps, recursive, pivot_is_negated=True)
+        yield RulePlan(rule, rule.head, pivot, steps, recursive)
 
 
 def _is_aggregate(rule: Rule) -> bool:

@@ -64,7 +64,6 @@ class RulePlan:
     recursive: bool
     transitive: bool = False
     pivot_is_edge: bool = False
-    pivot_is_negated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ from livefacts.rules.program import Rule
 class LevelChange:
     """One plan for each rule that comes (or goes) in a level, and aggregates likewise."""
 
-    gained: tuple[RulePlan, ...] = ()
-    new_aggregates: tuple[AggregatePlan, ...] = ()
+    plans: tuple[RulePlan, ...] = ()
+    aggregates: tuple[AggregatePlan, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

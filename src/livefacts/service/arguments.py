@@ -18,6 +18,7 @@ from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
 from livefacts.errors import InputError
 from livefacts.model.facts import XSD, Fact, Symbol, Term
+from livefacts.syntax.rulesource import RESERVED
 
 Statement = Triple | Quad | Fact
 WORD = re.compile(r"[^\W\d]\w*")
@@ -116,10 +117,12 @@ def _is_rdf_term(value: Any) -> bool:
 
 
 def _symbol(name: str) -> Symbol:
-    if WORD.fullmatch(name):
+    if WORD.fullmatch(name) and name not in RESERVED:
         return Symbol(name)
     raise InputError(
-        f"{name!r} is not a symbol", hint="a symbol is one word; for other strings give a Literal"
+        f"{name!r} is not a symbol",
+        hint=f"a symbol is one word, and none of {', '.join(sorted(RESERVED))}; "
+        "for other strings give a Literal",
     )
 
 

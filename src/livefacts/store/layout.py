@@ -98,7 +98,9 @@ FREE = 5
 LIVE_ROWS = 6
 INDEX_COUNT = 7
 INDEX = 8
-MOST_INDICES = 24
+MOST_INDICES = 32
+MOST_PLANNED = 20
+"""The indices that plans may ask for; the rest is for aggregates and the transitive rules."""
 
 # fields of an index
 SLOTS = 0

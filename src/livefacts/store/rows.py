@@ -29,6 +29,7 @@ from livefacts.store.layout import (
     LIVE_ROWS,
     MASK,
     MOST_INDICES,
+    MOST_PLANNED,
     OUT_ROWS,
     SLOTS,
     STRIDE,
@@ -134,9 +135,9 @@ class RowStore:
         return max(fitting, key=len, default=())
 
     def has_index_room(self, relation: int, columns: Sequence[int], wanted: int = 0) -> bool:
-        """Whether an index on these columns is there or can still be added."""
+        """Whether an index on these columns is there or can still be added for a plan."""
         known = (relation, tuple(columns), wanted) in self._indices
-        return known or bool(self.rows.relations[relation, INDEX_COUNT] < MOST_INDICES)
+        return known or bool(self.rows.relations[relation, INDEX_COUNT] < MOST_PLANNED)
 
     def _add_index(self, relation: int, columns: tuple[int, ...], wanted: int = 0) -> int:
         relations, indices = self.rows

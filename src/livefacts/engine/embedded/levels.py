@@ -22,6 +22,8 @@ from livefacts.store.layout import CLOSED, EDGE, ROOT, VISIBLE
 
 CONCLUSION = EDGE | ROOT | code.COUNT_PLAIN
 Entries = NDArray[np.int64]
+Values = tuple[Ids, Ids]
+"""The rows of an aggregate that end, and those that begin."""
 MakeSchema = Callable[[], Callable[[Ids, Ids], IdDelta]]
 """Makes an engine that closes the schema, and gives its method to change it."""
 
@@ -75,38 +77,42 @@ class BoundLevel:
         return not self.level.negative and not self._interpreter.has_lost
 
     def run(self, told: Ids, rules: LevelChange | None = None) -> None:
-        """Lose and gain; `told` are triples that the change asserts."""
-        changes = [aggregate.changes(self._entries()) for aggregate in self._aggregates]
-        if rules is not None:
-            changes = self._with_new_aggregates(changes, rules)
-        self._interpreter.run_negative(self._losing_negative, code.LOSE)
-        for aggregate, (ended, _) in zip(self._aggregates, changes, strict=True):
-            self._interpreter.take(aggregate.target, ended, code.COUNT_PLAIN)
+        """Lose and gain; `told` are triples that the change asserts, `rules` those that come."""
+        changes = self._aggregate_changes(rules)
+        self._end(changes)
         if self._interpreter.has_lost:
             self._lose()
             self._interpreter.rederive()
-        self._interpreter.run_negative(self._losing_negative, code.GAIN)
-        for aggregate, (_, begun) in zip(self._aggregates, changes, strict=True):
-            self._interpreter.give(aggregate.target, begun, CONCLUSION)
+        self._begin(changes)
         if rules is not None:
             self._interpreter.see_all()
-            self._instances(rules.gained, code.GAIN)
+            self._instances(rules.plans, code.GAIN)
         if self.path is not None:
             self.path.take_in_new(told)
         self._interpreter.run(self._plans, code.GAIN, self.path)
 
+    def _aggregate_changes(self, rules: LevelChange | None) -> list[Values]:
+        """What the aggregates end and begin; of those that come with rules, everything."""
+        new = () if rules is None else rules.aggregates
+        return [
+            aggregate.all_changes() if plan in new else aggregate.changes(self._entries())
+            for aggregate, plan in zip(self._aggregates, self.level.aggregates, strict=True)
+        ]
+
+    def _end(self, changes: list[Values]) -> None:
+        """Take what ends because of negations and aggregates."""
+        self._interpreter.run_negative(self._losing_negative, code.LOSE)
+        for aggregate, (ended, _) in zip(self._aggregates, changes, strict=True):
+            self._interpreter.take(aggregate.target, ended, code.COUNT_PLAIN)
+
+    def _begin(self, changes: list[Values]) -> None:
+        """Give what begins because of negations and aggregates."""
+        self._interpreter.run_negative(self._losing_negative, code.GAIN)
+        for aggregate, (_, begun) in zip(self._aggregates, changes, strict=True):
+            self._interpreter.give(aggregate.target, begun, CONCLUSION)
+
     def _entries(self) -> Entries:
         return np.concatenate([self._interpreter.entries(True), self._interpreter.entries(False)])
-
-    def _with_new_aggregates(
-        self, changes: list[tuple[Ids, Ids]], rules: LevelChange
-    ) -> list[tuple[Ids, Ids]]:
-        return [
-            aggregate.all_changes() if plan in rules.new_aggregates else change
-            for aggregate, plan, change in zip(
-                self._aggregates, self.level.aggregates, changes, strict=True
-            )
-        ]
 
     def _lose(self) -> None:
         """Follow losses to their end: through plans, along edges, and out of the schema."""
@@ -153,19 +159,15 @@ class BoundLevel:
 
     def drop(self, dropped: LevelChange) -> None:
         """Lose all instances of rules, and what follows below and from that."""
-        changes = [aggregate.changes(self._entries()) for aggregate in self._aggregates]
-        self._interpreter.run_negative(self._losing_negative, code.LOSE)
-        for aggregate, (ended, _) in zip(self._aggregates, changes, strict=True):
-            self._interpreter.take(aggregate.target, ended, code.COUNT_PLAIN)
-        for plan in dropped.new_aggregates:
+        changes = self._aggregate_changes(None)
+        self._end(changes)
+        for plan in dropped.aggregates:
             bound = self._bound_aggregate(plan)
             self._interpreter.take(bound.target, bound.all_values(), code.COUNT_PLAIN)
-        self._instances(dropped.gained, code.LOSE)
+        self._instances(dropped.plans, code.LOSE)
         self._lose()
         self._interpreter.rederive()
-        self._interpreter.run_negative(self._losing_negative, code.GAIN)
-        for aggregate, (_, begun) in zip(self._aggregates, changes, strict=True):
-            self._interpreter.give(aggregate.target, begun, CONCLUSION)
+        self._begin(changes)
         self._interpreter.run(self._plans, code.GAIN, self.path)
 
     def move_to_recursive(self, plan: RulePlan) -> None:
