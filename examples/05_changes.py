@@ -28,3 +28,4 @@ show(
     "a new road, and no way through a place any more",
     r.apply(add="road(harbour, castle) .", remove_rules=["reach"]),
 )
+print(r.verify())

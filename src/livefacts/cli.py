@@ -28,6 +28,7 @@ from livefacts.commands import (
     load,
     query,
     rules,
+    verify,
 )
 from livefacts.commands.terminal import ExitCode, say
 from livefacts.errors import LivefactsError
@@ -41,6 +42,7 @@ JOBS = (
     "query",
     "rules",
     "explain",
+    "verify",
     "dump",
     "generate",
     "bench",
@@ -74,6 +76,7 @@ app.command("apply", short_help="Change facts by RDF Patch or SPARQL Update.")(
 app.command("query", short_help="Ask SPARQL of files and of what follows.")(query.query_command)
 app.add_typer(rules.app, name="rules", help="Check rules, and see those that come along.")
 app.command("explain", short_help="Why does a fact hold, or not?")(explain.explain_command)
+app.command("verify", short_help="Compute everything anew, and compare.")(verify.verify_command)
 app.command("dump", short_help="Write everything that is true.")(dump.dump_command)
 app.add_typer(generate.app, name="generate", help="Make data to try things on.")
 app.command("bench", short_help="How fast is this machine?")(bench.bench_command)

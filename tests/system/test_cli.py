@@ -19,6 +19,7 @@ JOBS = (
     "query",
     "rules",
     "explain",
+    "verify",
     "dump",
     "generate",
     "bench",

@@ -23,7 +23,12 @@ PROMISED = {
     "02_rdf_and_queries.py": ["<http://example.org/virginia> made <http://example.org/orlando>"],
     "03_constraints.py": ["cat_or_dog", "too_warm", "tom", "180"],
     "04_universities.py": ["facts are true", "Person", "Chair"],
-    "05_changes.py": ["+ cut_off(castle)", "- route(harbour, castle)", "- cut_off(castle)"],
+    "05_changes.py": [
+        "+ cut_off(castle)",
+        "- route(harbour, castle)",
+        "- cut_off(castle)",
+        "everything is as it should be",
+    ],
     "06_patches.py": [
         "A visited(<http://example.org/shire>) .",
         "D visited(<http://example.org/town>) .",

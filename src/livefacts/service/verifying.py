@@ -54,8 +54,17 @@ class Difference:
     found: int = 0
     note: str = ""
 
+    @property
+    def written(self) -> str:
+        """The fact as text, or nothing."""
+        if self.fact is None:
+            return ""
+        if isinstance(self.fact, Triple | Fact):
+            return str(self.fact)
+        return " ".join(map(shown, self.fact))
+
     def __str__(self) -> str:
-        fact = _written(self.fact)
+        fact = self.written
         if self.kind == MISSING:
             return f"{fact} follows, but is missing"
         if self.kind == UNFOUNDED:
@@ -65,14 +74,6 @@ class Difference:
         if self.note:
             return f"{fact} {self.note}" if fact else self.note
         return f"{fact}: {self.kind} is {self.found}, should be {self.expected}"
-
-
-def _written(fact: Triple | Fact | GENERALIZED | None) -> str:
-    if fact is None:
-        return ""
-    if isinstance(fact, Triple | Fact):
-        return str(fact)
-    return " ".join(map(shown, fact))
 
 
 @dataclass(frozen=True, slots=True)
