@@ -84,7 +84,7 @@ def check(
 
 
 def quads(reasoner: lf.Reasoner) -> list[object]:
-    return list(reasoner._named_quads(reasoner._graphs.quads()))
+    return list(reasoner._queries.quads(reasoner._graphs.quads()))
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))

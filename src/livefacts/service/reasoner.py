@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
-from pyoxigraph import NamedNode, Quad, Triple
+from pyoxigraph import NamedNode, Triple
 
 from livefacts.engine.contract import IdDelta, Ids
 from livefacts.engine.embedded.engine import (
@@ -40,6 +40,7 @@ from livefacts.service.intake import LOCAL, Intake, Reading
 from livefacts.service.patching import PatchSource, take_patches
 from livefacts.service.profiling import Profile, profile_of
 from livefacts.service.progress import ProgressBar
+from livefacts.service.queryview import QueryView
 from livefacts.service.reading import FactReader, FactView
 from livefacts.service.rulenames import named_rules
 from livefacts.service.withdrawal import Withdrawal
@@ -54,20 +55,11 @@ from livefacts.syntax.rulefile import RuleSource
 
 if TYPE_CHECKING:
     from livefacts.service.explaining import Explanation
-    from livefacts.service.queries import QueryStore
     from livefacts.service.results import QueryResult
     from livefacts.service.verifying import Report
 
-UNIVERSITIES = (
-    "http://livefacts.example/university#",
-    "http://swat.cse.lehigh.edu/onto/univ-bench.owl#",
-)
-"""Vocabularies of university data, generated and LUBM: `ub:` stands for the one that is loaded."""
 REPORT, REFUSE = "report", "refuse"
-PIECE = 1 << 16
 NO_LIMIT = 1 << 62
-FOLLOWED = 50_000
-"""A change of more triples than this is cheaper to load anew than to follow in the query store."""
 
 
 class Reasoner:
@@ -101,13 +93,10 @@ class Reasoner:
         self._refuses = on_violation == REFUSE
         self._program = Program()
         self._engine = EmbeddedEngine(
-            self._dictionary,
-            compile_rules(()),
-            single_path=single_path,
-            maintenance=maintenance,
+            self._dictionary, compile_rules(()), single_path=single_path, maintenance=maintenance
         )
         self._engine.before_commit = self._check_constraints
-        self._queries: QueryStore | None = None
+        self._queries = QueryView(self._engine, self._reader, self._graphs)
         self.prefixes: dict[str, str] = {}
         """Prefixes that queries may use undeclared; loaded files and rules add theirs."""
         self._scopes = count(1)
@@ -228,9 +217,9 @@ class Reasoner:
         """
         from livefacts.service import updatetext, updating
 
-        prefixes = self._known_prefixes()
+        prefixes = self._queries.prefixes(self.prefixes)
         world = updating.World(
-            prefixes, self._query_store, self._meanwhile, lambda: self._scope("u").decode()
+            prefixes, self._queries.store, self._meanwhile, lambda: self._scope("u").decode()
         )
         return self._change_to(updating.netted(updatetext.read_update(text, prefixes), world))
 
@@ -347,8 +336,7 @@ class Reasoner:
         self._graphs.remove(gone)
         self._graphs.add(came)
         self._shown += len(delta.added) - len(delta.removed)
-        if self._queries is not None:
-            self._follow_in_queries(self._queries, delta, came, gone)
+        self._queries.follow(delta, came, gone)
 
     def _scope(self, kind: str) -> bytes:
         return f"{kind}{next(self._scopes)}".encode()
@@ -422,7 +410,7 @@ class Reasoner:
         """
         from livefacts.service.asking import explain
 
-        return explain(fact, self.rules, self._engine, self._known_prefixes())
+        return explain(fact, self.rules, self._engine, self._queries.prefixes(self.prefixes))
 
     def violations(self) -> list[Violation]:
         """The violations of constraints, with their bindings."""
@@ -466,44 +454,7 @@ class Reasoner:
 
         Prefixes of loaded files and rules are known, and rdf, rdfs, xsd and owl.
         """
-        return self._query_store().query(text, self._known_prefixes())
-
-    def _query_store(self) -> QueryStore:
-        if self._queries is None:
-            self._queries = self._filled()
-        return self._queries
-
-    def _known_prefixes(self) -> dict[str, str]:
-        known = dict(self.prefixes)
-        for vocabulary in UNIVERSITIES:
-            if self._dictionary.find(NamedNode(vocabulary + "Person")) is not None:
-                known.setdefault("ub", vocabulary)
-        return known
-
-    def _filled(self) -> QueryStore:
-        from livefacts.service.queries import QueryStore
-
-        store = QueryStore()
-        triples = self._reader.shown({TRIPLES: self._engine.facts()[TRIPLES]}).get(TRIPLES)
-        pieces = range(0, 0 if triples is None else len(triples), PIECE)
-        store.fill(
-            (self._dictionary.write_ntriples(triples[at : at + PIECE]) for at in pieces),  # type: ignore[index]
-            self._named_quads(self._graphs.quads()),
-        )
-        return store
-
-    def _named_quads(self, quads: Ids) -> Iterator[Quad]:
-        decode = self._dictionary.decode
-        for row in quads:
-            yield Quad(*decode(row))  # type: ignore[arg-type]
-
-    def _follow_in_queries(self, store: QueryStore, delta: Delta, quads: Ids, gone: Ids) -> None:
-        if len(delta.added) + len(delta.removed) + len(quads) + len(gone) > FOLLOWED:
-            self._queries = None
-            return
-        added = [fact for fact in delta.added if isinstance(fact, Triple)]
-        removed = [fact for fact in delta.removed if isinstance(fact, Triple)]
-        store.apply([*added, *self._named_quads(quads)], [*removed, *self._named_quads(gone)])
+        return self._queries.store().query(text, self._queries.prefixes(self.prefixes))
 
     # writing
 
