@@ -14,12 +14,14 @@ from tests.properties.programs import draw_case
 from tests.properties.proofs import faults_of_attempt, faults_of_proof, heights, row_of
 
 import livefacts as lf
+from livefacts.engine.embedded import proofs
 from livefacts.model.facts import Fact
 from livefacts.rules.program import Program
 
 pytestmark = pytest.mark.filterwarnings("ignore::livefacts.LivefactsWarning")
 
 CASES, CHUNKS = 240, 12
+HURRIED = 40
 MOST_ROWS = 150
 MOST_ABSENT = 8
 
@@ -87,13 +89,24 @@ def test_every_fact_has_a_lowest_proof_and_what_is_missing_is_missing(chunk: int
             pytest.fail("\n".join([str(case), *found[:5]]), pytrace=False)
 
 
+def test_a_search_that_ends_early_still_finds_proofs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proofs, "BUDGET", 0)
+    monkeypatch.setattr(proofs, "WIDTH", 1)
+    monkeypatch.setattr(proofs, "HURRY", 2)
+    for seed in range(5_000, 5_000 + HURRIED):
+        case = draw_case(seed)
+        found = list(faults(case))
+        if found:
+            pytest.fail("\n".join([str(case), *found[:5]]), pytrace=False)
+
+
 def test_the_cases_have_proofs_and_near_misses_worth_checking() -> None:
     high = attempts = 0
     for seed in range(40):
         case = draw_case(seed)
         reasoner = made(case)
-        proofs = [reasoner.explain(fact).proof for fact in reasoner.facts()]
-        high += any(proof is not None and proof.height > 1 for proof in proofs)
+        found = [reasoner.explain(fact).proof for fact in reasoner.facts()]
+        high += any(proof is not None and proof.height > 1 for proof in found)
         absent = absent_facts(reasoner, random.Random(case.name))
         attempts += any(reasoner.explain(fact).attempts for fact in absent)
     assert high >= 15

@@ -39,6 +39,7 @@ class Pattern:
     atom: Atom
     relation: int
     slots: tuple[int | Variable, ...]
+    variables: tuple[Variable, ...]
 
     def known(self, env: Env) -> Known:
         """The columns whose ids are known."""
@@ -67,7 +68,7 @@ def pattern_of(atom: Atom, lookup: Lookup, terms: TermIds) -> Pattern:
     """An atom of a rule over the facts of one moment."""
     shape = TRIPLES if isinstance(atom, TripleAtom) else 1 + len(atom.arguments)
     slots = (s if isinstance(s, Variable) else terms.id_of(s) for s in atom.slots)
-    return Pattern(atom, lookup.relation(shape), tuple(slots))
+    return Pattern(atom, lookup.relation(shape), tuple(slots), tuple(set(variables_of(atom))))
 
 
 class Body:
@@ -122,12 +123,25 @@ class Body:
         if not atoms:
             yield env
             return
+        chosen = self._ground(atoms, env)
+        if chosen is not None:
+            if self._lookup.row_of(chosen.relation, chosen.fact(env)):
+                rest = [atom for atom in atoms if atom is not chosen]
+                yield from self.matches(rest, env, waiting, most)
+            return
         chosen, rows = self._narrowest(atoms, env)
         rest = [atom for atom in atoms if atom is not chosen]
         for fact in self._lookup.facts(chosen.relation, rows[:most]):
             extended = chosen.fitted(fact, env)
             if extended is not None:
                 yield from self.matches(rest, extended, waiting, most)
+
+    def _ground(self, atoms: Sequence[Pattern], env: Env) -> Pattern | None:
+        """An atom all of whose variables are known."""
+        for atom in atoms:
+            if all(variable in env for variable in atom.variables):
+                return atom
+        return None
 
     def _narrowest(self, atoms: Sequence[Pattern], env: Env) -> tuple[Pattern, RowNumbers]:
         known = [(atom, atom.known(env)) for atom in atoms]
@@ -149,7 +163,9 @@ class Body:
 
     def _checked(self, env: Env, checks: Sequence[Check]) -> tuple[Env, Sequence[Check]] | None:
         """Make the checks that can be made; the rest, or None if one fails."""
-        env, waiting, progress = dict(env), list(checks), bool(checks)
+        if not checks:
+            return env, ()
+        env, waiting, progress = dict(env), list(checks), True
         while progress:
             progress = False
             for check in tuple(waiting):

@@ -62,12 +62,19 @@ class Lookup:
     def __init__(self, store: RowStore) -> None:
         self._store = store
         self._found: dict[tuple[int, Known], RowNumbers] = {}
+        self._rows: dict[tuple[int, Fact], int] = {}
 
     def relation(self, shape: int) -> int:
         return self._store.shapes().get(shape, NOWHERE)
 
     def row_of(self, relation: int, fact: Fact) -> int:
         """The row of a fact, or 0."""
+        row = self._rows.get((relation, fact))
+        if row is None:
+            row = self._rows[relation, fact] = self._found_row(relation, fact)
+        return row
+
+    def _found_row(self, relation: int, fact: Fact) -> int:
         if relation == NOWHERE or min(fact) < 0:
             return 0
         return int(self._store.find(relation, np.array([fact], np.int32))[0])

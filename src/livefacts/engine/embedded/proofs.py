@@ -11,6 +11,10 @@ only; so once the layers below h - 1 are visited, no lower proof can turn up, an
 inside the one that was found is a lowest one, too.  Among equally high proofs the one with
 fewer steps is taken, as far as both were seen.
 
+Where facts have very many derivations, as in a dense graph that is closed, ruling out every
+lower proof can cost too much.  Then the search ends early, with a proof that may be higher:
+it follows instances with one fact to prove first, and looks at few instances per fact.
+
 Nothing is kept for proofs between changes, and the rules are the plain ones: the
 single-triple path and the transitive module store the same facts.
 """
@@ -33,11 +37,18 @@ from livefacts.store.rows import RowStore
 
 Node: TypeAlias = tuple[int, int]
 """A stored fact: its relation and its row."""
+FAR = 1 << 60
+"""The distance of all facts in a hurried search."""
 WIDTH = 1_000
-"""Instances of one rule for one fact that are looked at first; more if they prove nothing."""
-WIDER = 16
-BUDGET = 30_000
-"""Instances after which the first proof will do."""
+"""Instances of one rule for one fact that are looked at."""
+MOST_ROWS = 1_000
+"""Rows of a group that are proved."""
+BUDGET = 10_000
+"""Instances after which any proof will do."""
+HURRY = 16
+"""The same in a hurried search; so many times more where these prove nothing."""
+DETOUR = 4
+"""How much farther away a fact is, in a hurried search, when others are to be proved with it."""
 ENOUGH = 100
 """Instances up to which the search goes on for fewer steps when the height is settled."""
 
@@ -130,7 +141,7 @@ class BoundRules:
         for rule in self.concluding(node[0], fact):
             if isinstance(rule, Total):
                 rows = rule.rows(fact)
-                yield Instance(rule, {}, rows[:width], 0, len(rows) > width)
+                yield Instance(rule, {}, rows[:MOST_ROWS], 0, len(rows) > MOST_ROWS)
                 continue
             for number, env in enumerate(rule.solutions(fact)):
                 if number == width:
@@ -158,18 +169,21 @@ def prove(rules: BoundRules, shape: int, fact: Fact) -> Proof | None:
     row = rules.lookup.row_of(relation, fact) if relation != NOWHERE else 0
     if not row:
         return None
-    width = WIDTH
+    search = Search(rules, (relation, row), WIDTH)
+    if search.run():
+        return search.proof()
+    width = HURRY
     while True:
         search = Search(rules, (relation, row), width)
-        if search.run():
+        if search.hurry():
             return search.proof()
         assert search.is_cut, f"no rule concludes the stored fact {fact}"
-        width *= WIDER
+        width *= HURRY
 
 
 @dataclass
 class Search:
-    """One search for a lowest proof."""
+    """One search for a proof: `run` for a lowest one, `hurry` for any."""
 
     rules: BoundRules
     root: Node
@@ -199,6 +213,26 @@ class Search:
             depth += 1
         return self.root in self._labels
 
+    def hurry(self) -> bool:
+        """Look for any proof, first along instances with at most one fact to prove."""
+        self._ended_early = True
+        self._reach(self.root)
+        queue = [(0, node) for node in self._next]
+        seen: set[Node] = set()
+        while queue and self.root not in self._labels:
+            cost, node = heappop(queue)
+            if node in seen:
+                continue
+            seen.add(node)
+            self._next = []
+            for instance in self._expand(node, FAR):
+                waiting = [p for p in instance.premises if p not in self._labels]
+                if len(waiting) == 1 and not self._is_inner(waiting[0]):
+                    heappush(queue, (cost + 1, waiting[0]))
+            for premise in self._next:
+                heappush(queue, (cost + DETOUR, premise))
+        return self.root in self._labels
+
     def proof(self) -> Proof:
         """What was found, below the fact that was asked for."""
         chosen: dict[Node, Instance] = {}
@@ -225,7 +259,7 @@ class Search:
 
     def _may_stop(self, depth: int) -> bool:
         """Whether a lowest proof is there, or the search has cost too much for one that is."""
-        if self._looked > BUDGET and self.root in self._labels:
+        if self._looked > BUDGET and depth < FAR:
             self._ended_early = not self._is_settled(depth + 1)
             self._next = []
             return True
@@ -246,12 +280,15 @@ class Search:
         fact = self.rules.lookup.fact(*node)
         return any(is_inner(rule.rule) for rule in self.rules.concluding(node[0], fact))
 
-    def _expand(self, node: Node, depth: int) -> None:
+    def _expand(self, node: Node, depth: int) -> list[Instance]:
+        """Look at the instances that conclude a fact, and reach for their premises."""
+        looked_at = []
         for instance in self.rules.instances(node, self.width):
             if instance is None:
                 self._cut_at = min(self._cut_at, depth)
                 continue
             self._looked += 1
+            looked_at.append(instance)
             self._is_partial |= instance.is_partial
             for premise in instance.premises:
                 self._users.setdefault(premise, []).append((node, instance))
@@ -259,7 +296,8 @@ class Search:
             if self._offer(node, instance):
                 self._spread(node)
             if self._may_stop(depth):
-                return
+                break
+        return looked_at
 
     def _offer(self, node: Node, instance: Instance) -> bool:
         """Take the instance if it is the best so far and its premises are proved."""
