@@ -42,7 +42,7 @@ def run(peers: Peers) -> str:
 def _row(name: str, report: dict[str, Any], first: dict[str, Any]) -> list[str]:
     close = report["stages"]["close"]
     figures = [latency(report[way][p]) for way in ("out", "in") for p in ("p50", "p99")]
-    same = report["same"] and report["state"][0][0] == first["state"][0][0]
+    same = report["states"] == first["states"] and report["states"][0] == report["states"][2]
     return [
         name,
         f"{report['true'] - EDGES:,}",

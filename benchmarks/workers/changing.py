@@ -14,7 +14,7 @@ from livefacts import Reasoner
 from livefacts.engine.contract import Ids
 from livefacts.engine.embedded.engine import Change, EmbeddedEngine
 from livefacts.plan import compile_rules
-from livefacts.store.dictionary import Dictionary
+from livefacts.store.dictionary import BLANK, Dictionary
 from livefacts.store.rows import TRIPLES
 from livefacts.syntax.rdf import read_rows
 from livefacts.syntax.rulefile import open_rules
@@ -91,7 +91,7 @@ def batches(rows: Ids, size: int, turns: int, seed: int = 0) -> list[Ids]:
 
 
 def instance_triples(rows: Ids, dictionary: Dictionary) -> Ids:
-    """The triples that are not of the schema."""
+    """The triples that are not of the schema and name everything they speak of."""
     predicates = np.unique(rows[:, 1])
     names: Iterable[Any] = dictionary.decode(predicates)
     schema = [
@@ -99,4 +99,6 @@ def instance_triples(rows: Ids, dictionary: Dictionary) -> Ids:
         for each, name in zip(predicates.tolist(), names, strict=True)
         if name.value.startswith(RDFS)
     ]
-    return rows[~np.isin(rows[:, 1], schema)]
+    found = rows[~np.isin(rows[:, 1], schema)]
+    is_blank = dictionary.kinds(found.ravel()).reshape(found.shape) == BLANK
+    return found[~is_blank.any(axis=1)]

@@ -24,19 +24,19 @@ def _edges(job: dict[str, Any], stages: Stages, most: int) -> dict[str, Any]:
     with stages.stage("close"):
         engine.apply(into(rows))
     before = fingerprint(engine)
+    engine.apply(out_of(rows[:1]))
+    without = fingerprint(engine)
+    engine.apply(into(rows[:1]))
     out, back = [], []
-    step = max(1, len(rows) // most)
-    for number in range(0, len(rows), step):
+    for number in range(0, len(rows), max(1, len(rows) // most)):
         edge = rows[number : number + 1]
         out.append(timed(lambda edge=edge: engine.apply(out_of(edge))))  # type: ignore[misc]
-        without = fingerprint(engine)
         back.append(timed(lambda edge=edge: engine.apply(into(edge))))  # type: ignore[misc]
     return {
         "true": before[0],
         "out": summary(out),
         "in": summary(back),
-        "state": [before, without],
-        "same": fingerprint(engine) == before,
+        "states": [before, without, fingerprint(engine)],
     }
 
 

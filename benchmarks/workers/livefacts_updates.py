@@ -16,7 +16,7 @@ from changing import engine_for, fingerprint, into, out_of, read, summary, timed
 from reporting import Stages, first_lines, run
 
 from livefacts.engine.contract import Ids
-from livefacts.engine.embedded.engine import EmbeddedEngine
+from livefacts.engine.embedded.engine import Change, EmbeddedEngine
 from livefacts.generate import NAMESPACE, university
 from livefacts.store.dictionary import Dictionary
 
@@ -94,24 +94,26 @@ def _campuses(first: int) -> tuple[list[bytes], list[bytes]]:
 
 def _came_and_went(engine: EmbeddedEngine, update: Update, turns: int) -> dict[str, Any]:
     come, gone = into(update.rows), out_of(update.rows)
-    before = fingerprint(engine)
-    added, removed, derived, other = [], [], 0, before
-    for _ in range(turns):
-        if not update.is_told:
-            added.append(timed(lambda: engine.apply(come)))
-            derived, other = fingerprint(engine)[0] - before[0], fingerprint(engine)
-        removed.append(timed(lambda: engine.apply(gone)))
-        if update.is_told:
-            derived, other = before[0] - fingerprint(engine)[0], fingerprint(engine)
-            added.append(timed(lambda: engine.apply(come)))
+    way = (gone, come) if update.is_told else (come, gone)
+    before, other = fingerprint(engine), _state_after(engine, *way)
+    times = [[timed(lambda each=each: engine.apply(each)) for each in way] for _ in range(turns)]  # type: ignore[misc]
+    first, second = map(summary, zip(*times, strict=True))
     return {
         "name": update.name,
         "triples": len(np.unique(update.rows, axis=0)),
-        "facts": derived,
-        "addition": summary(added),
-        "removal": summary(removed),
+        "facts": abs(other[0] - before[0]),
+        "addition": second if update.is_told else first,
+        "removal": first if update.is_told else second,
         "states": [before, other, fingerprint(engine)],
     }
+
+
+def _state_after(engine: EmbeddedEngine, change: Change, back: Change) -> tuple[int, int]:
+    """What a change leads to; this is looked at apart, as it empties the processor's caches."""
+    engine.apply(change)
+    found = fingerprint(engine)
+    engine.apply(back)
+    return found
 
 
 if __name__ == "__main__":
