@@ -31,12 +31,7 @@ def test_every_way_of_maintenance_gives_the_same(maintenance: str, chunk: int) -
         check(draw_history(seed, steps=25, graphs=True), maintenance)
 
 
-TELLS_TWICE = pytest.mark.xfail(
-    reason="a kind that ceases to tell the schema something is asked again meanwhile"
-)
-
-
-@pytest.mark.parametrize("rules", ["rho-df", pytest.param("rdfs", marks=TELLS_TWICE)])
+@pytest.mark.parametrize("rules", ["rho-df", "rdfs"])
 def test_a_schema_can_change_like_everything_else(rules: str) -> None:
     for seed in range(SCHEMAS):
         check(draw_schema_history(seed, open_rules(rules).rules, steps=25))
