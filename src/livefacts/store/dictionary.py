@@ -226,6 +226,17 @@ class Dictionary:
         kinds[stored] = self._terms.records[numbers[stored]] >> KIND_SHIFT
         return kinds
 
+    def packed_texts(self, ids: Ids) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """The keys of ids one after the other in one array, and where each of them ends.
+
+        A key is the text, with a mark before the name of a symbol.
+        """
+        lengths = np.empty(len(ids), np.int64)
+        termwriter.lengths_of(self._terms, _as_ids(ids), lengths)
+        out = np.empty(int(lengths.sum()), np.uint8)
+        termwriter.write_texts(self._terms, _as_ids(ids), out)
+        return out, np.cumsum(lengths)
+
     def write_ntriples(self, rows: Ids) -> bytes:
         """Rows of ids as N-Triples; as N-Quads if there is a fourth column of graphs."""
         statements = _as_ids(rows)
@@ -234,14 +245,11 @@ class Dictionary:
         return out.tobytes()
 
     def _keys(self, ids: Ids) -> list[str]:
-        lengths = np.empty(len(ids), np.int64)
-        termwriter.lengths_of(self._terms, ids, lengths)
-        out = np.empty(int(lengths.sum()), np.uint8)
-        termwriter.write_texts(self._terms, ids, out)
+        out, ends = self.packed_texts(ids)
         text, position, keys = out.tobytes(), 0, []
-        for length in lengths.tolist():
-            keys.append(text[position : position + length].decode())
-            position += length
+        for end in ends.tolist():
+            keys.append(text[position:end].decode())
+            position = end
         return keys
 
     def _term(self, text: str, kind: int) -> Term:

@@ -166,6 +166,11 @@ class StatementReader:
             slow=np.empty((SLOW_LINES_PER_SCAN, 3), np.int64),
         )
 
+    @property
+    def lines(self) -> int:
+        """How many lines have been read."""
+        return self._line - 1
+
     def read(self, stream: RawStream) -> Iterator[Batch]:
         """The statements of a stream, a batch at a time."""
         lines = LineBuffer(stream)

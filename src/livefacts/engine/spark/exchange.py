@@ -1,0 +1,92 @@
+"""Exchange between stages: files in which each bucket's rows are a record batch of their own.
+
+A task writes one file; a task of the next stage reads its bucket out of every file.  Each
+file has a name of its own, and only files named in task results are read, so a task that
+runs twice does no harm.  The folder has to be on a file system that all executors see.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from livefacts.store.xxhash import KIND_BITS, HashIds
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SPREAD = np.uint64(0x9E3779B97F4A7C15)
+SPREAD_SHIFT = np.uint64(40)
+
+Input = TypeVar("Input")
+Output = TypeVar("Output")
+
+
+def run_tasks(
+    session: SparkSession, task: Callable[[Input], Output], inputs: Sequence[Input], title: str
+) -> list[Output]:
+    """What a task makes of each input, one task an input; results come in order."""
+    if not inputs:
+        return []
+    context = session.sparkContext
+    context.setJobDescription(title)
+    try:
+        return context.parallelize(inputs, len(inputs)).map(task).collect()
+    finally:
+        context.setJobDescription(None)  # type: ignore[arg-type]
+
+
+def bucket_of(ids: HashIds, buckets: int) -> NDArray[np.int64]:
+    """The bucket that each id belongs to.
+
+    >>> bucket_of(np.array([8, 16, 24]), 1).tolist()
+    [0, 0, 0]
+    """
+    mixed = (ids >> KIND_BITS).view(np.uint64) * SPREAD >> SPREAD_SHIFT
+    return (mixed % np.uint64(buckets)).astype(np.int64)
+
+
+def write_buckets(folder: Path, table: pa.Table, keys: HashIds, buckets: int) -> str:
+    """Write rows so that those of a bucket are found together; the name of the file."""
+    places = bucket_of(keys, buckets)
+    counts = np.bincount(places, minlength=buckets)
+    ends = np.cumsum(counts)
+    ordered = table.take(pa.array(np.argsort(places, kind="stable"))).combine_chunks()
+    name = str(folder / f"{uuid.uuid4().hex}.arrow")
+    with pa.OSFile(name, "wb") as out, pa.ipc.new_file(out, table.schema) as writer:
+        for count, end in zip(counts.tolist(), ends.tolist(), strict=True):
+            writer.write_batch(_one_batch(ordered.slice(end - count, count)))
+    return name
+
+
+def _one_batch(table: pa.Table) -> pa.RecordBatch:
+    batches = table.to_batches()
+    if len(batches) == 1:
+        return batches[0]
+    assert not batches or len(table) == 0, "rows that were combined are one batch"
+    return pa.RecordBatch.from_pylist([], schema=table.schema)
+
+
+def read_bucket(files: Iterable[str], bucket: int, schema: pa.Schema) -> pa.Table:
+    """The rows of one bucket in all of these files."""
+    batches = [pa.ipc.open_file(pa.memory_map(name)).get_batch(bucket) for name in files]
+    return pa.Table.from_batches(batches, schema=schema)
+
+
+def remove_files(names: Iterable[str]) -> None:
+    """Remove files that nobody needs any more."""
+    for name in names:
+        if os.path.exists(name):
+            os.remove(name)
+
+
+def as_columns(rows: HashIds, names: str) -> dict[str, Any]:
+    """The columns of rows by name, each contiguous."""
+    return {name: np.ascontiguousarray(rows[:, at]) for at, name in enumerate(names)}

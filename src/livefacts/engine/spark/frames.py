@@ -1,0 +1,96 @@
+"""Tables as DataFrames: what holds at a version, in ids or in terms, and what changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from livefacts.engine.spark.tables import (
+    CHANGES,
+    REJECTS,
+    SCHEMAS,
+    TERMS,
+    TRIPLES_TABLE,
+    Commit,
+    KnowledgeBase,
+)
+from livefacts.store.termtable import BLANK, IRI, SYMBOL
+from livefacts.store.xxhash import KIND_MASK
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+TYPES = {pa.int64(): "long", pa.int32(): "int", pa.string(): "string"}
+KEYS = ("s", "p", "o")
+
+
+def frame(session: SparkSession, base: KnowledgeBase, table: str, commit: Commit) -> DataFrame:
+    """A table at a commit."""
+    schema = ", ".join(f"`{field.name}` {TYPES[field.type]}" for field in SCHEMAS[table])
+    files = base.files(table, commit)
+    if not files:
+        return session.createDataFrame([], schema)
+    return session.read.schema(schema).parquet(*files)
+
+
+def facts_frame(session: SparkSession, base: KnowledgeBase, commit: Commit) -> DataFrame:
+    """Everything that holds: s, p, o, support, told."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    facts = frame(session, base, TRIPLES_TABLE, commit)
+    if not base.files(CHANGES, commit):
+        return facts
+    changes = frame(session, base, CHANGES, commit).select(*facts.columns)
+    summed = (
+        facts.unionByName(changes)
+        .groupBy(*KEYS)
+        .agg(F.sum("support").alias("support"), F.sum("told").cast("int").alias("told"))
+    )
+    return summed.where((F.col("support") > 0) | (F.col("told") > 0))
+
+
+def shown(facts: DataFrame) -> DataFrame:
+    """The facts that RDF can write: no literal as subject, no blank node as predicate."""
+    s, p, o = map(_kind, KEYS)
+    return facts.where(s.isin(IRI, BLANK) & (p == IRI) & (o != SYMBOL))
+
+
+def _kind(column: str) -> Column:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    return F.col(column).bitwiseAND(F.lit(KIND_MASK).cast("long"))
+
+
+def decoded(facts: DataFrame, terms: DataFrame) -> DataFrame:
+    """Facts with the texts of their terms in place of ids."""
+    for name in KEYS:
+        texts = terms.select(terms["id"].alias("_id"), terms["text"].alias("_text"))
+        facts = facts.join(texts, facts[name] == texts["_id"]).drop(name, "_id")
+        facts = facts.withColumnRenamed("_text", name)
+    return facts.select(*KEYS, *(column for column in facts.columns if column not in KEYS))
+
+
+def delta_frame(session: SparkSession, base: KnowledgeBase, commit: Commit) -> DataFrame:
+    """What a commit added (sign 1) and removed (sign -1): s, p, o, told, sign."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    if commit.kind == "update":
+        changes = frame(session, base, CHANGES, commit)
+        mine = changes.where((F.col("seq") == commit.seq) & (F.col("sign") != 0))
+        return mine.select(*KEYS, "sign")
+    before = base.commit(commit.seq - 1) if commit.seq > 1 else Commit()
+    new = facts_frame(session, base, commit).select(*KEYS)
+    old = facts_frame(session, base, before).select(*KEYS)
+    added = new.exceptAll(old).withColumn("sign", F.lit(1))
+    return added.unionByName(old.exceptAll(new).withColumn("sign", F.lit(-1)))
+
+
+def terms_frame(session: SparkSession, base: KnowledgeBase, commit: Commit) -> DataFrame:
+    """All terms: id, text."""
+    return frame(session, base, TERMS, commit)
+
+
+def rejects_frame(session: SparkSession, base: KnowledgeBase, commit: Commit) -> DataFrame:
+    """What could not be read: seq, file, line, column, reason, text."""
+    return frame(session, base, REJECTS, commit)

@@ -1,0 +1,215 @@
+"""The pipeline: a knowledge base in a folder, filled and kept true by Spark.
+
+Every method that changes something makes one commit, or none: a change that fails, or is
+cut off, leaves the last version readable and the next change right.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from livefacts.engine.spark import frames
+from livefacts.engine.spark.closing import SINGLE, materialize_single
+from livefacts.engine.spark.ingest import Ingest, ingest
+from livefacts.engine.spark.reports import Report, Stage, Stages
+from livefacts.engine.spark.schema import NotSingleError, follows_single_triples
+from livefacts.engine.spark.session import require_extra
+from livefacts.engine.spark.splits import BYTES_PER_SPLIT, find_files, make_splits
+from livefacts.engine.spark.tables import RULES, Commit, KnowledgeBase
+from livefacts.errors import InputError, LivefactsError, RuleError
+from livefacts.rules.program import Program, Rule
+from livefacts.rules.safety import check
+from livefacts.syntax import rulefile
+from livefacts.syntax.rulefile import RuleSource
+from livefacts.syntax.rulewriter import write_rule
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+LOCAL, BY_NAME = "local", "by-name"
+BYTES_PER_BUCKET = 96 << 20
+MOST_BUCKETS = 1024
+UNPACKED = 12
+"""A packed file of triples is about this many times as large when it is unpacked."""
+
+Sources = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+
+
+class Pipeline:
+    """A knowledge base in a folder that all executors see, and the Spark session to work on it.
+
+    `buckets` is how many parts the facts are kept in, which is chosen by size at the first
+    ingest and stays.  `on_stage` hears of each stage when it begins and when it is done.
+    """
+
+    def __init__(
+        self,
+        session: SparkSession,
+        path: str | os.PathLike[str],
+        *,
+        buckets: int | None = None,
+        bytes_per_split: int = BYTES_PER_SPLIT,
+        on_stage: Callable[[Stage, bool], None] | None = None,
+    ) -> None:
+        require_extra()
+        self.session = session
+        self.base = KnowledgeBase(path)
+        self._buckets = buckets
+        self._bytes_per_split = bytes_per_split
+        self._on_stage = on_stage
+
+    # changes
+
+    def ingest(
+        self, sources: Sources, *, format: str | None = None, bnodes: str = LOCAL, batch: str = ""
+    ) -> Report:
+        """Read files of triples in any RDF format; paths and globs, .gz and .zst too.
+
+        What cannot be read is listed in `rejects()`; a file that cannot be read to its end
+        is left out.  A `batch` that was ingested before is not ingested again.
+        """
+        if bnodes not in (LOCAL, BY_NAME):
+            raise InputError(f"unknown bnodes={bnodes!r}", hint=f'use "{LOCAL}" or "{BY_NAME}"')
+        files = find_files(sources)
+        splits = make_splits(
+            files,
+            f"s{self.base.last().seq + 1}",
+            format=format,
+            by_name=bnodes == BY_NAME,
+            bytes_per_split=self._bytes_per_split,
+        )
+        with self.base.writing() as start:
+            replayed = self._replayed(batch)
+            if replayed is not None:
+                return replayed
+            size = sum(s.size() * (1 if not s.is_whole else _unpacked(s.path)) for s in splits)
+            self.base.create({"buckets": self._buckets or self._chosen_buckets(size)})
+            return ingest(self._work(start), splits, batch)
+
+    def materialize(self, rules: RuleSource | None = None, *, batch: str = "") -> Report:
+        """Draw every conclusion from what was told, under these rules or those it had."""
+        with self.base.writing() as start:
+            replayed = self._replayed(batch)
+            if replayed is not None:
+                return replayed
+            self._require_facts(start)
+            program = self.program if rules is None else rulefile.open_rules(rules)
+            check(program)
+            self._require_single(program)
+            try:
+                return materialize_single(self._work(start), program, batch)
+            except NotSingleError as error:
+                raise RuleError(
+                    f"these rules cannot follow single triples over these data: {error}",
+                    hint="the embedded engine can: livefacts.Reasoner",
+                ) from error
+
+    def _require_single(self, program: Program) -> None:
+        for rule in program.rules:
+            if not follows_single_triples(rule):
+                raise RuleError(
+                    f"rule {rule.id} joins several facts, which this pipeline does not do yet",
+                    place=rule.place,
+                    hint="the embedded engine runs it: livefacts.Reasoner(rules=...)",
+                )
+        if program.facts:
+            raise RuleError(
+                "rules that come with facts are not taken here",
+                hint="ingest the facts as a file of triples",
+            )
+
+    def _work(self, start: Commit) -> Ingest:
+        buckets = int(self.base.settings["buckets"])
+        return Ingest(self.session, self.base, start, buckets, Stages(self._on_stage))
+
+    def _chosen_buckets(self, size: int) -> int:
+        cores = self.session.sparkContext.defaultParallelism
+        return min(MOST_BUCKETS, max(2 * cores, size // BYTES_PER_BUCKET + 1))
+
+    def _replayed(self, batch: str) -> Report | None:
+        for commit in self.base.commits() if batch else ():
+            if commit.batch == batch:
+                return Report(commit.seq, commit.kind, is_replay=True)
+        return None
+
+    def _require_facts(self, start: Commit) -> None:
+        if not start.seq:
+            raise LivefactsError(
+                f"there is nothing in {self.base.path} yet", hint="ingest files first"
+            )
+
+    # what there is
+
+    @property
+    def seq(self) -> int:
+        """The number of the last change."""
+        return self.base.last().seq
+
+    @property
+    def program(self) -> Program:
+        """The rules under which conclusions were last drawn."""
+        texts = self.base.read(RULES, self.base.last())["text"].to_pylist()
+        return rulefile.parse("\n".join(texts)) if texts else Program()
+
+    def facts(
+        self, *, derived: bool | None = None, decoded: bool = False, version: int | None = None
+    ) -> DataFrame:
+        """What holds, at a version or now: s, p, o and told; as ids, or decoded to texts."""
+        commit = self._commit(version)
+        facts = frames.shown(frames.facts_frame(self.session, self.base, commit))
+        told = facts["told"] > 0
+        if derived is not None:
+            facts = facts.where(~told if derived else told)
+        facts = facts.select("s", "p", "o", told.alias("told"))
+        return frames.decoded(facts, self.terms(version=version)) if decoded else facts
+
+    def delta(self, seq: int, *, decoded: bool = False) -> DataFrame:
+        """What change `seq` added (sign 1) and removed (sign -1)."""
+        commit = self.base.commit(seq)
+        found = frames.shown(frames.delta_frame(self.session, self.base, commit))
+        return frames.decoded(found, self.terms(version=seq)) if decoded else found
+
+    def terms(self, *, version: int | None = None) -> DataFrame:
+        """All terms: id and text."""
+        return frames.terms_frame(self.session, self.base, self._commit(version))
+
+    def rejects(self) -> DataFrame:
+        """What could not be read: seq, file, line, column, reason, text."""
+        return frames.rejects_frame(self.session, self.base, self.base.last())
+
+    def _commit(self, version: int | None) -> Commit:
+        return self.base.last() if version is None else self.base.commit(version)
+
+    def plan(self, rules: RuleSource | None = None) -> str:
+        """How rules are followed, in words: these, or those of the knowledge base."""
+        program = self.program if rules is None else rulefile.open_rules(rules)
+        single = [rule for rule in program.rules if follows_single_triples(rule)]
+        general = [rule for rule in program.rules if not follows_single_triples(rule)]
+        schema_only = [rule for rule in single if _is_schema_only(rule)]
+        inside = [rule for rule in single if not _is_schema_only(rule)]
+        parts = [
+            _part("schema only: closed in the driver by the embedded engine", schema_only),
+            _part(f"{SINGLE}: inside tasks, under the closed schema", inside),
+            _part("general: joins of several facts", general),
+        ]
+        state = self.base.last()
+        if state.seq and not state.notes.get("closed"):
+            parts.append("conclusions are not drawn from everything told yet: materialize()")
+        return "\n".join(part for part in parts if part)
+
+
+def _is_schema_only(rule: Rule) -> bool:
+    from livefacts.plan.split import is_schema
+
+    return all(is_schema(atom) for atom in rule.body)  # type: ignore[arg-type]
+
+
+def _part(title: str, rules: Iterable[Rule]) -> str:
+    lines = [f"  {rule.id}: {write_rule(rule)}" for rule in rules]
+    return "\n".join([title, *lines]) if lines else ""
+
+
+def _unpacked(path: str) -> int:
+    return UNPACKED if path.endswith((".gz", ".zst")) else 1

@@ -1,0 +1,60 @@
+"""Reports: what a change did, stage by stage, with times, rows and bytes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+
+@dataclass(slots=True)
+class Stage:
+    """One stage: how long it took, and how many rows and bytes came out of it."""
+
+    name: str
+    seconds: float = 0.0
+    rows: int = 0
+    bytes: int = 0
+
+    def as_line(self) -> str:
+        """The stage as a line of a table."""
+        size = f"{self.bytes / 1e6:>9.1f} MB" if self.bytes else ""
+        return f"{self.name:<24} {self.seconds:>8.2f} s {self.rows:>13,} rows {size}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a change did: its number, what it was, its stages, and figures by name."""
+
+    seq: int
+    kind: str
+    figures: dict[str, int] = field(default_factory=dict)
+    stages: tuple[Stage, ...] = ()
+    hints: tuple[str, ...] = ()
+    is_replay: bool = False
+
+    def __str__(self) -> str:
+        figures = ", ".join(f"{value:,} {name}" for name, value in self.figures.items())
+        head = f"version {self.seq}: {self.kind}{' again' if self.is_replay else ''}; {figures}"
+        lines = [head, *(f"  {stage.as_line()}" for stage in self.stages)]
+        return "\n".join([*lines, *(f"  note: {hint}" for hint in self.hints)])
+
+
+class Stages:
+    """Takes the time of stages; `on_stage` hears of each when it begins and when it is done."""
+
+    def __init__(self, on_stage: Callable[[Stage, bool], None] | None = None) -> None:
+        self.done: list[Stage] = []
+        self._tell = on_stage or (lambda stage, is_done: None)
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[Stage]:
+        """Take the time of what happens inside."""
+        stage = Stage(name)
+        self._tell(stage, False)
+        started = time.perf_counter()
+        yield stage
+        stage.seconds = time.perf_counter() - started
+        self.done.append(stage)
+        self._tell(stage, True)

@@ -1,0 +1,283 @@
+"""The stages as tasks: read and encode, settle, follow, publish.
+
+Each function here is the body of one task, and what it takes and gives is small: rows go
+through files, between stages in the exchange folder, for good into the folder of a table.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from livefacts.engine.spark.consequences import (
+    FACT_KEYS,
+    FACTS,
+    ConsequenceTable,
+    Kind,
+    fact_table,
+    summed,
+    triples_of,
+)
+from livefacts.engine.spark.encode import Encoding, clashes, encode_split
+from livefacts.engine.spark.exchange import as_columns, bucket_of, read_bucket, write_buckets
+from livefacts.engine.spark.splits import Split
+from livefacts.engine.spark.tables import (
+    CHANGES,
+    SCHEMAS,
+    TERMS,
+    TRIPLES_TABLE,
+    DataFile,
+    write_file,
+)
+from livefacts.store.xxhash import HashIds
+from livefacts.syntax.rejects import Reject
+
+TRIPLE_COLUMNS = pa.schema([(name, pa.int64()) for name in FACT_KEYS])
+TERM_COLUMNS = pa.schema([("id", pa.int64()), ("text", pa.large_string())])
+MOST_FETCHED = 5_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ReadJob:
+    """What reading tasks are told."""
+
+    encoding: Encoding
+    folder: Path
+    buckets: int
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What was read of a split, and the files in which it is."""
+
+    split: Split
+    triples: str
+    terms: str
+    rows: int
+    lines: int
+    rejects: tuple[Reject, ...]
+
+
+def read_split(job: ReadJob, split: Split) -> Read:
+    """Read and encode a split into buckets of triples and of terms."""
+    encoded = encode_split(split, job.encoding)
+    triples, terms = encoded.triples, encoded.terms
+    return Read(
+        split,
+        write_buckets(job.folder, pa.table(as_columns(triples, "spo")), triples[:, 0], job.buckets),
+        write_buckets(
+            job.folder, pa.table([terms.ids, terms.texts], TERM_COLUMNS), terms.ids, job.buckets
+        ),
+        len(triples),
+        encoded.lines,
+        encoded.rejects,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """The files in which the rows of one bucket are; `changes` have those of all buckets."""
+
+    number: int
+    buckets: int
+    facts: tuple[str, ...]
+    changes: tuple[str, ...] = ()
+    terms: tuple[str, ...] = ()
+
+    def read_facts(self) -> pa.Table:
+        """The facts of the bucket as they are now, in no order."""
+        parts = [pq.read_table(name, schema=FACTS, partitioning=None) for name in self.facts]
+        signed = [self._own(name) for name in self.changes]
+        if not signed and len(parts) == 1:
+            return parts[0]
+        facts = summed(pa.concat_tables([FACTS.empty_table(), *parts, *signed]))
+        return facts.filter(pc.or_(pc.greater(facts["support"], 0), pc.greater(facts["told"], 0)))
+
+    def _own(self, name: str) -> pa.Table:
+        changes = pq.read_table(name, schema=SCHEMAS[CHANGES], partitioning=None)
+        mine = bucket_of(changes["s"].to_numpy(), self.buckets) == self.number
+        return changes.select(FACTS.names).filter(pa.array(mine))
+
+    def read_told(self) -> HashIds:
+        """The told triples of the bucket."""
+        facts = self.read_facts()
+        return triples_of(facts.filter(pc.greater(facts["told"], 0)))
+
+    def read_terms(self) -> pa.Table:
+        """The terms of the bucket."""
+        schema = SCHEMAS[TERMS]
+        parts = [pq.read_table(name, schema=schema, partitioning=None) for name in self.terms]
+        return pa.concat_tables(
+            [TERM_COLUMNS.empty_table(), *(p.cast(TERM_COLUMNS) for p in parts)]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SettleJob:
+    """What settling tasks are told: where the tables are, and what was read."""
+
+    path: Path
+    triples: tuple[str, ...]
+    terms: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A bucket after new triples and terms were settled in it, or the clashes of its terms."""
+
+    facts: DataFile | None = None
+    terms: DataFile | None = None
+    told: int = 0
+    clashes: tuple[tuple[int, tuple[str, ...], str], ...] = ()
+
+
+def settle_bucket(job: SettleJob, bucket: Bucket) -> Settled:
+    """Deduplicate the terms and triples of a bucket, and look for clashes of terms."""
+    known = bucket.read_terms()
+    came = read_bucket(job.terms, bucket.number, TERM_COLUMNS)
+    terms = _sorted_terms(pa.concat_tables([known, came]))
+    ids, texts = terms["id"].to_numpy(), terms["text"].combine_chunks()
+    found = clashes(ids, texts) if len(ids) > 1 else {}
+    if found:
+        owners = dict(zip(known["id"].to_pylist(), known["text"].to_pylist(), strict=True))
+        return Settled(
+            clashes=tuple((id, tuple(texts), owners.get(id, "")) for id, texts in found.items())
+        )
+    is_first = np.ones(len(ids), np.bool_)
+    is_first[1:] = ids[1:] != ids[:-1]
+    is_new = is_first & ~np.isin(ids, known["id"].to_numpy())
+    new = terms.filter(pa.array(is_new)).cast(SCHEMAS[TERMS])
+    facts, told = _with_told(bucket, read_bucket(job.triples, bucket.number, TRIPLE_COLUMNS))
+    return Settled(
+        write_file(job.path / TRIPLES_TABLE, _sorted(facts), bucket.number),
+        write_file(job.path / TERMS, new, bucket.number) if len(new) else None,
+        told,
+    )
+
+
+def _sorted_terms(terms: pa.Table) -> pa.Table:
+    order = np.argsort(terms["id"].to_numpy(), kind="stable")
+    return terms.combine_chunks().take(pa.array(order))
+
+
+def _with_told(bucket: Bucket, triples: pa.Table) -> tuple[pa.Table, int]:
+    """The facts of a bucket after telling triples, and how many are told now."""
+    came = fact_table(triples_of(triples), 0, 1)
+    facts = summed(pa.concat_tables([bucket.read_facts(), came]))
+    told = pc.min_element_wise(facts["told"], 1).cast(pa.int32())
+    facts = facts.set_column(4, "told", told)
+    return facts, int(pc.sum(told).as_py() or 0)
+
+
+def _sorted(facts: pa.Table) -> pa.Table:
+    """Facts in the order of their ids, in which they are looked up."""
+    s, p, o = (facts[name].to_numpy() for name in FACT_KEYS)
+    return facts.combine_chunks().take(pa.array(np.lexsort((o, p, s))))
+
+
+# what the driver wants to know of the told triples
+
+
+def kinds_in(by_object: frozenset[int], bucket: Bucket) -> Counter[Kind]:
+    """How many told triples of each kind a bucket has."""
+    told = bucket.read_told()
+    named = np.isin(told[:, 1], np.array(sorted(by_object), np.int64))
+    found: Counter[Kind] = Counter()
+    predicates, counts = np.unique(told[~named, 1], return_counts=True)
+    for predicate, count in zip(predicates.tolist(), counts.tolist(), strict=True):
+        found[predicate, None] = count
+    pairs, counts = np.unique(told[named][:, 1:], axis=0, return_counts=True)
+    for (predicate, obj), count in zip(pairs.tolist(), counts.tolist(), strict=True):
+        found[predicate, obj] = count
+    return found
+
+
+def told_of_kinds(kinds: frozenset[Kind], bucket: Bucket) -> HashIds:
+    """The told triples of some kinds in a bucket."""
+    told = bucket.read_told()
+    return told[is_of_kinds(told, kinds)]
+
+
+def is_of_kinds(
+    triples: HashIds, kinds: frozenset[Kind]
+) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Which triples are of one of these kinds."""
+    plain = np.array(sorted(p for p, o in kinds if o is None), np.int64)
+    fits = np.isin(triples[:, 1], plain)
+    objects: dict[int, list[int]] = {}
+    for predicate, obj in kinds:
+        if obj is not None:
+            objects.setdefault(predicate, []).append(obj)
+    for predicate, named in objects.items():
+        of_predicate = np.flatnonzero(triples[:, 1] == predicate)
+        mine = np.isin(triples[of_predicate, 2], np.array(named, np.int64))
+        fits[of_predicate[mine]] = True
+    return fits
+
+
+# following and publishing
+
+
+@dataclass(frozen=True, slots=True)
+class FollowJob:
+    """What following tasks are told."""
+
+    table: ConsequenceTable
+    folder: Path
+
+
+def follow_bucket(job: FollowJob, bucket: Bucket) -> tuple[str, int]:
+    """The consequences of the told triples of a bucket, in an exchange file."""
+    heads, _ = job.table.follow(bucket.read_told())
+    found = summed(fact_table(heads, 1, 0))
+    keys = found["s"].to_numpy()
+    return write_buckets(job.folder, found, keys, bucket.buckets), len(found)
+
+
+@dataclass(frozen=True, slots=True)
+class PublishJob:
+    """What publishing tasks are told: consequences in files, and those of the schema."""
+
+    path: Path
+    files: tuple[str, ...]
+    schema: HashIds
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A bucket with its conclusions."""
+
+    file: DataFile
+    told: int
+    derived: int
+
+
+def publish_bucket(job: PublishJob, bucket: Bucket) -> Published:
+    """Write the told triples of a bucket and their conclusions, each once with its support."""
+    told = fact_table(bucket.read_told(), 0, 1)
+    followed = read_bucket(job.files, bucket.number, told.schema)
+    mine = job.schema[bucket_of(job.schema[:, 0], bucket.buckets) == bucket.number]
+    facts = summed(pa.concat_tables([told, followed, fact_table(mine, 1, 0)]))
+    return Published(
+        write_file(job.path / TRIPLES_TABLE, _sorted(facts), bucket.number),
+        len(told),
+        len(facts) - len(told),
+    )
+
+
+def without_terms(bucket: Bucket) -> Bucket:
+    """The same without the files of terms, for tasks that need none."""
+    return replace(bucket, terms=())
+
+
+def texts_in(ids: HashIds, bucket: Bucket) -> dict[int, str]:
+    """The texts of those of these ids that are in a bucket."""
+    terms = bucket.read_terms()
+    chosen = terms.filter(pa.array(np.isin(terms["id"].to_numpy(), ids)))
+    return dict(zip(chosen["id"].to_pylist(), chosen["text"].to_pylist(), strict=True))
