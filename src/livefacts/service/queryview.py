@@ -53,14 +53,17 @@ class QueryView:
 
     def follow(self, delta: Delta, came: Ids, gone: Ids) -> None:
         """Follow a change, and the quads of named graphs that came and went with it."""
-        if self._store is None:
-            return
-        if len(delta.added) + len(delta.removed) + len(came) + len(gone) > FOLLOWED:
-            self._store = None
+        # A store that fails on the way is dropped, and filled anew by the next query.
+        store, self._store = self._store, None
+        if (
+            store is None
+            or len(delta.added) + len(delta.removed) + len(came) + len(gone) > FOLLOWED
+        ):
             return
         added = [fact for fact in delta.added if isinstance(fact, Triple)]
         removed = [fact for fact in delta.removed if isinstance(fact, Triple)]
-        self._store.apply([*added, *self.quads(came)], [*removed, *self.quads(gone)])
+        store.apply([*added, *self.quads(came)], [*removed, *self.quads(gone)])
+        self._store = store
 
     def quads(self, ids: Ids) -> Iterator[Quad]:
         """Assertions of named graphs, decoded."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import count
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -284,7 +284,8 @@ class Reasoner:
         program = self._program.minus(dropped).joined(intake.program)
         with self._under(program, keep) as plan:
             change = self._change(told, quads, dict(untold), gone, plan)
-            ids = self._engine.apply(change, keep=keep)
+            with self._graphs.changed(came, gone) if keep else nullcontext():
+                ids = self._engine.apply(change, keep=keep)
         delta = Delta(
             self._seq + 1,
             ids,
@@ -333,8 +334,6 @@ class Reasoner:
 
     def _publish(self, delta: Delta, came: Ids, gone: Ids) -> None:
         self._seq += 1
-        self._graphs.remove(gone)
-        self._graphs.add(came)
         self._shown += len(delta.added) - len(delta.removed)
         self._queries.follow(delta, came, gone)
 

@@ -7,6 +7,7 @@ all other graphs, as rows of subject, predicate, object and graph.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +62,18 @@ class NamedGraphs:
         """Take back assertions, all of which are there."""
         for row in self._store.find(self._relation, quads).tolist():
             self._store.remove(self._relation, row)
+
+    @contextmanager
+    def changed(self, came: Ids, gone: Ids) -> Iterator[None]:
+        """Take these back and assert those; as before if what is done meanwhile fails."""
+        try:
+            self.remove(gone)
+            self.add(came)
+            yield
+        except BaseException:
+            self.remove(self.present(came))
+            self.add(self.missing(gone, gone[:0]))
+            raise
 
     def others(self, triples: Ids, gone: Ids) -> NDArray[np.bool_]:
         """Which of these triples some graph asserts, not counting the assertions that go."""
