@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -15,8 +16,14 @@ import pyarrow as pa
 
 from livefacts.engine.spark.consequences import Kind, make_table
 from livefacts.engine.spark.encode import Encoding, encode_terms
-from livefacts.engine.spark.exchange import run_tasks
-from livefacts.engine.spark.ingest import Ingest, bucket_files, encoding_of
+from livefacts.engine.spark.exchange import bucket_of, run_tasks
+from livefacts.engine.spark.ingest import (
+    MOST_SALTS,
+    Ingest,
+    bucket_files,
+    encoding_of,
+    term_writes,
+)
 from livefacts.engine.spark.reports import Report
 from livefacts.engine.spark.schema import ClosedSchema, SchemaCloser
 from livefacts.engine.spark.stages import (
@@ -24,6 +31,7 @@ from livefacts.engine.spark.stages import (
     FollowJob,
     Published,
     PublishJob,
+    compact_bucket,
     follow_bucket,
     kinds_in,
     publish_bucket,
@@ -35,11 +43,11 @@ from livefacts.engine.spark.tables import (
     OVERWRITE,
     RULES,
     SCHEMAS,
-    TERMS,
     TRIPLES_TABLE,
     Write,
     write_file,
 )
+from livefacts.errors import RuleError
 from livefacts.model.facts import Term
 from livefacts.rules.formula import TripleAtom, Variable
 from livefacts.rules.program import Program, Rule
@@ -82,11 +90,13 @@ def close_schema(work: Ingest, rules: Sequence[Rule], encoding: Encoding) -> Clo
 
 def materialize_single(work: Ingest, program: Program, batch: str) -> Report:
     """All conclusions of a program whose rules follow single triples; one commit."""
-    encoding = encoding_of(work.base, work.start)
+    buckets = bucket_files(work.base, work.start, work.buckets)
     with work.stages.stage("close the schema") as stage:
+        terms, encoding = settled_constants(
+            work, program.rules, encoding_of(work.base, work.start), buckets
+        )
         schema = close_schema(work, program.rules, encoding)
         stage.rows = len(schema.told) + len(schema.derived)
-    buckets = bucket_files(work.base, work.start, work.buckets)
     published = _published(work, schema, buckets)
     figures = {
         "told": sum(each.told for each in published),
@@ -96,13 +106,27 @@ def materialize_single(work: Ingest, program: Program, batch: str) -> Report:
         writes = {
             TRIPLES_TABLE: Write(tuple(each.file for each in published), OVERWRITE),
             RULES: rules_write(work, program),
-            **new_terms(work, constants_of(program.rules), encoding, buckets),
+            **term_writes(work.base, terms, encoding),
         }
         if CHANGES in work.start.versions:
             writes[CHANGES] = Write((), OVERWRITE)
         notes = {**figures, "closed": True, "path": SINGLE}
         commit = work.base.publish(work.start, "materialize", writes, batch=batch, notes=notes)
     return Report(commit.seq, "materialize", figures, tuple(work.stages.done))
+
+
+def compact(work: Ingest) -> Report:
+    """The facts as they are now in place of facts and changes; one commit."""
+    with work.stages.stage("compact") as stage:
+        task = partial(compact_bucket, work.base.path)
+        buckets = bucket_files(work.base, work.start, work.buckets)
+        files = run_tasks(work.session, task, buckets, stage.name)
+        stage.rows, stage.bytes = sum(f.rows for f in files), sum(f.size for f in files)
+    writes = {TRIPLES_TABLE: Write(tuple(files), OVERWRITE)}
+    if CHANGES in work.start.versions:
+        writes[CHANGES] = Write((), OVERWRITE)
+    commit = work.base.publish(work.start, "optimize", writes, notes={"changed": 0})
+    return Report(commit.seq, "optimize", {"facts": stage.rows}, tuple(work.stages.done))
 
 
 def _published(work: Ingest, schema: ClosedSchema, buckets: Sequence[Bucket]) -> list[Published]:
@@ -142,25 +166,28 @@ def constants_of(rules: Sequence[Rule]) -> list[Term]:
     )
 
 
-def new_terms(
-    work: Ingest, terms: Sequence[Term], encoding: Encoding, buckets: Sequence[Bucket]
-) -> dict[str, Write]:
-    """What adds those of these terms that no table has yet."""
-    from livefacts.engine.spark.exchange import bucket_of
+def settled_constants(
+    work: Ingest, rules: Sequence[Rule], encoding: Encoding, buckets: Sequence[Bucket]
+) -> tuple[dict[int, str], Encoding]:
+    """The constants of rules that no table has yet, and the encoding in which they are apart."""
+    terms = constants_of(rules)
+    for salt in range(1, MOST_SALTS):
+        found = encode_terms(terms, encoding)
+        owners = _known_texts(work, found.ids, buckets)
+        known = set(owners)
+        pairs = list(zip(found.ids.tolist(), found.texts.to_pylist(), strict=True))
+        clashing = [text for id, text in pairs if owners.setdefault(id, text) != text]
+        if not clashing:
+            return {id: text for id, text in pairs if id not in known}, encoding
+        salted = {text: encoding.id_of(text, salt) for text in clashing}
+        encoding = replace(encoding, exceptions={**encoding.exceptions, **salted})
+    raise RuleError("too many terms have the same hash", hint="please report this")
 
-    if not terms:
-        return {}
-    found = encode_terms(terms, encoding)
-    places = bucket_of(found.ids, work.buckets)
-    asked = [bucket for bucket in buckets if bucket.number in set(places.tolist())]
+
+def _known_texts(work: Ingest, ids: HashIds, buckets: Sequence[Bucket]) -> dict[int, str]:
+    homes = set(bucket_of(ids, work.buckets).tolist())
+    asked = [bucket for bucket in buckets if bucket.number in homes]
     known: dict[int, str] = {}
-    for texts in run_tasks(work.session, partial(texts_in, found.ids), asked, "known terms"):
+    for texts in run_tasks(work.session, partial(texts_in, ids), asked, "known terms"):
         known |= texts
-    files = []
-    for number in np.unique(places).tolist():
-        chosen = [i for i in np.flatnonzero(places == number) if int(found.ids[i]) not in known]
-        if chosen:
-            texts = found.texts.take(pa.array(chosen)).cast(pa.string())
-            rows = pa.table([found.ids[chosen], texts], SCHEMAS[TERMS])
-            files.append(write_file(work.base.path / TERMS, rows, number))
-    return {TERMS: Write(tuple(files))} if files else {}
+    return known

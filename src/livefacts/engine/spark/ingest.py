@@ -7,16 +7,17 @@ become exceptions with ids of their own, and the splits are read once more.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
 from livefacts.engine.spark.encode import Encoding
-from livefacts.engine.spark.exchange import remove_files, run_tasks
+from livefacts.engine.spark.exchange import bucket_of, remove_files, run_tasks
 from livefacts.engine.spark.reports import Report, Stages
 from livefacts.engine.spark.splits import Split
 from livefacts.engine.spark.stages import (
@@ -97,7 +98,7 @@ def ingest(work: Ingest, splits: Sequence[Split], batch: str) -> Report:
         commit = work.base.publish(
             work.start,
             "ingest",
-            _writes(work, settled, rejects, before, encoding),
+            _writes(work, settled, rejects, encoding),
             batch=batch,
             notes={"buckets": work.buckets, "told": figures["told"], "closed": False},
         )
@@ -174,7 +175,6 @@ def _writes(
     work: Ingest,
     settled: Sequence[Settled],
     rejects: Sequence[Reject],
-    before: Encoding,
     encoding: Encoding,
 ) -> dict[str, Write]:
     path, seq = work.base.path, work.start.seq + 1
@@ -187,12 +187,31 @@ def _writes(
         writes[CHANGES] = Write((), OVERWRITE)
     if rejects:
         writes[REJECTS] = Write((write_file(path / REJECTS, _reject_table(seq, rejects)),))
-    if encoding.exceptions != before.exceptions:
-        rows = pa.table(
-            [list(encoding.exceptions), list(encoding.exceptions.values())], SCHEMAS[EXCEPTIONS]
-        )
-        writes[EXCEPTIONS] = Write((write_file(path / EXCEPTIONS, rows),), OVERWRITE)
-    return writes
+    return writes | exception_writes(work.base, encoding)
+
+
+def term_writes(
+    base: KnowledgeBase, terms: Mapping[int, str], encoding: Encoding
+) -> dict[str, Write]:
+    """What adds new terms and exceptions."""
+    ids = np.array(sorted(terms), np.int64)
+    homes = bucket_of(ids, int(base.settings["buckets"]))
+    files = []
+    for number in np.unique(homes).tolist():
+        mine = ids[homes == number].tolist()
+        rows = pa.table([mine, [terms[each] for each in mine]], SCHEMAS[TERMS])
+        files.append(write_file(base.path / TERMS, rows, number))
+    writes = exception_writes(base, encoding)
+    return {TERMS: Write(tuple(files)), **writes} if files else writes
+
+
+def exception_writes(base: KnowledgeBase, encoding: Encoding) -> dict[str, Write]:
+    """What keeps the exceptions, where there are any."""
+    if not encoding.exceptions:
+        return {}
+    columns = [list(encoding.exceptions), list(encoding.exceptions.values())]
+    rows = pa.table(columns, SCHEMAS[EXCEPTIONS])
+    return {EXCEPTIONS: Write((write_file(base.path / EXCEPTIONS, rows),), OVERWRITE)}
 
 
 def _reject_table(seq: int, rejects: Sequence[Reject]) -> pa.Table:

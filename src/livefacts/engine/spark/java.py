@@ -66,7 +66,8 @@ def _checked(home: Path, found_by: str) -> Java:
         )
     if _number(version) < JAVA_FROM:
         raise LivefactsError(
-            f"{found_by} is {home}, whose Java {version} is too old: Spark needs {JAVA_FROM}", hint=ADVICE
+            f"{found_by} is {home}, whose Java {version} is too old: Spark needs {JAVA_FROM}",
+            hint=ADVICE,
         )
     return Java(home, version, found_by)
 

@@ -11,13 +11,15 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from livefacts.engine.spark import frames
-from livefacts.engine.spark.closing import SINGLE, materialize_single
-from livefacts.engine.spark.ingest import Ingest, ingest
+from livefacts.engine.spark.closing import SINGLE, compact, materialize_single
+from livefacts.engine.spark.ingest import Ingest, bucket_files, encoding_of, ingest
+from livefacts.engine.spark.live import Live
 from livefacts.engine.spark.reports import Report, Stage, Stages
 from livefacts.engine.spark.schema import NotSingleError, follows_single_triples
 from livefacts.engine.spark.session import require_extra
 from livefacts.engine.spark.splits import BYTES_PER_SPLIT, find_files, make_splits
 from livefacts.engine.spark.tables import RULES, Commit, KnowledgeBase
+from livefacts.engine.spark.update import Change, Facts, Updater, change_writes
 from livefacts.errors import InputError, LivefactsError, RuleError
 from livefacts.rules.program import Program, Rule
 from livefacts.rules.safety import check
@@ -59,6 +61,7 @@ class Pipeline:
         self._buckets = buckets
         self._bytes_per_split = bytes_per_split
         self._on_stage = on_stage
+        self._updating: tuple[int, Updater] | None = None
 
     # changes
 
@@ -105,6 +108,56 @@ class Pipeline:
                     f"these rules cannot follow single triples over these data: {error}",
                     hint="the embedded engine can: livefacts.Reasoner",
                 ) from error
+
+    def update(self, *, add: Facts = (), remove: Facts = (), batch: str = "") -> Report:
+        """Tell and take back triples in one change; removals come first.
+
+        `add` and `remove` are text, a Path to a file, or triples.  `delta` of the report's
+        `seq` is exactly what has come and gone.
+        """
+        with self.base.writing() as start:
+            replayed = self._replayed(batch)
+            if replayed is not None:
+                return replayed
+            self._require_closed(start)
+            stages = Stages(self._on_stage)
+            with stages.stage("open"):
+                updater = self._updater(start)
+            with stages.stage("reason") as stage:
+                change = updater.change(add, remove, f"u{start.seq + 1}".encode())
+                stage.rows = len(change.rows)
+            with stages.stage("commit"):
+                commit = self.base.publish(
+                    start,
+                    "update",
+                    change_writes(self.base, start.seq + 1, change),
+                    batch=batch,
+                    notes={"changed": start.notes.get("changed", 0) + len(change.rows)},
+                )
+            updater.keep(change)
+            self._updating = commit.seq, updater
+            return Report(commit.seq, "update", _figures(change), tuple(stages.done))
+
+    def optimize(self) -> Report:
+        """Fold what has changed since into the facts, so that reading them is quick."""
+        with self.base.writing() as start:
+            self._require_facts(start)
+            return compact(self._work(start))
+
+    def _updater(self, start: Commit) -> Updater:
+        """What makes changes to this commit; the one that made it, if it did."""
+        known = self._updating
+        if known is not None and known[0] == start.seq:
+            return known[1]
+        buckets = bucket_files(self.base, start, int(self.base.settings["buckets"]))
+        return Updater(self.program.rules, Live(buckets), encoding_of(self.base, start))
+
+    def _require_closed(self, start: Commit) -> None:
+        self._require_facts(start)
+        if not start.notes.get("closed"):
+            raise LivefactsError(
+                "conclusions are not drawn from everything told yet", hint="materialize() first"
+            )
 
     def _require_single(self, program: Program) -> None:
         for rule in program.rules:
@@ -198,6 +251,15 @@ class Pipeline:
         if state.seq and not state.notes.get("closed"):
             parts.append("conclusions are not drawn from everything told yet: materialize()")
         return "\n".join(part for part in parts if part)
+
+
+def _figures(change: Change) -> dict[str, int]:
+    return {
+        "told": change.told,
+        "untold": change.untold,
+        "added": int((change.signs > 0).sum()),
+        "removed": int((change.signs < 0).sum()),
+    }
 
 
 def _is_schema_only(rule: Rule) -> bool:

@@ -7,7 +7,8 @@ through files, between stages in the exchange folder, for good into the folder o
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +41,6 @@ from livefacts.syntax.rejects import Reject
 
 TRIPLE_COLUMNS = pa.schema([(name, pa.int64()) for name in FACT_KEYS])
 TERM_COLUMNS = pa.schema([("id", pa.int64()), ("text", pa.large_string())])
-MOST_FETCHED = 5_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ def settle_bucket(job: SettleJob, bucket: Bucket) -> Settled:
     new = terms.filter(pa.array(is_new)).cast(SCHEMAS[TERMS])
     facts, told = _with_told(bucket, read_bucket(job.triples, bucket.number, TRIPLE_COLUMNS))
     return Settled(
-        write_file(job.path / TRIPLES_TABLE, _sorted(facts), bucket.number),
+        write_file(job.path / TRIPLES_TABLE, in_order(facts), bucket.number),
         write_file(job.path / TERMS, new, bucket.number) if len(new) else None,
         told,
     )
@@ -175,7 +175,7 @@ def _with_told(bucket: Bucket, triples: pa.Table) -> tuple[pa.Table, int]:
     return facts, int(pc.sum(told).as_py() or 0)
 
 
-def _sorted(facts: pa.Table) -> pa.Table:
+def in_order(facts: pa.Table) -> pa.Table:
     """Facts in the order of their ids, in which they are looked up."""
     s, p, o = (facts[name].to_numpy() for name in FACT_KEYS)
     return facts.combine_chunks().take(pa.array(np.lexsort((o, p, s))))
@@ -186,13 +186,17 @@ def _sorted(facts: pa.Table) -> pa.Table:
 
 def kinds_in(by_object: frozenset[int], bucket: Bucket) -> Counter[Kind]:
     """How many told triples of each kind a bucket has."""
-    told = bucket.read_told()
-    named = np.isin(told[:, 1], np.array(sorted(by_object), np.int64))
+    return kinds_of_triples(bucket.read_told(), by_object)
+
+
+def kinds_of_triples(triples: HashIds, by_object: Iterable[int]) -> Counter[Kind]:
+    """How many triples of each kind there are; kinds of some predicates name the object."""
+    named = np.isin(triples[:, 1], np.array(sorted(by_object), np.int64))
     found: Counter[Kind] = Counter()
-    predicates, counts = np.unique(told[~named, 1], return_counts=True)
+    predicates, counts = np.unique(triples[~named, 1], return_counts=True)
     for predicate, count in zip(predicates.tolist(), counts.tolist(), strict=True):
         found[predicate, None] = count
-    pairs, counts = np.unique(told[named][:, 1:], axis=0, return_counts=True)
+    pairs, counts = np.unique(triples[named][:, 1:], axis=0, return_counts=True)
     for (predicate, obj), count in zip(pairs.tolist(), counts.tolist(), strict=True):
         found[predicate, obj] = count
     return found
@@ -265,15 +269,10 @@ def publish_bucket(job: PublishJob, bucket: Bucket) -> Published:
     mine = job.schema[bucket_of(job.schema[:, 0], bucket.buckets) == bucket.number]
     facts = summed(pa.concat_tables([told, followed, fact_table(mine, 1, 0)]))
     return Published(
-        write_file(job.path / TRIPLES_TABLE, _sorted(facts), bucket.number),
+        write_file(job.path / TRIPLES_TABLE, in_order(facts), bucket.number),
         len(told),
         len(facts) - len(told),
     )
-
-
-def without_terms(bucket: Bucket) -> Bucket:
-    """The same without the files of terms, for tasks that need none."""
-    return replace(bucket, terms=())
 
 
 def texts_in(ids: HashIds, bucket: Bucket) -> dict[int, str]:
@@ -281,3 +280,8 @@ def texts_in(ids: HashIds, bucket: Bucket) -> dict[int, str]:
     terms = bucket.read_terms()
     chosen = terms.filter(pa.array(np.isin(terms["id"].to_numpy(), ids)))
     return dict(zip(chosen["id"].to_pylist(), chosen["text"].to_pylist(), strict=True))
+
+
+def compact_bucket(path: Path, bucket: Bucket) -> DataFile:
+    """Write the facts of a bucket as they are now."""
+    return write_file(path / TRIPLES_TABLE, in_order(bucket.read_facts()), bucket.number)
