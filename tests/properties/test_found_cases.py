@@ -31,6 +31,16 @@ FOUND = {
         "next(?y) :- reading(?x), ?y = ?x + 1 .",
         'reading("NaN"^^xsd:double) .',
     ),
+    "of two equations the first gives the value, when what the second speaks of comes first": (
+        "both(?z) :- one(?x), other(?y), ?z = ?x, ?z = ?y .",
+        'other("01"^^xsd:integer) .',
+        "one(1) .",
+    ),
+    "of two equations the first gives the value, when what it speaks of comes first": (
+        "both(?z) :- one(?x), other(?y), ?z = ?x, ?z = ?y .",
+        "one(1) .",
+        'other("01"^^xsd:integer) .',
+    ),
 }
 
 

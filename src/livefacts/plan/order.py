@@ -93,8 +93,8 @@ class _Checks:
     """The comparisons and negations of a body that wait for their variables."""
 
     def __init__(self, rule: Rule, negated_pivot: int | None = None) -> None:
-        self.by_atoms = {v for atom in positive_atoms(rule) for v in variables_of(atom)}
         self.waiting: list[Formula] = [f for f in rule.body if isinstance(f, Comparison | Negation)]
+        self._givers = _givers(rule)
         self._before: list[Negation] = []
         self._numbers = count()
         if negated_pivot is not None:
@@ -120,7 +120,7 @@ class _Checks:
                 return None
             return [Absent(formula.atom, any(formula is earlier for earlier in self._before))]
         assert isinstance(formula, Comparison)
-        target, expression = self._binding(formula, bound)
+        target, expression = self._binding(formula)
         if target is not None:
             if not bound.issuperset(variables_of(expression)):
                 return None
@@ -130,16 +130,11 @@ class _Checks:
             return None
         return self._compared(formula)
 
-    def _binding(
-        self, formula: Comparison, bound: set[Variable]
-    ) -> tuple[Variable | None, Expression]:
-        """The variable that an `=` binds, if it does: one that no atom binds."""
-        if formula.operator == "=":
-            for one, other in ((formula.left, formula.right), (formula.right, formula.left)):
-                if not isinstance(one, Variable) or one in self.by_atoms or one in bound:
-                    continue
-                if one not in variables_of(other):
-                    return one, other
+    def _binding(self, formula: Comparison) -> tuple[Variable | None, Expression]:
+        """The variable that an `=` gives its value, if it does, and the other side."""
+        for one, other in ((formula.left, formula.right), (formula.right, formula.left)):
+            if isinstance(one, Variable) and self._givers.get(one) is formula:
+                return one, other
         return None, formula.left
 
     def _compared(self, formula: Comparison) -> list[Step]:
@@ -166,3 +161,33 @@ class _Checks:
             result = Variable(f":{next(self._numbers)}")
             return result, [*steps, Compute(result, expression.function, value, value)]
         return expression, []
+
+
+def _givers(rule: Rule) -> dict[Variable, Comparison]:
+    """The equation that gives each variable its value, where no atom does.
+
+    Of several, the first in the text that can, whichever fact the rule is taken at: `?z = ?x`
+    and `?z = ?y` with 1 and "01" hold either way, and conclude different terms.
+    """
+    known = {v for atom in positive_atoms(rule) for v in variables_of(atom)}
+    givers: dict[Variable, Comparison] = {}
+    waiting = [f for f in rule.body if isinstance(f, Comparison)]
+    while waiting:
+        ready = next((f for f in waiting if _target(f, known) or known >= {*variables_of(f)}), None)
+        if ready is None:
+            break
+        target = _target(ready, known)
+        if target is not None:
+            givers[target] = ready
+            known.add(target)
+        waiting = [f for f in waiting if f is not ready]
+    return givers
+
+
+def _target(formula: Comparison, known: set[Variable]) -> Variable | None:
+    """The lone unknown variable of an equation whose other side is known."""
+    if formula.operator == "=":
+        for one, other in ((formula.left, formula.right), (formula.right, formula.left)):
+            if isinstance(one, Variable) and one not in known and known >= {*variables_of(other)}:
+                return one
+    return None
