@@ -95,7 +95,7 @@ def draw_history(seed: int, steps: int = 10, *, graphs: bool = False) -> History
     return History(
         f"seed {seed}",
         start,
-        _draw_changes(pick, stock, start, steps),
+        draw_changes(pick, stock, start, steps),
         single_path=case.single_path,
         refuses=case.refuses and pick.random() < 0.5,
         asks=pick.random() < 0.15,
@@ -109,7 +109,7 @@ def draw_schema_history(seed: int, rules: Sequence[Rule], steps: int = 50) -> Hi
     words = draw_vocabulary(pick)
     facts = [fact for _ in range(3) for fact in schema(pick, words)[1]]
     stock = Stock((), tuple(dict.fromkeys(facts)))
-    changes = _draw_changes(pick, stock, (), steps)
+    changes = draw_changes(pick, stock, (), steps)
     return History(f"schema {seed}", tuple(rules), changes)
 
 
@@ -134,7 +134,7 @@ def _in_graphs(pick: random.Random, facts: Iterable[Triple | Fact]) -> Iterator[
             yield fact
 
 
-def _draw_changes(
+def draw_changes(
     pick: random.Random, stock: Stock, start: tuple[Rule, ...], steps: int
 ) -> tuple[Change, ...]:
     told: Statements = frozenset()

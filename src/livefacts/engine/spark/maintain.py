@@ -1,0 +1,195 @@
+"""Maintaining: a closure after facts and rules have come and gone, and what that changed.
+
+Facts that are added and removed together take one pass over the levels.  A change of rules
+takes two: what goes, under the old levels; then what comes, under the new ones.  The delta is
+exact and net: what is true now and was not, and what is no longer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from livefacts.engine.spark.lower import constants_of, widest
+from livefacts.engine.spark.materialize import ALL, Closure, close
+from livefacts.engine.spark.passing import HOLDS, Pass, Way
+from livefacts.engine.spark.rounds import SMALL, Setting, heads_sql, kept
+from livefacts.engine.spark.table import COUNTERS, Form, packed, unpacked, widened, width_of
+from livefacts.plan.operators import Plan, RulePlan
+from livefacts.plan.rulechange import RuleChange, rule_change
+
+Facts = Mapping[int, DataFrame]
+NO_FACTS: Facts = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A closure after a change, and the facts that came (sign 1) and went (sign -1)."""
+
+    closure: Closure
+    delta: DataFrame
+
+    def came(self, shape: int) -> DataFrame:
+        """The facts of one shape that are true now and were not before."""
+        return unpacked(self.closure.form, self.delta.where("sign > 0"), shape)
+
+    def went(self, shape: int) -> DataFrame:
+        """The facts of one shape that are no longer true."""
+        return unpacked(self.closure.form, self.delta.where("sign < 0"), shape)
+
+
+def change(
+    closure: Closure,
+    added: Facts = NO_FACTS,
+    removed: Facts = NO_FACTS,
+    *,
+    plan: Plan | None = None,
+    way: Way = Way.COUNTING_DRED,
+    limit: int | None = None,
+) -> Changed:
+    """The closure with facts told and no longer told, and under another plan if one is given.
+
+    What is both added and removed is there afterwards.
+    """
+    closure = _made_wide(closure, plan or closure.plan, (*added, *removed))
+    session, form = closure.setting.session, closure.form
+    coming, going = packed(session, form, added), packed(session, form, removed)
+    if way is Way.RECOMPUTE:
+        return _recomputed(closure, coming, going, plan or closure.plan, limit)
+    if plan is None or plan == closure.plan:
+        return _one_pass(closure, coming, going, way, limit)
+    return _two_passes(closure, coming, going, rule_change(closure.plan, plan), way, limit)
+
+
+def _made_wide(closure: Closure, plan: Plan, shapes: tuple[int, ...]) -> Closure:
+    """The closure in a table that is wide enough, and its terms with those of the plan."""
+    closure.setting.terms.put(constants_of(plan))
+    width = max([closure.form.width, widest(plan), *map(width_of, shapes)])
+    form = Form(width, closure.form.worlds)
+    return replace(closure, form=form, rows=widened(closure.rows, closure.form, form))
+
+
+def _recomputed(
+    closure: Closure, added: DataFrame, removed: DataFrame, plan: Plan, limit: int | None
+) -> Changed:
+    keys = list(closure.form.keys)
+    told = closure.rows.where("told > 0").select(*keys).join(removed, keys, "left_anti")
+    told = told.unionAll(added).distinct()
+    fresh = close(closure.setting, plan, closure.form, told, limit)
+    signed = _signed(fresh.rows, keys, 1).unionAll(_signed(closure.rows, keys, -1))
+    return Changed(fresh, _net(closure, signed))
+
+
+def _signed(rows: DataFrame, keys: list[str], sign: int) -> DataFrame:
+    return rows.select(*keys, F.lit(sign).alias("sign"))
+
+
+def _net(closure: Closure, signed: DataFrame) -> DataFrame:
+    summed = signed.groupBy(*closure.form.keys).agg(F.sum("sign").cast("int").alias("sign"))
+    return kept(summed.where("sign <> 0"), closure.is_small)
+
+
+def _one_pass(
+    closure: Closure, added: DataFrame, removed: DataFrame, way: Way, limit: int | None
+) -> Changed:
+    work = _begun(closure, added, removed, way, limit)
+    for level in closure.plan.levels:
+        work.follow(level, level)
+    return _ended(closure, work)
+
+
+def _two_passes(
+    closure: Closure,
+    added: DataFrame,
+    removed: DataFrame,
+    change: RuleChange,
+    way: Way,
+    limit: int | None,
+) -> Changed:
+    nothing = added.limit(0)
+    # What is added as well is not removed: it would only fall and come back.
+    removed = removed.join(added, list(closure.form.keys), "left_anti")
+    work = _begun(closure, nothing, removed, way, limit)
+    for level, dropped in zip(change.kept, change.dropped, strict=True):
+        work.follow(level, level, dropped=dropped)
+    first = _ended(closure, work)
+    middle = _moved(replace(first.closure, plan=change.plan), change.recursive)
+    work = _begun(middle, added, nothing, way, limit)
+    for level, losing, gained in zip(change.new_levels, change.losing, change.levels, strict=True):
+        work.follow(level, losing, gained=gained)
+    second = _ended(middle, work)
+    return Changed(second.closure, _net(closure, first.delta.unionAll(second.delta)))
+
+
+def _moved(closure: Closure, plans: tuple[RulePlan, ...]) -> Closure:
+    """The instances of rules that have become recursive, in the other counter."""
+    if not plans:
+        return closure
+    setting, form = closure.setting, closure.form
+    text = heads_sql(setting, form, [(plan, ALL) for plan in plans], [])
+    moved = setting.query(text, facts=closure.rows.select(*form.keys))
+    moved = moved.selectExpr(*form.keys, "0L AS told", "-recursive AS plain", "recursive")
+    rows = closure.rows.select(*form.keys, *COUNTERS).unionAll(moved)
+    sums = rows.groupBy(*form.keys).agg(*(F.sum(name).alias(name) for name in COUNTERS))
+    return replace(closure, rows=kept(sums, closure.is_small))
+
+
+def _begun(
+    closure: Closure, added: DataFrame, removed: DataFrame, way: Way, limit: int | None
+) -> Pass:
+    """A pass that begins with facts told and no longer told."""
+    form = closure.form
+    text = _telling(form, closure.is_small)
+    frames = {"base": closure.rows, "added": added, "removed": removed}
+    touched = closure.setting.query(text, **frames)
+    base = None if closure.is_small else closure.rows
+    return Pass(closure.setting, form, base, touched, way, limit)
+
+
+def _telling(form: Form, is_small: bool) -> str:
+    """The facts that a change touches at first; all facts, where they are few."""
+    keys, zeros = form.listed(), "0L AS told, 0L AS plain, 0L AS recursive"
+    changed = f"(SELECT {keys} FROM {{added}} UNION ALL SELECT {keys} FROM {{removed}})"
+    among = "" if is_small else f"LEFT SEMI JOIN {changed} x ON {form.same('b', 'x')}"
+    rows = (
+        f"SELECT {form.listed('b')}, b.told, b.plain, b.recursive, 1 AS was, 0 AS adds, "
+        f"0 AS removes FROM {{base}} b {among} "
+        f"UNION ALL SELECT {keys}, {zeros}, 0, 1, 0 FROM {{added}} "
+        f"UNION ALL SELECT {keys}, {zeros}, 0, 0, 1 FROM {{removed}}"
+    )
+    merged = (
+        f"SELECT {keys}, SUM(told) AS before, IF(MAX(adds) = 1, 1L, IF(MAX(removes) = 1, 0L, "
+        "SUM(told))) AS told, SUM(plain) AS plain, SUM(recursive) AS recursive, MAX(was) AS was "
+        f"FROM ({rows}) GROUP BY {keys}"
+    )
+    return (
+        f"SELECT {keys}, was, told, plain, recursive, IF(before > told, 1, 0) AS lost, "
+        f"was AS held, 0 AS down, 0 AS up FROM ({merged}) WHERE was = 1 OR told = 1"
+    )
+
+
+def _ended(closure: Closure, work: Pass) -> Changed:
+    form, touched = closure.form, work.touched
+    delta = touched.where(f"was <> IF({HOLDS}, 1, 0)")
+    signed = delta.selectExpr(*form.keys, "IF(was = 1, -1, 1) AS sign")
+    columns = [*form.keys, *COUNTERS]
+    rows = touched.where(HOLDS).select(*columns)
+    if not closure.is_small:
+        untouched = closure.rows.join(touched, list(form.keys), "left_anti")
+        rows = untouched.select(*columns).unionAll(rows)
+    size = closure.size + _growth(signed)
+    small = size <= SMALL
+    return Changed(
+        replace(closure, rows=kept(rows, small), size=size), kept(signed, closure.is_small)
+    )
+
+
+def _growth(signed: DataFrame) -> int:
+    return int(signed.agg(F.sum("sign")).collect()[0][0] or 0)
+
+
+__all__ = ["Changed", "Setting", "Way", "change"]
