@@ -15,9 +15,9 @@ from typing import Any
 
 from pyoxigraph import Triple
 from tests.oracle import Row, conclusion, instances, model, row_of, violations_in
-from tests.properties.histories import Change, Stock, draw_changes
+from tests.properties.histories import Stock, draw_changes
 from tests.properties.programs import draw_case
-from tests.properties.worlds import SmallTerms, Worlds, decoded, found, frames, is_inner
+from tests.properties.worlds import decoded, found, frames, is_inner
 
 from livefacts.engine.spark.maintain import Way, change
 from livefacts.engine.spark.materialize import Closure, joined_plan, materialize
@@ -115,7 +115,7 @@ def _draw_world(pick: random.Random, stock: Stock, steps: int) -> World:
     return World(tuple(t for t, _ in history), tuple(on for _, on in history))
 
 
-def differences(abreast: Abreast, setting: Setting, way: Way) -> Iterator[str]:
+def differences(abreast: Abreast, setting: Setting, way: Way = Way.COUNTING_DRED) -> Iterator[str]:
     """Where Spark differs from the oracle after a step, in words."""
     plan = joined_plan(abreast.plan_rules(0))
     told = _told(abreast, 0)
@@ -197,11 +197,10 @@ def _unlike_delta(
         if not is_inner(fact):
             signed[row.k][fact] += row.sign
     for k in after:
-        expected = {row: 1 for row in after[k] - before[k]}
+        expected = dict.fromkeys(after[k] - before[k], 1)
         expected |= {row: -1 for row in before[k] - after[k] if not is_inner(row)}
         if dict(signed[k]) != expected:
-            odd = {row for row in signed[k].keys() | expected if signed[k][row] != expected.get(row)}
+            odd = {
+                row for row in signed[k].keys() | expected if signed[k][row] != expected.get(row)
+            }
             yield f"step {step}, world {k}: the delta is wrong about {sorted(odd, key=str)[:3]}"
-
-
-__all__ = ["Change", "SmallTerms", "Worlds", "differences", "draw_abreast"]

@@ -8,9 +8,8 @@ compared with the oracle.
 from __future__ import annotations
 
 import hashlib
-import os
-import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -25,14 +24,6 @@ from livefacts.engine.spark.terms import term_of, text_of
 from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.store.rows import TRIPLES
 
-SETTINGS = {
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.log.level": "ERROR",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-}
 TINY = {
     # Tables here have some dozens of rows: plans are made often and run shortly.
     "spark.sql.shuffle.partitions": "1",
@@ -45,16 +36,15 @@ TINY = {
 Worlds = Mapping[int, Iterable[Triple | Fact]]
 
 
-def tiny_session() -> SparkSession:
-    """The session of this process, set up for tables of a few rows."""
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.master("local[2]")
-    for name, value in SETTINGS.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
+@contextmanager
+def tiny(session: SparkSession) -> Iterator[SparkSession]:
+    """The session, set up for tables of a few rows; afterwards as it was."""
+    before = {name: session.conf.get(name) for name in TINY}
     for name, value in TINY.items():
         session.conf.set(name, value)
-    return session
+    yield session
+    for name, value in before.items():
+        session.conf.set(name, str(value))
 
 
 class SmallTerms:

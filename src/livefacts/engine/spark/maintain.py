@@ -17,7 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from livefacts.engine.spark.lower import constants_of, widest
 from livefacts.engine.spark.materialize import ALL, Closure, close
 from livefacts.engine.spark.passing import HOLDS, Pass, Way
-from livefacts.engine.spark.rounds import SMALL, Setting, heads_sql, kept
+from livefacts.engine.spark.rounds import SMALL, heads_sql, kept
 from livefacts.engine.spark.table import COUNTERS, Form, packed, unpacked, widened, width_of
 from livefacts.plan.operators import Plan, RulePlan
 from livefacts.plan.rulechange import RuleChange, rule_change
@@ -190,6 +190,3 @@ def _ended(closure: Closure, work: Pass) -> Changed:
 
 def _growth(signed: DataFrame) -> int:
     return int(signed.agg(F.sum("sign")).collect()[0][0] or 0)
-
-
-__all__ = ["Changed", "Setting", "Way", "change"]

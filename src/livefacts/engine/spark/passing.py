@@ -128,8 +128,8 @@ class Pass:
             (plan, Views(came, old, old, old, mid))
             for plan in self._matching(level.negative, self._below.came)
         ]
-        plans += [(plan, Views(old, old, old, old)) for plan in dropped.gained]
-        values = [self._old_values(plan, old, everywhere=True) for plan in dropped.new_aggregates]
+        plans += [(plan, Views(old, old, old, old)) for plan in dropped.plans]
+        values = [self._old_values(plan, old, everywhere=True) for plan in dropped.aggregates]
         values += [self._old_values(plan, old) for plan in self._unsettled(level.aggregates)]
         next_down = f"IF(down > 0, down, IF({self._is_doomed()}, 2, 0))"
         going = self._status.doomed
@@ -157,8 +157,8 @@ class Pass:
         gone = _changed("was = 1 AND held = 0", self._form)
         views = Views(gone, stays, stays, held, self._view("was = 1 OR held = 1"))
         plans = [(plan, views) for plan in self._matching(kept.negative, self._below.lost)]
-        plans += [(plan, Views(stays, stays, stays, held)) for plan in gained.gained]
-        values = [self._new_values(plan, held, everywhere=True) for plan in gained.new_aggregates]
+        plans += [(plan, Views(stays, stays, stays, held)) for plan in gained.plans]
+        values = [self._new_values(plan, held, everywhere=True) for plan in gained.aggregates]
         values += [self._new_values(plan, held) for plan in self._unsettled(kept.aggregates)]
         coming = self._status.came | self._status.back
         next_up = f"IF(up > 0, up, IF({HOLDS} AND NOT {STAYS}, 2, 0))"
