@@ -21,6 +21,7 @@ JOBS = (
     "explain",
     "verify",
     "dump",
+    "spark",
     "generate",
     "bench",
     "doctor",
@@ -42,6 +43,11 @@ def test_help_lists_the_jobs_in_the_order_in_which_they_are_needed() -> None:
         "rules profile",
         "generate university",
         "generate ontology",
+        "spark ingest",
+        "spark materialize",
+        "spark update",
+        "spark facts",
+        "spark plan",
     ],
 )
 def test_the_help_of_every_job_has_an_example(job: str) -> None:
@@ -49,6 +55,7 @@ def test_the_help_of_every_job_has_an_example(job: str) -> None:
     assert ended.code == 0
     assert f"livefacts {job}" in ended.out.replace("Usage: livefacts", "") or job in (
         "rules",
+        "spark",
         "generate",
     )
 

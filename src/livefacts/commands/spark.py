@@ -1,0 +1,148 @@
+"""`livefacts spark`: a knowledge base in a folder, filled and kept true by Spark.
+
+Each job says what it did on standard error, stage by stage; facts and changes go to
+standard output as N-Triples and RDF Patch.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from livefacts.commands.options import BlankNodes, Bnodes, Derived, InputFormat, Rules
+from livefacts.commands.terminal import ExitCode, is_watched, say
+
+if TYPE_CHECKING:
+    from livefacts.engine.spark.pipeline import Pipeline
+    from livefacts.engine.spark.reports import Stage
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+Base = Annotated[
+    str, typer.Option("--kb", metavar="FOLDER", help="The knowledge base; made by `ingest`.")
+]
+Master = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="Spark's master, such as spark://host:7077 or yarn.",
+        show_default="local",
+    ),
+]
+Batch = Annotated[
+    str, typer.Option(metavar="ID", help="Do nothing if this batch was taken in before.")
+]
+
+
+@app.command("ingest", short_help="Read files into a knowledge base.")
+def ingest_command(
+    files: Annotated[
+        list[str],
+        typer.Argument(metavar="FILES", help="RDF files or quoted globs, .gz and .zst too."),
+    ],
+    kb: Base,
+    master: Master = None,
+    bnodes: Bnodes = BlankNodes.local,
+    input_format: InputFormat = None,
+    batch: Batch = "",
+) -> None:
+    """Read RDF files in tasks, and keep every triple and term once.
+
+    Lines and files that cannot be read are listed in the `rejects` table; the command then
+    ends with 3.
+
+    \b
+    livefacts spark ingest 'data/*.nt.gz' --kb kb/
+    livefacts spark ingest big.nt --kb kb/ --master 'local[8]'
+    """
+    report = _pipeline(kb, master).ingest(
+        files, format=input_format, bnodes=bnodes.value, batch=batch
+    )
+    say(str(report))
+    if report.figures.get("rejected"):
+        raise typer.Exit(ExitCode.SOME_REJECTED)
+
+
+@app.command("materialize", short_help="Draw every conclusion.")
+def materialize_command(
+    kb: Base, rules: Rules = None, master: Master = None, batch: Batch = ""
+) -> None:
+    """Draw every conclusion of the rules, or of those that the knowledge base has already.
+
+    \b
+    livefacts spark materialize --kb kb/ --rules rho-df
+    livefacts spark materialize --kb kb/
+    """
+    say(str(_pipeline(kb, master).materialize(rules, batch=batch)))
+
+
+@app.command("update", short_help="Tell and take back triples.")
+def update_command(
+    kb: Base,
+    add: Annotated[
+        str | None, typer.Option("--add", metavar="FILE", help="Triples that are told.")
+    ] = None,
+    remove: Annotated[
+        str | None, typer.Option("--remove", metavar="FILE", help="Triples that are taken back.")
+    ] = None,
+    master: Master = None,
+    batch: Batch = "",
+) -> None:
+    """Change what is told, and print as RDF Patch what became true and what ended.
+
+    \b
+    livefacts spark update --kb kb/ --add new.nt --remove gone.nt
+    """
+    pipeline = _pipeline(kb, master)
+    report = pipeline.update(
+        add=Path(add) if add else (), remove=Path(remove) if remove else (), batch=batch
+    )
+    say(str(report))
+    if not report.is_replay:
+        for row in pipeline.delta(report.seq, decoded=True).toLocalIterator():
+            sys.stdout.write(f"{'A' if row.sign > 0 else 'D'} {row.s} {row.p} {row.o} .\n")
+
+
+@app.command("facts", short_help="Print what holds.")
+def facts_command(
+    kb: Base,
+    version: Annotated[
+        int | None, typer.Option(metavar="N", help="As it was after change N.")
+    ] = None,
+    derived: Derived = None,
+    master: Master = None,
+) -> None:
+    """Print what holds as N-Triples.
+
+    \b
+    livefacts spark facts --kb kb/ --derived | head
+    livefacts spark facts --kb kb/ --version 1 | sort > before.nt
+    """
+    facts = _pipeline(kb, master).facts(derived=derived, decoded=True, version=version)
+    for row in facts.toLocalIterator():
+        sys.stdout.write(f"{row.s} {row.p} {row.o} .\n")
+
+
+@app.command("plan", short_help="Say where each rule runs.")
+def plan_command(kb: Base, rules: Rules = None, master: Master = None) -> None:
+    """Say which rules the driver closes and which run inside tasks.
+
+    \b
+    livefacts spark plan --kb kb/ --rules rdfs
+    """
+    typer.echo(_pipeline(kb, master).plan(rules))
+
+
+def _pipeline(kb: str, master: str | None) -> Pipeline:
+    from livefacts.engine.spark.pipeline import Pipeline
+    from livefacts.engine.spark.session import session
+
+    return Pipeline(session(master), kb, on_stage=_show_stage if is_watched() else None)
+
+
+def _show_stage(stage: Stage, is_done: bool) -> None:
+    if not is_done:
+        say(f"  {stage.name} ...")

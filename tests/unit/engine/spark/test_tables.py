@@ -1,0 +1,160 @@
+"""The knowledge base on disk: commits are all or nothing, and strangers are refused."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from tests.system.running import environment
+
+import livefacts as lf
+from livefacts.cli import run
+from livefacts.engine.spark.tables import (
+    RULES,
+    SCHEMAS,
+    TERMS,
+    Commit,
+    ConflictError,
+    KnowledgeBase,
+    Write,
+    write_file,
+)
+from livefacts.spark import Pipeline
+
+TRIPLE = "<http://example.org/a> <http://example.org/p> <http://example.org/b> .\n"
+OTHER = "<http://example.org/a> <http://example.org/p> <http://example.org/c> .\n"
+DYING = """
+import os, sys
+from livefacts.engine.spark import tables
+from tests.unit.engine.spark.test_tables import two_tables
+base = tables.KnowledgeBase(sys.argv[1])
+base.reached = lambda step: os._exit(9) if step == sys.argv[2] else None
+with base.writing() as start:
+    two_tables(base, start, "second")
+"""
+
+
+def two_tables(base: KnowledgeBase, start: Commit, text: str) -> Commit:
+    """A change of two tables that tells its own name."""
+    rows = pa.table([[start.seq], [text]], SCHEMAS[RULES])
+    terms = pa.table([[len(text)], [text]], SCHEMAS[TERMS])
+    writes = {
+        TERMS: Write((write_file(base.path / TERMS, terms),)),
+        RULES: Write((write_file(base.path / RULES, rows),)),
+    }
+    return base.publish(start, "test", writes, notes={})
+
+
+def texts(base: KnowledgeBase, table: str) -> list[str]:
+    return sorted(base.read(table, base.last())["text"].to_pylist())
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> KnowledgeBase:
+    made = KnowledgeBase(tmp_path / "kb")
+    made.create({"buckets": 1})
+    with made.writing() as start:
+        two_tables(made, start, "first")
+    return made
+
+
+@pytest.mark.parametrize("step", ["data written", "terms committed", "rules committed"])
+def test_a_writer_that_dies_inside_a_commit_leaves_what_was_there(
+    base: KnowledgeBase, step: str
+) -> None:
+    root = Path(__file__).parents[4]
+    done = subprocess.run(
+        [sys.executable, "-c", DYING, str(base.path), step],
+        cwd=root,
+        env=environment() | {"PYTHONPATH": f"{root}:{root / 'src'}"},
+        check=False,
+    )
+    assert done.returncode == 9
+    again = KnowledgeBase(base.path)
+    assert again.last().seq == 1
+    assert texts(again, TERMS) == texts(again, RULES) == ["first"]
+    with again.writing() as start:
+        two_tables(again, start, "third")
+    assert texts(again, TERMS) == texts(again, RULES) == ["first", "third"]
+
+
+def test_a_second_writer_is_refused_while_the_first_one_writes(base: KnowledgeBase) -> None:
+    other = KnowledgeBase(base.path)
+    with (
+        base.writing(),
+        pytest.raises(ConflictError, match="someone else is writing"),
+        other.writing(),
+    ):
+        pass
+
+
+def test_a_writer_that_starts_from_an_old_state_is_refused(base: KnowledgeBase) -> None:
+    old = base.last()
+    two_tables(base, old, "second")
+    with pytest.raises(ConflictError, match="version 2"):
+        two_tables(KnowledgeBase(base.path), old, "late")
+    assert texts(KnowledgeBase(base.path), TERMS) == ["first", "second"]
+
+
+def test_every_earlier_version_stays_readable(base: KnowledgeBase) -> None:
+    for number in range(2, 5):
+        two_tables(base, base.last(), f"text {number}")
+    again = KnowledgeBase(base.path)
+    counts = [len(again.read(TERMS, again.commit(seq))) for seq in (1, 2, 3, 4)]
+    assert counts == [1, 2, 3, 4]
+
+
+def test_a_folder_that_is_something_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
+    with pytest.raises(lf.InputError, match="no knowledge base"):
+        KnowledgeBase(tmp_path)
+    with pytest.raises(lf.InputError, match="is a file"):
+        KnowledgeBase(tmp_path / "notes.txt")
+
+
+def test_a_newer_layout_is_refused_with_what_to_do(base: KnowledgeBase) -> None:
+    (base.path / "livefacts.json").write_text(json.dumps({"format": 99}), encoding="utf-8")
+    with pytest.raises(lf.InputError, match="newer livefacts") as refused:
+        KnowledgeBase(base.path)
+    assert "upgrade" in refused.value.hint
+
+
+def test_the_command_line_ingests_materializes_updates_and_prints(
+    spark: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told, new = tmp_path / "told.nt", tmp_path / "new.nt"
+    told.write_text(TRIPLE, encoding="utf-8")
+    new.write_text(OTHER, encoding="utf-8")
+    kb = ["--kb", str(tmp_path / "kb")]
+    assert run(["spark", "ingest", str(told), *kb]) == 0
+    assert "1 told" in capsys.readouterr().err
+    assert run(["spark", "materialize", "--rules", "rho-df", *kb]) == 0
+    assert "publish" in capsys.readouterr().err
+    assert run(["spark", "update", "--add", str(new), "--remove", str(told), *kb]) == 0
+    printed = sorted(capsys.readouterr().out.splitlines())
+    assert printed == [f"A {OTHER.strip()}", f"D {TRIPLE.strip()}"]
+    assert run(["spark", "facts", *kb]) == 0
+    assert capsys.readouterr().out == OTHER
+    assert run(["spark", "facts", "--version", "2", *kb]) == 0
+    assert capsys.readouterr().out == TRIPLE
+
+
+def test_the_view_in_the_documentation_over_the_tables_gives_the_facts(
+    spark: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "told.nt").write_text(TRIPLE + OTHER, encoding="utf-8")
+    pipeline = Pipeline(spark, tmp_path / "kb", buckets=2)
+    pipeline.ingest(tmp_path / "told.nt")
+    pipeline.materialize("rho-df")
+    pipeline.update(remove=OTHER)
+    page = (Path(__file__).parents[4] / "docs" / "spark.md").read_text(encoding="utf-8")
+    view = page.split("```sql\n")[1].split("```")[0].replace("CREATE VIEW facts AS", "")
+    for table in ("facts_3", "changes"):
+        files = pipeline.base.files(table, pipeline.base.last())
+        spark.read.parquet(*files).createOrReplaceTempView(table)
+    assert spark.sql(view).count() == pipeline.facts().count() == 1
