@@ -55,6 +55,7 @@ from livefacts.syntax.rulefile import RuleSource
 
 if TYPE_CHECKING:
     from livefacts.service.explaining import Explanation
+    from livefacts.service.keeping import Kept
     from livefacts.service.results import QueryResult
     from livefacts.service.verifying import Report
 
@@ -100,12 +101,26 @@ class Reasoner:
         self.prefixes: dict[str, str] = {}
         """Prefixes that queries may use undeclared; loaded files and rules add theirs."""
         self._scopes = count(1)
+        self._base: Kept | None = None
         self._seq = 0
         self._shown = 0
         program = rulefile.open_rules(rules)
         if program.rules or program.facts:
             self.add_rules(program)
             self._seq = 0
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Reasoner:
+        """The knowledge base that a Spark pipeline keeps in a folder, live in this process."""
+        from livefacts.service.keeping import opened
+
+        return opened(cls, path)
+
+    def checkpoint(self) -> int:
+        """Write what is told and concluded back to the opened folder; the new version's number."""
+        from livefacts.service.keeping import written
+
+        return written(self)
 
     # changes
 

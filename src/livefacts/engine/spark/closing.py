@@ -173,7 +173,7 @@ def settled_constants(
     terms = constants_of(rules)
     for salt in range(1, MOST_SALTS):
         found = encode_terms(terms, encoding)
-        owners = _known_texts(work, found.ids, buckets)
+        owners = known_texts(work, found.ids, buckets)
         known = set(owners)
         pairs = list(zip(found.ids.tolist(), found.texts.to_pylist(), strict=True))
         clashing = [text for id, text in pairs if owners.setdefault(id, text) != text]
@@ -184,7 +184,8 @@ def settled_constants(
     raise RuleError("too many terms have the same hash", hint="please report this")
 
 
-def _known_texts(work: Ingest, ids: HashIds, buckets: Sequence[Bucket]) -> dict[int, str]:
+def known_texts(work: Ingest, ids: HashIds, buckets: Sequence[Bucket]) -> dict[int, str]:
+    """The texts that the tables have for ids."""
     homes = set(bucket_of(ids, work.buckets).tolist())
     asked = [bucket for bucket in buckets if bucket.number in homes]
     known: dict[int, str] = {}

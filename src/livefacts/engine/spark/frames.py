@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from livefacts.engine.spark.tables import (
     CHANGES,
+    PREDICATES_TABLE,
     REJECTS,
     SCHEMAS,
     TERMS,
@@ -21,7 +22,12 @@ from livefacts.store.xxhash import KIND_MASK
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-TYPES = {pa.int64(): "long", pa.int32(): "int", pa.string(): "string"}
+TYPES = {
+    pa.int64(): "long",
+    pa.int32(): "int",
+    pa.string(): "string",
+    pa.list_(pa.int64()): "array<long>",
+}
 KEYS = ("s", "p", "o")
 
 
@@ -84,6 +90,30 @@ def delta_frame(session: SparkSession, base: KnowledgeBase, commit: Commit) -> D
     old = facts_frame(session, base, before).select(*KEYS)
     added = new.exceptAll(old).withColumn("sign", F.lit(1))
     return added.unionByName(old.exceptAll(new).withColumn("sign", F.lit(-1)))
+
+
+def predicates_frame(
+    session: SparkSession, base: KnowledgeBase, commit: Commit, terms: DataFrame
+) -> DataFrame:
+    """Predicate facts: name, arguments as ids, told; without hidden predicates."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    facts = frame(session, base, PREDICATES_TABLE, commit)
+    names = terms.select(terms["id"].alias("pred"), F.substring("text", 2, 1 << 30).alias("name"))
+    named = facts.join(names, "pred").where(~F.col("name").startswith("_"))
+    return named.select("name", "arguments", (F.col("told") > 0).alias("told"))
+
+
+def decoded_arguments(facts: DataFrame, terms: DataFrame) -> DataFrame:
+    """Predicate facts with the texts of their arguments in place of ids."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    keys = ["name", "arguments", "told"]
+    each = facts.select(*keys, F.posexplode_outer("arguments").alias("_at", "id"))
+    texts = each.join(terms, "id", "left").select(*keys, F.struct("_at", "text").alias("_one"))
+    listed = texts.groupBy(*keys).agg(F.array_sort(F.collect_list("_one")).alias("_all"))
+    present = F.filter(F.col("_all.text"), lambda text: text.isNotNull())
+    return listed.select("name", present.alias("arguments"), "told")
 
 
 def terms_frame(session: SparkSession, base: KnowledgeBase, commit: Commit) -> DataFrame:

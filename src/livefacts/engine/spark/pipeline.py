@@ -20,7 +20,7 @@ from livefacts.engine.spark.session import require_extra
 from livefacts.engine.spark.splits import BYTES_PER_SPLIT, find_files, make_splits
 from livefacts.engine.spark.tables import RULES, Commit, KnowledgeBase
 from livefacts.engine.spark.update import Change, Facts, Updater, change_writes
-from livefacts.errors import InputError, LivefactsError, RuleError
+from livefacts.errors import InputError, LivefactsError
 from livefacts.rules.program import Program, Rule
 from livefacts.rules.safety import check
 from livefacts.syntax import rulefile
@@ -100,14 +100,20 @@ class Pipeline:
             self._require_facts(start)
             program = self.program if rules is None else rulefile.open_rules(rules)
             check(program)
-            self._require_single(program)
+            if not self._is_single(program):
+                return self._close_general(start, program, batch=batch)
             try:
                 return materialize_single(self._work(start), program, batch)
-            except NotSingleError as error:
-                raise RuleError(
-                    f"these rules cannot follow single triples over these data: {error}",
-                    hint="the embedded engine can: livefacts.Reasoner",
-                ) from error
+            except NotSingleError:
+                return self._close_general(start, program, batch=batch)
+
+    def _is_single(self, program: Program) -> bool:
+        return not program.facts and all(map(follows_single_triples, program.rules))
+
+    def _close_general(self, start: Commit, program: Program, *, batch: str) -> Report:
+        from livefacts.engine.spark.general import close_general
+
+        return close_general(self._work(start), program, batch=batch)
 
     def update(self, *, add: Facts = (), remove: Facts = (), batch: str = "") -> Report:
         """Tell and take back triples in one change; removals come first.
@@ -120,6 +126,8 @@ class Pipeline:
             if replayed is not None:
                 return replayed
             self._require_closed(start)
+            if start.notes.get("path") != SINGLE:
+                return self._recompute(start, add, remove, batch)
             stages = Stages(self._on_stage)
             with stages.stage("open"):
                 updater = self._updater(start)
@@ -159,19 +167,12 @@ class Pipeline:
                 "conclusions are not drawn from everything told yet", hint="materialize() first"
             )
 
-    def _require_single(self, program: Program) -> None:
-        for rule in program.rules:
-            if not follows_single_triples(rule):
-                raise RuleError(
-                    f"rule {rule.id} joins several facts, which this pipeline does not do yet",
-                    place=rule.place,
-                    hint="the embedded engine runs it: livefacts.Reasoner(rules=...)",
-                )
-        if program.facts:
-            raise RuleError(
-                "rules that come with facts are not taken here",
-                hint="ingest the facts as a file of triples",
-            )
+    def _recompute(self, start: Commit, add: Facts, remove: Facts, batch: str) -> Report:
+        """An update under general rules: all conclusions anew from what is told then."""
+        from livefacts.engine.spark.general import updated_general
+
+        scope = f"u{start.seq + 1}".encode()
+        return updated_general(self._work(start), self.program, add, remove, scope, batch)
 
     def _work(self, start: Commit) -> Ingest:
         buckets = int(self.base.settings["buckets"])
@@ -218,6 +219,12 @@ class Pipeline:
         facts = facts.select("s", "p", "o", told.alias("told"))
         return frames.decoded(facts, self.terms(version=version)) if decoded else facts
 
+    def predicate_facts(self, *, decoded: bool = False, version: int | None = None) -> DataFrame:
+        """The predicate facts that hold: name, arguments and told."""
+        terms = self.terms(version=version)
+        facts = frames.predicates_frame(self.session, self.base, self._commit(version), terms)
+        return frames.decoded_arguments(facts, terms) if decoded else facts
+
     def delta(self, seq: int, *, decoded: bool = False) -> DataFrame:
         """What change `seq` added (sign 1) and removed (sign -1)."""
         commit = self.base.commit(seq)
@@ -245,7 +252,7 @@ class Pipeline:
         parts = [
             _part("schema only: closed in the driver by the embedded engine", schema_only),
             _part(f"{SINGLE}: inside tasks, under the closed schema", inside),
-            _part("general: joins of several facts", general),
+            _part("general: rounds of DataFrame joins, with every rule of the program", general),
         ]
         state = self.base.last()
         if state.seq and not state.notes.get("closed"):

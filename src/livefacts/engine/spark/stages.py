@@ -285,3 +285,9 @@ def texts_in(ids: HashIds, bucket: Bucket) -> dict[int, str]:
 def compact_bucket(path: Path, bucket: Bucket) -> DataFile:
     """Write the facts of a bucket as they are now."""
     return write_file(path / TRIPLES_TABLE, in_order(bucket.read_facts()), bucket.number)
+
+
+def collect_bucket(path: Path, files: tuple[str, ...], bucket: Bucket) -> DataFile:
+    """Write the facts that exchange files have for a bucket."""
+    facts = summed(read_bucket(files, bucket.number, FACTS))
+    return write_file(path / TRIPLES_TABLE, in_order(facts), bucket.number)

@@ -13,6 +13,7 @@ the driver commits them.
     terms            id, text
     exceptions       text, id: terms whose hash another one has
     facts_3          s, p, o, support, told: the state at the last compaction
+    facts_n          pred, arguments, support, told: predicate facts
     changes          seq, s, p, o, support, told, sign: what has changed since
     rejects          seq, file, line, column, reason, text
     rules            seq, text
@@ -69,6 +70,10 @@ SCHEMAS = {
     ),
     RULES: pa.schema([("seq", LONG), ("text", TEXT)]),
 }
+PREDICATES_TABLE = "facts_n"
+SCHEMAS[PREDICATES_TABLE] = pa.schema(
+    [("pred", LONG), ("arguments", pa.list_(LONG)), ("support", LONG), ("told", INT)]
+)
 APPEND, OVERWRITE = "append", "overwrite"
 ROWS_PER_GROUP = 1 << 17
 CHECKPOINT_EVERY = 50

@@ -168,10 +168,11 @@ class Updater:
 def encoded_facts(facts: Facts, scope: bytes, encoding: Encoding) -> tuple[HashIds, Texts]:
     """Triples from text, a file or objects, in ids, and their terms."""
     dictionary = Dictionary()
-    return encode_rows(_rows_of(facts, scope, dictionary), dictionary, encoding)
+    return encode_rows(rows_of(facts, scope, dictionary), dictionary, encoding)
 
 
-def _rows_of(facts: Facts, scope: bytes, dictionary: Dictionary) -> Ids:
+def rows_of(facts: Facts, scope: bytes, dictionary: Dictionary) -> Ids:
+    """Triples from text, a file or objects, in the numbers of a dictionary."""
     if isinstance(facts, str):
         batches = read_rows(facts.encode(), dictionary, format=RdfFormat.TURTLE, scope=scope)
     elif isinstance(facts, os.PathLike):
