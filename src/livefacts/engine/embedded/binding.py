@@ -7,20 +7,27 @@ it is not there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from livefacts.engine.embedded import machine as code
 from livefacts.errors import RuleError
 from livefacts.plan.operators import Absent, Compute, Match, RulePlan, Step, Test
 from livefacts.plan.order import COPY, SAME
 from livefacts.rules.formula import Atom, Slot, TripleAtom, Variable
+from livefacts.store.compiled import kernel
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.layout import CLOSED, EDGE, ROOT
 from livefacts.store.rows import TRIPLES, RowStore
 
 MOST_COLUMNS = 60
+MOST_RECENT = 8
+"""How many sets of plans are kept at hand."""
+MOST_BOUND = 1 << 17
+"""Beyond so many plans, most of which are gone, binding starts anew."""
 OPERATORS = {
     "=": code.EQUAL,
     "!=": code.UNEQUAL,
@@ -48,67 +55,86 @@ def relation_of(store: RowStore, atom: Atom) -> int:
 
 
 class Binder:
-    """Collects bound plans; `finish` gives the tables the kernel reads."""
+    """Binds each plan once, and makes of any of them the tables that the kernel reads.
+
+    Sets of plans share the tables of all plans bound so far; they differ in which of them a
+    fact finds.  `line_of` gives the line in which the instances of a rule are counted.
+    """
 
     def __init__(
         self, store: RowStore, dictionary: Dictionary, line_of: Callable[[str], int]
     ) -> None:
         self._store = store
-        self._line_of = line_of
         self._dictionary = dictionary
-        self._plans: list[list[int]] = []
-        self._steps: list[list[int]] = []
-        self._patterns: list[int] = []
-        self._by_key: dict[tuple[int, int], list[int]] = {}
+        self._line_of = line_of
         self._ids: dict[Slot, int] = {}
         self.most_slots = 0
         self.most_steps = 0
+        self._recent: list[tuple[tuple[RulePlan, ...], code.BoundPlans]] = []
+        self._start()
 
-    def add(self, plan: RulePlan) -> None:
+    def _start(self) -> None:
+        self._numbers: dict[int, int] = {}
+        self._bound: list[RulePlan] = []
+        """Kept alive: plans are known by their address."""
+        self._keys: list[tuple[int, int]] = []
+        self._plans = Growing(np.zeros((64, code.PLAN_FIELDS), np.int64))
+        self._steps = Growing(np.zeros((64, code.STEP_FIELDS), np.int64))
+        self._patterns = Growing(np.zeros(256, np.int32))
+
+    def bind(self, plans: Sequence[RulePlan]) -> code.BoundPlans:
+        """The tables for these plans."""
+        wanted = tuple(plans)
+        for known, bound in self._recent:
+            if known == wanted:
+                return bound
+        if len(self._bound) > MOST_BOUND:
+            self._start()
+        numbers = [self._number(plan) for plan in wanted]
+        bound = code.BoundPlans(
+            code.Plans(
+                self._plans.cells,
+                self._steps.cells,
+                self._patterns.cells,
+                *bucketed(numbers, [self._keys[number] for number in numbers]),
+            )
+        )
+        self._recent = [(wanted, bound), *self._recent[: MOST_RECENT - 1]]
+        return bound
+
+    def _number(self, plan: RulePlan) -> int:
+        number = self._numbers.get(id(plan))
+        if number is None:
+            number = self._numbers[id(plan)] = self._add(plan)
+        return number
+
+    def _add(self, plan: RulePlan) -> int:
         variables: dict[Variable, int] = {}
         relation = relation_of(self._store, plan.pivot)
         pivot = self._pattern(plan.pivot.slots, variables)
-        first = len(self._steps)
-        for step in plan.steps:
-            self._steps.append(self._bound_step(step, variables))
+        steps = [self._bound_step(step, variables) for step in plan.steps]
         head = relation_of(self._store, plan.head)
-        self._by_key.setdefault(self._bucket(relation, pivot), []).append(len(self._plans))
-        self._plans.append(
-            [
-                first,
-                len(plan.steps),
-                pivot,
-                EDGE if plan.pivot_is_edge else 0,
-                head,
-                self._pattern(plan.head.slots, variables),
-                _support(plan),
-                self._line_of(plan.rule.id),
-            ]
-        )
+        self._bound.append(plan)
+        self._keys.append(self._bucket(relation, pivot))
         self.most_slots = max(self.most_slots, len(variables))
         self.most_steps = max(self.most_steps, len(plan.steps))
-
-    def finish(self) -> code.BoundPlans:
-        listed: list[int] = []
-        buckets = np.zeros((_table_size(len(self._by_key)), 4), np.int64)
-        for (first, second), plans in self._by_key.items():
-            at = code.place_entry(buckets, first, second)
-            buckets[at] = first, second, len(listed), len(plans)
-            listed.extend(plans)
-        tables = code.Plans(
-            np.array(self._plans, np.int64).reshape(-1, code.PLAN_FIELDS),
-            np.array(self._steps, np.int64).reshape(-1, code.STEP_FIELDS),
-            np.array(self._patterns, np.int32),
-            buckets,
-            np.array(listed, np.int64),
-        )
-        return code.BoundPlans(tables)
+        line = [
+            self._steps.append(steps),
+            len(steps),
+            pivot,
+            EDGE if plan.pivot_is_edge else 0,
+            head,
+            self._pattern(plan.head.slots, variables),
+            _support(plan),
+            self._line_of(plan.rule.id),
+        ]
+        return self._plans.append([line])
 
     def _bucket(self, relation: int, pattern: int) -> tuple[int, int]:
         """Under which key of predicate and object a fact finds this plan."""
         if relation != TRIPLES:
-            return (relation << 32) | (self._patterns[pattern] + 1), 0
-        predicate, obj = self._patterns[pattern + 1], self._patterns[pattern + 2]
+            return (relation << 32) | (int(self._patterns.cells[pattern]) + 1), 0
+        predicate, obj = self._patterns.cells[pattern + 1 : pattern + 3].tolist()
         if predicate < 0:
             return (relation + 1) << code.ANY_FACT, 0
         return (relation << 32) | (predicate + 1), obj + 1 if obj >= 0 else 0
@@ -123,9 +149,7 @@ class Binder:
         return known
 
     def _pattern(self, slots: Sequence[Slot], variables: dict[Variable, int]) -> int:
-        at = len(self._patterns)
-        self._patterns.extend(self._slot(slot, variables) for slot in slots)
-        return at
+        return self._patterns.append([self._slot(slot, variables) for slot in slots])
 
     def _bound_step(self, step: Step, variables: dict[Variable, int]) -> list[int]:
         match step:
@@ -176,20 +200,50 @@ class Binder:
         return self._store.index(relation, columns, needs), set(columns)
 
 
-def bind(
-    plans: Iterable[RulePlan],
-    store: RowStore,
-    dictionary: Dictionary,
-    line_of: Callable[[str], int],
-) -> tuple[code.BoundPlans, Binder]:
-    """The tables of these plans; the binder knows how much working memory they need.
+class Growing:
+    """A table to which lines are appended; whoever holds an old one keeps what was in it."""
 
-    `line_of` gives the line in which the instances of a rule are counted.
-    """
-    binder = Binder(store, dictionary, line_of)
-    for plan in plans:
-        binder.add(plan)
-    return binder.finish(), binder
+    def __init__(self, cells: NDArray[Any]) -> None:
+        self.cells = cells
+        self._used = 0
+
+    def append(self, lines: Sequence[Any]) -> int:
+        """Append lines; returns where the first of them is."""
+        at, end = self._used, self._used + len(lines)
+        if end > len(self.cells):
+            grown = np.zeros((2 * end, *self.cells.shape[1:]), self.cells.dtype)
+            grown[:at] = self.cells[:at]
+            self.cells = grown
+        if lines:
+            self.cells[at:end] = lines
+        self._used = end
+        return at
+
+
+def bucketed(
+    numbers: Sequence[int], keys: Sequence[tuple[int, int]]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Plans by their keys: a table of buckets, and the numbers that lie in them."""
+    first, second = np.array(keys, np.int64).reshape(-1, 2).T.copy()
+    order = np.lexsort((second, first))
+    buckets = np.zeros((_table_size(len(numbers)), 4), np.int64)
+    fill_buckets(buckets, first[order], second[order])
+    return buckets, np.array(numbers, np.int64)[order]
+
+
+@kernel
+def fill_buckets(buckets: Any, first: Any, second: Any) -> Any:
+    """One bucket for each run of equal keys: where it begins, and how long it is."""
+    begin = 0
+    for i in range(1, first.shape[0] + 1):
+        is_last = i == first.shape[0]
+        if is_last or first[i] != first[begin] or second[i] != second[begin]:
+            at = code.place_entry(buckets, first[begin], second[begin])
+            buckets[at, 0] = first[begin]
+            buckets[at, 1] = second[begin]
+            buckets[at, 2] = begin
+            buckets[at, 3] = i - begin
+            begin = i
 
 
 def _support(plan: RulePlan) -> int:

@@ -7,7 +7,7 @@ change cost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from time import perf_counter
 from typing import Any, Protocol
 
@@ -20,6 +20,7 @@ from livefacts.engine.embedded import stages, storing
 from livefacts.engine.embedded.binding import Binder
 from livefacts.engine.embedded.interpret import run, run_roots, ticks
 from livefacts.engine.embedded.memory import Answers
+from livefacts.plan.operators import RulePlan
 from livefacts.store.compiled import described
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.layout import (
@@ -77,6 +78,7 @@ class Interpreter:
         self._rule_lines: dict[str, int] = earlier._rule_lines if earlier else {}
         self._begun = (perf_counter(), int(ticks()))
         self._fitted: Rows | None = None
+        self._binder = Binder(store, dictionary, self.line_of)
         self._desk = np.zeros(code.DESK_LENGTH, np.int64)
         self._rows: Rows | None = None
         self._memo: code.Memo | None = None
@@ -106,9 +108,11 @@ class Interpreter:
 
     # working memory
 
-    def fit(self, binder: Binder) -> None:
-        """Let plans of this size run."""
+    def bind(self, plans: Sequence[RulePlan]) -> code.BoundPlans:
+        """These plans, for this store, and the working memory that they need."""
+        bound = self._binder.bind(plans)
         widest = self._fit_buffer()
+        binder = self._binder
         slots = max(16, binder.most_slots + 1, binder.most_steps + 2, widest)
         if len(self._machine.env) < slots:
             self._replace(
@@ -116,6 +120,7 @@ class Interpreter:
                 cursor=np.zeros(slots, np.int64),
                 key=np.zeros(slots, np.int32),
             )
+        return bound
 
     def _fit_buffer(self) -> int:
         """Let the buffer hold facts of every relation there is; the widest of them."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from livefacts.engine.contract import IdDelta, Ids
 from livefacts.engine.embedded import machine as code
 from livefacts.engine.embedded.aggregates import BoundAggregate
-from livefacts.engine.embedded.binding import bind, relation_of
+from livefacts.engine.embedded.binding import relation_of
 from livefacts.engine.embedded.interpreter import Interpreter
 from livefacts.engine.embedded.reaching import TransitiveLosses
 from livefacts.engine.embedded.schema import SinglePath
@@ -56,10 +56,7 @@ class BoundLevel:
         return level.plans if self.path is not None else level.plans + level.single_plans
 
     def _bind(self, plans: Sequence[RulePlan]) -> code.BoundPlans:
-        interpreter = self._interpreter
-        bound, binder = bind(plans, self._store, self._dictionary, interpreter.line_of)
-        interpreter.fit(binder)
-        return bound
+        return self._interpreter.bind(plans)
 
     def _bound_aggregate(self, plan: AggregatePlan) -> BoundAggregate:
         return BoundAggregate(plan, self._store, self._dictionary)
@@ -172,7 +169,7 @@ class BoundLevel:
 
     def move_to_recursive(self, plan: RulePlan) -> None:
         """Count the instances of a rule as recursive from now on."""
-        bound, entries = self._bind([plan]), self._candidates(plan)
+        bound, entries = self._bind([plan]).apart(), self._candidates(plan)
         bound.tables.plans[:, code.HEAD_SUPPORT] = code.COUNT_RECURSIVE
         self._interpreter.run_instances(bound, code.GAIN, entries)
         bound.tables.plans[:, code.HEAD_SUPPORT] = code.COUNT_PLAIN | code.QUIET

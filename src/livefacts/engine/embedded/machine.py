@@ -279,6 +279,10 @@ class BoundPlans:
     def __len__(self) -> int:
         return len(self.tables.listed)
 
+    def apart(self) -> BoundPlans:
+        """The same plans, in a table of their own that may be changed."""
+        return BoundPlans(self.tables._replace(plans=self.tables.plans.copy()))
+
 
 @inlined
 def slot_of(first: Any, second: Any, mask: Any) -> Any:
