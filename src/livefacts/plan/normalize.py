@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 from livefacts.rules.formula import (
     Aggregate,
@@ -25,11 +26,18 @@ from livefacts.rules.program import Rule
 
 TRUE = PredicateAtom("_true:")
 VIOLATION = "_violation:"
+REMEMBERED = 1 << 16
+"""A change of rules plans the others again; so many of them are remembered."""
 
 
 def normalize(rules: Iterable[Rule]) -> tuple[Rule, ...]:
     """The rules in normal form; each keeps the id and place of the rule it came from."""
-    return tuple(part for rule in rules for part in _parts(rule))
+    return tuple(part for rule in rules for part in _normal(rule))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _normal(rule: Rule) -> tuple[Rule, ...]:
+    return tuple(_parts(rule))
 
 
 def violation_variables(rule: Rule) -> tuple[Variable, ...]:

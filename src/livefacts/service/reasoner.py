@@ -31,6 +31,7 @@ from livefacts.plan.explain import explained
 from livefacts.plan.normalize import VIOLATION, violation_variables
 from livefacts.plan.operators import Plan
 from livefacts.rules.program import Program, Rule
+from livefacts.rules.restratifying import Restratifier
 from livefacts.rules.safety import check
 from livefacts.service.arguments import as_statement, as_statements
 from livefacts.service.assertions import Assertions, note
@@ -93,6 +94,7 @@ class Reasoner:
         self._limit = limit
         self._refuses = on_violation == REFUSE
         self._program = Program()
+        self._restratifiers = Restratifier(), Restratifier()
         self._engine = EmbeddedEngine(
             self._dictionary, compile_rules(()), single_path=single_path, maintenance=maintenance
         )
@@ -320,8 +322,9 @@ class Reasoner:
         """A program and its plan, if it is new; the old one comes back unless all goes well."""
         plan = None
         if program.rules is not self._program.rules and program.rules != self._program.rules:
-            strata = check(program, self._program)
-            plan = compile_rules(program.rules, strata, self._engine.plan)
+            checking, planning = self._restratifiers
+            strata = check(program, self._program, checking)
+            plan = compile_rules(program.rules, strata, self._engine.plan, planning)
         before, self._program = self._program, program
         self._engine.limit = self._limit if self._limit is not None else program.limit
         try:
