@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from functools import lru_cache
 
 from livefacts.rules.formula import (
     Aggregate,
@@ -28,6 +27,7 @@ TRUE = PredicateAtom("_true:")
 VIOLATION = "_violation:"
 REMEMBERED = 1 << 16
 """A change of rules plans the others again; so many of them are remembered."""
+_normal_by_address: dict[int, tuple[Rule, tuple[Rule, ...]]] = {}
 
 
 def normalize(rules: Iterable[Rule]) -> tuple[Rule, ...]:
@@ -35,9 +35,16 @@ def normalize(rules: Iterable[Rule]) -> tuple[Rule, ...]:
     return tuple(part for rule in rules for part in _normal(rule))
 
 
-@lru_cache(maxsize=REMEMBERED)
 def _normal(rule: Rule) -> tuple[Rule, ...]:
-    return tuple(_parts(rule))
+    # By address, not by value: formulas of the normal form are those of this very rule.
+    known = _normal_by_address.get(id(rule))
+    if known is not None and known[0] is rule:
+        return known[1]
+    if len(_normal_by_address) >= REMEMBERED:
+        _normal_by_address.clear()
+    parts = tuple(_parts(rule))
+    _normal_by_address[id(rule)] = rule, parts
+    return parts
 
 
 def violation_variables(rule: Rule) -> tuple[Variable, ...]:
