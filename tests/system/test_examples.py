@@ -50,6 +50,13 @@ PROMISED = {
         "minus: ac ag bc bg",
         "as the reasoner: True",
     ],
+    "09_spark.py": [
+        "version 2: materialize",
+        "single triples: inside tasks",
+        "+ <http://example.org/ada> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type>",
+        "facts in one process",
+        "version 4 without",
+    ],
 }
 
 
