@@ -289,7 +289,7 @@ class TestBadInput:
 
 @pytest.mark.slow
 def test_the_demo_shows_conclusions_answers_and_a_violation() -> None:
-    ended = livefacts("demo")
+    ended = livefacts("demo", "--no-spark")
     assert ended.code == 0
     assert "conclusions drawn" in ended.out
     assert "?students" in ended.out

@@ -10,12 +10,13 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from livefacts.commands.loading import prepare
 from livefacts.commands.terminal import counted, output
+from livefacts.errors import LivefactsError
 
 if TYPE_CHECKING:
     from livefacts.service.reasoner import Reasoner
@@ -41,21 +42,32 @@ NEXT = """What to try next:
   livefacts generate university 5 -o uni.nt.gz
   livefacts load uni.nt.gz --rules rdfs --stats
   livefacts query 'SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }' --data uni.nt.gz --rules rdfs
+  livefacts spark ingest uni.nt.gz --kb kb/
   livefacts rules show rdfs
   livefacts --help"""
 
 
-def demo_command() -> None:
+def demo_command(
+    spark: Annotated[
+        bool,
+        typer.Option(
+            "--spark/--no-spark", help="Also on Spark, where that and Java are installed."
+        ),
+    ] = True,
+) -> None:
     """A tour of a minute: make data, draw conclusions, ask, break a constraint.
 
     \b
     livefacts demo
+    livefacts demo --no-spark
     """
     prepare()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "uni.nt.gz"
         _generate(path)
         reasoner = _load(path)
+        if spark:
+            _on_spark(path, Path(folder) / "kb")
     _ask("Who heads a department, and how many students does it have?", reasoner, HEADS)
     _ask("How many of each kind are there, counting subclasses?", reasoner, KINDS)
     _break_constraint(reasoner)
@@ -80,6 +92,29 @@ def _load(path: Path) -> Reasoner:
     concluded = len(reasoner) - told
     _show(f"{counted(told, 'fact')} told, {counted(concluded, 'conclusion')} drawn")
     return reasoner
+
+
+def _on_spark(path: Path, folder: Path) -> None:
+    """The same on Spark, stage by stage, and a change there."""
+    from livefacts.engine.spark.java import find_java
+
+    try:
+        from livefacts.engine.spark.pipeline import Pipeline
+        from livefacts.engine.spark.session import session
+
+        find_java()
+    except (ImportError, LivefactsError):
+        typer.echo("* The same on Spark: left out; `livefacts doctor` says what it needs")
+        return
+    with _stage("Starting Spark"):
+        running = session()
+    pipeline = Pipeline(running, folder)
+    with _stage("The same university on Spark"):
+        reports = [pipeline.ingest(path), pipeline.materialize("rho-df")]
+    with _stage("Telling the same mistake there"):
+        reports.append(pipeline.update(add=MISTAKE))
+    _show(*(line for report in reports for line in str(report).splitlines()))
+    running.stop()
 
 
 def _ask(question: str, reasoner: Reasoner, query: str) -> None:

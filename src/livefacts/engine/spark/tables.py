@@ -124,6 +124,7 @@ class KnowledgeBase:
         self.reached: Callable[[str], None] = lambda step: None
         self.settings = self._open()
         self._open_tables: dict[str, Any] = {}
+        self._known: tuple[int, list[Commit]] = (-1, [])
 
     def _open(self) -> dict[str, Any]:
         marker = self.path / MARKER
@@ -159,8 +160,10 @@ class KnowledgeBase:
         if table is None:
             return []
         table.update_incremental()
-        rows = table.to_pyarrow_table().sort_by("seq").to_pylist()
-        return [_commit(row) for row in rows]
+        if self._known[0] != table.version():
+            rows = table.to_pyarrow_table().sort_by("seq").to_pylist()
+            self._known = table.version(), [_commit(row) for row in rows]
+        return self._known[1]
 
     def last(self) -> Commit:
         """The present state."""
@@ -287,9 +290,19 @@ class KnowledgeBase:
             raise ConflictError(
                 f"someone else has written to {self.path} meanwhile", hint="try again"
             ) from error
+        self._note(commit)
+
+    def _note(self, commit: Commit) -> None:
+        """Know a commit that was just written without reading it, and keep its table small."""
         table = self._delta(COMMITS)
+        version, known = self._known
         table.update_incremental()
-        self._checkpoint(table)
+        if table.version() and table.version() % CHECKPOINT_EVERY == 0:
+            # One file a commit: without this, reading them would take longer each time.
+            table.optimize.compact()
+            table.create_checkpoint()
+        elif table.version() == version + 1:
+            self._known = table.version(), [*known, commit]
 
     def _checkpoint(self, table: Any) -> None:
         if table.version() and table.version() % CHECKPOINT_EVERY == 0:

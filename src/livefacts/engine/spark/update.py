@@ -27,7 +27,7 @@ from livefacts.engine.spark.consequences import (
     make_table,
     triples_of,
 )
-from livefacts.engine.spark.encode import Encoding, Texts, encode_rows
+from livefacts.engine.spark.encode import NO_TRIPLES, Encoding, Texts, encode_rows
 from livefacts.engine.spark.ingest import MOST_SALTS, term_writes
 from livefacts.engine.spark.live import Live, ToldTriples, netted
 from livefacts.engine.spark.schema import ClosedSchema, SchemaCloser
@@ -47,6 +47,8 @@ from livefacts.syntax.rdf import read_rows
 if TYPE_CHECKING:
     from collections import Counter
 
+MOST_LATER = 1000
+"""After so many changes the told triples are put together anew."""
 Facts = str | os.PathLike[str] | Iterable[Triple]
 """Text in Turtle or N-Triples, a path to a file, or triples."""
 
@@ -71,9 +73,17 @@ class Updater:
         self._live = live
         self.encoding = encoding
         self._told = live.told()
+        self._later: list[tuple[HashIds, HashIds]] = []
         self._schema = self._closed(self._told)
         self._table = make_table(self._schema.heads, sorted(self._schema.by_object))
         self._kinds = kinds_of_triples(self._told, self._schema.by_object)
+
+    def _told_after(self, *changes: tuple[HashIds, HashIds]) -> HashIds:
+        """All told triples after changes; they are put together only when someone asks."""
+        told = self._told
+        for came, gone in (*self._later, *changes):
+            told = np.concatenate([told[~contains(gone, told)], came])
+        return told
 
     def _closed(self, told: HashIds) -> ClosedSchema:
         triples = ToldTriples(told)
@@ -105,39 +115,39 @@ class Updater:
         yield fact_table(gone, 0, -1)
         yield fact_table(self._table.follow(gone)[0], -1, 0)
         self._after = self._state_after(came, gone)
-        _, schema, table, _ = self._after
+        schema, table, _, _ = self._after
         yield fact_table(table.follow(came)[0], 1, 0)
         if schema is not self._schema:
             yield fact_table(_rows(schema.derived - self._schema.derived), 1, 0)
             yield fact_table(_rows(self._schema.derived - schema.derived), -1, 0)
-            stayed = self._told[~contains(gone, self._told)]
+            stayed = self._told_after((NO_TRIPLES, gone))
             visited = stayed[is_of_kinds(stayed, _differing(self._schema, schema))]
             yield fact_table(self._table.follow(visited)[0], -1, 0)
             yield fact_table(table.follow(visited)[0], 1, 0)
 
     def _state_after(
         self, came: HashIds, gone: HashIds
-    ) -> tuple[HashIds, ClosedSchema, ConsequenceTable, Counter[Kind]]:
-        """Told triples, schema, consequences and kinds after a change."""
-        told = self._told
-        if len(gone):
-            told = told[~contains(gone, told)]
-        told = np.concatenate([told, came]) if len(came) else told
+    ) -> tuple[ClosedSchema, ConsequenceTable, Counter[Kind], tuple[HashIds, HashIds]]:
+        """Schema, consequences and kinds after a change, and the change itself."""
         kinds = self._kinds.copy()
         kinds.update(kinds_of_triples(came, self._schema.by_object))
         kinds.subtract(kinds_of_triples(gone, self._schema.by_object))
-        changed = np.concatenate([came, gone])
-        touches = is_of_kinds(changed, self._schema.kinds).any() if len(changed) else False
         kinds = +kinds
+        changed = np.concatenate([came, gone])
+        touches = bool(is_of_kinds(changed, self._schema.kinds).any())
         if not touches and kinds.keys() == self._kinds.keys():
-            return told, self._schema, self._table, kinds
+            return self._schema, self._table, kinds, (came, gone)
+        told = self._told_after((came, gone))
         schema = self._closed(told)
         table = make_table(schema.heads, sorted(schema.by_object))
-        return told, schema, table, kinds_of_triples(told, schema.by_object)
+        return schema, table, kinds_of_triples(told, schema.by_object), (came, gone)
 
     def keep(self, change: Change) -> None:
         """The change was committed: go on from it."""
-        self._told, self._schema, self._table, self._kinds = self._after
+        self._schema, self._table, self._kinds, made = self._after
+        self._later.append(made)
+        if len(self._later) > MOST_LATER:
+            self._told, self._later = self._told_after(), []
         self._live.take(change.rows)
         self._live.take_terms(change.terms)
         self.encoding = change.encoding

@@ -109,6 +109,15 @@ def test_every_earlier_version_stays_readable(base: KnowledgeBase) -> None:
     assert counts == [1, 2, 3, 4]
 
 
+def test_many_commits_stay_in_few_files(base: KnowledgeBase) -> None:
+    for number in range(2, 60):
+        two_tables(base, base.last(), f"text {number}")
+    assert [commit.seq for commit in base.commits()] == list(range(1, 60))
+    again = KnowledgeBase(base.path)
+    assert again.commits() == base.commits()
+    assert len(again.read(TERMS, again.commit(30))) == 30
+
+
 def test_a_folder_that_is_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
     with pytest.raises(lf.InputError, match="no knowledge base"):
