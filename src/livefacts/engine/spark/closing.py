@@ -59,18 +59,33 @@ SINGLE = "single triples"
 
 
 class Told:
-    """The told triples of a commit, as the driver asks for them: by kind, through tasks."""
+    """The told triples of a commit, as the driver asks for them: by kind, through tasks.
+
+    What was asked once is remembered: each answer is a job over all told triples.
+    """
 
     def __init__(self, work: Ingest) -> None:
         self._session = work.session
+        self._found: dict[frozenset[Kind], HashIds] = {}
+        self._counts: dict[frozenset[int], Mapping[Kind, int]] = {}
         self.buckets = bucket_files(work.base, work.start, work.buckets)
 
     def of_kinds(self, kinds: frozenset[Kind]) -> HashIds:
+        if kinds not in self._found:
+            self._found[kinds] = self._fetched(kinds)
+        return self._found[kinds]
+
+    def count_kinds(self, by_object: frozenset[int]) -> Mapping[Kind, int]:
+        if by_object not in self._counts:
+            self._counts[by_object] = self._counted(by_object)
+        return self._counts[by_object]
+
+    def _fetched(self, kinds: frozenset[Kind]) -> HashIds:
         task = partial(told_of_kinds, kinds)
         found = run_tasks(self._session, task, self.buckets, "schema triples")
         return np.concatenate([np.zeros((0, 3), np.int64), *found])
 
-    def count_kinds(self, by_object: frozenset[int]) -> Mapping[Kind, int]:
+    def _counted(self, by_object: frozenset[int]) -> Mapping[Kind, int]:
         task = partial(kinds_in, by_object)
         counts: Counter[Kind] = Counter()
         for each in run_tasks(self._session, task, self.buckets, "kinds of triples"):

@@ -136,6 +136,8 @@ class SchemaCloser:
             if isinstance(atom, TripleAtom) and is_schema(atom)
         }
         self._by_object = {p for p, o in self._schema_kinds if o is not None}
+        if any(_looks_at_classes(rule) for rule in rules):
+            self._by_object.add(id_of(TYPE))
 
     def close(self) -> ClosedSchema:
         """Close the schema, and chase every kind that there are triples of."""
@@ -220,6 +222,12 @@ class SchemaCloser:
     def _hashed(self, triples: Ids) -> list[tuple[int, int, int]]:
         hashed = self._numbers.hashed
         return [(hashed(s), hashed(p), hashed(o)) for s, p, o in triples.tolist()]
+
+
+def _looks_at_classes(rule: Rule) -> bool:
+    """Whether an instance premise is rdf:type: then the class will matter."""
+    atoms = [atom for atom in rule.body if isinstance(atom, TripleAtom)]
+    return any(atom.predicate == TYPE and not is_schema(atom) for atom in atoms)
 
 
 def _class_id(atom: TripleAtom, id_of: Callable[[object], int]) -> int | None:
