@@ -41,6 +41,8 @@ def spark() -> Iterator[Any]:
             "spark.sql.shuffle.partitions": "1",
             "spark.driver.extraJavaOptions": SMALL_JAVA,
             "spark.driver.memory": "1g",
+            # Each operator takes a page at least, and queries of rules have many operators.
+            "spark.buffer.pageSize": "1m",
         },
     )
     yield running

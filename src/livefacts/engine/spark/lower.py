@@ -21,6 +21,7 @@ from livefacts.rules.formula import Atom, Slot, TripleAtom, Variable
 from livefacts.store.rows import TRIPLES
 
 TERMS = "{terms}"
+INNER = "JOIN"
 NOTHING_MADE = "CAST(NULL AS MAP<BIGINT, STRING>)"
 
 
@@ -33,6 +34,8 @@ class Views:
     after: str
     absent: str
     absent_before: str = ""
+    few: bool = False
+    """Whether the pivot has so few facts that tasks are sent them, and look for all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,7 @@ class _Query:
     texts: dict[Variable, str] = field(default_factory=dict)
     computed: set[Variable] = field(default_factory=set)
     world: str = ""
+    sent: str = ""
     names: int = 0
 
     def start(self, atom: Atom) -> None:
@@ -112,7 +116,7 @@ class _Query:
         match step:
             case Match(atom, before):
                 view = self.views.before if before else self.views.after
-                self._join("JOIN", atom, view)
+                self._join(INNER, atom, view)
             case Absent(atom, before):
                 view = self.views.absent_before if before else self.views.absent
                 self._join("LEFT ANTI JOIN", atom, view)
@@ -136,7 +140,7 @@ class _Query:
             "0L AS plain, 1L AS recursive" if recursive else "1L AS plain, 0L AS recursive"
         )
         columns.append(f"{self._made(head)} AS made")
-        return f"SELECT {', '.join(columns)} FROM {self._from()}"
+        return f"SELECT {self._hint()}{', '.join(columns)} FROM {self._from()}"
 
     def _made(self, head: Atom) -> str:
         """The texts of the terms that the rule has computed for its head, by id."""
@@ -151,10 +155,20 @@ class _Query:
     # atoms
 
     def _join(self, kind: str, atom: Atom, view: str) -> None:
+        if self.views.few and kind == INNER:
+            self._send()
         name = self._name()
         conditions = [f"{name}.k = {self.world}"] if self.dialect.form.worlds else []
         conditions += self._matched(atom, name)
         self.source += f" {kind} {view} {name} ON {' AND '.join(conditions)}"
+
+    def _send(self) -> None:
+        """Send what there is so far to all tasks, so that the next view stays where it is."""
+        self._wrap()
+        self.sent = f"q{self.names - 1}"
+
+    def _hint(self) -> str:
+        return f"/*+ BROADCAST({self.sent}) */ " if self.sent else ""
 
     def _matched(self, atom: Atom, name: str) -> list[str]:
         """The conditions under which a row fits; binds the variables that are new."""
@@ -223,7 +237,8 @@ class _Query:
                 texts[variable] = f"{name}.t{number}"
         columns += [extra] if extra else []
         columns = columns or ["1 AS one"]
-        self.source = f"(SELECT {', '.join(columns)} FROM {self._from()}) {name}"
+        self.source = f"(SELECT {self._hint()}{', '.join(columns)} FROM {self._from()}) {name}"
+        self.sent = ""
         self.bound, self.texts, self.conditions = bound, texts, []
         self.world = f"{name}.k"
         self.names += 1

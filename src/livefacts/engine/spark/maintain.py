@@ -17,7 +17,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from livefacts.engine.spark.lower import constants_of, widest
 from livefacts.engine.spark.materialize import ALL, Closure, close
 from livefacts.engine.spark.passing import HOLDS, Pass, Way
-from livefacts.engine.spark.rounds import SMALL, heads_sql, kept
+from livefacts.engine.spark.rounds import heads_sql, kept
 from livefacts.engine.spark.table import COUNTERS, Form, packed, unpacked, widened, width_of
 from livefacts.plan.operators import Plan, RulePlan
 from livefacts.plan.rulechange import RuleChange, rule_change
@@ -181,11 +181,8 @@ def _ended(closure: Closure, work: Pass) -> Changed:
     if not closure.is_small:
         untouched = closure.rows.join(touched, list(form.keys), "left_anti")
         rows = untouched.select(*columns).unionAll(rows)
-    size = closure.size + _growth(signed)
-    small = size <= SMALL
-    return Changed(
-        replace(closure, rows=kept(rows, small), size=size), kept(signed, closure.is_small)
-    )
+    after = replace(closure, size=closure.size + _growth(signed))
+    return Changed(replace(after, rows=kept(rows, after.is_small)), kept(signed, closure.is_small))
 
 
 def _growth(signed: DataFrame) -> int:

@@ -16,7 +16,6 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from livefacts.engine.spark.lower import Views, as_joins, constants_of, widest
 from livefacts.engine.spark.rounds import (
-    SMALL,
     Setting,
     aggregate_sql,
     can_match,
@@ -49,7 +48,7 @@ class Closure:
 
     @property
     def is_small(self) -> bool:
-        return self.size <= SMALL
+        return self.size <= self.setting.small
 
     def facts(self, shape: int) -> DataFrame:
         """The facts of one shape, hidden ones too, with `told`, `plain` and `recursive`."""
@@ -81,7 +80,7 @@ def close(
     """The closure of told facts in one table."""
     told = told.localCheckpoint(eager=False)
     size = sum(predicates_in(told).values())
-    work = _Work(setting, form, size <= SMALL, limit)
+    work = _Work(setting, form, size <= setting.small, limit)
     work.begin(told, size)
     for number, level in enumerate(plan.levels, 1):
         work.follow(level, f"level {number}")

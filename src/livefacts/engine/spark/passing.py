@@ -125,7 +125,7 @@ class Pass:
         old, mid = self._view("was = 1"), self._view("was = 1 OR held = 1")
         came = _changed("was = 0 AND held = 1", self._form)
         plans = [
-            (plan, Views(came, old, old, old, mid))
+            (plan, Views(came, old, old, old, mid, self._is_few))
             for plan in self._matching(level.negative, self._below.came)
         ]
         plans += [(plan, Views(old, old, old, old)) for plan in dropped.plans]
@@ -141,6 +141,7 @@ class Pass:
             self._view(STAYS),
             self._view("was = 1 AND down <> 1"),
             mid,
+            few=self._is_few,
         )
         next_down = f"IF(down > 0, 1, IF({self._is_doomed()}, 2, 0))"
         while chosen := self._matching(level.plans, going):
@@ -155,7 +156,8 @@ class Pass:
     def _gain(self, rules: Sequence[RulePlan], kept: Level, gained: LevelChange) -> None:
         stays, held = self._view(STAYS), self._view("held = 1")
         gone = _changed("was = 1 AND held = 0", self._form)
-        views = Views(gone, stays, stays, held, self._view("was = 1 OR held = 1"))
+        mid = self._view("was = 1 OR held = 1")
+        views = Views(gone, stays, stays, held, mid, self._is_few)
         plans = [(plan, views) for plan in self._matching(kept.negative, self._below.lost)]
         plans += [(plan, Views(stays, stays, stays, held)) for plan in gained.plans]
         values = [self._new_values(plan, held, everywhere=True) for plan in gained.aggregates]
@@ -170,6 +172,7 @@ class Pass:
             self._view(f"{STAYS} OR up = 1"),
             self._view(f"{STAYS} OR up > 0"),
             held,
+            few=self._is_few,
         )
         next_up = f"IF(up > 0, 1, IF({HOLDS} AND NOT {STAYS}, 2, 0))"
         while chosen := self._matching(rules, coming):
@@ -215,13 +218,16 @@ class Pass:
     def _matching(self, plans: Iterable[RulePlan], new: Predicates) -> list[RulePlan]:
         return [plan for plan in plans if can_match(plan, new, self._setting)] if new else []
 
+    @property
+    def _is_few(self) -> bool:
+        return self._base is not None and self._status.touched < FEW
+
     def _view(self, condition: str) -> str:
         """All facts: those that nothing touches, and of the others those that fit."""
         touched = _changed(condition, self._form)
         if self._base is None:
             return touched
-        keys, few = self._form.listed("b"), self._status.touched < FEW
-        hint = "/*+ BROADCAST(t) */" if few else ""
+        keys, hint = self._form.listed("b"), "/*+ BROADCAST(t) */" if self._is_few else ""
         return (
             f"(SELECT {hint} {keys} FROM {{base}} b LEFT ANTI JOIN {{touched}} t "
             f"ON {self._form.same('b', 't')} UNION ALL SELECT * FROM {touched})"
@@ -259,7 +265,7 @@ class Pass:
             f"SELECT {keys}, 0, 0L, {sign} * plain, {sign} * recursive, {lost}, 0, 0, 0 FROM {{heads}}",
         ]
         if self._base is not None:
-            hint = "/*+ BROADCAST(h), BROADCAST(t) */" if self._status.touched < FEW else ""
+            hint = "/*+ BROADCAST(h), BROADCAST(t) */" if self._is_few else ""
             parts.append(
                 f"SELECT {hint} {form.listed('b')}, 1, b.told, b.plain, b.recursive, 0, 1, 0, 0 "
                 f"FROM {{base}} b LEFT SEMI JOIN {{heads}} h ON {form.same('b', 'h')} "

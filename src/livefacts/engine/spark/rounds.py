@@ -48,6 +48,7 @@ class Setting:
     terms: Terms
     functions: ValueFunctions
     worlds: bool = False
+    small: int = SMALL
     on_round: Callable[[str, int], None] | None = None
 
     @classmethod
@@ -57,9 +58,12 @@ class Setting:
         terms: Terms,
         *,
         worlds: bool = False,
+        small: int = SMALL,
         on_round: Callable[[str, int], None] | None = None,
     ) -> Setting:
-        return cls(session, terms, ValueFunctions(session, terms.id_of), worlds, on_round)
+        """Up to `small` facts are followed in one task; `on_round` hears what rounds find."""
+        functions = ValueFunctions(session, terms.id_of)
+        return cls(session, terms, functions, worlds, small, on_round)
 
     def id_of(self, term: Term) -> int:
         return self.terms.id_of(text_of(term))
