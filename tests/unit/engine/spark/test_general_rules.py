@@ -6,14 +6,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from tests.golden.test_programs import HERE, expected_of, facts_of, lines_of
 from tests.oracle import row_of, shown
-from tests.properties.worlds import tiny
+from tests.properties.worlds import SmallTerms, tiny
 
-from livefacts.engine.spark.encode import Encoding
-from livefacts.engine.spark.hashed import SCHEMA, HashedTerms
 from livefacts.engine.spark.maintain import change
 from livefacts.engine.spark.materialize import Closure, joined_plan, materialize
 from livefacts.engine.spark.rounds import Setting
@@ -36,8 +33,7 @@ ROADS = """
 @pytest.fixture
 def setting(spark: Any) -> Iterator[Setting]:
     with tiny(spark) as session:
-        known = session.createDataFrame(pa.table({"id": [], "text": []}, SCHEMA))
-        yield Setting.of(session, HashedTerms(session, known, Encoding()))
+        yield Setting.of(session, SmallTerms(session))
 
 
 def frames(setting: Setting, facts: Any) -> dict[int, Any]:
