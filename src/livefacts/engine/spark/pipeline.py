@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from livefacts.engine.spark import frames
 from livefacts.engine.spark.closing import SINGLE, compact, materialize_single
+from livefacts.engine.spark.encode import Encoding
 from livefacts.engine.spark.ingest import Ingest, bucket_files, encoding_of, ingest
 from livefacts.engine.spark.live import Live
 from livefacts.engine.spark.reports import Report, Stage, Stages
@@ -19,7 +20,7 @@ from livefacts.engine.spark.schema import NotSingleError, follows_single_triples
 from livefacts.engine.spark.session import require_extra
 from livefacts.engine.spark.splits import BYTES_PER_SPLIT, find_files, make_splits
 from livefacts.engine.spark.tables import RULES, Commit, KnowledgeBase
-from livefacts.engine.spark.update import Change, Facts, Updater, change_writes
+from livefacts.engine.spark.update import Change, Facts, Updater, change_writes, encoded_facts
 from livefacts.errors import InputError, LivefactsError
 from livefacts.rules.program import Program, Rule
 from livefacts.rules.safety import check
@@ -35,6 +36,8 @@ BYTES_PER_BUCKET = 96 << 20
 MOST_BUCKETS = 1024
 UNPACKED = 12
 """A packed file of triples is about this many times as large when it is unpacked."""
+
+SAMPLE = "<urn:a> <urn:b> <urn:c> ."
 
 Sources = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
@@ -76,6 +79,8 @@ class Pipeline:
         if bnodes not in (LOCAL, BY_NAME):
             raise InputError(f"unknown bnodes={bnodes!r}", hint=f'use "{LOCAL}" or "{BY_NAME}"')
         files = find_files(sources)
+        # Kernels are compiled here, once, and not by every worker at the same time.
+        encoded_facts(SAMPLE, b"", Encoding())
         splits = make_splits(
             files,
             f"s{self.base.last().seq + 1}",
