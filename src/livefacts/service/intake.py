@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from pyoxigraph import BlankNode, NamedNode, RdfFormat
+from pyoxigraph import BlankNode, NamedNode, RdfFormat, Triple
 
 from livefacts.engine.contract import Ids
 from livefacts.errors import InputError, RuleError
@@ -28,6 +28,8 @@ from livefacts.syntax.rdf import read_rows, scope_of_name
 from livefacts.syntax.rejects import Rejects
 
 RULES_SUFFIX = ".rules"
+FEWEST_AT_ONCE = 16
+PIECE = 1 << 16
 PATCH_SUFFIX = ".rdfp"
 BY_NAME = "by-name"
 LOCAL = "local"
@@ -126,6 +128,24 @@ class Intake:
         self.take_statements(program.facts)
 
     def take_statements(self, statements: Iterable[Statement]) -> None:
+        """Triples, quads and predicate facts; triples in pieces, whose terms are looked up at once."""
+        triples: list[Triple] = []
+        others: list[Statement] = []
+        for statement in statements:
+            if type(statement) is Triple:
+                triples.append(statement)
+            else:
+                others.append(statement)
+        if len(triples) < FEWEST_AT_ONCE:
+            others += triples
+            triples = []
+        for first in range(0, len(triples), PIECE):
+            piece = triples[first : first + PIECE]
+            terms = (t for x in piece for t in (x.subject, x.predicate, x.object))
+            self._triples.append(self.dictionary.encode(terms).reshape(-1, 3))
+        self._take_one_by_one(others)
+
+    def _take_one_by_one(self, statements: Iterable[Statement]) -> None:
         encode = self.dictionary.encode_one
         for statement in statements:
             if isinstance(statement, Fact):
