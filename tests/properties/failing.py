@@ -27,7 +27,7 @@ from livefacts.store.rows import RowStore
 ALLOCATIONS = (
     (RowStore, "make_room"),
     (RowStore, "index"),
-    (Binder, "add"),
+    (Binder, "_add"),
     (Answers, "answer_number"),
     (Answers, "answer_pair"),
     (SinglePath, "answer"),

@@ -77,7 +77,7 @@ class Binder:
         self._numbers: dict[int, int] = {}
         self._bound: list[RulePlan] = []
         """Kept alive: plans are known by their address."""
-        self._keys: list[tuple[int, int]] = []
+        self._keys: dict[int, tuple[int, int]] = {}
         self._plans = Growing(np.zeros((64, code.PLAN_FIELDS), np.int64))
         self._steps = Growing(np.zeros((64, code.STEP_FIELDS), np.int64))
         self._patterns = Growing(np.zeros(256, np.int32))
@@ -114,8 +114,6 @@ class Binder:
         pivot = self._pattern(plan.pivot.slots, variables)
         steps = [self._bound_step(step, variables) for step in plan.steps]
         head = relation_of(self._store, plan.head)
-        self._bound.append(plan)
-        self._keys.append(self._bucket(relation, pivot))
         self.most_slots = max(self.most_slots, len(variables))
         self.most_steps = max(self.most_steps, len(plan.steps))
         line = [
@@ -128,7 +126,10 @@ class Binder:
             _support(plan),
             self._line_of(plan.rule.id),
         ]
-        return self._plans.append([line])
+        number = self._plans.append([line])
+        self._keys[number] = self._bucket(relation, pivot)
+        self._bound.append(plan)
+        return number
 
     def _bucket(self, relation: int, pattern: int) -> tuple[int, int]:
         """Under which key of predicate and object a fact finds this plan."""
