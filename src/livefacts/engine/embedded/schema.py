@@ -342,7 +342,7 @@ class SinglePath:
         """The triples of a kind whose consequences have been given before."""
         rows = self._rows_of(kind)
         flags = self._store.flags(TRIPLES)[rows]
-        taken = flags & (VISIBLE | ROOT | NEW_ROOT) == VISIBLE | ROOT
+        taken = (flags & (VISIBLE | NEW_ROOT) == VISIBLE) & (flags & (ROOT | LOST_ROOT) != 0)
         return self._store.columns(TRIPLES, rows[taken])
 
     def _rows_of(self, kind: Kind) -> NDArray[np.int64]:
