@@ -135,7 +135,7 @@ class _Follower:
 
     def differences(self) -> Iterator[str]:
         for number, change in enumerate(self._changes()):
-            if not _knows_by_name(self.truth.rules, change):
+            if not keeps_names_apart(self.truth.rules, change):
                 continue
             for problem in self._step(change, number):
                 yield f"step {number}: {problem}"
@@ -200,8 +200,8 @@ def _has_inner_rows(rules: tuple[Rule, ...]) -> bool:
     )
 
 
-def _knows_by_name(rules: tuple[Rule, ...], change: Change) -> bool:
-    """Whether the ids of rules stay unique; shrinking may cut the removal of a namesake."""
+def keeps_names_apart(rules: tuple[Rule, ...], change: Change) -> bool:
+    """Whether no two rules get one id; a change that lost its removal may bring a namesake."""
     after = change.rules_after(rules)
     return len({rule.id for rule in after}) == len(after)
 
@@ -249,6 +249,8 @@ def unlike_delta(delta: lf.Delta, before: Truth, after: Truth) -> Iterator[str]:
     yield from unlike("Delta.derived", delta.derived, came - after.asserted)
     new = after.violations - before.violations
     yield from unlike("Delta.violations", map(_violation, delta.violations), new)
+    ended = before.violations - after.violations
+    yield from unlike("Delta.resolved", map(_violation, delta.resolved), ended)
 
 
 def _violation(violation: lf.Violation) -> Any:

@@ -16,12 +16,13 @@ from pyoxigraph import NamedNode, Quad, Triple
 from tests.oracle import closure
 from tests.oracle.naive import atoms_of, overlap
 from tests.properties.cases import fewer
-from tests.properties.programs import draw_case
+from tests.properties.programs import draw_case, fits
 from tests.properties.themes import schema
+from tests.properties.turning_points import TURNING_POINTS
 from tests.properties.vocabulary import EX, draw_vocabulary
 
 from livefacts.model.facts import Fact
-from livefacts.rules.formula import Atom, PredicateAtom, TripleAtom
+from livefacts.rules.formula import Aggregate, Atom, PredicateAtom, TripleAtom
 from livefacts.rules.program import Program, Rule
 from livefacts.syntax.rulewriter import write_rule
 
@@ -86,12 +87,12 @@ class Stock:
 def draw_history(seed: int, steps: int = 10, *, graphs: bool = False) -> History:
     """A random history over the rules and facts of a random case; with named graphs if asked."""
     case, pick = draw_case(seed), random.Random(f"history {seed}")
-    facts = [*dict.fromkeys(case.facts)][:MOST_FACTS]
-    facts += _some_conclusions(pick, case.rules, facts)
-    stock = Stock(
-        case.rules, tuple(_in_graphs(pick, facts) if graphs and case.in_graphs else facts)
-    )
-    start = tuple(rule for rule in case.rules if pick.random() < 0.85)
+    rules, facts = case.rules, [*dict.fromkeys(case.facts)][:MOST_FACTS]
+    if pick.random() < 0.3:
+        rules, facts = _with_turning_point(pick, rules, facts)
+    facts += _some_conclusions(pick, rules, facts)
+    stock = Stock(rules, tuple(_in_graphs(pick, facts) if graphs and case.in_graphs else facts))
+    start = tuple(rule for rule in rules if pick.random() < 0.85)
     return History(
         f"seed {seed}",
         start,
@@ -111,6 +112,19 @@ def draw_schema_history(seed: int, rules: Sequence[Rule], steps: int = 50) -> Hi
     stock = Stock((), tuple(dict.fromkeys(facts)))
     changes = draw_changes(pick, stock, (), steps)
     return History(f"schema {seed}", tuple(rules), changes)
+
+
+def _with_turning_point(
+    pick: random.Random, rules: tuple[Rule, ...], facts: list[Triple | Fact]
+) -> tuple[tuple[Rule, ...], list[Triple | Fact]]:
+    """More rules and facts, in the place of some that were drawn before."""
+    more, told = pick.choice(TURNING_POINTS)(pick, draw_vocabulary(pick))
+    known = {rule.key() for rule in rules}
+    named = [replace(rule, id=f"turn{n}") for n, rule in enumerate(more) if rule.key() not in known]
+    for kept in (rules, rules[: len(rules) // 2], ()):
+        if fits([*kept, *named]):
+            return (*kept, *named), [*dict.fromkeys((*told, *facts))][:MOST_FACTS]
+    return rules, facts
 
 
 def _some_conclusions(
@@ -194,16 +208,31 @@ def _draw_rules(
     rules: tuple[Rule, ...],
 ) -> Change:
     """Rules that come and go, often with facts in the same change."""
-    new = [rule for rule in stock.rules if rule not in rules]
+    varied = [(rule, other) for rule in rules for other in _variants(rule)]
+    if varied and pick.random() < 0.25:
+        old, other = pick.choice(varied)
+        return Change(rules_added=(other,), rules_removed=(old,))
+    taken = {rule.id for rule in rules}
+    new = [rule for rule in stock.rules if rule.id not in taken]
     coming = pick.sample(new, min(len(new), pick.choice((0, 1, 1, 2))))
     going = pick.sample(rules, min(len(rules), pick.choice((0, 1, 1, 2) if not coming else (0, 1))))
-    few = pick.choice((0, 0, 1, 2))
+    few = pick.choice((0, 1, 2, 4))
     return Change(
         _sample(pick, absent, pick.randrange(few + 1)),
         _sample(pick, there, pick.randrange(few + 1)),
         tuple(coming),
         tuple(going),
     )
+
+
+def _variants(rule: Rule) -> Iterator[Rule]:
+    """The rule with another function in its aggregate, under the same name."""
+    for at, part in enumerate(rule.body):
+        if isinstance(part, Aggregate):
+            for function in ("count", "min", "max"):
+                if function != part.function:
+                    other = replace(part, function=function)
+                    yield replace(rule, body=(*rule.body[:at], other, *rule.body[at + 1 :]))
 
 
 def _draw_idle(

@@ -44,7 +44,7 @@ LEAST_OF_CHANGES = {
     "rule changes: with facts": 0.25,
     "rule changes: make others recursive": 0.02,
     "rule changes: end the recursion of others": 0.02,
-    "rule changes: the last rule of a head goes": 0.3,
+    "rule changes: the last rule of a head goes": 0.2,
     "rule changes": 0.12,
     "a rule changes into itself": 0.02,
     "an addition ends something": 0.015,

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from pyoxigraph import NamedNode, Quad, Triple
-from tests.properties.changes import Truth, applied, stored
+from tests.properties.changes import Truth, applied, keeps_names_apart, stored
 from tests.properties.histories import GRAPHS, Change, History, draw_history
 from tests.properties.vocabulary import EX
 
@@ -89,6 +89,8 @@ def test_step_by_step_is_the_same_as_all_at_once() -> None:
 def test_a_change_and_its_opposite_leave_everything_as_it_was() -> None:
     for history, reasoner, truth, changes in drawn():
         for change in changes:
+            if not keeps_names_apart(truth.rules, change):
+                continue
             before = known(reasoner)
             there = applied(reasoner, between(truth, after(truth, change)))
             back = applied(reasoner, between(after(truth, change), truth))
@@ -99,6 +101,8 @@ def test_a_change_and_its_opposite_leave_everything_as_it_was() -> None:
 def test_changes_of_different_things_can_come_in_any_order() -> None:
     for history, first, truth, changes in drawn():
         one, two = changes[0], apart(changes[1], changes[0])
+        if not keeps_names_apart(truth.rules, two):
+            continue
         second, third = begun(history), begun(history)
         forth = [applied(first, one), applied(first, two)]
         back = [applied(second, two), applied(second, one)]
@@ -222,9 +226,10 @@ def test_a_violation_comes_and_goes_with_what_causes_it(maintenance: str) -> Non
     )
     (violation,) = reasoner.add([("room", "hall")]).violations
     assert violation.constraint == "alone"
-    assert reasoner.add([("key", "hall")]).violations == ()
+    delta = reasoner.add([("key", "hall")])
+    assert (delta.violations, delta.resolved) == ((), (violation,))
     assert reasoner.violations() == []
     assert len(reasoner.add([("key", "roof")]).violations) == 2
     assert [v.constraint for v in reasoner.remove([("key", "hall")]).violations] == ["alone"]
-    reasoner.remove_rules(["alone"])
+    assert [v.constraint for v in reasoner.remove_rules(["alone"]).resolved] == ["alone"]
     assert reasoner.violations() == []

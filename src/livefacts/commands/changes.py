@@ -195,3 +195,5 @@ def _summarize(delta: Delta, seconds: float) -> None:
         say(f"{counted(len(delta.violations), 'violation')} of constraints came with it")
         for violation in delta.violations[:5]:
             say(f"  {violation}")
+    if delta.resolved:
+        say(f"{counted(len(delta.resolved), 'violation')} of constraints went with it")

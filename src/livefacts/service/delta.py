@@ -31,9 +31,9 @@ class Delta:
     """The net change of what is true; facts are decoded when they are read.
 
     `added` and `removed` are asserted and derived facts together, `derived` those of the
-    added that were concluded and not told, `violations` those that came with the change, `rejects`
-    the first lines of input that could not be read (`counts["rejected"]` has them all),
-    `assertions` what was told and untold, in ids.
+    added that were concluded and not told, `violations` those of constraints that came with
+    the change and `resolved` those that went, `rejects` the first lines of input that
+    could not be read (`counts["rejected"]` has them all), `assertions` what was told and untold, in ids.
     """
 
     def __init__(
@@ -44,11 +44,13 @@ class Delta:
         assertions: Assertions,
         *,
         violations: Sequence[Violation] = (),
+        resolved: Sequence[Violation] = (),
         rejects: Rejects | None = None,
         hints: Sequence[str] = (),
     ) -> None:
         self.seq = seq
         self.violations = tuple(violations)
+        self.resolved = tuple(resolved)
         self.rejects = tuple(rejects.kept) if rejects else ()
         self._hints = (*hints, *(rejects.hints if rejects else ()))
         self._rejected = rejects.count if rejects else 0

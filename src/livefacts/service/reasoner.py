@@ -298,7 +298,7 @@ class Reasoner:
         came = self._graphs.missing(quads, gone)
         absent = len(outtake.quads()) - len(gone)
         asked = note(self._engine.store, told, untold, outtake.strange)
-        program = self._program.minus(dropped).joined(intake.program)
+        before, program = self._program, self._program.minus(dropped).joined(intake.program)
         with self._under(program, keep) as plan:
             change = self._change(told, quads, dict(untold), gone, plan)
             with self._graphs.changed(came, gone) if keep else nullcontext():
@@ -309,6 +309,7 @@ class Reasoner:
             self._reader,
             Assertions(asked, ids, came, gone, absent),
             violations=list(self._violations_in(ids.added, program)),
+            resolved=list(self._violations_in(ids.removed, before)),
             rejects=rejects,
             hints=intake.hints,
         )
