@@ -61,6 +61,13 @@ CHANGES = {
         "+ score(dan, 1, dan) . score(dan, 4, dan) .",
         "- score(dan, 4, dan) .",
     ),
+    "a triple and a part of the schema go at once, above a level of other rules": (
+        EX + "[?x, ?q, ?y] :- [?p, rdfs:subPropertyOf, ?q], [?x, ?p, ?y] ."
+        "[?x, ex:knows, ?y] :- near(?x, ?y), not far(?x) . far(?x) :- linked(?x, ?y) .",
+        EX + "+ [ex:zoe, ex:likes, ex:zoe] . [ex:partOf, rdfs:subPropertyOf, ex:likes] ."
+        "[ex:likes, rdfs:subPropertyOf, ex:partOf] .",
+        EX + "- [ex:zoe, ex:likes, ex:zoe] . [ex:partOf, rdfs:subPropertyOf, ex:likes] .",
+    ),
 }
 
 
@@ -68,11 +75,11 @@ def history_of(name: str, start: str, *steps: str) -> History:
     """A history from rule texts: rules to start with, then what `+` adds and `-` removes."""
     changes = []
     for step in steps:
-        program = parse(step[1:])
+        program = parse(step.replace("+ ", "", 1).replace("- ", "", 1))
         facts, rules = frozenset(program.facts), program.rules
         changes.append(
             Change(facts, rules_added=rules)
-            if step[0] == "+"
+            if "+ " in step
             else Change(removed=facts, rules_removed=rules)
         )
     return History(name, parse(start).rules, tuple(changes))

@@ -342,6 +342,8 @@ class SinglePath:
         """The triples of a kind whose consequences have been given before."""
         rows = self._rows_of(kind)
         flags = self._store.flags(TRIPLES)[rows]
+        # One that ceased to be a root in a level below has lost the flag, and its consequences
+        # are still to be taken back.
         taken = (flags & (VISIBLE | NEW_ROOT) == VISIBLE) & (flags & (ROOT | LOST_ROOT) != 0)
         return self._store.columns(TRIPLES, rows[taken])
 
