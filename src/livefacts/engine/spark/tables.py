@@ -27,12 +27,15 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from livefacts.engine.spark.deltalog import APPLICATION, Log, TakenError, can_append
+from livefacts.engine.spark.deltalog import DataFile as DataFile
 from livefacts.errors import InputError, LivefactsError
 
 FORMAT = 1
@@ -76,18 +79,11 @@ SCHEMAS[PREDICATES_TABLE] = pa.schema(
 )
 APPEND, OVERWRITE = "append", "overwrite"
 ROWS_PER_GROUP = 1 << 17
-CHECKPOINT_EVERY = 50
-"""Commits after which the log of a table is summed up: reading it stays quick."""
+TIDY_EVERY = 200
+"""Commits after which logs are summed up, so that they stay quick to read.
 
-
-@dataclass(frozen=True, slots=True)
-class DataFile:
-    """A Parquet file that a task wrote into a table's folder; `written` is in milliseconds."""
-
-    name: str
-    size: int
-    rows: int
-    written: int
+All of them at once: of a hundred changes, at most one pays for it.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +120,7 @@ class KnowledgeBase:
         self.reached: Callable[[str], None] = lambda step: None
         self.settings = self._open()
         self._open_tables: dict[str, Any] = {}
+        self._logs: dict[str, Log] = {}
         self._known: tuple[int, list[Commit]] = (-1, [])
 
     def _open(self) -> dict[str, Any]:
@@ -156,11 +153,10 @@ class KnowledgeBase:
 
     def commits(self) -> list[Commit]:
         """All commits, oldest first."""
-        table = self._delta(COMMITS)
-        if table is None:
-            return []
-        table.update_incremental()
-        if self._known[0] != table.version():
+        version = self._log(COMMITS).version()
+        if version >= 0 and self._known[0] != version:
+            table = self._delta(COMMITS)
+            table.update_incremental()
             rows = table.to_pyarrow_table().sort_by("seq").to_pylist()
             self._known = table.version(), [_commit(row) for row in rows]
         return self._known[1]
@@ -244,19 +240,18 @@ class KnowledgeBase:
         made = Commit(start.seq + 1, batch, kind, versions, {**start.notes, **notes})
         self._commit_all(made)
         self.reached("committed")
+        if made.seq % TIDY_EVERY == 0:
+            self._tidy()
         return made
 
     def _commit_table(self, name: str, write: Write, version: int | None) -> int:
-        from deltalake.transaction import create_table_with_add_actions
-
         table = self._delta(name)
-        schema = delta_schema(SCHEMAS[name])
-        actions = [_add_action(file) for file in write.files]
         if table is None:
-            create_table_with_add_actions(
-                str(self.path / name), schema, actions, mode="error", name=name
-            )
+            self._create_table(name, write.files)
             return 0
+        log = self._log(name)
+        if write.mode == APPEND and log.version() == version and self._has_links:
+            return self._appended(log, write.files)
         table.update_incremental()
         mode = write.mode
         if version is None:
@@ -265,24 +260,51 @@ class KnowledgeBase:
         elif table.version() != version:
             table.restore(version)
             table.update_incremental()
-        table.create_write_transaction(actions, mode, schema)
+        actions = [_add_action(file) for file in write.files]
+        table.create_write_transaction(actions, mode, delta_schema(SCHEMAS[name]))
         table.update_incremental()
-        self._checkpoint(table)
         return int(table.version())
 
-    def _commit_all(self, commit: Commit) -> None:
-        from deltalake import CommitProperties, Transaction, write_deltalake
-        from deltalake.exceptions import CommitFailedError
+    def _create_table(self, name: str, files: Sequence[DataFile]) -> None:
+        from deltalake.transaction import create_table_with_add_actions
 
-        rows = pa.Table.from_pylist([_row(commit)], schema=SCHEMAS[COMMITS])
+        schema, actions = delta_schema(SCHEMAS[name]), [_add_action(file) for file in files]
+        create_table_with_add_actions(
+            str(self.path / name), schema, actions, mode="error", name=name
+        )
+
+    def _appended(self, log: Log, files: Sequence[DataFile], change: int | None = None) -> int:
+        try:
+            return log.append(files, change=change)
+        except TakenError as error:
+            raise ConflictError(
+                f"someone else has written to {self.path} meanwhile", hint="try again"
+            ) from error
+
+    def _commit_all(self, commit: Commit) -> None:
         known = self.last().seq
         if known != commit.seq - 1:
             raise ConflictError(
                 f"someone else has written version {known} of {self.path} meanwhile",
                 hint="nothing was changed: try again",
             )
+        rows = pa.Table.from_pylist([_row(commit)], schema=SCHEMAS[COMMITS])
+        before, commits = self._known
+        if before >= 0 and self._has_links:
+            file = write_file(self.path / COMMITS, rows)
+            version = self._appended(self._log(COMMITS), [file], commit.seq)
+        else:
+            version = self._write_commit(commit, rows)
+        if version == before + 1:
+            # Known without being read.
+            self._known = version, [*commits, commit]
+
+    def _write_commit(self, commit: Commit, rows: pa.Table) -> int:
+        from deltalake import CommitProperties, Transaction, write_deltalake
+        from deltalake.exceptions import CommitFailedError
+
         properties = CommitProperties(
-            max_commit_retries=0, app_transactions=[Transaction("livefacts", commit.seq)]
+            max_commit_retries=0, app_transactions=[Transaction(APPLICATION, commit.seq)]
         )
         try:
             write_deltalake(self.path / COMMITS, rows, mode="append", commit_properties=properties)
@@ -290,23 +312,27 @@ class KnowledgeBase:
             raise ConflictError(
                 f"someone else has written to {self.path} meanwhile", hint="try again"
             ) from error
-        self._note(commit)
+        return self._log(COMMITS).version()
 
-    def _note(self, commit: Commit) -> None:
-        """Know a commit that was just written without reading it, and keep its table small."""
+    def _tidy(self) -> None:
+        """Put commits into one file, and sum up the logs that have grown."""
+        commits = self.commits()
         table = self._delta(COMMITS)
-        version, known = self._known
         table.update_incremental()
-        if table.version() and table.version() % CHECKPOINT_EVERY == 0:
-            # One file a commit: without this, reading them would take longer each time.
-            table.optimize.compact()
-            table.create_checkpoint()
-        elif table.version() == version + 1:
-            self._known = table.version(), [*known, commit]
+        table.optimize.compact()
+        self._known = self._log(COMMITS).version(), commits
+        for name in (COMMITS, *self.last().versions):
+            if self._log(name).since_checkpoint() >= TIDY_EVERY // 2:
+                table = self._delta(name)
+                table.update_incremental()
+                table.create_checkpoint()
 
-    def _checkpoint(self, table: Any) -> None:
-        if table.version() and table.version() % CHECKPOINT_EVERY == 0:
-            table.create_checkpoint()
+    @cached_property
+    def _has_links(self) -> bool:
+        return can_append(self.path)
+
+    def _log(self, name: str) -> Log:
+        return self._logs.setdefault(name, Log(self.path / name))
 
     def _delta(self, name: str) -> Any:
         """An open table, or None if it was never made."""
