@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from livefacts.errors import (
     ArityError,
+    ConflictError,
     InputError,
     LimitError,
     LivefactsError,
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ArityError",
+    "ConflictError",
     "Delta",
     "Explanation",
     "Fact",

@@ -84,6 +84,10 @@ class InputError(LivefactsError):
     """A file or text of facts that cannot be read."""
 
 
+class ConflictError(LivefactsError):
+    """Someone else is writing, or has written, to the same knowledge base."""
+
+
 class QueryError(LivefactsError):
     """A query that cannot be parsed or is refused."""
 

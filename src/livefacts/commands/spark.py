@@ -6,9 +6,12 @@ standard output as N-Triples and RDF Patch.
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Mapping
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,6 +23,14 @@ if TYPE_CHECKING:
     from livefacts.engine.spark.reports import Stage
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+class HistoryFormat(StrEnum):
+    """How a list of changes is printed."""
+
+    text = "text"
+    json = "json"
+
 
 Base = Annotated[
     str, typer.Option("--kb", metavar="FOLDER", help="The knowledge base; made by `ingest`.")
@@ -126,6 +137,61 @@ def facts_command(
         sys.stdout.write(f"{row.s} {row.p} {row.o} .\n")
 
 
+@app.command("history", short_help="List all changes.")
+def history_command(
+    kb: Base,
+    form: Annotated[
+        HistoryFormat, typer.Option("--format", help="How to print the list.")
+    ] = HistoryFormat.text,
+) -> None:
+    """List all changes, oldest first: number, time, kind, rows written by table, batch.
+
+    \b
+    livefacts spark history --kb kb/
+    livefacts spark history --kb kb/ --format json
+    """
+    from livefacts.engine.spark.session import require_extra
+
+    require_extra()
+    from livefacts.engine.spark.tables import OLDEST, KnowledgeBase
+
+    base = KnowledgeBase(kb)
+    oldest = base.last().notes.get(OLDEST, 1)
+    for commit in base.commits():
+        row = {
+            "seq": commit.seq,
+            "time": commit.time.isoformat(" ", "seconds").removesuffix("+00:00") + "Z",
+            "kind": commit.kind,
+            "rows": dict(commit.rows),
+            "batch": commit.batch,
+            "kept": commit.seq >= oldest,
+        }
+        typer.echo(json.dumps(row) if form is HistoryFormat.json else _history_line(row))
+
+
+@app.command("optimize", short_help="Fold changes into facts, and make room.")
+def optimize_command(
+    kb: Base,
+    keep: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Let all versions go but the last N.", show_default="all"
+        ),
+    ] = None,
+    master: Master = None,
+) -> None:
+    """Fold changes into the facts, put small files together, and make room.
+
+    Files that no kept version needs are removed, and so is what changes that were cut off
+    have left behind. Every version stays readable unless --keep says otherwise.
+
+    \b
+    livefacts spark optimize --kb kb/
+    livefacts spark optimize --kb kb/ --keep 10
+    """
+    say(str(_pipeline(kb, master).optimize(keep=keep)))
+
+
 @app.command("plan", short_help="Say where each rule runs.")
 def plan_command(kb: Base, rules: Rules = None, master: Master = None) -> None:
     """Say which rules the driver closes and which run inside tasks.
@@ -134,6 +200,13 @@ def plan_command(kb: Base, rules: Rules = None, master: Master = None) -> None:
     livefacts spark plan --kb kb/ --rules rdfs
     """
     typer.echo(_pipeline(kb, master).plan(rules))
+
+
+def _history_line(row: Mapping[str, Any]) -> str:
+    rows = ", ".join(f"{count:,} {table}" for table, count in row["rows"].items() if count)
+    batch = f"  batch {row['batch']}" if row["batch"] else ""
+    gone = "" if row["kept"] else "  (no longer kept)"
+    return f"{row['seq']:>6}  {row['time']}  {row['kind']:<12}{rows}{batch}{gone}"
 
 
 def _pipeline(kb: str, master: str | None) -> Pipeline:

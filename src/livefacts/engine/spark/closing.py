@@ -31,7 +31,6 @@ from livefacts.engine.spark.stages import (
     FollowJob,
     Published,
     PublishJob,
-    compact_bucket,
     follow_bucket,
     kinds_in,
     publish_bucket,
@@ -128,20 +127,6 @@ def materialize_single(work: Ingest, program: Program, batch: str) -> Report:
         notes = {**figures, "closed": True, "path": SINGLE}
         commit = work.base.publish(work.start, "materialize", writes, batch=batch, notes=notes)
     return Report(commit.seq, "materialize", figures, tuple(work.stages.done))
-
-
-def compact(work: Ingest) -> Report:
-    """The facts as they are now in place of facts and changes; one commit."""
-    with work.stages.stage("compact") as stage:
-        task = partial(compact_bucket, work.base.path)
-        buckets = bucket_files(work.base, work.start, work.buckets)
-        files = run_tasks(work.session, task, buckets, stage.name)
-        stage.rows, stage.bytes = sum(f.rows for f in files), sum(f.size for f in files)
-    writes = {TRIPLES_TABLE: Write(tuple(files), OVERWRITE)}
-    if CHANGES in work.start.versions:
-        writes[CHANGES] = Write((), OVERWRITE)
-    commit = work.base.publish(work.start, "optimize", writes, notes={"changed": 0})
-    return Report(commit.seq, "optimize", {"facts": stage.rows}, tuple(work.stages.done))
 
 
 def _published(work: Ingest, schema: ClosedSchema, buckets: Sequence[Bucket]) -> list[Published]:

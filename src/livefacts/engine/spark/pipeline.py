@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from livefacts.engine.spark import frames
-from livefacts.engine.spark.closing import SINGLE, compact, materialize_single
+from livefacts.engine.spark.closing import SINGLE, materialize_single
 from livefacts.engine.spark.encode import Encoding
 from livefacts.engine.spark.ingest import Ingest, bucket_files, encoding_of, ingest
 from livefacts.engine.spark.live import Live
+from livefacts.engine.spark.optimizing import optimize
 from livefacts.engine.spark.reports import Report, Stage, Stages
 from livefacts.engine.spark.schema import NotSingleError, follows_single_triples
 from livefacts.engine.spark.session import require_extra
@@ -88,7 +89,7 @@ class Pipeline:
             by_name=bnodes == BY_NAME,
             bytes_per_split=self._bytes_per_split,
         )
-        with self.base.writing() as start:
+        with self.base.writing(new=True) as start:
             replayed = self._replayed(batch)
             if replayed is not None:
                 return replayed
@@ -151,11 +152,14 @@ class Pipeline:
             self._updating = commit.seq, updater
             return Report(commit.seq, "update", _figures(change), tuple(stages.done))
 
-    def optimize(self) -> Report:
-        """Fold what has changed since into the facts, so that reading them is quick."""
+    def optimize(self, *, keep: int | None = None) -> Report:
+        """Fold what has changed into the facts, put small files together, and make room.
+
+        Of versions, the last `keep` stay readable; all of them if it is not given.
+        """
         with self.base.writing() as start:
             self._require_facts(start)
-            return compact(self._work(start))
+            return optimize(self._work(start), keep)
 
     def _updater(self, start: Commit) -> Updater:
         """What makes changes to this commit; the one that made it, if it did."""
@@ -205,6 +209,10 @@ class Pipeline:
     def seq(self) -> int:
         """The number of the last change."""
         return self.base.last().seq
+
+    def history(self) -> list[Commit]:
+        """All changes, oldest first: number, time, kind, batch, and rows written by table."""
+        return list(self.base.commits())
 
     @property
     def program(self) -> Program:

@@ -9,7 +9,7 @@ Data files are written by tasks, under names of their own, and become part of a 
 the driver commits them.
 
     livefacts.json   what this folder is, and the version of its layout
-    commits          seq, batch, kind, versions, notes
+    commits          seq, time, batch, kind, rows, versions, notes
     terms            id, text
     exceptions       text, id: terms whose hash another one has
     facts_3          s, p, o, support, told: the state at the last compaction
@@ -23,10 +23,12 @@ from __future__ import annotations
 
 import json
 import os
+import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -36,12 +38,17 @@ import pyarrow.parquet as pq
 
 from livefacts.engine.spark.deltalog import APPLICATION, Log, TakenError, can_append
 from livefacts.engine.spark.deltalog import DataFile as DataFile
-from livefacts.errors import InputError, LivefactsError
+from livefacts.engine.spark.failures import told_plainly
+from livefacts.engine.spark.marker import (
+    EXCHANGE,
+    folder_of,
+    locked,
+    read_settings,
+    remove_leftovers,
+    write_settings,
+)
+from livefacts.errors import ConflictError, LivefactsError
 
-FORMAT = 1
-MARKER = "livefacts.json"
-LOCK = ".lock"
-EXCHANGE = ".exchange"
 COMMITS = "commits"
 TRIPLES_TABLE, CHANGES, TERMS, EXCEPTIONS, REJECTS, RULES = (
     "facts_3",
@@ -55,7 +62,15 @@ LONG, INT, TEXT = pa.int64(), pa.int32(), pa.string()
 FACT = [("s", LONG), ("p", LONG), ("o", LONG), ("support", LONG), ("told", INT)]
 SCHEMAS = {
     COMMITS: pa.schema(
-        [("seq", LONG), ("batch", TEXT), ("kind", TEXT), ("versions", TEXT), ("notes", TEXT)]
+        [
+            ("seq", LONG),
+            ("time", pa.timestamp("us", "UTC")),
+            ("batch", TEXT),
+            ("kind", TEXT),
+            ("rows", TEXT),
+            ("versions", TEXT),
+            ("notes", TEXT),
+        ]
     ),
     TERMS: pa.schema([("id", LONG), ("text", TEXT)]),
     EXCEPTIONS: pa.schema([("text", TEXT), ("id", LONG)]),
@@ -77,36 +92,45 @@ PREDICATES_TABLE = "facts_n"
 SCHEMAS[PREDICATES_TABLE] = pa.schema(
     [("pred", LONG), ("arguments", pa.list_(LONG)), ("support", LONG), ("told", INT)]
 )
-APPEND, OVERWRITE = "append", "overwrite"
+APPEND, OVERWRITE, COMPACT = "append", "overwrite", "compact"
 ROWS_PER_GROUP = 1 << 17
 TIDY_EVERY = 200
 """Commits after which logs are summed up, so that they stay quick to read.
 
 All of them at once: of a hundred changes, at most one pays for it.
 """
+# Every version stays readable until `optimize` lets it go: Delta would forget after 30 days.
+PROPERTIES = {"delta.enableExpiredLogCleanup": "false"}
+LONG_AGO = datetime.fromtimestamp(0, UTC)
+OLDEST = "oldest"
+"""The note in which a commit says which version is the oldest that is kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """What a change does to one table: files that are added, or take the place of all."""
+    """What a change does to one table: files that are added, or take the place of all.
 
-    files: tuple[DataFile, ...]
+    To compact a table is to put its rows into fewer files, whichever these are.
+    """
+
+    files: tuple[DataFile, ...] = ()
     mode: str = APPEND
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One line of the commits table: a state of the whole knowledge base."""
+    """One line of the commits table: a state of the whole knowledge base.
+
+    `time` is when it was written, and `rows` how many rows into which table.
+    """
 
     seq: int = 0
     batch: str = ""
     kind: str = "new"
     versions: Mapping[str, int] = field(default_factory=dict)
     notes: Mapping[str, Any] = field(default_factory=dict)
-
-
-class ConflictError(LivefactsError):
-    """Someone else is writing, or has written, to the same knowledge base."""
+    rows: Mapping[str, int] = field(default_factory=dict)
+    time: datetime = LONG_AGO
 
 
 class KnowledgeBase:
@@ -116,38 +140,17 @@ class KnowledgeBase:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path).absolute()
+        self.path = folder_of(path)
         self.reached: Callable[[str], None] = lambda step: None
-        self.settings = self._open()
+        self.settings = read_settings(self.path)
         self._open_tables: dict[str, Any] = {}
         self._logs: dict[str, Log] = {}
         self._known: tuple[int, list[Commit]] = (-1, [])
 
-    def _open(self) -> dict[str, Any]:
-        marker = self.path / MARKER
-        if marker.is_file():
-            return _read_marker(marker)
-        if self.path.exists() and not self.path.is_dir():
-            raise InputError(
-                f"{self.path} is a file, and a knowledge base is a folder",
-                hint="name a folder that is empty or not there yet",
-            )
-        if self.path.is_dir() and any(name.name != LOCK for name in self.path.iterdir()):
-            raise InputError(
-                f"{self.path} is not empty, and no knowledge base",
-                hint="name a folder that is empty or not there yet",
-            )
-        return {}
-
     def create(self, settings: Mapping[str, Any]) -> None:
         """Make this folder a knowledge base, unless it is one."""
-        if self.settings:
-            return
-        self.path.mkdir(parents=True, exist_ok=True)
-        self.settings = {"format": FORMAT, **settings}
-        part = self.path / f".{MARKER}.{os.getpid()}"
-        part.write_text(json.dumps(self.settings, indent=2) + "\n", encoding="utf-8")
-        part.replace(self.path / MARKER)
+        # Someone else may have made it one since this one was opened.
+        self.settings = read_settings(self.path) or write_settings(self.path, settings)
 
     # reading
 
@@ -157,8 +160,7 @@ class KnowledgeBase:
         if version >= 0 and self._known[0] != version:
             table = self._delta(COMMITS)
             table.update_incremental()
-            rows = table.to_pyarrow_table().sort_by("seq").to_pylist()
-            self._known = table.version(), [_commit(row) for row in rows]
+            self._known = table.version(), [_commit(row) for row in _rows_of(table)]
         return self._known[1]
 
     def last(self) -> Commit:
@@ -168,11 +170,18 @@ class KnowledgeBase:
 
     def commit(self, seq: int) -> Commit:
         """The state after a change."""
+        last = self.last()
+        oldest = last.notes.get(OLDEST, 1)
+        if 0 < seq < oldest:
+            raise LivefactsError(
+                f"version {seq} of {self.path} is no longer kept",
+                hint=f"the oldest one is {oldest}; optimize(keep=...) let the others go",
+            )
         for commit in self.commits():
             if commit.seq == seq:
                 return commit
         raise LivefactsError(
-            f"there is no version {seq} of {self.path}", hint=f"the last one is {self.last().seq}"
+            f"there is no version {seq} of {self.path}", hint=f"the last one is {last.seq}"
         )
 
     def files(self, table: str, commit: Commit) -> list[str]:
@@ -192,23 +201,30 @@ class KnowledgeBase:
         parts = [pq.read_table(name, schema=schema, partitioning=None) for name in files]
         return pa.concat_tables(parts) if parts else schema.empty_table()
 
+    def count(self, table: str, commit: Commit) -> int:
+        """How many rows a table has at a commit."""
+        return sum(pq.read_metadata(name).num_rows for name in self.files(table, commit))
+
+    def version(self, table: str) -> int:
+        """The version that a table is at, whether it counts or not."""
+        return self._log(table).version()
+
     # writing
 
     @contextmanager
-    def writing(self) -> Iterator[Commit]:
-        """Be the only writer; the state that the change starts from."""
-        import fcntl
+    def writing(self, *, new: bool = False) -> Iterator[Commit]:
+        """Be the only writer; the state that the change starts from.
 
-        self.path.mkdir(parents=True, exist_ok=True)
-        with (self.path / LOCK).open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError as error:
-                raise ConflictError(
-                    f"someone else is writing to {self.path}",
-                    hint="wait until that is done, then try again",
-                ) from error
-            yield self.last()
+        A folder that is no knowledge base yet is for those who make a `new` one.
+        """
+        self.settings = self.settings or read_settings(self.path)
+        if not self.settings and not new:
+            raise LivefactsError(f"there is nothing in {self.path} yet", hint="ingest files first")
+        with told_plainly(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+            with locked(self.path):
+                remove_leftovers(self.path)
+                yield self.last()
 
     @contextmanager
     def exchange(self) -> Iterator[Path]:
@@ -233,15 +249,19 @@ class KnowledgeBase:
     ) -> Commit:
         """Commit every table, and then all of them together."""
         self.reached("data written")
-        versions = dict(start.versions)
+        versions, rows = dict(start.versions), {}
         for table, write in writes.items():
             versions[table] = self._commit_table(table, write, start.versions.get(table))
+            rows[table] = sum(file.rows for file in write.files)
             self.reached(f"{table} committed")
-        made = Commit(start.seq + 1, batch, kind, versions, {**start.notes, **notes})
+        found = {**start.notes, **notes}
+        # The time is for people: nothing is ever concluded from it.
+        now = datetime.fromtimestamp(time.time(), UTC)
+        made = Commit(start.seq + 1, batch, kind, versions, found, rows, now)
         self._commit_all(made)
         self.reached("committed")
         if made.seq % TIDY_EVERY == 0:
-            self._tidy()
+            self.tidy(TIDY_EVERY // 2)
         return made
 
     def _commit_table(self, name: str, write: Write, version: int | None) -> int:
@@ -252,42 +272,53 @@ class KnowledgeBase:
         log = self._log(name)
         if write.mode == APPEND and log.version() == version and self._has_links:
             return self._appended(log, write.files)
-        table.update_incremental()
-        mode = write.mode
-        if version is None:
+        self._take_back(table, version)
+        before = int(table.version())
+        if write.mode == COMPACT:
+            table.optimize.compact()
+        else:
             # The table was made by a change that was cut off: none of it counts.
-            mode = OVERWRITE
-        elif table.version() != version:
-            table.restore(version)
-            table.update_incremental()
-        actions = [_add_action(file) for file in write.files]
-        table.create_write_transaction(actions, mode, delta_schema(SCHEMAS[name]))
-        table.update_incremental()
-        return int(table.version())
+            mode = OVERWRITE if version is None else write.mode
+            actions, schema = [_add_action(file) for file in write.files], SCHEMAS[name]
+            with self._refusing_others():
+                table.create_write_transaction(
+                    actions, mode, delta_schema(schema), commit_properties=_at_once()
+                )
+        if log.version() > before + 1:
+            raise self._written_meanwhile()
+        return log.version()
 
     def _create_table(self, name: str, files: Sequence[DataFile]) -> None:
         from deltalake.transaction import create_table_with_add_actions
 
         schema, actions = delta_schema(SCHEMAS[name]), [_add_action(file) for file in files]
-        create_table_with_add_actions(
-            str(self.path / name), schema, actions, mode="error", name=name
-        )
+        with self._refusing_others():
+            create_table_with_add_actions(
+                str(self.path / name),
+                schema,
+                actions,
+                mode="error",
+                name=name,
+                configuration=PROPERTIES,
+            )
+
+    def _take_back(self, table: Any, version: int | None) -> None:
+        """Take a table back to a version, if changes that were cut off have gone beyond it."""
+        table.update_incremental()
+        if version is not None and table.version() != version:
+            table.restore(version)
+            table.update_incremental()
 
     def _appended(self, log: Log, files: Sequence[DataFile], change: int | None = None) -> int:
         try:
             return log.append(files, change=change)
         except TakenError as error:
-            raise ConflictError(
-                f"someone else has written to {self.path} meanwhile", hint="try again"
-            ) from error
+            raise self._written_meanwhile() from error
 
     def _commit_all(self, commit: Commit) -> None:
         known = self.last().seq
         if known != commit.seq - 1:
-            raise ConflictError(
-                f"someone else has written version {known} of {self.path} meanwhile",
-                hint="nothing was changed: try again",
-            )
+            raise self._written_meanwhile()
         rows = pa.Table.from_pylist([_row(commit)], schema=SCHEMAS[COMMITS])
         before, commits = self._known
         if before >= 0 and self._has_links:
@@ -300,32 +331,59 @@ class KnowledgeBase:
             self._known = version, [*commits, commit]
 
     def _write_commit(self, commit: Commit, rows: pa.Table) -> int:
-        from deltalake import CommitProperties, Transaction, write_deltalake
-        from deltalake.exceptions import CommitFailedError
+        from deltalake import Transaction, write_deltalake
 
-        properties = CommitProperties(
-            max_commit_retries=0, app_transactions=[Transaction(APPLICATION, commit.seq)]
-        )
-        try:
-            write_deltalake(self.path / COMMITS, rows, mode="append", commit_properties=properties)
-        except CommitFailedError as error:
-            raise ConflictError(
-                f"someone else has written to {self.path} meanwhile", hint="try again"
-            ) from error
+        table = self._delta(COMMITS)
+        with self._refusing_others():
+            # The table as it was looked at just now: whoever was quicker since makes this fail.
+            write_deltalake(
+                self.path / COMMITS if table is None else table,
+                rows,
+                mode="error" if table is None else "append",
+                configuration=None if table is not None else PROPERTIES,
+                commit_properties=_at_once(Transaction(APPLICATION, commit.seq)),
+            )
         return self._log(COMMITS).version()
 
-    def _tidy(self) -> None:
-        """Put commits into one file, and sum up the logs that have grown."""
+    @contextmanager
+    def _refusing_others(self) -> Iterator[None]:
+        """A commit of Delta that fails because someone else was quicker."""
+        from deltalake.exceptions import CommitFailedError
+
+        try:
+            yield
+        except CommitFailedError as error:
+            raise self._written_meanwhile() from error
+
+    def _written_meanwhile(self) -> ConflictError:
+        return ConflictError(
+            f"someone else has written version {self.last().seq} of {self.path} meanwhile",
+            hint="nothing was changed: try again",
+        )
+
+    def tidy(self, grown: int = 1) -> None:
+        """Put commits into one file, and sum up the logs that have grown by so many entries."""
+        self._compact_commits()
+        for name in (COMMITS, *self.last().versions):
+            if self._log(name).since_checkpoint() >= grown:
+                self._sum_up(name)
+
+    def _compact_commits(self) -> None:
         commits = self.commits()
         table = self._delta(COMMITS)
         table.update_incremental()
         table.optimize.compact()
+        self.reached("commits compacted")
         self._known = self._log(COMMITS).version(), commits
-        for name in (COMMITS, *self.last().versions):
-            if self._log(name).since_checkpoint() >= TIDY_EVERY // 2:
-                table = self._delta(name)
-                table.update_incremental()
-                table.create_checkpoint()
+
+    def _sum_up(self, name: str) -> None:
+        table = self._delta(name)
+        table.update_incremental()
+        table.create_checkpoint()
+
+    def is_ahead(self, name: str, commit: Commit) -> bool:
+        """Whether a table that a commit names has gone further, by a change that was cut off."""
+        return self.version(name) != commit.versions[name]
 
     @cached_property
     def _has_links(self) -> bool:
@@ -339,7 +397,8 @@ class KnowledgeBase:
         from deltalake import DeltaTable
 
         if name not in self._open_tables:
-            if not (self.path / name / "_delta_log").is_dir():
+            # Whoever makes a table makes the folder first, and may get no further.
+            if not DeltaTable.is_deltatable(str(self.path / name)):
                 return None
             self._open_tables[name] = DeltaTable(self.path / name)
         return self._open_tables[name]
@@ -393,33 +452,36 @@ def _add_action(file: DataFile) -> Any:
     return AddAction(file.name, file.size, {}, file.written, True, stats)
 
 
-def _read_marker(marker: Path) -> dict[str, Any]:
+def _at_once(*transactions: Any) -> Any:
+    """A commit that does not try again on top of someone else's."""
+    from deltalake import CommitProperties
+
+    return CommitProperties(max_commit_retries=0, app_transactions=list(transactions))
+
+
+def _rows_of(table: Any) -> list[dict[str, Any]]:
+    """The rows of the commits table; again if its files were just put together."""
     try:
-        settings = json.loads(marker.read_text(encoding="utf-8"))
-        layout = int(settings["format"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise InputError(
-            f"{marker} cannot be read", hint="restore it, or name another folder"
-        ) from error
-    if layout > FORMAT:
-        raise InputError(
-            f"{marker.parent} was written by a newer livefacts (layout {layout}, "
-            f"this one knows {FORMAT})",
-            hint="pip install --upgrade livefacts",
-        )
-    return dict(settings)
+        found = table.to_pyarrow_table()
+    except FileNotFoundError:
+        table.update_incremental()
+        found = table.to_pyarrow_table()
+    rows: list[dict[str, Any]] = found.sort_by("seq").to_pylist()
+    return rows
 
 
 def _row(commit: Commit) -> dict[str, Any]:
     return {
         "seq": commit.seq,
+        "time": commit.time,
         "batch": commit.batch,
         "kind": commit.kind,
+        "rows": json.dumps(dict(commit.rows)),
         "versions": json.dumps(dict(commit.versions)),
         "notes": json.dumps(dict(commit.notes)),
     }
 
 
 def _commit(row: Mapping[str, Any]) -> Commit:
-    versions, notes = json.loads(row["versions"]), json.loads(row["notes"])
-    return Commit(row["seq"], row["batch"], row["kind"], versions, notes)
+    versions, notes, rows = (json.loads(row[name]) for name in ("versions", "notes", "rows"))
+    return Commit(row["seq"], row["batch"], row["kind"], versions, notes, rows, row["time"])

@@ -19,7 +19,6 @@ from livefacts.engine.spark.tables import (
     SCHEMAS,
     TERMS,
     Commit,
-    ConflictError,
     KnowledgeBase,
     Write,
     write_file,
@@ -87,7 +86,7 @@ def test_a_second_writer_is_refused_while_the_first_one_writes(base: KnowledgeBa
     other = KnowledgeBase(base.path)
     with (
         base.writing(),
-        pytest.raises(ConflictError, match="someone else is writing"),
+        pytest.raises(lf.ConflictError, match="someone else is writing"),
         other.writing(),
     ):
         pass
@@ -96,7 +95,7 @@ def test_a_second_writer_is_refused_while_the_first_one_writes(base: KnowledgeBa
 def test_a_writer_that_starts_from_an_old_state_is_refused(base: KnowledgeBase) -> None:
     old = base.last()
     two_tables(base, old, "second")
-    with pytest.raises(ConflictError, match="version 2"):
+    with pytest.raises(lf.ConflictError, match="version 2"):
         two_tables(KnowledgeBase(base.path), old, "late")
     assert texts(KnowledgeBase(base.path), TERMS) == ["first", "second"]
 
@@ -151,6 +150,15 @@ def test_the_command_line_ingests_materializes_updates_and_prints(
     assert capsys.readouterr().out == OTHER
     assert run(["spark", "facts", "--version", "2", *kb]) == 0
     assert capsys.readouterr().out == TRIPLE
+    assert run(["spark", "optimize", "--keep", "1", *kb]) == 0
+    assert "bytes freed" in capsys.readouterr().err
+    assert run(["spark", "history", *kb]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    kinds = [line.split()[3] for line in lines]
+    assert kinds == ["ingest", "materialize", "update", "optimize"]
+    assert ["no longer kept" in line for line in lines] == [True, True, True, False]
+    assert run(["spark", "facts", "--version", "2", *kb]) == 1
+    assert "no longer kept" in capsys.readouterr().err
 
 
 def test_the_view_in_the_documentation_over_the_tables_gives_the_facts(
