@@ -2,25 +2,27 @@
 
 Facts that are added and removed together take one pass over the levels.  A change of rules
 takes two: what goes, under the old levels; then what comes, under the new ones.  The delta is
-exact and net: what is true now and was not, and what is no longer.
+exact and net: what is true now and was not, and what is no longer; beside it, by how much
+every counter has changed, which is all that has to be written down.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from types import MappingProxyType
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from livefacts.engine.spark.lower import constants_of, widest
-from livefacts.engine.spark.materialize import ALL, Closure, close
+from livefacts.engine.spark.materialize import ALL, Closure, close, first_plans
 from livefacts.engine.spark.passing import HOLDS, Pass, Way
 from livefacts.engine.spark.rounds import heads_sql, kept
 from livefacts.engine.spark.table import COUNTERS, Form, packed, unpacked, widened, width_of
 from livefacts.plan.operators import Plan, RulePlan
-from livefacts.plan.rulechange import RuleChange, rule_change
+from livefacts.plan.rulechange import rule_change
 
 Facts = Mapping[int, DataFrame]
 NO_FACTS: Facts = MappingProxyType({})
@@ -28,10 +30,19 @@ NO_FACTS: Facts = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A closure after a change, and the facts that came (sign 1) and went (sign -1)."""
+    """A closure after a change, and by how much the counters of facts have changed.
+
+    `counts` has a row for every fact with a counter that is not what it was, and in `sign`
+    whether the fact came (1), went (-1) or stayed (0).
+    """
 
     closure: Closure
-    delta: DataFrame
+    counts: DataFrame
+
+    @property
+    def delta(self) -> DataFrame:
+        """The facts that came (sign 1) and went (sign -1)."""
+        return self.counts.where("sign <> 0").select(*self.closure.form.keys, "sign")
 
     def came(self, shape: int) -> DataFrame:
         """The facts of one shape that are true now and were not before."""
@@ -62,7 +73,7 @@ def change(
         return _recomputed(closure, coming, going, plan or closure.plan, limit)
     if plan is None or plan == closure.plan:
         return _one_pass(closure, coming, going, way, limit)
-    return _two_passes(closure, coming, going, rule_change(closure.plan, plan), way, limit)
+    return _two_passes(closure, coming, going, plan, way, limit)
 
 
 def _made_wide(closure: Closure, plan: Plan, shapes: tuple[int, ...]) -> Closure:
@@ -80,17 +91,24 @@ def _recomputed(
     told = closure.rows.where("told > 0").select(*keys).join(removed, keys, "left_anti")
     told = told.unionAll(added).distinct()
     fresh = close(closure.setting, plan, closure.form, told, limit)
-    signed = _signed(fresh.rows, keys, 1).unionAll(_signed(closure.rows, keys, -1))
-    return Changed(fresh, _net(closure, signed))
+    return Changed(fresh, _net(closure, [_signed(fresh.rows, 1), _signed(closure.rows, -1)]))
 
 
-def _signed(rows: DataFrame, keys: list[str], sign: int) -> DataFrame:
-    return rows.select(*keys, F.lit(sign).alias("sign"))
+def _signed(rows: DataFrame, sign: int) -> DataFrame:
+    """Counted facts that come, or go, with all their counts."""
+    counters = [f"{sign} * {name} AS {name}" for name in COUNTERS]
+    keys = [name for name in rows.columns if name not in COUNTERS]
+    return rows.selectExpr(*keys, *counters, f"{sign} AS sign")
 
 
-def _net(closure: Closure, signed: DataFrame) -> DataFrame:
-    summed = signed.groupBy(*closure.form.keys).agg(F.sum("sign").cast("int").alias("sign"))
-    return kept(summed.where("sign <> 0"), closure.is_small)
+def _net(closure: Closure, signed: Sequence[DataFrame]) -> DataFrame:
+    """Signed rows added up, without those that come to nothing."""
+    names = (*COUNTERS, "sign")
+    rows = reduce(DataFrame.unionByName, signed)
+    sums = [F.sum(name).cast("bigint").alias(name) for name in names]
+    found = rows.groupBy(*closure.form.keys).agg(*sums)
+    found = found.where(" OR ".join(f"{name} <> 0" for name in names))
+    return kept(found.withColumn("sign", F.col("sign").cast("int")), closure.is_small)
 
 
 def _one_pass(
@@ -106,10 +124,11 @@ def _two_passes(
     closure: Closure,
     added: DataFrame,
     removed: DataFrame,
-    change: RuleChange,
+    plan: Plan,
     way: Way,
     limit: int | None,
 ) -> Changed:
+    change = rule_change(closure.plan, plan)
     nothing = added.limit(0)
     # What is added as well is not removed: it would only fall and come back.
     removed = removed.join(added, list(closure.form.keys), "left_anti")
@@ -117,25 +136,37 @@ def _two_passes(
     for level, dropped in zip(change.kept, change.dropped, strict=True):
         work.follow(level, level, dropped=dropped)
     first = _ended(closure, work)
-    middle = _moved(replace(first.closure, plan=change.plan), change.recursive)
+    middle, moved = _moved(replace(first.closure, plan=change.plan), change.recursive, 1)
     work = _begun(middle, added, nothing, way, limit)
     for level, losing, gained in zip(change.new_levels, change.losing, change.levels, strict=True):
         work.follow(level, losing, gained=gained)
     second = _ended(middle, work)
-    return Changed(second.closure, _net(closure, first.delta.unionAll(second.delta)))
+    last, back = _moved(replace(second.closure, plan=plan), _no_longer(change.plan, plan), -1)
+    return Changed(last, _net(closure, [first.counts, *moved, second.counts, *back]))
 
 
-def _moved(closure: Closure, plans: tuple[RulePlan, ...]) -> Closure:
-    """The instances of rules that have become recursive, in the other counter."""
+def _no_longer(counted: Plan, plan: Plan) -> tuple[RulePlan, ...]:
+    """Rules that were counted as recursive, and in a plan that begins anew are not."""
+    still = {each.rule for level in plan.levels for each in level.plans if each.recursive}
+    plans = first_plans([each for level in counted.levels for each in level.plans])
+    return tuple(each for each in plans if each.recursive and each.rule not in still)
+
+
+def _moved(
+    closure: Closure, plans: tuple[RulePlan, ...], sign: int
+) -> tuple[Closure, list[DataFrame]]:
+    """The instances of rules that have become recursive in the other counter, or back again."""
     if not plans:
-        return closure
+        return closure, []
     setting, form = closure.setting, closure.form
     text = heads_sql(setting, form, [(plan, ALL) for plan in plans], [])
-    moved = setting.query(text, facts=closure.rows.select(*form.keys))
-    moved = moved.selectExpr(*form.keys, "0L AS told", "-recursive AS plain", "recursive")
-    rows = closure.rows.select(*form.keys, *COUNTERS).unionAll(moved)
+    found = setting.query(text, facts=closure.rows.select(*form.keys))
+    counters = ["0L AS told", f"{-sign} * recursive AS plain", f"{sign} * recursive AS recursive"]
+    moved = kept(found.selectExpr(*form.keys, *counters), closure.is_small)
+    rows = closure.rows.select(*form.keys, *COUNTERS).unionByName(moved)
     sums = rows.groupBy(*form.keys).agg(*(F.sum(name).alias(name) for name in COUNTERS))
-    return replace(closure, rows=kept(sums, closure.is_small))
+    after = replace(closure, rows=kept(sums, closure.is_small))
+    return after, [moved.withColumn("sign", F.lit(0))]
 
 
 def _begun(
@@ -174,16 +205,16 @@ def _telling(form: Form, is_small: bool) -> str:
 
 def _ended(closure: Closure, work: Pass) -> Changed:
     form, touched = closure.form, work.touched
-    delta = touched.where(f"was <> IF({HOLDS}, 1, 0)")
-    signed = delta.selectExpr(*form.keys, "IF(was = 1, -1, 1) AS sign")
     columns = [*form.keys, *COUNTERS]
-    rows = touched.where(HOLDS).select(*columns)
+    after, before = touched.where(HOLDS).select(*columns), closure.rows.select(*columns)
+    rows = after
     if not closure.is_small:
-        untouched = closure.rows.join(touched, list(form.keys), "left_anti")
-        rows = untouched.select(*columns).unionAll(rows)
-    after = replace(closure, size=closure.size + _growth(signed))
-    return Changed(replace(after, rows=kept(rows, after.is_small)), kept(signed, closure.is_small))
+        rows = before.join(touched, list(form.keys), "left_anti").unionAll(after)
+        before = before.join(touched, list(form.keys), "left_semi")
+    counts = _net(closure, [_signed(after, 1), _signed(before, -1)])
+    changed = replace(closure, size=closure.size + _growth(counts))
+    return Changed(replace(changed, rows=kept(rows, changed.is_small)), counts)
 
 
-def _growth(signed: DataFrame) -> int:
-    return int(signed.agg(F.sum("sign")).collect()[0][0] or 0)
+def _growth(counts: DataFrame) -> int:
+    return int(counts.agg(F.sum("sign")).collect()[0][0] or 0)

@@ -15,6 +15,7 @@ the driver commits them.
     facts_3          s, p, o, support, told: the state at the last compaction
     facts_n          pred, arguments, support, told: predicate facts
     changes          seq, s, p, o, support, told, sign: what has changed since
+    changes_n        seq, pred, arguments, support, told, sign: of predicate facts
     rejects          seq, file, line, column, reason, text
     rules            seq, text
 """
@@ -88,10 +89,10 @@ SCHEMAS = {
     ),
     RULES: pa.schema([("seq", LONG), ("text", TEXT)]),
 }
-PREDICATES_TABLE = "facts_n"
-SCHEMAS[PREDICATES_TABLE] = pa.schema(
-    [("pred", LONG), ("arguments", pa.list_(LONG)), ("support", LONG), ("told", INT)]
-)
+PREDICATES_TABLE, PREDICATE_CHANGES = "facts_n", "changes_n"
+PREDICATE = [("pred", LONG), ("arguments", pa.list_(LONG)), ("support", LONG), ("told", INT)]
+SCHEMAS[PREDICATES_TABLE] = pa.schema(PREDICATE)
+SCHEMAS[PREDICATE_CHANGES] = pa.schema([("seq", LONG), *PREDICATE, ("sign", INT)])
 APPEND, OVERWRITE, COMPACT = "append", "overwrite", "compact"
 ROWS_PER_GROUP = 1 << 17
 TIDY_EVERY = 200
