@@ -12,13 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from livefacts.engine.spark.consequences import fact_table, make_table, summed
+from livefacts.engine.spark.consequences import fact_table, in_order, make_table, summed
 from livefacts.engine.spark.encode import Encoding, Texts, encode_numbers
 from livefacts.engine.spark.exchange import bucket_of
 from livefacts.engine.spark.ingest import bucket_files, encoding_of, term_writes
 from livefacts.engine.spark.live import Live, ToldTriples
 from livefacts.engine.spark.schema import NotSingleError, SchemaCloser, follows_single_triples
-from livefacts.engine.spark.stages import in_order
 from livefacts.engine.spark.tables import (
     CHANGES,
     OVERWRITE,
@@ -167,7 +166,7 @@ def _supported(
         except NotSingleError:
             pass
         else:
-            table = make_table(schema.heads, sorted(schema.by_object))
+            table = make_table(schema.heads)
             closed = np.array(sorted(schema.derived), np.int64).reshape(-1, 3)
             followed = [fact_table(table.follow(told)[0], 1, 0), fact_table(closed, 1, 0)]
             return summed(pa.concat_tables([fact_table(told, 0, 1), *followed])), SINGLE

@@ -14,7 +14,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 
-from livefacts.engine.spark.consequences import Kind, make_table
+from livefacts.engine.spark.consequences import Kind, make_table, split_heads
 from livefacts.engine.spark.encode import Encoding, encode_terms
 from livefacts.engine.spark.exchange import bucket_of, run_tasks
 from livefacts.engine.spark.ingest import (
@@ -31,11 +31,11 @@ from livefacts.engine.spark.stages import (
     FollowJob,
     Published,
     PublishJob,
+    Survey,
     follow_bucket,
-    kinds_in,
     publish_bucket,
+    survey_bucket,
     texts_in,
-    told_of_kinds,
 )
 from livefacts.engine.spark.tables import (
     CHANGES,
@@ -60,46 +60,51 @@ SINGLE = "single triples"
 class Told:
     """The told triples of a commit, as the driver asks for them: by kind, through tasks.
 
-    What was asked once is remembered: each answer is a job over all told triples.
+    Each look at them is a job over all told triples; so the first answers both questions
+    at once, and what was asked is remembered.
     """
 
-    def __init__(self, work: Ingest) -> None:
+    def __init__(self, work: Ingest, buckets: Sequence[Bucket]) -> None:
         self._session = work.session
+        self._buckets = buckets
         self._found: dict[frozenset[Kind], HashIds] = {}
         self._counts: dict[frozenset[int], Mapping[Kind, int]] = {}
-        self.buckets = bucket_files(work.base, work.start, work.buckets)
+        self.expected: frozenset[int] = frozenset()
+        """Predicates whose kinds will be asked for by object."""
 
     def of_kinds(self, kinds: frozenset[Kind]) -> HashIds:
         if kinds not in self._found:
-            self._found[kinds] = self._fetched(kinds)
+            self._look(kinds, self.expected)
         return self._found[kinds]
 
     def count_kinds(self, by_object: frozenset[int]) -> Mapping[Kind, int]:
         if by_object not in self._counts:
-            self._counts[by_object] = self._counted(by_object)
+            self._look(frozenset(), by_object)
         return self._counts[by_object]
 
-    def _fetched(self, kinds: frozenset[Kind]) -> HashIds:
-        task = partial(told_of_kinds, kinds)
-        found = run_tasks(self._session, task, self.buckets, "schema triples")
-        return np.concatenate([np.zeros((0, 3), np.int64), *found])
-
-    def _counted(self, by_object: frozenset[int]) -> Mapping[Kind, int]:
-        task = partial(kinds_in, by_object)
+    def _look(self, kinds: frozenset[Kind], by_object: frozenset[int]) -> None:
+        task = partial(survey_bucket, Survey(kinds, by_object))
+        answers = run_tasks(self._session, task, self._buckets, "schema triples")
         counts: Counter[Kind] = Counter()
-        for each in run_tasks(self._session, task, self.buckets, "kinds of triples"):
+        for _, each in answers:
             counts.update(each)
-        return counts
+        self._counts[by_object] = counts
+        found = [triples for triples, _ in answers]
+        self._found[kinds] = np.concatenate([np.zeros((0, 3), np.int64), *found])
 
 
-def close_schema(work: Ingest, rules: Sequence[Rule], encoding: Encoding) -> ClosedSchema:
+def close_schema(
+    work: Ingest, rules: Sequence[Rule], encoding: Encoding, buckets: Sequence[Bucket]
+) -> ClosedSchema:
     """The closed schema of the told triples under rules that follow single ones."""
-    told = Told(work)
+    told = Told(work, buckets)
 
     def id_of(term: object) -> int:
         return encoding.id_of(text_of(term))  # type: ignore[arg-type]
 
-    return SchemaCloser(rules, id_of, told.of_kinds, told.count_kinds).close()
+    closer = SchemaCloser(rules, id_of, told.of_kinds, told.count_kinds)
+    told.expected = closer.by_object
+    return closer.close()
 
 
 def materialize_single(work: Ingest, program: Program, batch: str) -> Report:
@@ -109,7 +114,7 @@ def materialize_single(work: Ingest, program: Program, batch: str) -> Report:
         terms, encoding = settled_constants(
             work, program.rules, encoding_of(work.base, work.start), buckets
         )
-        schema = close_schema(work, program.rules, encoding)
+        schema = close_schema(work, program.rules, encoding, buckets)
         stage.rows = len(schema.told) + len(schema.derived)
     published = _published(work, schema, buckets)
     figures = {
@@ -130,16 +135,17 @@ def materialize_single(work: Ingest, program: Program, batch: str) -> Report:
 
 
 def _published(work: Ingest, schema: ClosedSchema, buckets: Sequence[Bucket]) -> list[Published]:
-    table = make_table(schema.heads, sorted(schema.by_object))
+    """Conclusions that leave their bucket are exchanged; then each bucket is written."""
+    own, away = map(make_table, split_heads(schema.heads))
     derived = np.array(sorted(schema.derived), np.int64).reshape(-1, 3)
     with work.base.exchange() as folder:
         with work.stages.stage("close") as stage:
-            following = partial(follow_bucket, FollowJob(table, folder))
-            followed = run_tasks(work.session, following, buckets, stage.name)
-            stage.rows = sum(rows for _, rows in followed)
+            following = partial(follow_bucket, FollowJob(away, folder))
+            found = run_tasks(work.session, following, buckets if len(away) else [], stage.name)
+            stage.rows = sum(rows for _, rows in found)
         with work.stages.stage("publish") as stage:
-            files = tuple(name for name, _ in followed)
-            publishing = partial(publish_bucket, PublishJob(work.base.path, files, derived))
+            files = tuple(name for name, _ in found)
+            publishing = partial(publish_bucket, PublishJob(work.base.path, own, files, derived))
             published = run_tasks(work.session, publishing, buckets, stage.name)
             stage.rows = sum(each.file.rows for each in published)
             stage.bytes = sum(each.file.size for each in published)

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from livefacts.store.hashrows import order_by_bucket
 from livefacts.store.xxhash import KIND_BITS, HashIds
 
 if TYPE_CHECKING:
@@ -55,14 +56,14 @@ def bucket_of(ids: HashIds, buckets: int) -> NDArray[np.int64]:
 
 def write_buckets(folder: Path, table: pa.Table, keys: HashIds, buckets: int) -> str:
     """Write rows so that those of a bucket are found together; the name of the file."""
-    places = bucket_of(keys, buckets)
-    counts = np.bincount(places, minlength=buckets)
-    ends = np.cumsum(counts)
-    ordered = table.take(pa.array(np.argsort(places, kind="stable"))).combine_chunks()
+    order, ends = order_by_bucket(bucket_of(keys, buckets).astype(np.uint16), buckets)
+    ordered = table.take(pa.array(order)).combine_chunks()
     name = str(folder / f"{uuid.uuid4().hex}.arrow")
+    start = 0
     with pa.OSFile(name, "wb") as out, pa.ipc.new_file(out, table.schema) as writer:
-        for count, end in zip(counts.tolist(), ends.tolist(), strict=True):
-            writer.write_batch(_one_batch(ordered.slice(end - count, count)))
+        for end in ends.tolist():
+            writer.write_batch(_one_batch(ordered.slice(start, end - start)))
+            start = end
     return name
 
 

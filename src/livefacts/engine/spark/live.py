@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from livefacts.engine.spark.consequences import FACT_KEYS, Kind, summed, triples_of
+from livefacts.engine.spark.consequences import FACT_KEYS, Kind, in_order, summed, triples_of
 from livefacts.engine.spark.exchange import bucket_of
-from livefacts.engine.spark.stages import Bucket, in_order, is_of_kinds, kinds_of_triples
+from livefacts.engine.spark.stages import Bucket, is_of_kinds, kinds_of_triples
 from livefacts.store.sortedrows import places_of
 from livefacts.store.xxhash import HashIds
 

@@ -139,6 +139,11 @@ class SchemaCloser:
         if any(_looks_at_classes(rule) for rule in rules):
             self._by_object.add(id_of(TYPE))
 
+    @property
+    def by_object(self) -> frozenset[int]:
+        """The predicates whose kinds name the object, as far as is known."""
+        return frozenset(self._by_object)
+
     def close(self) -> ClosedSchema:
         """Close the schema, and chase every kind that there are triples of."""
         extra: set[tuple[int, int, int]] = set()

@@ -21,9 +21,14 @@ from livefacts.engine.spark.consequences import (
     FACTS,
     ConsequenceTable,
     Kind,
+    TripleColumns,
+    columns_of,
     fact_table,
+    followed,
+    in_order,
     summed,
-    triples_of,
+    table_of,
+    told_facts,
 )
 from livefacts.engine.spark.encode import Encoding, clashes, encode_split
 from livefacts.engine.spark.exchange import as_columns, bucket_of, read_bucket, write_buckets
@@ -105,9 +110,16 @@ class Bucket:
         return changes.select(FACTS.names).filter(pa.array(mine))
 
     def read_told(self) -> HashIds:
-        """The told triples of the bucket."""
-        facts = self.read_facts()
-        return triples_of(facts.filter(pc.greater(facts["told"], 0)))
+        """The told triples of the bucket, as rows."""
+        return np.stack(self.read_told_columns(), axis=1)
+
+    def read_told_columns(self) -> TripleColumns:
+        """The told triples of the bucket, as columns in order."""
+        facts = columns_of(self.read_facts())
+        is_told = facts.told > 0
+        if is_told.all():
+            return facts[:3]
+        return facts.s[is_told], facts.p[is_told], facts.o[is_told]
 
     def read_terms(self) -> pa.Table:
         """The terms of the bucket."""
@@ -151,61 +163,68 @@ def settle_bucket(job: SettleJob, bucket: Bucket) -> Settled:
         )
     is_first = np.ones(len(ids), np.bool_)
     is_first[1:] = ids[1:] != ids[:-1]
-    is_new = is_first & ~np.isin(ids, known["id"].to_numpy())
+    is_new = is_first & ~np.isin(ids, known["id"].to_numpy()) if len(known) else is_first
     new = terms.filter(pa.array(is_new)).cast(SCHEMAS[TERMS])
     facts, told = _with_told(bucket, read_bucket(job.triples, bucket.number, TRIPLE_COLUMNS))
     return Settled(
-        write_file(job.path / TRIPLES_TABLE, in_order(facts), bucket.number),
+        write_file(job.path / TRIPLES_TABLE, facts, bucket.number),
         write_file(job.path / TERMS, new, bucket.number) if len(new) else None,
         told,
     )
 
 
 def _sorted_terms(terms: pa.Table) -> pa.Table:
-    order = np.argsort(terms["id"].to_numpy(), kind="stable")
+    order = np.argsort(terms["id"].to_numpy())
     return terms.combine_chunks().take(pa.array(order))
 
 
 def _with_told(bucket: Bucket, triples: pa.Table) -> tuple[pa.Table, int]:
     """The facts of a bucket after telling triples, and how many are told now."""
-    came = fact_table(triples_of(triples), 0, 1)
-    facts = summed(pa.concat_tables([bucket.read_facts(), came]))
-    told = pc.min_element_wise(facts["told"], 1).cast(pa.int32())
-    facts = facts.set_column(4, "told", told)
-    return facts, int(pc.sum(told).as_py() or 0)
-
-
-def in_order(facts: pa.Table) -> pa.Table:
-    """Facts in the order of their ids, in which they are looked up."""
-    s, p, o = (facts[name].to_numpy() for name in FACT_KEYS)
-    return facts.combine_chunks().take(pa.array(np.lexsort((o, p, s))))
+    came = table_of(told_facts([triples[name].to_numpy() for name in FACT_KEYS]))
+    known = [bucket.read_facts()] if bucket.facts or bucket.changes else []
+    facts = columns_of(summed(pa.concat_tables([*known, came])))
+    told = np.minimum(facts.told, np.int32(1))
+    return table_of(facts._replace(told=told)), int(told.sum())
 
 
 # what the driver wants to know of the told triples
 
 
-def kinds_in(by_object: frozenset[int], bucket: Bucket) -> Counter[Kind]:
-    """How many told triples of each kind a bucket has."""
-    return kinds_of_triples(bucket.read_told(), by_object)
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What the driver asks of told triples: those of some kinds, and how many each kind has."""
+
+    kinds: frozenset[Kind]
+    by_object: frozenset[int]
+
+
+def survey_bucket(survey: Survey, bucket: Bucket) -> tuple[HashIds, Counter[Kind]]:
+    """The told triples of some kinds in a bucket, and how many it has of each kind."""
+    told = bucket.read_told_columns()
+    counts = _count_kinds(told, survey.by_object)
+    predicates = np.array(sorted({predicate for predicate, _ in survey.kinds}), np.int64)
+    chosen = np.flatnonzero(np.isin(told[1], predicates))
+    found = np.stack([column[chosen] for column in told], axis=1).reshape(-1, 3)
+    return found[is_of_kinds(found, survey.kinds)], counts
 
 
 def kinds_of_triples(triples: HashIds, by_object: Iterable[int]) -> Counter[Kind]:
     """How many triples of each kind there are; kinds of some predicates name the object."""
-    named = np.isin(triples[:, 1], np.array(sorted(by_object), np.int64))
-    found: Counter[Kind] = Counter()
-    predicates, counts = np.unique(triples[~named, 1], return_counts=True)
-    for predicate, count in zip(predicates.tolist(), counts.tolist(), strict=True):
-        found[predicate, None] = count
-    pairs, counts = np.unique(triples[named][:, 1:], axis=0, return_counts=True)
-    for (predicate, obj), count in zip(pairs.tolist(), counts.tolist(), strict=True):
-        found[predicate, obj] = count
+    return _count_kinds((triples[:, 0], triples[:, 1], triples[:, 2]), by_object)
+
+
+def _count_kinds(triples: TripleColumns, by_object: Iterable[int]) -> Counter[Kind]:
+    _, p, o = triples
+    found: Counter[Kind] = Counter(
+        {(each["values"], None): each["counts"] for each in pc.value_counts(p).to_pylist()}
+    )
+    named = [predicate for predicate in by_object if found.pop((predicate, None), 0)]
+    if named:
+        chosen = np.flatnonzero(np.isin(p, np.array(named, np.int64)))
+        pairs = pa.table({"p": p[chosen], "o": o[chosen]}).group_by(["p", "o"], use_threads=False)
+        for row in pairs.aggregate([([], "count_all")]).to_pylist():
+            found[row["p"], row["o"]] = row["count_all"]
     return found
-
-
-def told_of_kinds(kinds: frozenset[Kind], bucket: Bucket) -> HashIds:
-    """The told triples of some kinds in a bucket."""
-    told = bucket.read_told()
-    return told[is_of_kinds(told, kinds)]
 
 
 def is_of_kinds(
@@ -238,17 +257,21 @@ class FollowJob:
 
 def follow_bucket(job: FollowJob, bucket: Bucket) -> tuple[str, int]:
     """The consequences of the told triples of a bucket, in an exchange file."""
-    heads, _ = job.table.follow(bucket.read_told())
-    found = summed(fact_table(heads, 1, 0))
+    found = summed(table_of(followed(job.table, bucket.read_told_columns())))
     keys = found["s"].to_numpy()
     return write_buckets(job.folder, found, keys, bucket.buckets), len(found)
 
 
 @dataclass(frozen=True, slots=True)
 class PublishJob:
-    """What publishing tasks are told: consequences in files, and those of the schema."""
+    """What publishing tasks are told.
+
+    `own` are the consequences that stay in the bucket of their triple, `files` have all
+    others, and `schema` has those of the schema.
+    """
 
     path: Path
+    own: ConsequenceTable
     files: tuple[str, ...]
     schema: HashIds
 
@@ -264,14 +287,18 @@ class Published:
 
 def publish_bucket(job: PublishJob, bucket: Bucket) -> Published:
     """Write the told triples of a bucket and their conclusions, each once with its support."""
-    told = fact_table(bucket.read_told(), 0, 1)
-    followed = read_bucket(job.files, bucket.number, told.schema)
+    told = bucket.read_told_columns()
     mine = job.schema[bucket_of(job.schema[:, 0], bucket.buckets) == bucket.number]
-    facts = summed(pa.concat_tables([told, followed, fact_table(mine, 1, 0)]))
+    parts = [
+        table_of(told_facts(told)),
+        table_of(followed(job.own, told)),
+        read_bucket(job.files, bucket.number, FACTS),
+        fact_table(mine, 1, 0),
+    ]
+    facts = summed(pa.concat_tables(parts))
+    count = len(told[0])
     return Published(
-        write_file(job.path / TRIPLES_TABLE, in_order(facts), bucket.number),
-        len(told),
-        len(facts) - len(told),
+        write_file(job.path / TRIPLES_TABLE, facts, bucket.number), count, len(facts) - count
     )
 
 
@@ -290,4 +317,4 @@ def compact_bucket(path: Path, bucket: Bucket) -> DataFile:
 def collect_bucket(path: Path, files: tuple[str, ...], bucket: Bucket) -> DataFile:
     """Write the facts that exchange files have for a bucket."""
     facts = summed(read_bucket(files, bucket.number, FACTS))
-    return write_file(path / TRIPLES_TABLE, in_order(facts), bucket.number)
+    return write_file(path / TRIPLES_TABLE, facts, bucket.number)

@@ -75,7 +75,7 @@ class Updater:
         self._told = live.told()
         self._later: list[tuple[HashIds, HashIds]] = []
         self._schema = self._closed(self._told)
-        self._table = make_table(self._schema.heads, sorted(self._schema.by_object))
+        self._table = make_table(self._schema.heads)
         self._kinds = kinds_of_triples(self._told, self._schema.by_object)
 
     def _told_after(self, *changes: tuple[HashIds, HashIds]) -> HashIds:
@@ -139,7 +139,7 @@ class Updater:
             return self._schema, self._table, kinds, (came, gone)
         told = self._told_after((came, gone))
         schema = self._closed(told)
-        table = make_table(schema.heads, sorted(schema.by_object))
+        table = make_table(schema.heads)
         return schema, table, kinds_of_triples(told, schema.by_object), (came, gone)
 
     def keep(self, change: Change) -> None:
