@@ -29,6 +29,7 @@ from livefacts.rules.formula import (
     Expression,
     Formula,
     PredicateAtom,
+    Timed,
     TripleAtom,
     Variable,
     variables_of,
@@ -83,9 +84,15 @@ class _Values:
         for formula in body:
             if isinstance(formula, Aggregate):
                 self.known |= dict.fromkeys(variables_of(formula), FINITE)
-            elif isinstance(formula, TripleAtom | PredicateAtom):
-                for variable in variables_of(formula):
-                    if formula not in recursive_atoms:
+                continue
+            atom = formula
+            if isinstance(formula, Timed):
+                atom = formula.atom
+                if isinstance(formula.time, Variable):  # a time point of a window
+                    self.known[formula.time] = FINITE
+            if isinstance(atom, TripleAtom | PredicateAtom):
+                for variable in variables_of(atom):
+                    if atom not in recursive_atoms:
                         self.known[variable] = FINITE
                     else:
                         self.known.setdefault(variable, Moved(variable, Decimal(0)))

@@ -1,11 +1,9 @@
 """Formulas: what rule bodies and heads are made of.
 
 Atoms are looked up among the facts; comparisons and arithmetic are computed; a negation
-holds when no fact matches; an aggregate counts or sums what its braces match.  Every
-formula keeps the place in the text it came from; places never take part in equality.
-
-The operators of time (`sometime`, `always`, `at`, with their windows) wrap an atom and
-join the `Formula` union beside `Negation`; their words are reserved in the grammar.
+holds when no fact matches; an aggregate counts or sums what its braces match; a timed
+formula looks at the time points of a window.  Every formula keeps the place in the text
+it came from; places never take part in equality.
 """
 
 from __future__ import annotations
@@ -16,12 +14,14 @@ from typing import TypeAlias
 
 from livefacts.errors import Place
 from livefacts.model.facts import Symbol, Term
+from livefacts.rules.windows import Window
 
 NOWHERE = Place("", 0, 0)
 COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
 ARITHMETIC = ("+", "-", "*", "/")
 FUNCTIONS = ("datatype",)
 AGGREGATES = ("count", "sum", "min", "max", "avg")
+SOMETIME, ALWAYS, AT = "sometime", "always", "at"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -102,6 +102,23 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
+class Timed:
+    """`sometime a in [10 s]`, `always a in [10 s]`, `at ?t a in [10 s]`.
+
+    `denied` is a `not` in front of it, `negated` one inside: `sometime not a in [10 s]`.
+    Without a window, the atom is looked for as far back as `@retain` says.
+    """
+
+    operator: str
+    atom: Atom
+    window: Window | None = None
+    time: Slot | None = None
+    negated: bool = False
+    denied: bool = False
+    place: Place = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Negation:
     """`not broken(?s)`: holds when no fact matches."""
 
@@ -125,7 +142,7 @@ class Aggregate:
     place: Place = field(default=NOWHERE, compare=False, repr=False)
 
 
-Formula: TypeAlias = TripleAtom | PredicateAtom | Comparison | Negation | Aggregate
+Formula: TypeAlias = TripleAtom | PredicateAtom | Comparison | Negation | Aggregate | Timed
 
 
 def variables_of(part: Formula | Expression) -> Iterator[Variable]:
@@ -142,6 +159,10 @@ def variables_of(part: Formula | Expression) -> Iterator[Variable]:
         case Call():
             yield from variables_of(part.argument)
         case Negation():
+            yield from variables_of(part.atom)
+        case Timed():
+            if part.time is not None:
+                yield from variables_of(part.time)
             yield from variables_of(part.atom)
         case Aggregate():
             yield part.result
@@ -168,6 +189,11 @@ def filled(part: Formula, terms: Mapping[Variable, Term]) -> Formula:
             inner = filled(atom, terms)
             assert isinstance(inner, TripleAtom | PredicateAtom), "an atom stays an atom"
             return Negation(inner)
+        case Timed():
+            inner = filled(part.atom, terms)
+            assert isinstance(inner, TripleAtom | PredicateAtom), "an atom stays an atom"
+            time = None if part.time is None else _in_slot(part.time, terms)
+            return replace(part, atom=inner, time=time)
         case Aggregate():
             return replace(part, body=tuple(filled(inner, terms) for inner in part.body))
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from pyoxigraph import Triple
+from pyoxigraph import NamedNode, Triple
 
 from livefacts.errors import Place, RuleError
+from livefacts.model.durations import Duration
 from livefacts.model.facts import Fact
 from livefacts.rules.formula import (
     NOWHERE,
@@ -25,10 +26,13 @@ from livefacts.rules.formula import (
     Formula,
     Negation,
     PredicateAtom,
+    Slot,
+    Timed,
     TripleAtom,
     Variable,
     variables_of,
 )
+from livefacts.rules.windows import SteppedWindow
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,8 @@ class Rule:
     head: Atom | None
     body: tuple[Formula, ...]
     id: str = ""
+    at: Slot | None = None
+    """The time point that the head is meant for (`at ?t head :- …`); None means now."""
     place: Place = field(default=NOWHERE, compare=False, repr=False)
     numbered: bool = field(default=False, compare=False, repr=False)
     _hash: int = field(default=0, init=False, compare=False, repr=False)
@@ -50,12 +56,12 @@ class Rule:
     def __hash__(self) -> int:
         # Planning looks every rule up many times; a program may have tens of thousands.
         if not self._hash:
-            object.__setattr__(self, "_hash", hash((self.head, self.body, self.id)) or 1)
+            object.__setattr__(self, "_hash", hash((self.head, self.body, self.id, self.at)) or 1)
         return self._hash
 
     def __reduce__(self) -> tuple[object, ...]:
         # Hashes of texts differ from process to process: none may travel.
-        return Rule, (self.head, self.body, self.id, self.place, self.numbered)
+        return Rule, (self.head, self.body, self.id, self.at, self.place, self.numbered)
 
     @property
     def is_constraint(self) -> bool:
@@ -67,7 +73,7 @@ class Rule:
         "Elsewhere" is the head and every other formula of the body, braces included.
         `aggregate` is one of the objects in `body`.
         """
-        others = [part for part in (self.head, *self.body) if part is not None]
+        others = [part for part in (self.head, self.at, *self.body) if part is not None]
         outside = {v for part in others if part is not aggregate for v in variables_of(part)}
         inside = dict.fromkeys(v for part in aggregate.body for v in variables_of(part))
         return tuple(v for v in inside if v in outside)
@@ -77,8 +83,9 @@ class Rule:
         if self._key is None:
             names: dict[Variable, Variable] = {}
             head = None if self.head is None else _renamed(self.head, names)
+            at = None if self.at is None else _renamed(self.at, names)
             body = tuple(_renamed(f, names) for f in self.body)
-            object.__setattr__(self, "_key", Rule(head, body))  # type: ignore[arg-type]
+            object.__setattr__(self, "_key", Rule(head, body, at=at))  # type: ignore[arg-type]
         assert self._key is not None
         return self._key
 
@@ -88,14 +95,19 @@ class Program:
     """Rules in the order they were added, facts that came with them, and a limit.
 
     `limit` is the largest number of facts a change may derive (`@limit`); with it,
-    arithmetic in recursion is allowed, and passing it undoes the change.  `prefixes`
-    are the declared ones, as pairs of name and IRI: writing uses them, meaning never does.
+    arithmetic in recursion is allowed, and passing it undoes the change.  `tick` is how long
+    a time point lasts, `retained` how long atoms without a window are remembered, `streams`
+    the windows in which the facts of a stream hold.  `prefixes` are the declared ones, as
+    pairs of name and IRI: writing uses them, meaning never does.
     """
 
     rules: tuple[Rule, ...] = ()
     facts: tuple[Triple | Fact, ...] = ()
     limit: int | None = None
     next_number: int = 1
+    tick: Duration | None = None
+    retained: tuple[tuple[str | NamedNode, Duration], ...] = ()
+    streams: tuple[tuple[NamedNode, SteppedWindow], ...] = ()
     prefixes: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
 
     def __iter__(self) -> Iterator[Rule]:
@@ -146,6 +158,9 @@ class Program:
             self.plus(other.rules),
             facts=tuple(dict.fromkeys((*self.facts, *other.facts))),
             limit=min(limits, default=None),
+            tick=_one_tick(self.tick, other.tick),
+            retained=tuple((dict(self.retained) | dict(other.retained)).items()),
+            streams=tuple((dict(self.streams) | dict(other.streams)).items()),
             prefixes=tuple((dict(self.prefixes) | dict(other.prefixes)).items()),
         )
 
@@ -155,6 +170,15 @@ class Program:
         if not gone:
             return self
         return replace(self, rules=tuple(r for r in self.rules if r.key() not in gone))
+
+
+def _one_tick(first: Duration | None, second: Duration | None) -> Duration | None:
+    if first is not None and second is not None and first != second:
+        raise RuleError(
+            f"one program has ticks of {first} and of {second}",
+            hint="all rules of a reasoner share one @tick",
+        )
+    return first or second
 
 
 NO_PROGRAM = Program()
@@ -177,6 +201,10 @@ def _renamed(part: Part, names: dict[Variable, Variable]) -> Part:
             return Comparison(_renamed(left, names), operator, _renamed(right, names))  # type: ignore[arg-type]
         case Negation(atom):
             return Negation(_renamed(atom, names))  # type: ignore[arg-type]
+        case Timed():
+            time = None if part.time is None else _renamed(part.time, names)
+            inner = _renamed(part.atom, names)
+            return replace(part, atom=inner, time=time, place=NOWHERE)  # type: ignore[arg-type]
         case Aggregate(result, function, listed, body):
             return Aggregate(
                 _renamed(result, names),  # type: ignore[arg-type]

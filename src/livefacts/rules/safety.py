@@ -8,6 +8,7 @@ own negation, and no rule counts upward forever.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TypeGuard
 
 from livefacts.errors import ArityError, Place, RuleError, UnsafeVariableError
 from livefacts.model.facts import Fact
@@ -21,6 +22,7 @@ from livefacts.rules.formula import (
     Formula,
     Negation,
     PredicateAtom,
+    Timed,
     TripleAtom,
     Variable,
     variables_of,
@@ -102,7 +104,7 @@ def _all_atoms(rule: Rule) -> Iterator[Atom]:
         match formula:
             case TripleAtom() | PredicateAtom():
                 yield formula
-            case Negation(atom):
+            case Negation(atom) | Timed(atom=atom):
                 yield atom
             case Aggregate(body=inner):
                 waiting.extend(inner)
@@ -122,16 +124,30 @@ def check_variables(rule: Rule) -> None:
     for formula in rule.body:
         if isinstance(formula, Aggregate):
             _check_braces(formula)
-        elif isinstance(formula, Negation | Comparison):
+        elif _is_test(formula):
             _require(formula, bound)
     if rule.head is not None:
-        for variable in variables_of(rule.head):
+        for variable in _head_variables(rule):
             if variable not in bound:
                 raise UnsafeVariableError(
                     f"{variable} is in the head but in no positive body atom",
                     place=_place(variable, rule.place),
                     hint=f"bind {variable} in the body, or drop it from the head",
                 )
+
+
+def _head_variables(rule: Rule) -> Iterator[Variable]:
+    assert rule.head is not None
+    yield from variables_of(rule.head)
+    if rule.at is not None:
+        yield from variables_of(rule.at)
+
+
+def _is_test(formula: Formula) -> TypeGuard[Negation | Comparison | Timed]:
+    """Whether the formula needs values and gives none."""
+    if isinstance(formula, Timed):
+        return formula.negated or formula.denied
+    return isinstance(formula, Negation | Comparison)
 
 
 def bound_variables(body: Iterable[Formula], given: Iterable[Variable] = ()) -> set[Variable]:
@@ -145,6 +161,8 @@ def bound_variables(body: Iterable[Formula], given: Iterable[Variable] = ()) -> 
     for formula in body:
         if isinstance(formula, TripleAtom | PredicateAtom):
             bound.update(variables_of(formula))
+        elif isinstance(formula, Timed) and not formula.denied:
+            bound.update(_given_by_time(formula))
         elif isinstance(formula, Comparison) and formula.operator == "=":
             equations += equations_of(formula)
     while True:
@@ -154,6 +172,14 @@ def bound_variables(body: Iterable[Formula], given: Iterable[Variable] = ()) -> 
         if not new:
             return bound
         bound |= new
+
+
+def _given_by_time(formula: Timed) -> Iterator[Variable]:
+    """What a timed formula binds; `at ?t not a` goes through the time points of its window."""
+    if not formula.negated:
+        yield from variables_of(formula.atom)
+    if isinstance(formula.time, Variable):
+        yield formula.time
 
 
 def equations_of(comparison: Comparison) -> list[tuple[Variable, Expression]]:
@@ -180,7 +206,7 @@ def _check_braces(aggregate: Aggregate) -> None:
         )
     bound = bound_variables(aggregate.body)
     for formula in aggregate.body:
-        if isinstance(formula, Negation | Comparison):
+        if _is_test(formula):
             _require(formula, bound, " inside these braces")
     for variable in aggregate.listed:
         if variable not in bound:
@@ -191,7 +217,7 @@ def _check_braces(aggregate: Aggregate) -> None:
             )
 
 
-def _require(formula: Negation | Comparison, bound: set[Variable], where: str = "") -> None:
+def _require(formula: Negation | Comparison | Timed, bound: set[Variable], where: str = "") -> None:
     for variable in variables_of(formula):
         if variable not in bound:
             what, hint = _unbound(formula, variable)
@@ -202,7 +228,7 @@ def _require(formula: Negation | Comparison, bound: set[Variable], where: str = 
             )
 
 
-def _unbound(formula: Negation | Comparison, variable: Variable) -> tuple[str, str]:
+def _unbound(formula: Negation | Comparison | Timed, variable: Variable) -> tuple[str, str]:
     if isinstance(formula, Comparison):
         return "compared", f"add an atom that binds {variable}"
     name = formula.atom.name if isinstance(formula.atom, PredicateAtom) else "one"

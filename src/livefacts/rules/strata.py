@@ -28,6 +28,7 @@ from livefacts.rules.formula import (
     Negation,
     PredicateAtom,
     Slot,
+    Timed,
     TripleAtom,
     Variable,
 )
@@ -104,6 +105,8 @@ def body_atoms(body: Iterable[Formula]) -> Iterator[tuple[Atom, bool]]:
                 yield formula, False
             case Negation(atom):
                 yield atom, True
+            case Timed(atom=atom):
+                yield atom, formula.negated or formula.denied
             case Aggregate(body=inner):
                 for atom, _ in body_atoms(inner):
                     yield atom, True
@@ -243,10 +246,9 @@ def _cycle_error(
 
 def _completed_formula(rule: Rule, graph: _Graph, node: int) -> tuple[Formula, str]:
     for formula in rule.body:
-        if isinstance(formula, Negation | Aggregate):
-            for atom, _ in body_atoms([formula]):
-                if graph.node(("body", pattern_of(atom))) == node:
-                    return formula, ("negation" if isinstance(formula, Negation) else "aggregate")
+        for atom, completely in body_atoms([formula]):
+            if completely and graph.node(("body", pattern_of(atom))) == node:
+                return formula, ("aggregate" if isinstance(formula, Aggregate) else "negation")
     raise AssertionError("a completed edge comes from a negation or an aggregate")
 
 

@@ -17,8 +17,7 @@ from livefacts.syntax.rulesource import RESERVED, TIME_WORDS, MistakeError, Rule
 if TYPE_CHECKING:
     from lark import Token, UnexpectedInput
 
-TIME_DIRECTIVES = frozenset({"@tick", "@retain", "@stream"})
-DIRECTIVES = ("@prefix", "@id", "@limit")
+DIRECTIVES = ("@prefix", "@id", "@limit", "@tick", "@retain", "@stream")
 
 WORDS = {
     "IF": ":-",
@@ -34,6 +33,10 @@ WORDS = {
     "IRI": "an IRI in < >",
     "INTEGER": "a whole number",
     "VARIABLE": "a variable",
+    "UNIT": "a unit of time (s, ms, min, …)",
+    "RANGE": "a window (10 s; range 10 s step 5 s; 3 facts)",
+    "OPEN_WINDOW": "a window in [ ]",
+    "IN": "in [a window]",
     "_CLOSE_TERM": "a closing )>>",
 }
 """Said in this order; what is not here (arithmetic, `^^`, …) is never the likely wish."""
@@ -63,8 +66,9 @@ def refuse_word(token: Token) -> Token:
     if token in TIME_WORDS:
         raise MistakeError(
             token,
-            f"`{token}` is an operator of time, which is not part of this version yet",
-            f'elsewhere write {token}_, or the string "{token}"',
+            f"`{token}` is an operator of time and cannot stand here",
+            "write sometime a in [10 s], always a in [10 s] or at ?t a in [10 s]; elsewhere "
+            f'{token}_, or the string "{token}"',
         )
     hint = "not stands in the body, before an atom" if token == "not" else ""
     raise MistakeError(token, f"`{token}` is a word of the language and cannot stand here", hint)
@@ -72,8 +76,6 @@ def refuse_word(token: Token) -> Token:
 
 def refuse_directive(token: Token) -> Token:
     """Called for each @word that is no directive."""
-    if token in TIME_DIRECTIVES:
-        raise MistakeError(token, f"{token} belongs to time, which is not part of this version yet")
     if token == "@base":
         raise MistakeError(token, "there is no @base", "write whole IRIs, or use @prefix")
     near = difflib.get_close_matches(token, DIRECTIVES, n=1)

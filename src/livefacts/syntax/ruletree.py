@@ -6,6 +6,7 @@ expression, atom, condition, head), and one that does not fit is refused with th
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from pyoxigraph import Literal, NamedNode, Triple
@@ -25,6 +26,7 @@ from livefacts.rules.formula import (
     Negation,
     PredicateAtom,
     Slot,
+    Timed,
     TripleAtom,
     Variable,
     variables_of,
@@ -33,6 +35,7 @@ from livefacts.rules.program import Program, Rule
 from livefacts.rules.safety import Arities
 from livefacts.syntax.rulesource import PlainFact, RuleText
 from livefacts.syntax.ruleterms import DATATYPES, RDF_TYPE, BlankNodes, Constants
+from livefacts.syntax.ruletime import TimeReader
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -55,6 +58,7 @@ class TreeReader:
         self.rules: list[Rule] = []
         self.facts: list[Triple | Fact] = []
         self.limit: int | None = None
+        self.times = TimeReader(text, self.constants)
         self.arities = Arities()
 
     def program(self) -> Program:
@@ -62,6 +66,9 @@ class TreeReader:
         return Program(
             facts=tuple(dict.fromkeys(self.facts)),
             limit=self.limit,
+            tick=self.times.tick,
+            retained=tuple(self.times.retained.items()),
+            streams=tuple(self.times.streams.items()),
             prefixes=tuple(self.constants.prefixes.items()),
         ).plus(self.rules)
 
@@ -72,6 +79,8 @@ class TreeReader:
                 self.constants.declare(name, iri)  # type: ignore[arg-type]
             case "limit":
                 self._limit(_first(tree.children[1]))
+            case "tick" | "retain" | "stream":
+                self.times.directive(tree)
             case _:
                 self._rule(list(tree.children))
 
@@ -90,15 +99,28 @@ class TreeReader:
 
     def _rule(self, parts: list[Node]) -> None:
         name = self._id(parts) if _type(parts[0]) == "AT_ID" else ""
+        at = self._head_time(parts) if _type(parts[0]) == "AT" else None
         self.constants.blank_nodes = self.blank_nodes if len(parts) == 1 else None
         start = _first(parts[0])
         place = self.text.place(start)
         head = None if _type(parts[0]) == "FALSE" else self._head(parts[0])
+        if at is not None and (head is None or len(parts) == 1):
+            raise self.text.refuse(
+                start,
+                "a constraint holds now, and has no `at`"
+                if head is None
+                else "a fact at a time point is not part of a program",
+                "" if head is None else "push it: r.push(fact, at=…)",
+            )
         if len(parts) == 1:
             self._fact(head, start, name)
         else:
             body = tuple(self._formula(part) for part in _children(parts[2]))
-            self.rules.append(Rule(head, body, name, place))
+            self.rules.append(Rule(head, body, name, at, place))
+
+    def _head_time(self, parts: list[Node]) -> Slot:
+        _, time = parts.pop(0), parts.pop(0)
+        return self._slot(_children(time)[0])
 
     def _id(self, parts: list[Node]) -> str:
         _, name = parts.pop(0), _first(parts.pop(0))
@@ -159,10 +181,22 @@ class TreeReader:
                 )
             case "negation":
                 return Negation(self._atom(_children(node)[1]), self._place(node))
+            case "timed":
+                return self._timed(node)
+            case "denial":
+                return replace(self._timed(_children(node)[1]), denied=True)
             case "aggregate":
                 return self._aggregate(node)
             case _:
                 return self._atom(node)
+
+    def _timed(self, node: Node) -> Timed:
+        operator, *parts = _children(node)
+        time = self._slot(_children(parts.pop(0))[0]) if _type(operator) == "AT" else None
+        negated = _type(parts[0]) == "NOT"
+        atom = self._atom(parts[1] if negated else parts[0])
+        window = self.times.window(parts[-1]) if _data(parts[-1]) == "window" else None
+        return Timed(str(operator), atom, window, time, negated, place=self._place(node))
 
     def _aggregate(self, node: Node) -> Aggregate:
         result, operator, function, listed, body = _children(node)

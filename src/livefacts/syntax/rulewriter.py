@@ -22,10 +22,12 @@ from livefacts.rules.formula import (
     Formula,
     Negation,
     PredicateAtom,
+    Timed,
     TripleAtom,
     Variable,
 )
 from livefacts.rules.program import Program, Rule
+from livefacts.rules.windows import FactWindow, SteppedWindow, TimeWindow, Window
 from livefacts.syntax.rulesource import RESERVED
 from livefacts.syntax.ruleterms import DECLARED, RDF_TYPE, XSD
 
@@ -47,7 +49,8 @@ def write_rule(rule: Rule, prefixes: Mapping[str, str] = DECLARED) -> str:
     """
     name = f"@id {rule.id} " if rule.id and not rule.numbered else ""
     head = "false" if rule.head is None else write_formula(rule.head, prefixes)
-    return f"{name}{head} :- {_conjunction(rule.body, prefixes)} ."
+    at = "" if rule.at is None else f"at {_value(rule.at, prefixes)} "
+    return f"{name}{at}{head} :- {_conjunction(rule.body, prefixes)} ."
 
 
 def write_fact(fact: Triple | Fact, prefixes: Mapping[str, str] = DECLARED) -> str:
@@ -63,6 +66,12 @@ def write_program(program: Program) -> str:
     lines = [f"@prefix {p}: <{iri}> ." for p, iri in prefixes.items() if p not in DECLARED]
     if program.limit is not None:
         lines.append(f"@limit {program.limit} .")
+    if program.tick is not None:
+        lines.append(f"@tick {program.tick} .")
+    for name, length in program.retained:
+        lines.append(f"@retain {_name(name, prefixes)} {length} .")
+    for stream, window in program.streams:
+        lines.append(f"@stream {_iri(stream, prefixes)} in {_window(window, prefixes)} .")
     lines += [write_rule(rule, prefixes) for rule in program.rules]
     lines += [write_fact(fact, prefixes) for fact in program.facts]
     return "".join(f"{line}\n" for line in lines)
@@ -82,9 +91,40 @@ def write_formula(formula: Formula, prefixes: Mapping[str, str] = DECLARED) -> s
             return f"{_value(left, prefixes)} {operator} {_value(right, prefixes)}"
         case Negation(atom):
             return f"not {write_formula(atom, prefixes)}"
+        case Timed():
+            return _timed(formula, prefixes)
         case Aggregate(result, function, listed, body):
             over = f"{', '.join(map(str, listed))} : {_conjunction(body, prefixes)}"
             return f"{result} = {function} {{ {over} }}"
+
+
+def _timed(formula: Timed, prefixes: Mapping[str, str]) -> str:
+    words = ["not"] if formula.denied else []
+    words.append(formula.operator)
+    if formula.time is not None:
+        words.append(_value(formula.time, prefixes))
+    if formula.negated:
+        words.append("not")
+    words.append(write_formula(formula.atom, prefixes))
+    if formula.window is not None:
+        words.append(f"in {_window(formula.window, prefixes)}")
+    return " ".join(words)
+
+
+def _window(window: Window, prefixes: Mapping[str, str]) -> str:
+    match window:
+        case TimeWindow(length):
+            text = str(length)
+        case SteppedWindow(range, step):
+            text = f"range {range} step {step}{' closed' if window.closed else ''}"
+        case FactWindow(count, of):
+            text = f"{count} facts" + ("" if of is None else f" of {_name(of, prefixes)}")
+    on = "" if window.stream is None else f" on {_iri(window.stream, prefixes)}"
+    return f"[{text}{on}]"
+
+
+def _name(name: str | NamedNode, prefixes: Mapping[str, str]) -> str:
+    return _iri(name, prefixes) if isinstance(name, NamedNode) else _word(name)
 
 
 def write_term(term: Term, prefixes: Mapping[str, str] = DECLARED) -> str:
