@@ -61,7 +61,7 @@ class TimeReader:
 
     def window(self, node: Any) -> Window:
         """The window in these brackets."""
-        parts: list[Token] = [t for t in node.children[1:]]
+        parts: list[Token] = list(node.children[1:])
         stream = self._after(parts, "ON")
         closed = self._drop(parts, "BOUNDS_CLOSED")
         first = parts[0]
