@@ -33,7 +33,8 @@ class Delta:
     `added` and `removed` are asserted and derived facts together, `derived` those of the
     added that were concluded and not told, `violations` those of constraints that came with
     the change and `resolved` those that went, `rejects` the first lines of input that
-    could not be read (`counts["rejected"]` has them all), `assertions` what was told and untold, in ids.
+    could not be read (`counts["rejected"]` has them all), `assertions` what was told and untold, in ids;
+    `ids` the net change itself.
     """
 
     def __init__(
@@ -54,24 +55,24 @@ class Delta:
         self.rejects = tuple(rejects.kept) if rejects else ()
         self._hints = (*hints, *(rejects.hints if rejects else ()))
         self._rejected = rejects.count if rejects else 0
-        self._ids = ids
+        self.ids = ids
         self._reader = reader
         self.assertions = assertions
 
     @cached_property
     def added(self) -> FactView:
-        return FactView(self._reader, self._reader.shown(self._ids.added))
+        return FactView(self._reader, self._reader.shown(self.ids.added))
 
     @cached_property
     def removed(self) -> FactView:
-        return FactView(self._reader, self._reader.shown(self._ids.removed))
+        return FactView(self._reader, self._reader.shown(self.ids.removed))
 
     @cached_property
     def derived(self) -> FactView:
         return FactView(self._reader, self._reader.shown(self._concluded()))
 
     def _concluded(self) -> dict[int, Ids]:
-        return {shape: ids[self._ids.derived[shape]] for shape, ids in self._ids.added.items()}
+        return {shape: ids[self.ids.derived[shape]] for shape, ids in self.ids.added.items()}
 
     @cached_property
     def counts(self) -> dict[str, int]:
@@ -93,7 +94,7 @@ class Delta:
         }
 
     def _told_removed(self) -> int:
-        removed = self._reader.shown(self._ids.removed)
+        removed = self._reader.shown(self.ids.removed)
         return sum(self.assertions.were_told(shape, ids) for shape, ids in removed.items())
 
     @cached_property
@@ -112,8 +113,8 @@ class Delta:
             removed = self._lines(told.untold, told.went)
             return write_patch(self.seq, removed, self._lines(told.told, told.came))
         reader = self._reader
-        removed = self._lines(reader.shown(self._ids.removed))
-        return write_patch(self.seq, removed, self._lines(reader.shown(self._ids.added)))
+        removed = self._lines(reader.shown(self.ids.removed))
+        return write_patch(self.seq, removed, self._lines(reader.shown(self.ids.added)))
 
     def _lines(self, facts: Mapping[int, Ids], *quads: Ids) -> Iterator[str]:
         """Facts as they stand in the rows of a patch."""

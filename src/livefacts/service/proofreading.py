@@ -105,10 +105,11 @@ class Reading:
         terms = self.terms(miss.env)
         if isinstance(formula, Aggregate):
             return self._wanted_aggregate(f"{rule.id}.{number}", formula, miss, states)
-        if isinstance(formula, Comparison | Negation):
-            state = _state_of(formula, miss)
-        else:
+        if isinstance(formula, TripleAtom | PredicateAtom):
             state = states[formula]
+        else:
+            assert isinstance(formula, Comparison | Negation), "rules are followed without time"
+            state = _state_of(formula, miss)
         return Wanted(filled(formula, terms), state)
 
     def _wanted_aggregate(

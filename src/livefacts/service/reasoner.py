@@ -25,16 +25,19 @@ from livefacts.engine.embedded.engine import (
     Facts,
 )
 from livefacts.errors import ViolationError
+from livefacts.model.durations import Duration, read_duration
 from livefacts.model.facts import Fact, Symbol
+from livefacts.model.timepoints import time_point
 from livefacts.plan import compile_rules
 from livefacts.plan.explain import explained
 from livefacts.plan.normalize import VIOLATION, violation_variables
 from livefacts.plan.operators import Plan
+from livefacts.plan.timing import Timing, lowered
 from livefacts.rules.program import Program, Rule
 from livefacts.rules.restratifying import Restratifier
 from livefacts.rules.safety import check
 from livefacts.service.arguments import as_statement, as_statements
-from livefacts.service.assertions import Assertions, note
+from livefacts.service.assertions import NO_QUADS, Asked, Assertions, note
 from livefacts.service.delta import Delta, Violation
 from livefacts.service.dumping import write_facts
 from livefacts.service.intake import LOCAL, Intake, Reading
@@ -44,6 +47,8 @@ from livefacts.service.progress import ProgressBar
 from livefacts.service.queryview import QueryView
 from livefacts.service.reading import FactReader, FactView
 from livefacts.service.rulenames import named_rules
+from livefacts.service.streaming import Streams, merged
+from livefacts.service.timeline import NO_STREAM, Movement
 from livefacts.service.withdrawal import Withdrawal
 from livefacts.store.compiled import announce_compilation
 from livefacts.store.dictionary import Dictionary
@@ -72,6 +77,7 @@ class Reasoner:
     undoes the change.  `on_violation` is "report", or "refuse": a change that violates a
     constraint is undone.  `maintenance` chooses how changes are followed, for comparison:
     "counting-dred", "dred", "counting" (programs without recursion) or "recompute".
+    `start` is the first time point of streams, `tick` how long one lasts ("1 s").
     """
 
     def __init__(
@@ -82,6 +88,8 @@ class Reasoner:
         on_violation: str = REPORT,
         maintenance: str = COUNTING_DRED,
         single_path: bool = True,
+        start: Any = None,
+        tick: str | Duration | None = None,
     ) -> None:
         if on_violation not in (REPORT, REFUSE):
             raise ValueError(f'on_violation is "{REPORT}" or "{REFUSE}", not {on_violation!r}')
@@ -94,12 +102,18 @@ class Reasoner:
         self._limit = limit
         self._refuses = on_violation == REFUSE
         self._program = Program()
+        self._lowered: tuple[Rule, ...] = ()
+        """The rules as the engine follows them: without formulas of time."""
         self._restratifiers = Restratifier(), Restratifier()
         self._engine = EmbeddedEngine(
             self._dictionary, compile_rules(()), single_path=single_path, maintenance=maintenance
         )
         self._engine.before_commit = self._check_constraints
         self._queries = QueryView(self._engine, self._reader, self._graphs)
+        self._tick = read_duration(tick) if isinstance(tick, str) else tick
+        self._streams = Streams(self._engine, self._graphs, self._moved)
+        if start is not None:
+            self._streams.timeline.first = time_point(start, self._tick)
         self.prefixes: dict[str, str] = {}
         """Prefixes that queries may use undeclared; loaded files and rules add theirs."""
         self._scopes = count(1)
@@ -299,10 +313,14 @@ class Reasoner:
         absent = len(outtake.quads()) - len(gone)
         asked = note(self._engine.store, told, untold, outtake.strange)
         before, program = self._program, self._program.minus(dropped).joined(intake.program)
-        with self._under(program, keep) as plan:
-            change = self._change(told, quads, dict(untold), gone, plan)
+        with self._under(program, keep) as (plan, timing):
+            change, movement = self._timed(
+                self._change(told, quads, dict(untold), gone, plan), timing
+            )
             with self._graphs.changed(came, gone) if keep else nullcontext():
                 ids = self._engine.apply(change, keep=keep)
+            if keep and movement is not None:
+                self._streams.timeline.settle(self.now, timing, movement)
         delta = Delta(
             self._seq + 1,
             ids,
@@ -319,42 +337,122 @@ class Reasoner:
         return delta
 
     @contextmanager
-    def _under(self, program: Program, keep: bool) -> Iterator[Plan | None]:
-        """A program and its plan, if it is new; the old one comes back unless all goes well."""
-        plan = None
+    def _under(self, program: Program, keep: bool) -> Iterator[tuple[Plan | None, Timing]]:
+        """A program, its plan if it is new, and what it needs to know of time.
+
+        The old one comes back unless all goes well.
+        """
+        plan, timing = None, self._streams.timeline.timing
         if program.rules is not self._program.rules and program.rules != self._program.rules:
             checking, planning = self._restratifiers
             strata = check(program, self._program, checking)
-            plan = compile_rules(program.rules, strata, self._engine.plan, planning)
-        before, self._program = self._program, program
+            low = lowered(program, strata, self._tick)
+            timing = low.timing
+            known = strata if low.rules is program.rules else None
+            plan = compile_rules(low.rules, known, self._engine.plan, planning)
+        before = self._program, self._lowered
+        self._program, self._lowered = program, self._lowered if plan is None else low.rules
         self._engine.limit = self._limit if self._limit is not None else program.limit
         try:
-            yield plan
+            yield plan, timing
         except BaseException:
-            self._program = before
+            self._program, self._lowered = before
             raise
         if not keep:
-            self._program = before
+            self._program, self._lowered = before
 
     def _change(
         self, told: Facts, quads: Ids, untold: Facts, gone: Ids, plan: Plan | None
     ) -> Change:
         """The change for the engine, in which a triple counts as told while any graph tells it."""
-        named = np.ascontiguousarray(quads[:, :3]) if len(quads) else None
-        unmarked = unnamed = None
+        named = {TRIPLES: np.ascontiguousarray(quads[:, :3])} if len(quads) else {}
+        unmarked: Facts = {}
+        unnamed: Facts = {}
         if len(self._graphs) and TRIPLES in untold:
             is_named = self._graphs.others(untold[TRIPLES], gone)
-            unmarked = untold[TRIPLES][is_named]
+            unmarked = {TRIPLES: untold[TRIPLES][is_named]}
             untold[TRIPLES] = untold[TRIPLES][~is_named]
         if len(gone):
             triples = np.ascontiguousarray(gone[:, :3])
-            unnamed = triples[~self._graphs.others(triples, gone)]
+            unnamed = {TRIPLES: triples[~self._graphs.others(triples, gone)]}
         return Change(told, named, untold, unmarked, unnamed, plan)
+
+    def _timed(self, change: Change, timing: Timing) -> tuple[Change, Movement | None]:
+        """The change with what it means for facts of streams and windows, where there are any."""
+        known = self._streams.timeline.timing
+        if self.now is not None:
+            change = self._streams.hold(change)
+        if timing is known and not timing.background:
+            return change, None
+        return self._streams.under(change, timing)
 
     def _publish(self, delta: Delta, came: Ids, gone: Ids) -> None:
         self._seq += 1
         self._shown += len(delta.added) - len(delta.removed)
         self._queries.follow(delta, came, gone)
+
+    # time
+
+    @property
+    def now(self) -> int | None:
+        """The time point that was evaluated last."""
+        return self._streams.now
+
+    def push(self, facts: Any, at: Any, stream: str | NamedNode | None = None) -> Delta:
+        """Facts of a stream happen at a time point; at or before now they count at once.
+
+        `at` is a whole number, a datetime or an xsd:dateTime; `stream` an IRI.
+        """
+        return self._streams.push(*self._arrivals(facts, at, stream))
+
+    def retract(self, facts: Any, at: Any, stream: str | NamedNode | None = None) -> Delta:
+        """Take facts of a stream back, as if they had never arrived."""
+        return self._streams.retract(*self._arrivals(facts, at, stream))
+
+    def _arrivals(
+        self, facts: Any, at: Any, stream: str | NamedNode | None
+    ) -> tuple[Facts, int, int]:
+        iri = NamedNode(stream) if isinstance(stream, str) else stream
+        name = int(self._dictionary.encode_one(NO_STREAM if iri is None else iri))
+        point = time_point(at, self._program.tick or self._tick)
+        return self._facts(facts).facts(), point, name
+
+    def advance(self, to: Any) -> Delta:
+        """Move time on; the net change of all time points up to this one."""
+        deltas = [delta for _, delta in self.ticks(to)]
+        return self._summed(deltas)
+
+    def ticks(self, to: Any) -> Iterator[tuple[int, Delta]]:
+        """Move time on; each time point at which something changes, with its delta."""
+        last = time_point(to, self._program.tick or self._tick)
+        for point, delta in self._streams.ticks(last):
+            if delta or delta.violations or delta.resolved or point == last:
+                yield point, delta
+
+    def _moved(self, change: Change) -> Delta:
+        """Make a change that time brings."""
+        ids = self._engine.apply(change) if change != Change() else IdDelta()
+        delta = self._delta_of(ids)
+        self._publish(delta, NO_QUADS, NO_QUADS)
+        return delta
+
+    def _delta_of(self, ids: IdDelta) -> Delta:
+        nothing = Asked({}, {}, {}, {})
+        return Delta(
+            self._seq + 1,
+            ids,
+            self._reader,
+            Assertions(nothing, ids, NO_QUADS, NO_QUADS, 0),
+            violations=list(self._violations_in(ids.added, self._program)),
+            resolved=list(self._violations_in(ids.removed, self._program)),
+        )
+
+    def _summed(self, deltas: Sequence[Delta]) -> Delta:
+        self._seq -= 1
+        try:
+            return self._delta_of(merged([delta.ids for delta in deltas]))
+        finally:
+            self._seq += 1
 
     def _scope(self, kind: str) -> bytes:
         return f"{kind}{next(self._scopes)}".encode()
@@ -428,7 +526,7 @@ class Reasoner:
         """
         from livefacts.service.asking import explain
 
-        return explain(fact, self.rules, self._engine, self._queries.prefixes(self.prefixes))
+        return explain(fact, self._lowered, self._engine, self._queries.prefixes(self.prefixes))
 
     def violations(self) -> list[Violation]:
         """The violations of constraints, with their bindings."""
@@ -463,7 +561,8 @@ class Reasoner:
         """Compute everything anew by another road, and compare facts, flags and counters."""
         from livefacts.service.verifying import verified
 
-        return verified(self._engine, self.rules, self._graphs, self._dictionary)
+        held = self._streams.timeline.held()
+        return verified(self._engine, self._lowered, self._graphs, held, self._dictionary)
 
     # queries
 

@@ -114,11 +114,13 @@ def verified(
     engine: EmbeddedEngine,
     rules: Sequence[Rule],
     graphs: NamedGraphs,
+    held: Mapping[int, Ids],
     dictionary: Dictionary,
 ) -> Report:
-    """Compute everything anew from what was told, and compare."""
+    """Compute everything anew from what was told, and compare; `held` is what streams tell."""
     started = time.perf_counter()
-    found = verify_engine(engine, rules, graphs.quads())
+    triples = [graphs.quads()[:, :3], *([held[TRIPLES]] if TRIPLES in held else [])]
+    found = verify_engine(engine, rules, {**held, TRIPLES: np.concatenate(triples)})
     of_graphs = [
         Difference(GRAPHS, None, note=f"{b.problem} (named graphs)") for b in graphs.broken()
     ]

@@ -40,24 +40,24 @@ MAINTENANCE = (COUNTING_DRED, DRED, COUNTING, RECOMPUTE)
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is told and untold, by shape; for triples that are in named graphs, apart.
+    """What is told and untold, by shape; what others than the default graph tell, apart.
 
-    `untold` are facts that the default graph no longer asserts, nor any other; `unmarked`
-    triples that the default graph no longer asserts, but a named one does; `unnamed` triples
-    that no named graph asserts any more.  Removals come before additions.
+    `others` are facts that a named graph or a stream tells.  `untold` are facts that the
+    default graph no longer tells, nor anyone else; `unmarked` those that the default graph no
+    longer tells, but another does; `unnamed` those that others no longer tell.  Removals come
+    before additions.
     """
 
     facts: Facts = field(default_factory=dict)
-    named: Ids | None = None
+    others: Facts = field(default_factory=dict)
     untold: Facts = field(default_factory=dict)
-    unmarked: Ids | None = None
-    unnamed: Ids | None = None
+    unmarked: Facts = field(default_factory=dict)
+    unnamed: Facts = field(default_factory=dict)
     plan: Plan | None = None
 
     def triples(self) -> Ids:
         """The triples that are told."""
-        told = self.facts.get(TRIPLES)
-        return told if told is not None and self.named is None else _joined(told, self.named)
+        return _joined(self.facts.get(TRIPLES), self.others.get(TRIPLES))
 
 
 class EmbeddedEngine:
@@ -250,16 +250,16 @@ class EmbeddedEngine:
     def _untell(self, change: Change) -> None:
         for shape, ids in change.untold.items():
             self.interpreter.take(self.store.relation(shape), ids, ASSERTED | IN_DEFAULT)
-        if change.unmarked is not None:
-            self.interpreter.take(TRIPLES, change.unmarked, IN_DEFAULT)
-        if change.unnamed is not None:
-            self.interpreter.take(TRIPLES, change.unnamed, ASSERTED)
+        for shape, ids in change.unmarked.items():
+            self.interpreter.take(self.store.relation(shape), ids, IN_DEFAULT)
+        for shape, ids in change.unnamed.items():
+            self.interpreter.take(self.store.relation(shape), ids, ASSERTED)
 
     def _tell(self, change: Change) -> None:
         for shape, ids in change.facts.items():
             self.interpreter.give(self.store.relation(shape), ids, ASSERTION | IN_DEFAULT)
-        if change.named is not None:
-            self.interpreter.give(TRIPLES, change.named, ASSERTION)
+        for shape, ids in change.others.items():
+            self.interpreter.give(self.store.relation(shape), ids, ASSERTION)
 
     def _check_progress(self, made: int) -> None:
         if self.limit is not None and made - self._told > self.limit:
@@ -296,21 +296,19 @@ class EmbeddedEngine:
 
     def _told_after(self, change: Change) -> Change:
         default = self._with_flags(LIVE | ASSERTED | IN_DEFAULT)
+        others = {
+            shape: ids[_is_marked(self, shape, ids) == 0]
+            for shape, ids in self._with_flags(LIVE | ASSERTED).items()
+        }
         for shape, ids in change.untold.items():
             default[shape] = _without(default.get(shape, ids[:0]), ids)
-        if change.unmarked is not None:
-            default[TRIPLES] = _without(default[TRIPLES], change.unmarked)
-        rows = self.store.with_flags(TRIPLES, LIVE | ASSERTED)
-        rows = rows[self.store.flags(TRIPLES)[rows] & IN_DEFAULT == 0]
-        named = self.store.columns(TRIPLES, rows)
-        if change.unnamed is not None:
-            named = _without(named, change.unnamed)
-        if change.unmarked is not None:
-            named = _joined(named, change.unmarked)
-        return Change(
-            {s: _joined(default.get(s), change.facts.get(s)) for s in default | change.facts},
-            _joined(named, change.named),
-        )
+            others[shape] = _without(others.get(shape, ids[:0]), ids)
+        for shape, ids in change.unmarked.items():
+            default[shape] = _without(default[shape], ids)
+            others[shape] = _joined(others.get(shape), ids)
+        for shape, ids in change.unnamed.items():
+            others[shape] = _without(others.get(shape, ids[:0]), ids)
+        return Change(_all(default, change.facts), _all(others, change.others))
 
     # reading
 
@@ -362,6 +360,18 @@ class EmbeddedEngine:
     def derivations(self) -> int:
         """Rule instances found so far."""
         return self.interpreter.derivations
+
+
+def _is_marked(engine: EmbeddedEngine, shape: int, facts: Ids) -> Ids:
+    """Whether the default graph tells these facts, all of which are stored."""
+    relation = engine.store.relation(shape)
+    marked: Ids = engine.store.flags(relation)[engine.store.find(relation, facts)] & IN_DEFAULT
+    return marked
+
+
+def _all(first: Facts, second: Facts) -> Facts:
+    both = {shape: _joined(first.get(shape), second.get(shape)) for shape in first | second}
+    return {shape: ids for shape, ids in both.items() if len(ids)}
 
 
 def _joined(first: Ids | None, second: Ids | None) -> Ids:

@@ -7,7 +7,7 @@ and facts, flags and counters are compared with what the engine keeps.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,16 +71,23 @@ class Verified:
     counts: dict[str, int]
 
 
-def verify_engine(engine: EmbeddedEngine, rules: Sequence[Rule], quads: Ids) -> Verified:
-    """Compare an engine with what follows from what it was told; `quads` are in named graphs."""
-    return _Verification(engine, rules, quads).verified()
+def verify_engine(
+    engine: EmbeddedEngine, rules: Sequence[Rule], others: Mapping[int, Ids]
+) -> Verified:
+    """Compare an engine with what follows from what it was told.
+
+    `others` are facts that named graphs and streams tell.
+    """
+    return _Verification(engine, rules, others).verified()
 
 
 class _Verification:
-    def __init__(self, engine: EmbeddedEngine, rules: Sequence[Rule], quads: Ids) -> None:
+    def __init__(
+        self, engine: EmbeddedEngine, rules: Sequence[Rule], others: Mapping[int, Ids]
+    ) -> None:
         self._engine, self._store = engine, engine.store
         self._rules = normalize(rules)
-        self._named = np.ascontiguousarray(quads[:, :3])
+        self._others = {shape: np.ascontiguousarray(ids) for shape, ids in others.items()}
         self._model = Model(engine.dictionary)
         self._counting = _counting_of(engine)
         # Before the first change, the fact that is always true waits to be part of it.
@@ -115,7 +122,7 @@ class _Verification:
         return len(TRUE.slots), np.array([[true]], np.int32)
 
     def _take_told(self) -> None:
-        for shape, facts in (*self._in_default(), (TRIPLES, self._named), self._always()):
+        for shape, facts in (*self._in_default(), *self._others.items(), self._always()):
             if len(facts):
                 add_new(self._model, [(shape, list(facts.T))])
 
@@ -125,7 +132,7 @@ class _Verification:
                 supports[shape].in_default[self._model.table(shape).find(list(facts.T))] = True
         for support in supports.values():
             support.told |= support.in_default
-        for shape, facts in ((TRIPLES, self._named), self._always()):
+        for shape, facts in (*self._others.items(), self._always()):
             if len(facts):
                 supports[shape].told[self._model.table(shape).find(list(facts.T))] = True
 

@@ -1,0 +1,63 @@
+"""Time points: whole numbers, and the dates that they stand for.
+
+A moment belongs to the time point that it falls into: its distance from 1970-01-01 in
+ticks, rounded down.  A moment without a zone is in UTC.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pyoxigraph import Literal
+
+from livefacts.errors import InputError
+from livefacts.model.durations import SECOND, Duration
+from livefacts.model.facts import XSD
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+DATES = (XSD + "dateTime", XSD + "dateTimeStamp")
+
+
+def time_point(value: Any, tick: Duration | None = None) -> int:
+    """The time point of a whole number, a datetime, or a literal of one of them.
+
+    >>> time_point(datetime(1970, 1, 1, 0, 1, tzinfo=UTC))
+    60
+    """
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(value, datetime):
+        aware = value if value.tzinfo is not None else value.replace(tzinfo=UTC)
+        nanoseconds = (aware - EPOCH) // MICROSECOND * 1000
+        return nanoseconds // (tick or SECOND).amount
+    if isinstance(value, Literal):
+        return _of_literal(value, tick)
+    raise _refusal(value)
+
+
+def _of_literal(literal: Literal, tick: Duration | None) -> int:
+    try:
+        if literal.datatype.value in DATES:
+            return time_point(datetime.fromisoformat(literal.value), tick)
+        if literal.datatype.value == XSD + "integer":
+            return int(literal.value)
+    except ValueError:
+        pass
+    raise _refusal(literal)
+
+
+def _refusal(value: Any) -> InputError:
+    return InputError(
+        f"{value} is not a time point", hint="give a whole number, a datetime or an xsd:dateTime"
+    )
+
+
+def moment(point: int, tick: Duration | None = None) -> datetime:
+    """The moment at which a time point begins.
+
+    >>> moment(60).isoformat()
+    '1970-01-01T00:01:00+00:00'
+    """
+    return EPOCH + MICROSECOND * (point * (tick or SECOND).amount // 1000)

@@ -1,0 +1,443 @@
+"""Time lowered to rules: what a timed formula means, in rules over time points.
+
+Every predicate `p` that a window looks at gets companions with a time column: the arrivals
+of the streams (`_arrived:p`), conclusions for a time point (`_at:p`), and what is told for
+all time (`_background:p`).  The time points of a window are facts as well (`_in:10`), and
+change when time moves; so a tick is a change like any other.  For instance
+
+    hot(?s) :- sometime reading(?s) in [10] .
+
+becomes
+
+    _sometime:10:reading(?s) :- _arrived:reading(?s, ?t, ?on), _in:10(?t) .
+    hot(?s) :- _sometime:10:reading(?s) .
+
+`always` counts the time points of its window at which the atom holds; in recursion, where
+nothing may be counted, it goes through them one by one.
+
+Paper: LARS and its incremental evaluation (Bazoobandi et al., Laser).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from pyoxigraph import NamedNode
+
+from livefacts.errors import InputError, RuleError
+from livefacts.model.durations import Duration
+from livefacts.rules.formula import (
+    ALWAYS,
+    AT,
+    SOMETIME,
+    Aggregate,
+    Atom,
+    Formula,
+    Negation,
+    PredicateAtom,
+    Slot,
+    Timed,
+    TripleAtom,
+    Variable,
+    filled,
+)
+from livefacts.rules.program import Program, Rule
+from livefacts.rules.strata import Strata, pattern_of
+from livefacts.rules.windows import FactWindow, SteppedWindow, TimeWindow, Window
+
+NOW = "_now:"
+ARRIVED, MEANT, BACKGROUND = "_arrived:", "_at:", "_background:"
+POINTS, SIZE, OPEN = "_in:", "_size:", "_open:"
+FIRST, NEXT, LAST_POINT = "_first:", "_next:", "_last:"
+RECENT = "_recent:"
+TIME, LATER, STREAM, COUNT = Variable(":t"), Variable(":u"), Variable(":on"), Variable(":n")
+Family = str | NamedNode | None
+"""The predicate of an atom, the predicate of a triple pattern, or None for any triple."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A window whose lengths are numbers of time points; its key names its helpers."""
+
+    window: Window
+    range: int = 0
+    step: int = 0
+
+    @property
+    def key(self) -> str:
+        on = f" on {self.window.stream.value}" if self.window.stream is not None else ""
+        match self.window:
+            case TimeWindow():
+                return f"{self.range}{on}"
+            case SteppedWindow(closed=closed):
+                return f"{self.range}/{self.step}{' closed' if closed else ''}{on}"
+            case FactWindow(count, of):
+                name = of.value if isinstance(of, NamedNode) else of
+                return f"{count} facts{f' of {name}' if name else ''}{on}"
+
+    @property
+    def points_key(self) -> str:
+        """The key of the time points, which do not depend on the stream unless facts count."""
+        if isinstance(self.window, FactWindow):
+            return self.key
+        return replace(self, window=replace(self.window, stream=None)).key
+
+    @property
+    def retention(self) -> int:
+        """For how many time points an arrival can matter here."""
+        match self.window:
+            case TimeWindow():
+                return self.range
+            case SteppedWindow(closed=closed):
+                return self.range + self.step - (1 if closed else 2)
+            case FactWindow():
+                return -1
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """What the rules need to be told about time, beside facts."""
+
+    spans: frozenset[Span] = frozenset()
+    """The windows whose time points are asked for, by their points key."""
+    chained: frozenset[str] = frozenset()
+    """The keys of windows that are gone through point by point."""
+    arrivals: tuple[tuple[Family, int], ...] = ()
+    """Whose arrivals are kept as facts, and for how long."""
+    recent: frozenset[tuple[Span, Family]] = frozenset()
+    """Windows by count, and whose facts they look for."""
+    background: frozenset[Family] = frozenset()
+    """Whose background is told apart."""
+    held: tuple[tuple[NamedNode, Span], ...] = ()
+    """The windows in which facts of declared streams hold."""
+    is_generating: bool = False
+    """Whether rules make something of time points at which nothing arrives."""
+    binds_times: bool = False
+    """Whether an `at` looks through the time points of a window."""
+    tick: Duration | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """Rules without timed formulas, and the times they speak of."""
+
+    rules: tuple[Rule, ...]
+    timing: Timing = Timing()
+
+
+def has_time(program: Program) -> bool:
+    return bool(program.streams) or any(
+        rule.at is not None or any(True for _ in timed_parts(rule.body)) for rule in program.rules
+    )
+
+
+def timed_parts(body: Iterable[Formula]) -> Iterator[Timed]:
+    """The timed formulas of a body, those in braces too."""
+    for formula in body:
+        if isinstance(formula, Timed):
+            yield formula
+        elif isinstance(formula, Aggregate):
+            yield from timed_parts(formula.body)
+
+
+def lowered(program: Program, strata: Strata, tick: Duration | None = None) -> Lowered:
+    """The program without timed formulas; one without them stays as it is."""
+    if not has_time(program):
+        return Lowered(program.rules)
+    return _Lowering(program, strata, program.tick or tick).all()
+
+
+@dataclass(slots=True)
+class _Lowering:
+    program: Program
+    strata: Strata
+    tick: Duration | None
+    rules: list[Rule] = field(default_factory=list)
+    made: dict[str, PredicateAtom] = field(default_factory=dict)
+    spans: dict[str, Span] = field(default_factory=dict)
+    chained: set[str] = field(default_factory=set)
+    arrivals: dict[Family, int] = field(default_factory=dict)
+    recent: set[tuple[Span, Family]] = field(default_factory=set)
+    background: set[Family] = field(default_factory=set)
+    is_generating: bool = False
+    binds_times: bool = False
+
+    def all(self) -> Lowered:
+        for rule in self.program.rules:
+            self.rules.append(self._rule(rule))
+        held = tuple((iri, self._span(window)) for iri, window in self.program.streams)
+        timing = Timing(
+            frozenset(self.spans.values()),
+            frozenset(self.chained),
+            tuple(self.arrivals.items()),
+            frozenset(self.recent),
+            frozenset(self.background),
+            held,
+            self.is_generating,
+            self.binds_times,
+            self.tick,
+        )
+        return Lowered(tuple(self.rules), timing)
+
+    def _rule(self, rule: Rule) -> Rule:
+        if rule.at is None and not any(True for _ in timed_parts(rule.body)):
+            return rule
+        body = tuple(part for f in rule.body for part in self._parts(f, rule))
+        if rule.at is None:
+            return replace(rule, body=body)
+        assert rule.head is not None
+        self._hold_when_meant(rule.head)
+        self.is_generating |= not _is_guarded(rule)
+        return replace(rule, head=_with(MEANT, rule.head, rule.at), body=body, at=None)
+
+    def _hold_when_meant(self, head: Atom) -> None:
+        """What is concluded for a time point holds when that point is now."""
+        general, _ = _generalized(head)
+        name = f"{MEANT}{_text(head)}"
+        if name not in self.made:
+            self.made[name] = PredicateAtom(name)
+            body = (_with(MEANT, general, TIME), PredicateAtom(NOW, (TIME,)))
+            self.rules.append(Rule(general, body, name))
+
+    # formulas
+
+    def _parts(self, formula: Formula, rule: Rule) -> Iterator[Formula]:
+        match formula:
+            case Timed():
+                yield from self._timed(formula, rule)
+            case Aggregate(body=body):
+                inner = tuple(part for f in body for part in self._parts(f, rule))
+                yield formula if inner == body else replace(formula, body=inner)
+            case _:
+                yield formula
+
+    def _timed(self, formula: Timed, rule: Rule) -> Iterator[Formula]:
+        span = self._span(self._window(formula))
+        operator, denied = formula.operator, formula.denied
+        if formula.negated and operator == AT:
+            assert formula.time is not None
+            yield self._points(span, formula.time)
+            self.is_generating = denied = True
+        elif formula.negated:
+            operator = ALWAYS if operator == SOMETIME else SOMETIME
+            denied = not denied
+        atom = self._helper(operator, formula, span, rule)
+        yield Negation(atom, formula.place) if denied else atom
+
+    def _window(self, formula: Timed) -> Window:
+        if formula.window is not None:
+            return formula.window
+        for name, length in self.program.retained:
+            if name == _family(formula.atom):
+                return TimeWindow(length)
+        raise RuleError(
+            f"`{formula.operator}` without a window would need all history",
+            place=formula.place,
+            hint="write a window (in [10 s]), or say how long to remember: @retain name 10 s .",
+        )
+
+    def _span(self, window: Window) -> Span:
+        try:
+            match window:
+                case TimeWindow(length):
+                    return Span(window, length.points(self.tick))
+                case SteppedWindow(range, step):
+                    return Span(window, range.points(self.tick), step.points(self.tick))
+                case FactWindow():
+                    return Span(window)
+        except InputError as error:
+            raise RuleError(error.message, hint=error.hint) from None
+
+    # the rules of a window
+
+    def _helper(self, operator: str, formula: Timed, span: Span, rule: Rule) -> PredicateAtom:
+        """The atom that stands for a timed formula; its rules are made at its first use."""
+        general, slots = _generalized(formula.atom)
+        is_chain = operator == ALWAYS and self._is_recursive(formula.atom, rule)
+        name = f"_{operator}{'-chain' if is_chain else ''}:{span.key}:{_text(formula.atom)}"
+        if name not in self.made:
+            variables = tuple(slot for slot in general.slots if isinstance(slot, Variable))
+            self.made[name] = PredicateAtom(name, variables)
+            self._define(operator, self.made[name], general, span, formula, is_chain)
+        arguments = slots if operator != AT else (*slots, formula.time)
+        return PredicateAtom(name, arguments, formula.place)  # type: ignore[arg-type]
+
+    def _define(
+        self,
+        operator: str,
+        head: PredicateAtom,
+        atom: Atom,
+        span: Span,
+        formula: Timed,
+        is_chain: bool,
+    ) -> None:
+        self.binds_times |= operator == AT
+        if operator != SOMETIME and any(r.at is None for r in self._concluding(formula.atom)):
+            self.is_generating = True
+        hits = list(self._hits(atom, span, formula))
+        background = self._told(atom)
+        if operator == AT:
+            head = replace(head, arguments=(*head.arguments, TIME))
+            hits.append((background, self._points(span, TIME)))
+            self._add(head, hits)
+        elif operator == SOMETIME:
+            self._add(head, [*hits, (background, self._open(span))])
+        else:
+            self._always(head, hits, span, is_chain)
+            self._add(head, [(background, self._open(span))], "background")
+
+    def _hits(self, atom: Atom, span: Span, formula: Timed) -> Iterator[tuple[Formula, ...]]:
+        """The ways in which an atom holds at a time point of a window, background apart."""
+        if isinstance(span.window, FactWindow):
+            self._refuse_derived(formula)
+            self.recent.add((span, _family(atom)))
+            self._ask(span)
+            yield (_with(f"{RECENT}{span.key}:", atom, TIME),)
+            return
+        points = self._points(span, TIME)
+        family = _family(atom)
+        self.arrivals[family] = max(self.arrivals.get(family, 0), span.retention)
+        yield _with(ARRIVED, atom, TIME, span.window.stream or STREAM), points
+        if span.window.stream is not None:
+            return
+        if any(rule.at is not None for rule in self._concluding(formula.atom)):
+            yield _with(MEANT, atom, TIME), points
+        if any(rule.at is None for rule in self._concluding(formula.atom)):
+            yield self._concluded(atom, formula.atom), PredicateAtom(NOW, (TIME,)), points
+
+    def _always(
+        self, head: PredicateAtom, hits: list[tuple[Formula, ...]], span: Span, is_chain: bool
+    ) -> None:
+        """All time points of the window are hit: by their number, or one after the other."""
+        hit = PredicateAtom(f"_hit{head.name}", (*head.arguments, TIME))
+        self._add(hit, hits)
+        if not is_chain:
+            count = Aggregate(COUNT, "count", (TIME,), (hit,))
+            self._add(head, [(count, PredicateAtom(SIZE + span.points_key, (COUNT,)))])
+            self._ask(span)
+            return
+        key = span.points_key
+        self.chained.add(key)
+        self._ask(span)
+        run = PredicateAtom(f"_run{head.name}", (*head.arguments, TIME))
+        before = replace(run, arguments=(*head.arguments, LATER))
+        step = PredicateAtom(NEXT + key, (LATER, TIME))
+        self._add(run, [(PredicateAtom(FIRST + key, (TIME,)), hit), (before, step, hit)])
+        self._add(head, [(run, PredicateAtom(LAST_POINT + key, (TIME,)))])
+
+    def _add(self, head: Atom, bodies: Iterable[tuple[Formula, ...]], part: str = "") -> None:
+        name = head.name if isinstance(head, PredicateAtom) else ""
+        for number, body in enumerate(bodies):
+            self.rules.append(Rule(head, body, f"{name}.{part}{number}"))
+
+    # what the rules of windows speak of
+
+    def _ask(self, span: Span) -> None:
+        self.spans.setdefault(span.points_key, span)
+
+    def _points(self, span: Span, time: Slot) -> PredicateAtom:
+        self._ask(span)
+        return PredicateAtom(POINTS + span.points_key, (time,))
+
+    def _open(self, span: Span) -> PredicateAtom:
+        self._ask(span)
+        return PredicateAtom(OPEN + span.points_key)
+
+    def _told(self, atom: Atom) -> PredicateAtom:
+        self.background.add(_family(atom))
+        return _with(BACKGROUND, atom)
+
+    def _concluding(self, atom: Atom) -> Iterator[Rule]:
+        """The rules whose heads may be this atom."""
+        wanted = pattern_of(atom)
+        for rule in self.program.rules:
+            if rule.head is not None:
+                given = pattern_of(rule.head)
+                if given.relation == wanted.relation and all(
+                    a is None or b is None or a == b
+                    for a, b in zip(given.constants, wanted.constants, strict=True)
+                ):
+                    yield rule
+
+    def _concluded(self, atom: Atom, wanted: Atom) -> Atom:
+        """What rules conclude for now; apart from what declared streams hold, where there are any."""
+        if not self.program.streams:
+            return atom
+        name = f"_concluded:{_text(wanted)}"
+        variables = tuple(slot for slot in atom.slots if isinstance(slot, Variable))
+        if name not in self.made:
+            self.made[name] = PredicateAtom(name, variables)
+            for rule in self._concluding(wanted):
+                if rule.at is None:
+                    assert rule.head is not None
+                    self._copy(name, atom, rule)
+        return self.made[name]
+
+    def _copy(self, name: str, atom: Atom, rule: Rule) -> None:
+        """The conclusions of a rule once more, under a name of their own."""
+        assert rule.head is not None
+        slots = zip(atom.slots, rule.head.slots, strict=True)
+        arguments = tuple(mine for asked, mine in slots if isinstance(asked, Variable))
+        body = tuple(part for f in rule.body for part in self._parts(f, rule))
+        fixed = [
+            (asked, mine)
+            for asked, mine in zip(atom.slots, rule.head.slots, strict=True)
+            if not isinstance(asked, Variable) and isinstance(mine, Variable)
+        ]
+        terms = {mine: asked for asked, mine in fixed}
+        head = filled(PredicateAtom(name, arguments), terms)
+        body = tuple(filled(part, terms) for part in body)
+        self.rules.append(Rule(head, body, f"{name}.{rule.id}"))  # type: ignore[arg-type]
+
+    def _is_recursive(self, atom: Atom, rule: Rule) -> bool:
+        return atom in self.strata.recursive_atoms(rule)
+
+    def _refuse_derived(self, formula: Timed) -> None:
+        for rule in self._concluding(formula.atom):
+            raise RuleError(
+                "a window that counts facts looks at what streams bring, and this is concluded "
+                f"by rule {rule.id}",
+                place=formula.place,
+                hint="use a window by time: in [10 s]",
+            )
+
+
+def _is_guarded(rule: Rule) -> bool:
+    """Whether the time of the head is that of an atom in the body."""
+    return any(
+        isinstance(f, Timed) and f.time == rule.at and not f.negated and not f.denied
+        for f in rule.body
+    )
+
+
+def _with(name: str, atom: Atom, *more: Slot) -> PredicateAtom:
+    """The companion of an atom's predicate, with more arguments."""
+    if isinstance(atom, TripleAtom):
+        return PredicateAtom(name, (*atom.slots, *more), atom.place)
+    return PredicateAtom(name + atom.name, (*atom.arguments, *more), atom.place)
+
+
+def _family(atom: Atom) -> Family:
+    if isinstance(atom, PredicateAtom):
+        return atom.name
+    return atom.predicate if isinstance(atom.predicate, NamedNode) else None
+
+
+def _generalized(atom: Atom) -> tuple[Atom, tuple[Slot, ...]]:
+    """The atom with a variable of its own at each place that has one, and what stood there."""
+    slots = atom.slots if isinstance(atom, TripleAtom) else atom.arguments
+    general = tuple(
+        Variable(f":{n}") if isinstance(slot, Variable) else slot for n, slot in enumerate(slots)
+    )
+    found = tuple(slot for slot in slots if isinstance(slot, Variable))
+    if isinstance(atom, TripleAtom):
+        return TripleAtom(general[0], general[1], general[2]), found
+    return PredicateAtom(atom.name, general), found
+
+
+def _text(atom: Atom) -> str:
+    """A name for an atom in which only its constants count."""
+    slots = atom.slots if isinstance(atom, TripleAtom) else atom.arguments
+    constants = " ".join("?" if isinstance(slot, Variable) else str(slot) for slot in slots)
+    return f"[{constants}]" if isinstance(atom, TripleAtom) else f"{atom.name}({constants})"

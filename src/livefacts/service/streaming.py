@@ -1,0 +1,230 @@
+"""Streams: facts arrive, time moves, and conclusions follow.
+
+A movement of time is a change like any other.  Time goes from one point at which
+something may change to the next, so that silence costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from livefacts.engine.contract import Flags, IdDelta, Ids
+from livefacts.engine.embedded.engine import Change, EmbeddedEngine, Facts
+from livefacts.errors import InputError
+from livefacts.plan.timing import BACKGROUND, Family, Timing
+from livefacts.service.arrivals import row_bytes, row_ids
+from livefacts.service.assertions import without
+from livefacts.service.delta import Delta
+from livefacts.service.timeline import Choice, Movement, Timeline, companion
+from livefacts.store.graphs import NamedGraphs
+from livefacts.store.layout import IN_DEFAULT
+from livefacts.store.rows import TRIPLES
+
+Make = Callable[[Change], Delta]
+"""Makes a change of facts about time, and tells what it changed."""
+
+
+class Streams:
+    """The facts that arrive at one reasoner, and its clock."""
+
+    def __init__(self, engine: EmbeddedEngine, graphs: NamedGraphs, make: Make) -> None:
+        self._engine = engine
+        self._graphs = graphs
+        self._make = make
+        self.timeline = Timeline(engine.dictionary)
+
+    @property
+    def now(self) -> int | None:
+        """The time point that was evaluated last."""
+        return self.timeline.now
+
+    # arrivals
+
+    def push(self, facts: Facts, time: int, stream: int) -> Delta:
+        """Facts arrive; at or before now, they count at once."""
+        if self._is_too_old(time):
+            self.timeline.set_aside += sum(map(len, facts.values()))
+            return self._make(Change())
+        new = self.timeline.arrivals.add(time, stream, facts)
+        try:
+            return self._at_once(time, new)
+        except BaseException:
+            self.timeline.arrivals.remove(time, stream, new)
+            raise
+
+    def retract(self, facts: Facts, time: int, stream: int) -> Delta:
+        """Arrivals are taken back, as if they had never been."""
+        gone = self.timeline.arrivals.remove(time, stream, facts)
+        try:
+            return self._at_once(time, gone)
+        except BaseException:
+            self.timeline.arrivals.add(time, stream, gone)
+            raise
+
+    def _is_too_old(self, time: int) -> bool:
+        first = self.timeline.first
+        return first is not None and time < first
+
+    def _at_once(self, time: int, facts: Facts) -> Delta:
+        now = self.timeline.now
+        if now is None or time > now or not facts:
+            return self._make(Change())
+        return self._move(now)
+
+    # time
+
+    def ticks(self, last: int) -> Iterator[tuple[int, Delta]]:
+        """Go to a time point; the changes on the way, each with its time."""
+        now = self.timeline.now
+        if now is not None and last < now:
+            raise InputError(
+                f"it is {now} already, and time does not go back to {last}",
+                hint="a late fact is pushed with its own time",
+            )
+        while self.timeline.now is None or self.timeline.now < last:
+            point = self.timeline.next_point(last)
+            yield point, self._move(point)
+
+    def _move(self, point: int) -> Delta:
+        timeline = self.timeline
+        movement = timeline.moved(point, timeline.timing, timeline.is_dense)
+        delta = self._make(self.change(movement))
+        timeline.settle(point, timeline.timing, movement)
+        return delta
+
+    # changes for the engine
+
+    def change(self, movement: Movement) -> Change:
+        """A movement as a change."""
+        unnamed = self._ended(movement.released)
+        return Change(movement.told, movement.held, movement.untold, unnamed=unnamed)
+
+    def _ended(self, released: Facts) -> Facts:
+        """Those of the facts that streams let go which are not background, too."""
+        ended = {}
+        for shape, ids in released.items():
+            relation = self._engine.store.relation(shape)
+            rows = self._engine.store.find(relation, ids)
+            stays = self._engine.store.flags(relation)[rows] & IN_DEFAULT != 0
+            if shape == TRIPLES and len(self._graphs):
+                stays |= self._graphs.others(ids, ids[:0])
+            ended[shape] = ids[~stays]
+        return ended
+
+    def under(self, change: Change, timing: Timing) -> tuple[Change, Movement]:
+        """A change of background and rules, with what it means for time."""
+        mirrored, unmirrored = self._mirrored(change, timing)
+        movement = self.timeline.moved(
+            self.timeline.now, timing, self._is_timeless(mirrored, timing)
+        )
+        moved = self.change(movement)
+        return (
+            replace(
+                change,
+                facts=_united([change.facts, moved.facts, mirrored]),
+                others=_united([change.others, moved.others]),
+                untold=_united([change.untold, moved.untold, unmirrored]),
+                unnamed=_united([change.unnamed, moved.unnamed]),
+            ),
+            movement,
+        )
+
+    def _mirrored(self, change: Change, timing: Timing) -> tuple[Facts, Facts]:
+        """What becomes and ceases to be background of the predicates that windows look at."""
+        before = self.timeline.timing.background
+        told = [change.facts, change.others]
+        untold = [change.untold, self._ended(change.unnamed)]
+        new, old = timing.background - before, before - timing.background
+        present = [self._background()] if new or old else []
+        came = [
+            *self._companions(told, timing.background),
+            *self._companions(present, new),
+        ]
+        went = [
+            *self._companions([*untold, *present], old),
+            *self._companions(untold, timing.background),
+        ]
+        return _united(came), _united(went)
+
+    def _companions(self, facts: list[Facts], families: Iterable[Family]) -> Iterator[Facts]:
+        dictionary = self._engine.dictionary
+        choices = [Choice(family, dictionary) for family in families]
+        for part in facts if choices else ():
+            for shape, ids in part.items():
+                chosen = np.zeros(len(ids), np.bool_)
+                for is_of in choices:
+                    chosen |= is_of(shape, ids)
+                if chosen.any():
+                    wide, rows = companion(BACKGROUND, shape, ids[chosen], [], dictionary)
+                    yield {wide: rows}
+
+    def _background(self) -> Facts:
+        """What is told for all time."""
+        held = self.timeline.held()
+        facts = self._engine.asserted()
+        for shape, ids in held.items():
+            only_held = self._ended({shape: ids})[shape]
+            facts[shape] = without(facts[shape], only_held)
+        return facts
+
+    def _is_timeless(self, mirrored: Facts, timing: Timing) -> bool:
+        """Whether `at` looks at something that holds at every time point."""
+        return self.timeline.is_dense or (timing.binds_times and bool(mirrored))
+
+    def hold(self, change: Change) -> Change:
+        """A change of background that leaves what streams hold as it is."""
+        untold, unmarked = dict(change.untold), dict(change.unmarked)
+        for shape, ids in change.untold.items():
+            held = self.timeline.holds(shape, ids)
+            if held.any():
+                untold[shape] = ids[~held]
+                unmarked[shape] = np.concatenate([unmarked.get(shape, ids[:0]), ids[held]])
+        unnamed = {s: ids[~self.timeline.holds(s, ids)] for s, ids in change.unnamed.items()}
+        return replace(change, untold=untold, unmarked=unmarked, unnamed=unnamed)
+
+
+def _united(parts: Iterable[Facts]) -> Facts:
+    found: dict[int, list[Ids]] = {}
+    for part in parts:
+        for shape, ids in part.items():
+            if len(ids):
+                found.setdefault(shape, []).append(ids)
+    return {s: ids[0] if len(ids) == 1 else np.concatenate(ids) for s, ids in found.items()}
+
+
+def merged(deltas: list[IdDelta]) -> IdDelta:
+    """The net of several changes, one after the other."""
+    if len(deltas) == 1:
+        return deltas[0]
+    net: dict[tuple[int, bytes], int] = {}
+    concluded: dict[tuple[int, bytes], bool] = {}
+    for delta in deltas:
+        for shape, ids in delta.removed.items():
+            for row in row_bytes(ids):
+                net[shape, row] = net.get((shape, row), 0) - 1
+        for shape, ids in delta.added.items():
+            for row, derived in zip(row_bytes(ids), delta.derived[shape].tolist(), strict=True):
+                net[shape, row] = net.get((shape, row), 0) + 1
+                concluded[shape, row] = derived
+    return IdDelta(_chosen(net, 1), _chosen(net, -1), _flags(net, concluded))
+
+
+def _chosen(net: dict[tuple[int, bytes], int], sign: int) -> dict[int, Ids]:
+    found: dict[int, list[bytes]] = {}
+    for (shape, row), count in net.items():
+        if count == sign:
+            found.setdefault(shape, []).append(row)
+    return {shape: row_ids(rows) for shape, rows in found.items()}
+
+
+def _flags(
+    net: dict[tuple[int, bytes], int], concluded: dict[tuple[int, bytes], bool]
+) -> dict[int, Flags]:
+    found: dict[int, list[bool]] = {}
+    for (shape, row), count in net.items():
+        if count == 1:
+            found.setdefault(shape, []).append(concluded[shape, row])
+    return {shape: np.array(flags, np.bool_) for shape, flags in found.items()}
