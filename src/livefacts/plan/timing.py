@@ -43,7 +43,7 @@ from livefacts.rules.formula import (
     filled,
 )
 from livefacts.rules.program import Program, Rule
-from livefacts.rules.strata import Strata, pattern_of
+from livefacts.rules.strata import Strata, pattern_of, stratify
 from livefacts.rules.windows import FactWindow, SteppedWindow, TimeWindow, Window
 
 NOW = "_now:"
@@ -141,11 +141,13 @@ def timed_parts(body: Iterable[Formula]) -> Iterator[Timed]:
             yield from timed_parts(formula.body)
 
 
-def lowered(program: Program, strata: Strata, tick: Duration | None = None) -> Lowered:
+def lowered(
+    program: Program, tick: Duration | None = None, strata: Strata | None = None
+) -> Lowered:
     """The program without timed formulas; one without them stays as it is."""
     if not has_time(program):
         return Lowered(program.rules)
-    return _Lowering(program, strata, program.tick or tick).all()
+    return _Lowering(program, strata or stratify(program.rules), program.tick or tick).all()
 
 
 @dataclass(slots=True)

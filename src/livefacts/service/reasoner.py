@@ -102,8 +102,6 @@ class Reasoner:
         self._limit = limit
         self._refuses = on_violation == REFUSE
         self._program = Program()
-        self._lowered: tuple[Rule, ...] = ()
-        """The rules as the engine follows them: without formulas of time."""
         self._restratifiers = Restratifier(), Restratifier()
         self._engine = EmbeddedEngine(
             self._dictionary, compile_rules(()), single_path=single_path, maintenance=maintenance
@@ -346,20 +344,19 @@ class Reasoner:
         if program.rules is not self._program.rules and program.rules != self._program.rules:
             checking, planning = self._restratifiers
             strata = check(program, self._program, checking)
-            low = lowered(program, strata, self._tick)
+            low = lowered(program, self._tick, strata)
             timing = low.timing
             known = strata if low.rules is program.rules else None
             plan = compile_rules(low.rules, known, self._engine.plan, planning)
-        before = self._program, self._lowered
-        self._program, self._lowered = program, self._lowered if plan is None else low.rules
+        before, self._program = self._program, program
         self._engine.limit = self._limit if self._limit is not None else program.limit
         try:
             yield plan, timing
         except BaseException:
-            self._program, self._lowered = before
+            self._program = before
             raise
         if not keep:
-            self._program, self._lowered = before
+            self._program = before
 
     def _change(
         self, told: Facts, quads: Ids, untold: Facts, gone: Ids, plan: Plan | None
@@ -526,7 +523,7 @@ class Reasoner:
         """
         from livefacts.service.asking import explain
 
-        return explain(fact, self._lowered, self._engine, self._queries.prefixes(self.prefixes))
+        return explain(fact, self._followed(), self._engine, self._queries.prefixes(self.prefixes))
 
     def violations(self) -> list[Violation]:
         """The violations of constraints, with their bindings."""
@@ -557,12 +554,16 @@ class Reasoner:
                 hint='on_violation="report" lists violations instead',
             )
 
+    def _followed(self) -> tuple[Rule, ...]:
+        """The rules as the engine follows them: without formulas of time."""
+        return lowered(self._program, self._tick).rules
+
     def verify(self) -> Report:
         """Compute everything anew by another road, and compare facts, flags and counters."""
         from livefacts.service.verifying import verified
 
         held = self._streams.timeline.held()
-        return verified(self._engine, self._lowered, self._graphs, held, self._dictionary)
+        return verified(self._engine, self._followed(), self._graphs, held, self._dictionary)
 
     # queries
 
