@@ -52,6 +52,7 @@ POINTS, SIZE, OPEN = "_in:", "_size:", "_open:"
 FIRST, NEXT, LAST_POINT = "_first:", "_next:", "_last:"
 RECENT = "_recent:"
 TIME, LATER, STREAM, COUNT = Variable(":t"), Variable(":u"), Variable(":on"), Variable(":n")
+FOREVER = 1 << 40
 Family = str | NamedNode | None
 """The predicate of an atom, the predicate of a triple pattern, or None for any triple."""
 
@@ -116,6 +117,13 @@ class Timing:
     binds_times: bool = False
     """Whether an `at` looks through the time points of a window."""
     tick: Duration | None = None
+
+    @property
+    def retention(self) -> int:
+        """For how many time points an arrival can matter."""
+        lengths = [length for _, length in self.arrivals]
+        lengths += [span.retention for _, span in self.held]
+        return max(lengths, default=0) if not self.recent else FOREVER
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,15 @@
 """Arrivals: what streams have brought and will bring, by time point.
 
-An arrival is a fact at a time point on a stream; the same one twice is one.  Facts are
-rows of ids, kept by their bytes.
+An arrival is a fact at a time point on a stream; the same one twice is one.  Facts stay in
+the arrays in which they came.
 """
 
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterator
+from collections.abc import Iterable
+from dataclasses import dataclass
 from itertools import count
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,70 +19,83 @@ from livefacts.store.rows import TRIPLES
 Facts = dict[int, Ids]
 
 
-class Arrival(NamedTuple):
-    """One fact of a stream; arrivals are ordered by time, then as they came."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Chunk:
+    """Facts of one shape that came at a time point on a stream, each once, in their order."""
 
     time: int
-    number: int
     stream: int
     shape: int
-    row: bytes
+    ids: Ids
+    number: int
+    """What comes later at the same time point has a larger one."""
+
+    def without(self, rows: set[bytes]) -> Chunk:
+        kept = [row not in rows for row in row_bytes(self.ids)]
+        return Chunk(self.time, self.stream, self.shape, self.ids[kept], self.number)
 
 
 class Arrivals:
     """All arrivals that can still matter."""
 
     def __init__(self) -> None:
-        self._by_time: dict[int, dict[tuple[int, int], dict[bytes, int]]] = {}
+        self._by_time: dict[int, list[Chunk]] = {}
         self.times: list[int] = []
         """The time points that have arrivals, in order."""
         self._numbers = count()
 
-    def add(self, time: int, stream: int, facts: Facts) -> Facts:
-        """Take arrivals in; those that are new, each once."""
-        if time not in self._by_time:
-            self._by_time[time] = {}
-            bisect.insort(self.times, time)
-        at = self._by_time[time]
-        new = {}
+    def add(self, time: int, stream: int, facts: Facts) -> list[Chunk]:
+        """Take arrivals in; those that are new."""
+        new = []
         for shape, ids in facts.items():
-            known = at.setdefault((stream, shape), {})
-            rows = [row for row in dict.fromkeys(row_bytes(ids)) if row not in known]
-            known.update((row, next(self._numbers)) for row in rows)
-            if rows:
-                new[shape] = row_ids(rows)
+            ids = distinct_rows(ids)
+            known = self._known(time, stream, shape)
+            if known:
+                ids = ids[[row not in known for row in row_bytes(ids)]]
+            if len(ids):
+                new.append(Chunk(time, stream, shape, ids, next(self._numbers)))
+        self.put(new)
         return new
 
-    def remove(self, time: int, stream: int, facts: Facts) -> Facts:
+    def _known(self, time: int, stream: int, shape: int) -> set[bytes]:
+        chunks = self._by_time.get(time, ())
+        same = [c for c in chunks if c.stream == stream and c.shape == shape]
+        return {row for chunk in same for row in row_bytes(chunk.ids)}
+
+    def put(self, chunks: Iterable[Chunk]) -> None:
+        """Take in chunks, all of which are new."""
+        for chunk in chunks:
+            if chunk.time not in self._by_time:
+                bisect.insort(self.times, chunk.time)
+                self._by_time[chunk.time] = []
+            self._by_time[chunk.time].append(chunk)
+
+    def remove(self, time: int, stream: int, facts: Facts) -> list[Chunk]:
         """Take arrivals back; those that were there."""
-        at = self._by_time.get(time, {})
-        gone = {}
+        gone = []
         for shape, ids in facts.items():
-            known = at.get((stream, shape), {})
-            rows = [row for row in dict.fromkeys(row_bytes(ids)) if row in known]
-            for row in rows:
-                del known[row]
+            known = self._known(time, stream, shape)
+            rows = {row for row in row_bytes(ids) if row in known}
             if rows:
-                gone[shape] = row_ids(rows)
-        if time in self._by_time and not any(at.values()):
-            self._forget(time)
+                gone.append(Chunk(time, stream, shape, row_ids(list(rows)), -1))
+        self.drop(gone)
         return gone
 
-    def at(self, time: int) -> Iterator[tuple[int, int, Ids]]:
-        """The arrivals of a time point: stream, shape and facts."""
-        for (stream, shape), rows in self._by_time.get(time, {}).items():
-            if rows:
-                yield stream, shape, row_ids(list(rows))
-
-    def listed(self, first: int, last: int) -> Iterator[Arrival]:
-        """The arrivals from one time point to another, in order."""
-        for time in self.between(first, last):
-            found = [
-                Arrival(time, number, stream, shape, row)
-                for (stream, shape), rows in self._by_time[time].items()
-                for row, number in rows.items()
+    def drop(self, chunks: Iterable[Chunk]) -> None:
+        """Take back the facts of chunks, all of which are there."""
+        for gone in chunks:
+            rows = set(row_bytes(gone.ids))
+            kept = [
+                c.without(rows) if (c.stream, c.shape) == (gone.stream, gone.shape) else c
+                for c in self._by_time[gone.time]
             ]
-            yield from sorted(found)
+            self._by_time[gone.time] = [chunk for chunk in kept if len(chunk.ids)]
+            if not self._by_time[gone.time]:
+                self._forget(gone.time)
+
+    def at(self, time: int) -> list[Chunk]:
+        """The arrivals of a time point, in order."""
+        return self._by_time.get(time, [])
 
     def between(self, first: int, last: int) -> list[int]:
         """The time points from `first` to `last` that have arrivals."""
@@ -97,10 +110,6 @@ class Arrivals:
     def has(self, time: int) -> bool:
         return time in self._by_time
 
-    def times_of(self, stream: int, shape: int, row: bytes) -> list[int]:
-        """When a fact arrived on a stream."""
-        return [t for t in self.times if row in self._by_time[t].get((stream, shape), ())]
-
     def forget_before(self, time: int) -> None:
         """Arrivals before this time point can no longer matter."""
         while self.times and self.times[0] < time:
@@ -114,13 +123,21 @@ class Arrivals:
 def row_bytes(ids: Ids) -> list[bytes]:
     """The rows of an array, each as bytes."""
     ids = np.ascontiguousarray(ids)
-    width = ids.shape[1] * ids.itemsize
-    return [bytes(row) for row in ids.view(np.dtype((np.void, width))).ravel().tolist()]
+    whole = np.dtype((np.void, ids.shape[1] * ids.itemsize))
+    return ids.view(whole).reshape(-1).tolist()  # type: ignore[return-value]
 
 
 def row_ids(rows: list[bytes]) -> Ids:
     """The array of rows that are bytes, of which there is at least one."""
     return np.frombuffer(b"".join(rows), np.int32).reshape(len(rows), -1)
+
+
+def distinct_rows(ids: Ids) -> Ids:
+    """Each row once, in the order in which they come first."""
+    if len(ids) < 2:
+        return ids
+    rows = dict.fromkeys(row_bytes(ids))
+    return ids if len(rows) == len(ids) else row_ids(list(rows))
 
 
 def predicate_of(shape: int, ids: Ids) -> Ids:

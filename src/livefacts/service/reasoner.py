@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import count
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -48,7 +48,7 @@ from livefacts.service.queryview import QueryView
 from livefacts.service.reading import FactReader, FactView
 from livefacts.service.rulenames import named_rules
 from livefacts.service.streaming import Streams, merged
-from livefacts.service.timeline import NO_STREAM, Movement
+from livefacts.service.timeline import NO_STREAM
 from livefacts.service.withdrawal import Withdrawal
 from livefacts.store.compiled import announce_compilation
 from livefacts.store.dictionary import Dictionary
@@ -312,13 +312,12 @@ class Reasoner:
         asked = note(self._engine.store, told, untold, outtake.strange)
         before, program = self._program, self._program.minus(dropped).joined(intake.program)
         with self._under(program, keep) as (plan, timing):
-            change, movement = self._timed(
-                self._change(told, quads, dict(untold), gone, plan), timing
-            )
-            with self._graphs.changed(came, gone) if keep else nullcontext():
+            asserted = self._change(told, quads, dict(untold), gone, plan)
+            with (
+                self._timed(asserted, timing, keep) as change,
+                self._graphs.changed(came, gone) if keep else nullcontext(),
+            ):
                 ids = self._engine.apply(change, keep=keep)
-            if keep and movement is not None:
-                self._streams.timeline.settle(self.now, timing, movement)
         delta = Delta(
             self._seq + 1,
             ids,
@@ -374,14 +373,13 @@ class Reasoner:
             unnamed = {TRIPLES: triples[~self._graphs.others(triples, gone)]}
         return Change(told, named, untold, unmarked, unnamed, plan)
 
-    def _timed(self, change: Change, timing: Timing) -> tuple[Change, Movement | None]:
+    def _timed(self, change: Change, timing: Timing, keep: bool) -> AbstractContextManager[Change]:
         """The change with what it means for facts of streams and windows, where there are any."""
-        known = self._streams.timeline.timing
         if self.now is not None:
             change = self._streams.hold(change)
-        if timing is known and not timing.background:
-            return change, None
-        return self._streams.under(change, timing)
+        if timing is self._streams.timeline.timing and not timing.background:
+            return nullcontext(change)
+        return self._streams.under(change, timing, keep)
 
     def _publish(self, delta: Delta, came: Ids, gone: Ids) -> None:
         self._seq += 1

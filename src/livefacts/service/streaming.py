@@ -7,6 +7,7 @@ something may change to the next, so that silence costs nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +19,8 @@ from livefacts.plan.timing import BACKGROUND, Family, Timing
 from livefacts.service.arrivals import row_bytes, row_ids
 from livefacts.service.assertions import without
 from livefacts.service.delta import Delta
-from livefacts.service.timeline import Choice, Movement, Timeline, companion
+from livefacts.service.feeds import Choice, Notes
+from livefacts.service.timeline import Timeline
 from livefacts.store.graphs import NamedGraphs
 from livefacts.store.layout import IN_DEFAULT
 from livefacts.store.rows import TRIPLES
@@ -45,34 +47,38 @@ class Streams:
 
     def push(self, facts: Facts, time: int, stream: int) -> Delta:
         """Facts arrive; at or before now, they count at once."""
-        if self._is_too_old(time):
+        first = self.timeline.first
+        if first is not None and time < first:
             self.timeline.set_aside += sum(map(len, facts.values()))
             return self._make(Change())
         new = self.timeline.arrivals.add(time, stream, facts)
-        try:
-            return self._at_once(time, new)
-        except BaseException:
-            self.timeline.arrivals.remove(time, stream, new)
-            raise
+        if not new or not self._is_past(time):
+            return self._make(Change())
+        with self._undone(lambda: self.timeline.arrivals.drop(new)):
+            return self._make(self.change(self.timeline.come(new)))
 
     def retract(self, facts: Facts, time: int, stream: int) -> Delta:
         """Arrivals are taken back, as if they had never been."""
         gone = self.timeline.arrivals.remove(time, stream, facts)
-        try:
-            return self._at_once(time, gone)
-        except BaseException:
-            self.timeline.arrivals.add(time, stream, gone)
-            raise
-
-    def _is_too_old(self, time: int) -> bool:
-        first = self.timeline.first
-        return first is not None and time < first
-
-    def _at_once(self, time: int, facts: Facts) -> Delta:
-        now = self.timeline.now
-        if now is None or time > now or not facts:
+        if not gone or not self._is_past(time):
             return self._make(Change())
-        return self._move(now)
+        with self._undone(lambda: self.timeline.arrivals.put(gone)):
+            return self._make(self.change(self.timeline.go(gone)))
+
+    def _is_past(self, time: int) -> bool:
+        return self.timeline.now is not None and time <= self.timeline.now
+
+    @contextmanager
+    def _undone(self, undo: Callable[[], None] = lambda: None) -> Iterator[None]:
+        """If what is done meanwhile fails, the timeline is as before."""
+        now = self.timeline.now
+        try:
+            yield
+        except BaseException:
+            undo()
+            self.timeline.restore(now)
+            raise
+        self.timeline.settle()
 
     # time
 
@@ -85,22 +91,17 @@ class Streams:
                 hint="a late fact is pushed with its own time",
             )
         while self.timeline.now is None or self.timeline.now < last:
-            point = self.timeline.next_point(last)
-            yield point, self._move(point)
-
-    def _move(self, point: int) -> Delta:
-        timeline = self.timeline
-        movement = timeline.moved(point, timeline.timing, timeline.is_dense)
-        delta = self._make(self.change(movement))
-        timeline.settle(point, timeline.timing, movement)
-        return delta
+            point = min(last, self.timeline.next_point(last))
+            with self._undone():
+                delta = self._make(self.change(self.timeline.move(point)))
+            yield point, delta
 
     # changes for the engine
 
-    def change(self, movement: Movement) -> Change:
-        """A movement as a change."""
-        unnamed = self._ended(movement.released)
-        return Change(movement.told, movement.held, movement.untold, unnamed=unnamed)
+    def change(self, notes: Notes) -> Change:
+        """What a movement means for the engine."""
+        unnamed = self._ended(notes.released)
+        return Change(notes.told, notes.held, notes.untold, unnamed=unnamed)
 
     def _ended(self, released: Facts) -> Facts:
         """Those of the facts that streams let go which are not background, too."""
@@ -114,23 +115,27 @@ class Streams:
             ended[shape] = ids[~stays]
         return ended
 
-    def under(self, change: Change, timing: Timing) -> tuple[Change, Movement]:
+    @contextmanager
+    def under(self, change: Change, timing: Timing, keep: bool) -> Iterator[Change]:
         """A change of background and rules, with what it means for time."""
+        timeline = self.timeline
+        before = timeline.timing, timeline.is_dense
         mirrored, unmirrored = self._mirrored(change, timing)
-        movement = self.timeline.moved(
-            self.timeline.now, timing, self._is_timeless(mirrored, timing)
-        )
-        moved = self.change(movement)
-        return (
-            replace(
+        is_dense = timeline.is_dense or (timing.binds_times and bool(mirrored))
+        moved = self.change(timeline.under(timing, is_dense))
+        try:
+            yield replace(
                 change,
                 facts=_united([change.facts, moved.facts, mirrored]),
                 others=_united([change.others, moved.others]),
                 untold=_united([change.untold, moved.untold, unmirrored]),
                 unnamed=_united([change.unnamed, moved.unnamed]),
-            ),
-            movement,
-        )
+            )
+        except BaseException:
+            timeline.under(*before)
+            raise
+        if not keep:
+            timeline.under(*before)
 
     def _mirrored(self, change: Change, timing: Timing) -> tuple[Facts, Facts]:
         """What becomes and ceases to be background of the predicates that windows look at."""
@@ -158,7 +163,7 @@ class Streams:
                 for is_of in choices:
                     chosen |= is_of(shape, ids)
                 if chosen.any():
-                    wide, rows = companion(BACKGROUND, shape, ids[chosen], [], dictionary)
+                    wide, rows = self.timeline.naming.companions(BACKGROUND, shape, ids[chosen])
                     yield {wide: rows}
 
     def _background(self) -> Facts:
@@ -169,10 +174,6 @@ class Streams:
             only_held = self._ended({shape: ids})[shape]
             facts[shape] = without(facts[shape], only_held)
         return facts
-
-    def _is_timeless(self, mirrored: Facts, timing: Timing) -> bool:
-        """Whether `at` looks at something that holds at every time point."""
-        return self.timeline.is_dense or (timing.binds_times and bool(mirrored))
 
     def hold(self, change: Change) -> Change:
         """A change of background that leaves what streams hold as it is."""
