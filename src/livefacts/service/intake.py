@@ -60,6 +60,7 @@ class Intake:
         self._triples: list[Ids] = []
         self._quads: list[Ids] = []
         self._rows: dict[int, list[list[int]]] = {}
+        self._arrays: dict[int, list[Ids]] = {}
         self.program = NO_PROGRAM
         self.prefixes: dict[str, str] = {}
         self.hints: list[str] = []
@@ -128,22 +129,34 @@ class Intake:
         self.take_statements(program.facts)
 
     def take_statements(self, statements: Iterable[Statement]) -> None:
-        """Triples, quads and predicate facts; triples in pieces, whose terms are looked up at once."""
-        triples: list[Triple] = []
+        """Triples, quads and predicate facts; many of a kind have their terms looked up at once."""
+        triples: list[Statement] = []
+        facts: dict[int, list[Statement]] = {}
         others: list[Statement] = []
         for statement in statements:
             if type(statement) is Triple:
                 triples.append(statement)
+            elif type(statement) is Fact:
+                facts.setdefault(len(statement.arguments), []).append(statement)
             else:
                 others.append(statement)
-        if len(triples) < FEWEST_AT_ONCE:
-            others += triples
-            triples = []
-        for first in range(0, len(triples), PIECE):
-            piece = triples[first : first + PIECE]
-            terms = (t for x in piece for t in (x.subject, x.predicate, x.object))
-            self._triples.append(self.dictionary.encode(terms).reshape(-1, 3))
+        for kind in (triples, *facts.values()):
+            if len(kind) < FEWEST_AT_ONCE:
+                others += kind
+            else:
+                for first in range(0, len(kind), PIECE):
+                    self._take_at_once(kind[first : first + PIECE])
         self._take_one_by_one(others)
+
+    def _take_at_once(self, statements: list[Statement]) -> None:
+        if type(statements[0]) is Triple:
+            terms = (t for x in statements for t in (x.subject, x.predicate, x.object))  # type: ignore[union-attr]
+            self._triples.append(self.dictionary.encode(terms).reshape(-1, 3))
+            return
+        symbols = {name: Symbol(name) for name in {fact.name for fact in statements}}  # type: ignore[union-attr]
+        terms = (t for fact in statements for t in (symbols[fact.name], *fact.arguments))  # type: ignore[union-attr]
+        ids = self.dictionary.encode(terms).reshape(len(statements), -1)
+        self._arrays.setdefault(ids.shape[1], []).append(ids)
 
     def _take_one_by_one(self, statements: Iterable[Statement]) -> None:
         encode = self.dictionary.encode_one
@@ -165,7 +178,7 @@ class Intake:
             if shape == TRIPLES:
                 self._triples.append(ids)
             else:
-                self._rows.setdefault(shape, []).extend(ids.tolist())
+                self._arrays.setdefault(shape, []).append(ids)
         self._quads.append(quads)
 
     def _take_batch(self, batch: Batch) -> None:
@@ -181,11 +194,15 @@ class Intake:
 
     def facts(self) -> dict[int, Ids]:
         """Assertions of the default graph, by shape."""
-        found = {shape: np.array(rows, np.int32) for shape, rows in self._rows.items()}
-        told = [*self._triples, *([found[TRIPLES]] if TRIPLES in found else [])]
-        if told:
-            found[TRIPLES] = told[0] if len(told) == 1 else np.concatenate(told)
-        return found
+        parts = {shape: list(arrays) for shape, arrays in self._arrays.items()}
+        parts[TRIPLES] = list(self._triples)
+        for shape, rows in self._rows.items():
+            parts.setdefault(shape, []).append(np.array(rows, np.int32))
+        return {
+            shape: told[0] if len(told) == 1 else np.concatenate(told)
+            for shape, told in parts.items()
+            if told
+        }
 
     def quads(self) -> Ids:
         """Assertions of named graphs."""

@@ -91,10 +91,7 @@ class Reasoner:
         start: Any = None,
         tick: str | Duration | None = None,
     ) -> None:
-        if on_violation not in (REPORT, REFUSE):
-            raise ValueError(f'on_violation is "{REPORT}" or "{REFUSE}", not {on_violation!r}')
-        if maintenance not in MAINTENANCE:
-            raise ValueError(f"maintenance is one of {', '.join(MAINTENANCE)}, not {maintenance!r}")
+        _check_options(on_violation, maintenance)
         announce_compilation()
         self._dictionary = Dictionary()
         self._reader = FactReader(self._dictionary)
@@ -585,6 +582,13 @@ class Reasoner:
         facts = self._reader.shown(self._chosen(derived))
         quads = self._graphs.quads() if derived is not True else np.zeros((0, 4), np.int32)
         write_facts(target, format, facts, quads, self._dictionary, self._reader)
+
+
+def _check_options(on_violation: str, maintenance: str) -> None:
+    if on_violation not in (REPORT, REFUSE):
+        raise ValueError(f'on_violation is "{REPORT}" or "{REFUSE}", not {on_violation!r}')
+    if maintenance not in MAINTENANCE:
+        raise ValueError(f"maintenance is one of {', '.join(MAINTENANCE)}, not {maintenance!r}")
 
 
 def _paths(source: str | os.PathLike[str]) -> list[str | Path]:

@@ -1,0 +1,186 @@
+"""Facts of streams, and time that moves."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+import livefacts as lf
+from livefacts.errors import InputError, RuleError
+
+SEEN = "seen(?x) :- sometime a(?x) in [3] ."
+
+
+def names(reasoner: lf.Reasoner) -> set[str]:
+    return set(map(str, reasoner))
+
+
+def test_a_fact_of_a_stream_holds_at_its_time_point_only() -> None:
+    reasoner = lf.Reasoner(start=0)
+    reasoner.push(("a", "x"), at=2)
+    held = {}
+    for now in range(4):
+        reasoner.advance(now)
+        held[now] = names(reasoner)
+    assert held == {0: set(), 1: set(), 2: {"a(x)"}, 3: set()}
+
+
+def test_what_streams_bring_is_told_and_what_rules_say_of_it_is_concluded() -> None:
+    reasoner = lf.Reasoner(rules=SEEN)
+    reasoner.push(("a", "x"), at=1)
+    reasoner.advance(1)
+    assert list(map(str, reasoner.facts(derived=True))) == ["seen(x)"]
+    assert list(map(str, reasoner.facts(derived=False))) == ["a(x)"]
+
+
+def test_background_stays_when_the_stream_lets_go_of_the_same_fact() -> None:
+    reasoner = lf.Reasoner(start=0)
+    reasoner.push(("a", "x"), at=1)
+    reasoner.advance(1)
+    reasoner.add(("a", "x"))
+    assert not reasoner.advance(2)
+    assert names(reasoner) == {"a(x)"}
+
+
+def test_what_a_stream_holds_stays_when_it_is_removed_from_the_background() -> None:
+    reasoner = lf.Reasoner(start=0)
+    reasoner.add(("a", "x"))
+    reasoner.push(("a", "x"), at=1)
+    reasoner.advance(1)
+    assert not reasoner.remove(("a", "x"))
+    assert names(reasoner) == {"a(x)"}
+    assert list(map(str, reasoner.advance(2).removed)) == ["a(x)"]
+
+
+def test_a_triple_of_a_stream_goes_through_the_schema_while_it_holds() -> None:
+    reasoner = lf.Reasoner(rules="rdfs", start=0)
+    reasoner.add(
+        "<http://e/Cat> <http://www.w3.org/2000/01/rdf-schema#subClassOf> <http://e/Animal> ."
+    )
+    before = len(reasoner)
+    reasoner.push("<http://e/tom> a <http://e/Cat> .", at=1)
+    reasoner.advance(1)
+    assert reasoner.query("ASK { <http://e/tom> a <http://e/Animal> }")
+    reasoner.advance(2)
+    assert len(reasoner) == before
+
+
+def test_silence_is_passed_over() -> None:
+    reasoner = lf.Reasoner(rules=SEEN, start=0)
+    reasoner.push(("a", "x"), at=5)
+    ticks = list(reasoner.ticks(1_000_000))
+    assert [now for now, delta in ticks if delta] == [5, 6, 9]
+
+
+def test_the_net_of_many_ticks_is_their_sum() -> None:
+    reasoner = lf.Reasoner(rules=SEEN, start=0)
+    reasoner.push(("a", "x"), at=1)
+    reasoner.push(("a", "y"), at=8)
+    delta = reasoner.advance(8)
+    assert set(map(str, delta.added)) == {"a(y)", "seen(y)"}
+    assert not delta.removed
+
+
+def test_a_fact_that_waits_for_its_time_can_be_taken_back() -> None:
+    reasoner = lf.Reasoner(rules=SEEN, start=0)
+    reasoner.push(("a", "x"), at=3)
+    reasoner.retract(("a", "x"), at=3)
+    assert not reasoner.advance(4)
+
+
+def test_the_same_fact_on_two_streams_holds_until_both_are_taken_back() -> None:
+    reasoner = lf.Reasoner(start=0)
+    for stream in ("http://e/1", "http://e/2"):
+        reasoner.push(("a", "x"), at=1, stream=stream)
+    reasoner.advance(1)
+    assert not reasoner.retract(("a", "x"), at=1, stream="http://e/1")
+    assert list(map(str, reasoner.retract(("a", "x"), at=1, stream="http://e/2").removed)) == [
+        "a(x)"
+    ]
+
+
+def test_a_window_on_one_stream_does_not_see_another() -> None:
+    reasoner = lf.Reasoner(rules="b :- sometime a in [3 on <http://e/1>] .", start=0)
+    reasoner.push(("a",), at=1, stream="http://e/2")
+    reasoner.advance(1)
+    assert names(reasoner) == {"a"}
+
+
+def test_rules_over_time_can_come_while_the_stream_runs() -> None:
+    reasoner = lf.Reasoner(rules="old(?x) :- sometime a(?x) in [5] .", start=0)
+    reasoner.push(("a", "x"), at=1)
+    reasoner.advance(2)
+    delta = reasoner.add_rules(SEEN)
+    assert list(map(str, delta.added)) == ["seen(x)"]
+    assert list(map(str, reasoner.remove_rules("old(?y) :- sometime a(?y) in [5] .").removed)) == [
+        "old(x)"
+    ]
+    assert list(map(str, reasoner.advance(5).removed)) == ["seen(x)"]
+
+
+def test_a_tick_that_is_refused_leaves_time_and_facts_as_they_were() -> None:
+    reasoner = lf.Reasoner(
+        rules="false :- sometime a(?x) in [3], bad(?x) .", start=0, on_violation="refuse"
+    )
+    reasoner.add(("bad", "x"))
+    reasoner.advance(0)
+    reasoner.push(("a", "x"), at=1)
+    with pytest.raises(lf.ViolationError):
+        reasoner.advance(1)
+    assert reasoner.now == 0
+    assert names(reasoner) == {"bad(x)"}
+    reasoner.remove(("bad", "x"))
+    reasoner.advance(1)
+    assert names(reasoner) == {"a(x)"}
+    assert reasoner.verify()
+
+
+def test_time_does_not_go_back() -> None:
+    reasoner = lf.Reasoner(start=0)
+    reasoner.advance(5)
+    with pytest.raises(InputError, match="5 already"):
+        reasoner.advance(4)
+
+
+def test_dates_are_time_points_by_the_tick() -> None:
+    reasoner = lf.Reasoner(rules="@tick 1 min .\nseen :- sometime a in [2 min] .")
+    reasoner.push(("a",), at=datetime(2026, 1, 1, 12, 0, 59, tzinfo=UTC))
+    start = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    reasoner.advance(start)
+    assert names(reasoner) == {"a", "seen"}
+    reasoner.advance(start.replace(minute=2))
+    assert names(reasoner) == {"seen"}
+    reasoner.advance(start.replace(minute=3))
+    assert names(reasoner) == set()
+
+
+def test_a_window_that_is_no_whole_number_of_ticks_is_refused() -> None:
+    with pytest.raises(RuleError, match="not a whole number of ticks"):
+        lf.Reasoner(rules="@tick 1 min .\nb :- sometime a in [90 s] .")
+
+
+def test_a_window_that_counts_facts_does_not_look_at_conclusions() -> None:
+    with pytest.raises(RuleError, match="window that counts facts"):
+        lf.Reasoner(rules="b :- a . c :- sometime b in [3 facts] .")
+
+
+def test_time_without_a_window_needs_to_know_how_long_to_remember() -> None:
+    with pytest.raises(RuleError, match="all history"):
+        lf.Reasoner(rules="b :- sometime a .")
+    lf.Reasoner(rules="@retain a 3 .\nb :- sometime a .")
+
+
+def test_recursion_goes_through_always() -> None:
+    reasoner = lf.Reasoner(
+        rules="at ?t on :- at ?t go in [2] . at ?t on :- at ?t go2 in [2], always on in [1] . "
+        "up :- always on in [1] .",
+        start=0,
+    )
+    reasoner.push(("go",), at=0)
+    reasoner.push(("go",), at=1)
+    reasoner.advance(1)
+    assert "up" in names(reasoner)
+    reasoner.advance(2)
+    assert "up" not in names(reasoner)
+    assert reasoner.verify()
