@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from livefacts.plan.normalize import normalize, positive_atoms
+from livefacts.plan.normalize import GROUPS, ROWS, normalize, positive_atoms
 from livefacts.plan.operators import AggregatePlan, Level, Plan, RulePlan
 from livefacts.plan.order import negative_steps, ordered_steps
 from livefacts.plan.split import split
@@ -141,4 +141,8 @@ def _aggregate_plan(rule: Rule) -> AggregatePlan:
     (source,) = aggregate.body
     assert isinstance(source, PredicateAtom)
     assert isinstance(rule.head, PredicateAtom)
-    return AggregatePlan(source, rule.head, aggregate.function, len(rule.head.arguments) - 1)
+    groups = len(rule.head.arguments) - 1
+    counted = None
+    if aggregate.function == "count":
+        counted = PredicateAtom(source.name.replace(ROWS, GROUPS, 1), source.arguments[:groups])
+    return AggregatePlan(source, rule.head, aggregate.function, groups, counted)

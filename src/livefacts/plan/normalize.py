@@ -2,7 +2,7 @@
 
 A constraint concludes a hidden predicate that lists its violations.  An aggregate
 becomes three rules: the tuples it ranges over, the values of its groups, and the rule
-that uses them.  A body without a positive atom starts from the hidden fact `_true`.
+that uses them; a count has one more, whose instances for a group are what is counted.  A body without a positive atom starts from the hidden fact `_true`.
 Hidden predicates begin with `_` and carry a colon, which no rule text can.
 """
 
@@ -25,6 +25,7 @@ from livefacts.rules.program import Rule
 
 TRUE = PredicateAtom("_true:")
 VIOLATION = "_violation:"
+ROWS, GROUPS = "_rows:", "_groups:"
 REMEMBERED = 1 << 16
 """A change of rules plans the others again; so many of them are remembered."""
 _normal_by_address: dict[int, tuple[Rule, tuple[Rule, ...]]] = {}
@@ -71,9 +72,8 @@ def _parts(rule: Rule) -> Iterator[Rule]:
     body: list[Formula] = []
     for number, formula in enumerate(rule.body):
         if isinstance(formula, Aggregate):
-            rows, values, used = _aggregate_parts(formula, rule, f"{rule.id}.{number}")
-            yield rows
-            yield values
+            parts, used = _aggregate_parts(formula, rule, f"{rule.id}.{number}")
+            yield from parts
             body.extend(used)
         else:
             body.append(formula)
@@ -88,20 +88,20 @@ def _has_braces(rule: Rule) -> bool:
 
 def _aggregate_parts(
     aggregate: Aggregate, rule: Rule, name: str
-) -> tuple[Rule, Rule, tuple[Formula, ...]]:
+) -> tuple[tuple[Rule, ...], tuple[Formula, ...]]:
     groups = rule.groups_of(aggregate)
     result = Variable(f":{name}") if _is_bound_elsewhere(aggregate, rule) else aggregate.result
-    rows = PredicateAtom(f"_rows:{name}", groups + aggregate.listed, aggregate.place)
+    rows = PredicateAtom(f"{ROWS}{name}", groups + aggregate.listed, aggregate.place)
     values = PredicateAtom(f"_values:{name}", (*groups, result), aggregate.place)
     over = replace(aggregate, result=result, body=(rows,))
     used: tuple[Formula, ...] = (values,)
     if result != aggregate.result:
         used += (Comparison(result, "=", aggregate.result, aggregate.place),)
-    return (
-        replace(rule, head=rows, body=_startable(aggregate.body)),
-        replace(rule, head=values, body=(over,)),
-        used,
-    )
+    parts = [replace(rule, head=rows, body=_startable(aggregate.body))]
+    if aggregate.function == "count":
+        counted = PredicateAtom(f"{GROUPS}{name}", groups, aggregate.place)
+        parts.append(replace(rule, head=counted, body=(rows,)))
+    return (*parts, replace(rule, head=values, body=(over,))), used
 
 
 def _is_bound_elsewhere(aggregate: Aggregate, rule: Rule) -> bool:

@@ -68,12 +68,16 @@ class RulePlan:
 
 @dataclass(frozen=True, slots=True)
 class AggregatePlan:
-    """Group the facts of `source` by their first `groups` arguments and aggregate the next."""
+    """Group the facts of `source` by their first `groups` arguments and aggregate the next.
+
+    `counted` are the groups of a count: each is derived as often as it has facts.
+    """
 
     source: PredicateAtom
     target: PredicateAtom
     function: str
     groups: int
+    counted: PredicateAtom | None = None
 
 
 @dataclass(frozen=True, slots=True)

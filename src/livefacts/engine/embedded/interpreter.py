@@ -339,6 +339,12 @@ class Interpreter:
             return self._machine.gains[: int(self._state[code.GAINS_END])]
         return self._machine.losses[: int(self._state[code.LOSSES_END])]
 
+    def touched(self, relation: int) -> NDArray[np.int64]:
+        """The rows of a relation from before the change that it has touched, counters too."""
+        log = self._machine.log[: int(self._state[code.LOG_COUNT])]
+        rows: NDArray[np.int64] = log[log[:, 0] == relation, 1]
+        return rows
+
     def delta(self) -> IdDelta:
         """What the change under way has made and ended so far, net."""
         delta, state = IdDelta(), self._state

@@ -11,6 +11,7 @@ from livefacts.engine.contract import IdDelta, Ids
 from livefacts.engine.embedded import machine as code
 from livefacts.engine.embedded.aggregates import BoundAggregate
 from livefacts.engine.embedded.binding import relation_of
+from livefacts.engine.embedded.counts import BoundCount
 from livefacts.engine.embedded.interpreter import Interpreter
 from livefacts.engine.embedded.reaching import TransitiveLosses
 from livefacts.engine.embedded.schema import SinglePath
@@ -58,7 +59,9 @@ class BoundLevel:
     def _bind(self, plans: Sequence[RulePlan]) -> code.BoundPlans:
         return self._interpreter.bind(plans)
 
-    def _bound_aggregate(self, plan: AggregatePlan) -> BoundAggregate:
+    def _bound_aggregate(self, plan: AggregatePlan) -> BoundAggregate | BoundCount:
+        if plan.counted is not None:
+            return BoundCount(plan, self._interpreter, self._dictionary)
         return BoundAggregate(plan, self._store, self._dictionary)
 
     def _make_path(self) -> None:

@@ -160,7 +160,9 @@ class BoundRules:
 def is_inner(rule: Rule) -> bool:
     """Whether a rule in normal form only collects the rows or values of an aggregate."""
     head = rule.head
-    return isinstance(head, PredicateAtom) and head.name.startswith(("_rows:", "_values:"))
+    return isinstance(head, PredicateAtom) and head.name.startswith(
+        ("_rows:", "_groups:", "_values:")
+    )
 
 
 def prove(rules: BoundRules, shape: int, fact: Fact) -> Proof | None:
