@@ -102,7 +102,7 @@ class Reasoner:
         self._queries = QueryView(self._engine, self._reader, self._graphs)
         self.prefixes: dict[str, str] = {}
         """Prefixes that queries may use undeclared; loaded files and rules add theirs."""
-        self._scopes = count(1)
+        self._scopes: Iterator[object] = count(1)
         self._base: Kept | None = None
         self._seq = 0
         self._shown = 0
@@ -118,11 +118,14 @@ class Reasoner:
 
         return opened(cls, path)
 
-    def checkpoint(self) -> int:
-        """Write what is told and concluded back to the opened folder; the new version's number."""
+    def checkpoint(self, path: str | os.PathLike[str] | None = None) -> int:
+        """Write what is told and concluded back to the opened folder; the new version's number.
+
+        `path` is a folder that becomes a knowledge base; later checkpoints go there.
+        """
         from livefacts.service.keeping import written
 
-        return written(self)
+        return written(self, path)
 
     # changes
 

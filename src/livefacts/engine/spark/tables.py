@@ -16,6 +16,7 @@ the driver commits them.
     facts_n          pred, arguments, support, told: predicate facts
     changes          seq, s, p, o, support, told, sign: what has changed since
     changes_n        seq, pred, arguments, support, told, sign: of predicate facts
+    graphs           seq, s, p, o, g, sign: which named graph tells which triple
     rejects          seq, file, line, column, reason, text
     rules            seq, text
 """
@@ -51,9 +52,10 @@ from livefacts.engine.spark.marker import (
 from livefacts.errors import ConflictError, LivefactsError
 
 COMMITS = "commits"
-TRIPLES_TABLE, CHANGES, TERMS, EXCEPTIONS, REJECTS, RULES = (
+TRIPLES_TABLE, CHANGES, GRAPHS, TERMS, EXCEPTIONS, REJECTS, RULES = (
     "facts_3",
     "changes",
+    "graphs",
     "terms",
     "exceptions",
     "rejects",
@@ -77,6 +79,9 @@ SCHEMAS = {
     EXCEPTIONS: pa.schema([("text", TEXT), ("id", LONG)]),
     TRIPLES_TABLE: pa.schema(FACT),
     CHANGES: pa.schema([("seq", LONG), *FACT, ("sign", INT)]),
+    GRAPHS: pa.schema(
+        [("seq", LONG), ("s", LONG), ("p", LONG), ("o", LONG), ("g", LONG), ("sign", INT)]
+    ),
     REJECTS: pa.schema(
         [
             ("seq", LONG),
