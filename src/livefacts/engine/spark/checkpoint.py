@@ -6,6 +6,7 @@ fact the support that the pipeline would have found, so that it can go on from t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -24,6 +25,7 @@ from livefacts.engine.spark.tables import (
     CHANGES,
     GRAPHS,
     OVERWRITE,
+    PREDICATE_CHANGES,
     PREDICATES_TABLE,
     RULES,
     SCHEMAS,
@@ -110,10 +112,13 @@ def _numbered(base: KnowledgeBase, commit: Commit, dictionary: Dictionary) -> tu
 
 
 def _told_predicates(base: KnowledgeBase, commit: Commit) -> dict[int, HashIds]:
-    found: dict[int, list[list[int]]] = {}
-    for row in base.read(PREDICATES_TABLE, commit).to_pylist():
-        if row["told"] > 0:
-            fact = [row["pred"], *row["arguments"]]
+    told: Counter[tuple[int, ...]] = Counter()
+    for table in (PREDICATES_TABLE, PREDICATE_CHANGES):
+        for row in base.read(table, commit).to_pylist():
+            told[row["pred"], *row["arguments"]] += row["told"]
+    found: dict[int, list[tuple[int, ...]]] = {}
+    for fact, count in told.items():
+        if count > 0:
             found.setdefault(len(fact), []).append(fact)
     return {shape: np.array(rows, np.int64) for shape, rows in found.items()}
 
@@ -133,8 +138,9 @@ def write_base(base: KnowledgeBase, start: Commit, dictionary: Dictionary, state
         **_graph_writes(base, start, ids.of(state.quads), ids.of(state.shared)),
         **term_writes(base, ids.new, encoding),
     }
-    if CHANGES in start.versions:
-        writes[CHANGES] = Write((), OVERWRITE)
+    for table in (CHANGES, PREDICATE_CHANGES):
+        if table in start.versions:
+            writes[table] = Write((), OVERWRITE)
     notes = {"closed": True, "path": path}
     return base.publish(start, "checkpoint", writes, notes=notes)
 
