@@ -22,10 +22,12 @@ from livefacts.engine.spark.ingest import (
     Ingest,
     bucket_files,
     encoding_of,
+    fact_files,
     term_writes,
 )
 from livefacts.engine.spark.reports import Report
 from livefacts.engine.spark.schema import ClosedSchema, SchemaCloser
+from livefacts.engine.spark.settling import keep_told
 from livefacts.engine.spark.stages import (
     Bucket,
     FollowJob,
@@ -40,6 +42,8 @@ from livefacts.engine.spark.stages import (
 from livefacts.engine.spark.tables import (
     CHANGES,
     OVERWRITE,
+    PREDICATE_CHANGES,
+    PREDICATES_TABLE,
     RULES,
     SCHEMAS,
     TRIPLES_TABLE,
@@ -129,9 +133,22 @@ def materialize_single(work: Ingest, program: Program, batch: str) -> Report:
         }
         if CHANGES in work.start.versions:
             writes[CHANGES] = Write((), OVERWRITE)
+        writes |= _without_other_conclusions(work, buckets)
         notes = {**figures, "closed": True, "path": SINGLE}
         commit = work.base.publish(work.start, "materialize", writes, batch=batch, notes=notes)
     return Report(commit.seq, "materialize", figures, tuple(work.stages.done))
+
+
+def _without_other_conclusions(work: Ingest, buckets: Sequence[Bucket]) -> dict[str, Write]:
+    """Rules of single triples conclude no predicate facts: those of rules before them go."""
+    if PREDICATES_TABLE not in work.start.versions or work.start.notes.get("path") == SINGLE:
+        return {}
+    task = partial(keep_told, work.base.path, fact_files(work))
+    files = [file for file in run_tasks(work.session, task, buckets, "predicate facts") if file]
+    writes = {PREDICATES_TABLE: Write(tuple(files), OVERWRITE)}
+    if PREDICATE_CHANGES in work.start.versions:
+        writes[PREDICATE_CHANGES] = Write((), OVERWRITE)
+    return writes
 
 
 def _published(work: Ingest, schema: ClosedSchema, buckets: Sequence[Bucket]) -> list[Published]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from livefacts.engine.spark import frames
 from livefacts.engine.spark.closing import SINGLE, materialize_single
+from livefacts.engine.spark.consequences import compile_kernels
 from livefacts.engine.spark.encode import Encoding
 from livefacts.engine.spark.ingest import Ingest, bucket_files, encoding_of, ingest
 from livefacts.engine.spark.live import Live
@@ -82,6 +83,7 @@ class Pipeline:
         files = find_files(sources)
         # Kernels are compiled here, once, and not by every worker at the same time.
         encoded_facts(SAMPLE, b"", Encoding())
+        compile_kernels()
         splits = make_splits(
             files,
             f"s{self.base.last().seq + 1}",
@@ -243,6 +245,15 @@ class Pipeline:
         commit = self.base.commit(seq)
         found = frames.shown(frames.delta_frame(self.session, self.base, commit))
         return frames.decoded(found, self.terms(version=seq)) if decoded else found
+
+    def graphs(self, *, decoded: bool = False, version: int | None = None) -> DataFrame:
+        """The triples that named graphs tell, once for each graph: s, p, o and g.
+
+        Where the default graph tells such a triple too, g is 0, or null if decoded; triples
+        that it tells alone are not listed.
+        """
+        found = frames.graphs_frame(self.session, self.base, self._commit(version))
+        return frames.decoded_graphs(found, self.terms(version=version)) if decoded else found
 
     def terms(self, *, version: int | None = None) -> DataFrame:
         """All terms: id and text."""
