@@ -35,9 +35,8 @@ ALLOCATIONS = (
     (BoundAggregate, "changes"),
     (BoundLevel, "__init__"),
     (TransitiveLosses, "lost_rows"),
-    (Interpreter, "rederive"),
-    (Interpreter, "open_level"),
-    (Interpreter, "close_level"),
+    (Interpreter, "follow"),
+    (Interpreter, "_change"),
     (Interpreter, "delta"),
 )
 """Where memory may run out: whatever makes arrays or lists while a change is under way."""

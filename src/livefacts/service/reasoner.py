@@ -437,12 +437,12 @@ class Reasoner:
         """The violations of constraints, with their bindings."""
         return list(self._violations_in(self._engine.facts(), self._program))
 
-    def _violations_in(self, facts: dict[int, Ids], program: Program) -> Iterator[Violation]:
+    def _violations_in(self, facts: Mapping[int, Ids], program: Program) -> Iterator[Violation]:
         for rule in program:
             if rule.is_constraint:
                 yield from self._violations_of(rule, facts)
 
-    def _violations_of(self, rule: Rule, facts: dict[int, Ids]) -> Iterator[Violation]:
+    def _violations_of(self, rule: Rule, facts: Mapping[int, Ids]) -> Iterator[Violation]:
         names = [variable.name for variable in violation_variables(rule)]
         rows = facts.get(1 + len(names))
         predicate = self._dictionary.find(Symbol(VIOLATION + rule.id))

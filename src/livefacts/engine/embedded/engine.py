@@ -33,6 +33,7 @@ from livefacts.store.layout import ASSERTED, EDGE, IN_DEFAULT, LIVE, ROOT
 from livefacts.store.rows import TRIPLES, RowStore
 
 ASSERTION = EDGE | ROOT | ASSERTED
+NO_TRIPLES = np.zeros((0, 3), np.int32)
 Facts = dict[int, Ids]
 COUNTING_DRED, DRED, COUNTING, RECOMPUTE = "counting-dred", "dred", "counting", "recompute"
 MAINTENANCE = (COUNTING_DRED, DRED, COUNTING, RECOMPUTE)
@@ -57,7 +58,9 @@ class Change:
     def triples(self) -> Ids:
         """The triples that are told."""
         told = self.facts.get(TRIPLES)
-        return told if told is not None and self.named is None else _joined(told, self.named)
+        if self.named is None:
+            return NO_TRIPLES if told is None else told
+        return _joined(told, self.named)
 
 
 class EmbeddedEngine:
@@ -78,7 +81,6 @@ class EmbeddedEngine:
         self.before_commit: Callable[[IdDelta], None] = lambda delta: None
         self.single_path = single_path
         self._maintenance = maintenance
-        self._told = 0
         self._earlier: Interpreter | None = None
         self._start()
 
@@ -176,16 +178,13 @@ class EmbeddedEngine:
 
     def _pass(self, change: Change, rules: RuleChange | None = None) -> None:
         """Take a change through all levels."""
-        self._told = 0
         self._untell(change)
         if rules is not None:
             self._drop_rules(rules)
-        derived = self.interpreter.made
         self._tell(change)
-        self._told = self.interpreter.made - derived
         if rules is not None:
             self._adopt_rules(rules)
-        self._run_levels(change, rules)
+        self._run_levels(change.triples(), rules)
         self._check_progress(self.interpreter.made)
 
     def _settle(self) -> None:
@@ -203,22 +202,18 @@ class EmbeddedEngine:
         if self._is_empty:
             self._tell_true()
 
-    def _run_levels(self, change: Change, rules: RuleChange | None = None) -> None:
-        if len(self._levels) == 1 and rules is None and self._levels[0].only_gains():
-            self._levels[0].run(change.triples())
+    def _run_levels(self, told: Ids, rules: RuleChange | None = None) -> None:
+        if len(self._levels) == 1 and rules is None:
+            self._levels[0].run_alone(told)
             return
         for number, level in enumerate(self._levels):
-            self.interpreter.open_level(is_first=number == 0)
-            level.run(change.triples(), None if rules is None else rules.levels[number])
-            self.interpreter.close_level()
+            level.run(told, None if rules is None else rules.levels[number])
 
     def _drop_rules(self, rules: RuleChange) -> None:
         """First pass: rules that go, under the old levels."""
         self._bind_kept(rules)
-        for number, level in enumerate(self._levels):
-            self.interpreter.open_level(is_first=number == 0)
-            level.drop(rules.dropped[number])
-            self.interpreter.close_level()
+        for level, dropped in zip(self._levels, rules.dropped, strict=True):
+            level.drop(dropped)
         self.interpreter.close_pass()
 
     def _bind_kept(self, rules: RuleChange) -> None:
@@ -262,7 +257,7 @@ class EmbeddedEngine:
             self.interpreter.give(TRIPLES, change.named, ASSERTION)
 
     def _check_progress(self, made: int) -> None:
-        if self.limit is not None and made - self._told > self.limit:
+        if self.limit is not None and made - self.interpreter.told > self.limit:
             raise LimitError(
                 f"the change derives more than {self.limit:,} facts; it was undone",
                 hint="raise the limit, or look for a rule that makes ever new values",
@@ -281,7 +276,6 @@ class EmbeddedEngine:
             self._settle()
             self.limit = old.limit
             delta = _difference(old, self)
-            self._told = 0
             self._check_progress(sum(int(flags.sum()) for flags in delta.derived.values()))
             self.before_commit(delta)
         except NotSingleError:
@@ -367,7 +361,7 @@ class EmbeddedEngine:
 def _joined(first: Ids | None, second: Ids | None) -> Ids:
     parts = [part for part in (first, second) if part is not None and len(part)]
     if not parts:
-        return np.zeros((0, 3), np.int32)
+        return NO_TRIPLES
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
@@ -380,19 +374,21 @@ def _without(facts: Ids, gone: Ids) -> Ids:
 
 
 def _difference(old: EmbeddedEngine, new: EmbeddedEngine) -> IdDelta:
-    delta = IdDelta()
+    added: Facts = {}
+    removed: Facts = {}
+    derived: dict[int, Flags] = {}
     before, after = old.facts(), new.facts()
     for shape in before | after:
         was = before.get(shape)
         now = after.get(shape)
         if now is not None and len(now):
             fresh = now if was is None else now[_is_missing(old, shape, now)]
-            delta.added[shape] = fresh
+            added[shape] = fresh
             rows = new.store.find(new.store.relation(shape), fresh)
-            delta.derived[shape] = new.store.flags(new.store.relation(shape))[rows] & ASSERTED == 0
+            derived[shape] = new.store.flags(new.store.relation(shape))[rows] & ASSERTED == 0
         if was is not None and len(was):
-            delta.removed[shape] = was if now is None else was[_is_missing(new, shape, was)]
-    return delta
+            removed[shape] = was if now is None else was[_is_missing(new, shape, was)]
+    return IdDelta(added, removed, derived)
 
 
 def _is_missing(engine: EmbeddedEngine, shape: int, facts: Ids) -> Flags:
