@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -304,8 +304,10 @@ class Reasoner:
         before, program = self._program, self._program.minus(dropped).joined(intake.program)
         with self._under(program, keep) as plan:
             change = self._change(told, quads, dict(untold), gone, plan)
-            with self._graphs.changed(came, gone) if keep else nullcontext():
-                ids = self._engine.apply(change, keep=keep)
+            self._graphs.make_room(len(came))
+            ids = self._engine.apply(change, keep=keep)
+        if keep:
+            self._graphs.change(came, gone)
         delta = Delta(
             self._seq + 1,
             ids,

@@ -21,8 +21,8 @@ import numpy as np
 from livefacts.engine.contract import Flags, IdDelta, Ids
 from livefacts.engine.embedded.chase import NotSingleError
 from livefacts.engine.embedded.interpreter import Interpreter
-from livefacts.engine.embedded.levels import BoundLevel, MakeSchema
-from livefacts.engine.embedded.schema import SinglePath
+from livefacts.engine.embedded.levels import BoundLevel
+from livefacts.engine.embedded.schema import MakeSchema, SinglePath
 from livefacts.errors import LimitError, RuleError
 from livefacts.model.facts import Symbol
 from livefacts.plan.normalize import TRUE
@@ -194,13 +194,21 @@ class EmbeddedEngine:
         self.interpreter.commit()
 
     def _undo(self, plan: Plan, levels: list[BoundLevel]) -> None:
-        self.interpreter.roll_back()
-        self.plan, self._levels = plan, levels
-        self._set_dooms()
-        for level in levels:
-            level.restore()
-        if self._is_empty:
-            self._tell_true()
+        """Undo the change under way, to the end even if interrupted: twice does no harm."""
+        self._undo_change(self.interpreter.epoch, plan, levels)
+
+    def _undo_change(self, epoch: int, plan: Plan, levels: list[BoundLevel]) -> None:
+        try:
+            self.interpreter.roll_back()
+            self.plan, self._levels = plan, levels
+            self._set_dooms()
+            for level in levels:
+                level.restore(epoch)
+            if self._is_empty:
+                self._tell_true()
+        except KeyboardInterrupt:
+            self._undo_change(epoch, plan, levels)
+            raise
 
     def _run_levels(self, told: Ids, rules: RuleChange | None = None) -> None:
         if len(self._levels) == 1 and rules is None:
@@ -289,22 +297,27 @@ class EmbeddedEngine:
         return delta
 
     def _told_after(self, change: Change) -> Change:
-        default = self._with_flags(LIVE | ASSERTED | IN_DEFAULT)
-        for shape, ids in change.untold.items():
-            default[shape] = _without(default.get(shape, ids[:0]), ids)
+        """Everything that is told when the change is made."""
+        default = {
+            shape: self._told_but(relation, IN_DEFAULT, change.untold.get(shape))
+            for shape, relation in self.store.shapes().items()
+        }
         if change.unmarked is not None:
-            default[TRIPLES] = _without(default[TRIPLES], change.unmarked)
-        rows = self.store.with_flags(TRIPLES, LIVE | ASSERTED)
-        rows = rows[self.store.flags(TRIPLES)[rows] & IN_DEFAULT == 0]
-        named = self.store.columns(TRIPLES, rows)
-        if change.unnamed is not None:
-            named = _without(named, change.unnamed)
-        if change.unmarked is not None:
-            named = _joined(named, change.unmarked)
+            gone = _joined(change.untold.get(TRIPLES), change.unmarked)
+            default[TRIPLES] = self._told_but(TRIPLES, IN_DEFAULT, gone)
+        named = _joined(self._told_but(TRIPLES, 0, change.unnamed), change.unmarked)
         return Change(
             {s: _joined(default.get(s), change.facts.get(s)) for s in default | change.facts},
             _joined(named, change.named),
         )
+
+    def _told_but(self, relation: int, graph: int, gone: Ids | None) -> Ids:
+        """What is told in the default graph, or only elsewhere, but for facts that go."""
+        told = self.store.flags(relation) & (LIVE | ASSERTED | IN_DEFAULT)
+        is_told: Flags = told == LIVE | ASSERTED | graph
+        if gone is not None:
+            is_told[self.store.find(relation, gone)] = False
+        return self.store.columns(relation, np.flatnonzero(is_told))
 
     # reading
 
@@ -363,14 +376,6 @@ def _joined(first: Ids | None, second: Ids | None) -> Ids:
     if not parts:
         return NO_TRIPLES
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-
-def _without(facts: Ids, gone: Ids) -> Ids:
-    if not len(facts) or not len(gone):
-        return facts
-    ended = set(map(tuple, gone.tolist()))
-    kept = np.array([tuple(fact) not in ended for fact in facts.tolist()], np.bool_)
-    return facts[kept]
 
 
 def _difference(old: EmbeddedEngine, new: EmbeddedEngine) -> IdDelta:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from livefacts.engine.contract import IdDelta, Ids
+from livefacts.engine.contract import Ids
 from livefacts.engine.embedded import machine as code
 from livefacts.engine.embedded.aggregates import BoundAggregate
 from livefacts.engine.embedded.binding import relation_of
 from livefacts.engine.embedded.interpreter import Interpreter
 from livefacts.engine.embedded.reaching import TransitiveLosses
-from livefacts.engine.embedded.schema import SinglePath
+from livefacts.engine.embedded.schema import MakeSchema, SinglePath
 from livefacts.plan.operators import AggregatePlan, Level, RulePlan
 from livefacts.plan.rulechange import LevelChange
 from livefacts.rules.formula import Variable
@@ -24,8 +24,6 @@ CONCLUSION = EDGE | ROOT | code.COUNT_PLAIN
 Entries = NDArray[np.int64]
 Values = tuple[Ids, Ids]
 """The rows of an aggregate that end, and those that begin."""
-MakeSchema = Callable[[], Callable[[Ids, Ids], IdDelta]]
-"""Makes an engine that closes the schema, and gives its method to change it."""
 
 
 class BoundLevel:
@@ -65,7 +63,7 @@ class BoundLevel:
     def _make_path(self) -> None:
         if self.make_schema is not None:
             self.path = SinglePath(
-                self.level.single, self._interpreter, self._dictionary, self.make_schema()
+                self.level.single, self._interpreter, self._dictionary, self.make_schema
             )
 
     # changes
@@ -150,10 +148,10 @@ class BoundLevel:
         self._losing = self._bind(self._followed(level))
         self._losing_negative = self._bind(level.negative)
 
-    def restore(self) -> None:
-        """The change was undone."""
+    def restore(self, epoch: int) -> None:
+        """The change of this number was undone."""
         if self.path is not None:
-            self.path.undo()
+            self.path.undo(epoch)
 
     def settle(self) -> None:
         """The change was made: all rules of the level have instances from now on."""
