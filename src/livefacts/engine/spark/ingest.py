@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from livefacts.engine.spark.encode import Encoding
-from livefacts.engine.spark.exchange import bucket_of, remove_files, run_tasks
-from livefacts.engine.spark.reports import Report, Stages
+from livefacts.engine.spark.exchange import bucket_of, run_tasks
+from livefacts.engine.spark.reports import Report, Stage, Stages
+from livefacts.engine.spark.resuming import Kept, input_of, key_of, resumable
 from livefacts.engine.spark.settling import (
     FactFiles,
     Files,
@@ -112,50 +112,66 @@ class Taken:
 def ingest(work: Ingest, splits: Sequence[Split], batch: str) -> Report:
     """Ingest splits; one commit."""
     before = encoding_of(work.base, work.start)
-    with work.base.exchange() as folder:
-        taken = _taken(work, splits, before, folder)
-    rejects = placed(taken.reads)
-    figures = taken.figures()
-    if rejects and not figures["read"]:
-        raise InputError(
-            f"nothing could be read: {rejects[0]}", hint="are these files in the right format?"
-        )
-    with work.stages.stage("commit"):
-        commit = work.base.publish(
-            work.start,
-            "ingest",
-            _writes(work, taken, rejects),
-            batch=batch,
-            notes={"buckets": work.buckets, "told": figures["told"], "closed": False},
-        )
+    key = key_of(
+        "ingest", work.start, work.buckets, sorted(before.exceptions.items()), input_of(splits)
+    )
+    with resumable(work.base, key) as kept:
+        taken = _taken(work, splits, before, kept)
+        rejects, figures = placed(taken.reads), taken.figures()
+        if rejects and not figures["read"]:
+            raise InputError(
+                f"nothing could be read: {rejects[0]}", hint="are these files in the right format?"
+            )
+        with work.stages.stage("commit"):
+            commit = work.base.publish(
+                work.start,
+                "ingest",
+                _writes(work, taken, rejects),
+                batch=batch,
+                notes={"buckets": work.buckets, "told": figures["told"], "closed": False},
+            )
     hints = tuple(_hints(taken.reads, rejects))
     return Report(commit.seq, "ingest", figures, tuple(work.stages.done), hints)
 
 
-def _taken(work: Ingest, splits: Sequence[Split], encoding: Encoding, folder: Path) -> Taken:
+def _taken(work: Ingest, splits: Sequence[Split], encoding: Encoding, kept: Kept) -> Taken:
     """Read and settle until no two terms have the same id."""
+    buckets = bucket_files(work.base, work.start, work.buckets)
     for salt in range(1, MOST_SALTS):
-        with work.stages.stage("parse and encode") as stage:
-            reading = partial(read_split, ReadJob(encoding, folder, work.buckets))
-            reads = without_failed(run_tasks(work.session, reading, splits, stage.name))
-            stage.rows = sum(read.rows for read in reads)
-            stage.bytes = sum(split.size() for split in splits)
+        again = f", again ({salt})" if salt > 1 else ""
+        with work.stages.stage(f"parse and encode{again}") as stage:
+            reads = _read(work, splits, ReadJob(encoding, kept.folder, work.buckets), stage, kept)
         files = sum((read.files for read in reads), Files())
         job = SettleJob(work.base.path, files, work.start.seq + 1)
-        with work.stages.stage("deduplicate, dictionary") as stage:
-            buckets = bucket_files(work.base, work.start, work.buckets)
-            task = partial(settle_bucket, job)
-            settled = run_tasks(work.session, task, buckets, stage.name)
-            stage.rows = sum(each.told for each in settled)
-            stage.bytes = sum(f.size for each in settled for f in (each.facts, each.terms) if f)
+        with work.stages.stage(f"deduplicate, dictionary{again}") as stage:
+            settled = _settled(work, job, buckets, stage, kept)
         found = [clash for each in settled for clash in each.clashes]
         if not found:
             return Taken(reads, settled, _settled_predicates(work, job, buckets), encoding)
-        remove_files(files.names())
         encoding = _with_exceptions(encoding, found, salt)
     raise InputError(
         "too many terms have the same hash", hint="this should not happen: please report it"
     )
+
+
+def _read(
+    work: Ingest, splits: Sequence[Split], job: ReadJob, stage: Stage, kept: Kept
+) -> list[Read]:
+    run = partial(run_tasks, work.session, partial(read_split, job), splits, stage.name)
+    reads = without_failed(kept.results(stage, run, lambda read: read.files.names()))
+    stage.rows = sum(read.rows for read in reads)
+    stage.bytes = sum(split.size() for split in splits)
+    return reads
+
+
+def _settled(
+    work: Ingest, job: SettleJob, buckets: Sequence[Bucket], stage: Stage, kept: Kept
+) -> list[Settled]:
+    run = partial(run_tasks, work.session, partial(settle_bucket, job), buckets, stage.name)
+    settled = kept.results(stage, run, lambda each: each.paths(work.base.path))
+    stage.rows = sum(each.told for each in settled)
+    stage.bytes = sum(f.size for each in settled for f in (each.facts, each.terms) if f)
+    return settled
 
 
 def _settled_predicates(

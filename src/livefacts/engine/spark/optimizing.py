@@ -19,6 +19,7 @@ from livefacts.engine.spark.frames import frame
 from livefacts.engine.spark.graphs import quads_at, write_quads
 from livefacts.engine.spark.ingest import Ingest, bucket_files
 from livefacts.engine.spark.reports import Report
+from livefacts.engine.spark.resuming import forget
 from livefacts.engine.spark.stages import TERM_COLUMNS, Bucket, compact_bucket
 from livefacts.engine.spark.tables import (
     CHANGES,
@@ -174,6 +175,7 @@ def tidied(base: KnowledgeBase, commit: Commit) -> Removed:
     """Sum up the logs, and remove the files that no kept version needs."""
     kept = [each for each in base.commits() if each.seq >= commit.notes.get(OLDEST, 1)]
     base.tidy()
+    forget(base.path)
     removed = vacuum(base.path / COMMITS, [base.version(COMMITS)])
     for table in SCHEMAS.keys() - {COMMITS}:
         versions = {each.versions[table] for each in kept if table in each.versions}

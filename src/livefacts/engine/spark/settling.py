@@ -142,6 +142,11 @@ class Settled:
     told: int = 0
     clashes: tuple[tuple[int, tuple[str, ...], str], ...] = ()
 
+    def paths(self, folder: Path) -> list[Path]:
+        """Its data files, in the folder of a knowledge base."""
+        tables = {TRIPLES_TABLE: self.facts, TERMS: self.terms, GRAPHS: self.graphs}
+        return [folder / table / file.name for table, file in tables.items() if file]
+
 
 def settle_bucket(job: SettleJob, bucket: Bucket) -> Settled:
     """Deduplicate the terms and triples of a bucket, and look for clashes of terms."""
