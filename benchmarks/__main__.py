@@ -10,7 +10,8 @@ import sys
 from datetime import UTC, datetime
 
 from benchmarks import tables
-from benchmarks.peers import prepare
+from benchmarks.options import Options
+from benchmarks.peers import NO_PEERS, prepare
 
 EXPERIMENTS = (
     "closure",
@@ -23,22 +24,47 @@ EXPERIMENTS = (
     "dynamite",
     "edges",
     "schemaorg",
+    "spark",
+    "spark general",
 )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(EXPERIMENTS)}")
-    names = parser.parse_args().names or list(EXPERIMENTS)
+    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
+    parser.add_argument(
+        "--universities", metavar="N,N", default="", help="sizes of `spark`, such as 8,42,240"
+    )
+    given = parser.parse_args()
+    names = _experiments(given.names) or list(EXPERIMENTS)
     for name in names:
         if name not in EXPERIMENTS:
             parser.error(f"there is no experiment {name}: choose from {', '.join(EXPERIMENTS)}")
-    peers = prepare()
+    options = Options(given.quick, tuple(int(n) for n in given.universities.split(",") if n))
+    peers = NO_PEERS if given.quick and all(map(_has_options, names)) else prepare()
     for name in names:
         print(f"experiment {name}", file=sys.stderr)
-        report = importlib.import_module(f"benchmarks.{name}").run(peers) + _where_and_when(name)
+        run = importlib.import_module(f"benchmarks.{name.replace(' ', '_')}").run
+        report = run(peers, options) if _has_options(name) else run(peers)
+        report += _where_and_when(name)
         print(report)
         print(f"kept in {tables.keep(name, report)}", file=sys.stderr)
+
+
+def _experiments(words: list[str]) -> list[str]:
+    """The experiments that words name: some have names of two words."""
+    names: list[str] = []
+    for word in words:
+        if names and f"{names[-1]} {word}" in EXPERIMENTS:
+            names[-1] += f" {word}"
+        else:
+            names.append(word)
+    return names
+
+
+def _has_options(name: str) -> bool:
+    return name.startswith("spark")
 
 
 def _where_and_when(name: str) -> str:

@@ -104,7 +104,13 @@ def _take_turn(one: Found, job: Mapping[str, Any], peers: Peers, *, write: bool)
         one.fingerprint = fingerprint(output)
 
 
-def run_worker(worker: str, job: Mapping[str, Any], python: str = sys.executable) -> dict[str, Any]:
+def run_worker(
+    worker: str,
+    job: Mapping[str, Any],
+    python: str = sys.executable,
+    *,
+    pinned: bool = True,
+) -> dict[str, Any]:
     """The report of one worker; `failure` says why there is none."""
     command = [python, str(WORKERS / f"{worker}.py"), json.dumps(job)]
     try:
@@ -113,7 +119,7 @@ def run_worker(worker: str, job: Mapping[str, Any], python: str = sys.executable
             capture_output=True,
             text=True,
             timeout=TIME_LIMIT,
-            preexec_fn=on_one_core,
+            preexec_fn=on_one_core if pinned else None,
             env=_environment(),
             check=False,
         )

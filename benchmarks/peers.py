@@ -25,6 +25,9 @@ class Peers:
     missing: dict[str, str]
 
 
+NO_PEERS = Peers(Path(sys.executable), dict.fromkeys(PACKAGES, "not asked for"))
+
+
 def prepare() -> Peers:
     """Install what is not there yet."""
     python = ENVIRONMENT / "bin" / "python"

@@ -46,6 +46,6 @@ def times(theirs: float | None, ours: float | None) -> str:
 def keep(name: str, text: str) -> Path:
     """Write the report of an experiment into the folder of results."""
     RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{name}.md"
+    path = RESULTS / f"{name.replace(' ', '-')}.md"
     path.write_text(text, encoding="utf-8")
     return path

@@ -85,8 +85,8 @@ MUTANTS = (
     ),
     Mutant(
         "the next level does not look at facts of the level before",
-        "stages.open_level(self._ready_desk(), is_first)",
-        "if is_first:\n            stages.open_level(self._ready_desk(), is_first)",
+        "if not is_first:\n        machine.state[GAINS_AT] = 0",
+        "if False:\n        machine.state[GAINS_AT] = 0",
     ),
     Mutant(
         "inline integers are off by one where they end",
@@ -157,18 +157,18 @@ MUTANTS = (
     ),
     Mutant(
         "more facts are always taken to add conclusions only",
-        "return not self.level.negative and not self._interpreter.has_lost",
-        "return True",
+        "if self._is_positive and not self._interpreter.has_lost:",
+        "if not self._interpreter.has_lost:",
     ),
     Mutant(
         "a change that takes conclusions away does not say so",
-        "delta.removed[shape], _ = self._facts(relation, entries)",
+        "removed[shape], _ = self._facts(relation, entries)",
         "pass",
     ),
     Mutant(
         "computing anew takes old conclusions for told",
-        "default = self._with_flags(LIVE | ASSERTED | IN_DEFAULT)",
-        "default = self._with_flags(LIVE)",
+        "told = self.store.flags(relation) & (LIVE | ASSERTED | IN_DEFAULT)",
+        "told = self.store.flags(relation) & (LIVE | IN_DEFAULT) | ASSERTED",
     ),
     Mutant(
         "computing anew forgets what only named graphs say",
@@ -227,6 +227,26 @@ CHANGES = (
         "an undone change leaves a counter changed",
         "store_int32(cells, PLAIN, np.int32(machine.log[i, 3]))",
         "pass",
+    ),
+    Mutant(
+        "a change of one triple that is lost is followed as if it had come",
+        "self._follow(code.OPEN, code.CLOSE)",
+        "self._follow(code.GAINING, code.GAINING)",
+    ),
+    Mutant(
+        "one triple that is followed through a level leaves what it doomed for a try",
+        "self._follow(code.OPEN, code.CLOSE)",
+        "self._follow(code.OPEN, code.LOSING)",
+    ),
+    Mutant(
+        "a level is not closed when it was followed in one call",
+        "elif stage == CLOSE:\n            close_level(desk)",
+        "elif stage == CLOSE and first != OPEN:\n            close_level(desk)",
+    ),
+    Mutant(
+        "losses that wait in Python are forgotten",
+        "first = code.LOSING\n",
+        "return\n",
     ),
     Mutant(
         "what is deleted for a try is not rederived",
@@ -390,7 +410,7 @@ CHANGES = (
     ),
     Mutant(
         "a kind without triples goes on telling the schema",
-        "if emptied and self.path is not None:",
+        "if emptied and path is not None:",
         "if False:",
     ),
     Mutant(
@@ -415,7 +435,7 @@ CHANGES = (
     ),
     Mutant(
         "computing anew forgets removals",
-        "default[shape] = _without(default.get(shape, ids[:0]), ids)",
+        "is_told[self.store.find(relation, gone)] = False",
         "pass",
     ),
 )

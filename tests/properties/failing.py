@@ -2,8 +2,9 @@
 
 A change can fail wherever Python has a say: at a pause of the kernel (Ctrl-C, a limit),
 when the kernel asks for room, a value or the consequences of a kind of triple, while rules
-are bound, when aggregates are computed, and when constraints are checked at the end.
-`Saboteur` counts these moments, and raises at the one it is told.
+are bound, when aggregates are computed, and when constraints are checked at the end; and
+what is then undone can fail in its turn.  `Saboteur` counts these moments, and raises at
+the one it is told.
 """
 
 from __future__ import annotations
@@ -35,9 +36,7 @@ ALLOCATIONS = (
     (BoundAggregate, "changes"),
     (BoundLevel, "__init__"),
     (TransitiveLosses, "lost_rows"),
-    (Interpreter, "rederive"),
-    (Interpreter, "open_level"),
-    (Interpreter, "close_level"),
+    (Interpreter, "follow"),
     (Interpreter, "delta"),
 )
 """Where memory may run out: whatever makes arrays or lists while a change is under way."""
@@ -48,15 +47,20 @@ class TooLateError(Exception):
 
 
 class Saboteur:
-    """Raises at one of the moments at which a change can fail; counts them until then."""
+    """Raises at one of the moments at which a change can fail; counts them until then.
 
-    def __init__(self, at: int | None = None) -> None:
+    If the change comes to its end, it fails there, and `again` so many moments after that,
+    while it is undone.
+    """
+
+    def __init__(self, at: int | None = None, again: int | None = None) -> None:
         self._at = at
+        self._again = again
         self.moments = 0
 
     def stop(self, delta: object) -> None:
-        """Fail at the very end, where constraints are checked, and nowhere after that."""
-        self._at = None
+        """Fail at the very end, where constraints are checked."""
+        self._at = None if self._again is None else self.moments + self._again
         raise TooLateError
 
     def _moment(self, error: type[BaseException]) -> None:
@@ -78,16 +82,27 @@ class Saboteur:
     @contextmanager
     def running_out(self, reasoner: lf.Reasoner) -> Iterator[None]:
         """No memory where some is needed, in this reasoner and in what it is made of."""
-        with ExitStack() as stack:
-            for owner, name in ALLOCATIONS:
-                stack.enter_context(patch.object(owner, name, self._wrapped(owner, name)))
+        with self._raising(MemoryError):
             yield
 
-    def _wrapped(self, owner: type, name: str) -> Callable[..., Any]:
+    @contextmanager
+    def breaking_off(self, reasoner: lf.Reasoner) -> Iterator[None]:
+        """Ctrl-C in the same places, which are all over the code."""
+        with self._raising(KeyboardInterrupt):
+            yield
+
+    @contextmanager
+    def _raising(self, error: type[BaseException]) -> Iterator[None]:
+        with ExitStack() as stack:
+            for owner, name in ALLOCATIONS:
+                stack.enter_context(patch.object(owner, name, self._wrapped(owner, name, error)))
+            yield
+
+    def _wrapped(self, owner: type, name: str, error: type[BaseException]) -> Callable[..., Any]:
         original = getattr(owner, name)
 
         def method(this: Any, *arguments: Any, **options: Any) -> Any:
-            self._moment(MemoryError)
+            self._moment(error)
             return original(this, *arguments, **options)
 
         return method

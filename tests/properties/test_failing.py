@@ -18,7 +18,12 @@ pytestmark = pytest.mark.filterwarnings("ignore::livefacts.LivefactsWarning")
 
 HISTORIES, CHUNKS, STEPS, TRIES = 40, 10, 4, 2
 Sabotage = Callable[[Saboteur, lf.Reasoner], AbstractContextManager[None]]
-SABOTAGE: tuple[Sabotage, ...] = (Saboteur.interrupting, Saboteur.running_out)
+SABOTAGE: tuple[Sabotage, ...] = (
+    Saboteur.interrupting,
+    Saboteur.running_out,
+    Saboteur.breaking_off,
+)
+AGAIN = (None, 0, 1, 2, 4)
 
 
 class Pair:
@@ -43,7 +48,7 @@ class Pair:
     def _fail(self, change: Change, sabotage: Sabotage, before: dict[str, Any]) -> None:
         """Fail somewhere; if the change has fewer moments than that, at its end, and once more."""
         for most in (200, 30, 8, 2, 1):
-            saboteur = Saboteur(self._pick.randrange(most))
+            saboteur = Saboteur(self._pick.randrange(most), self._pick.choice(AGAIN))
             checking = self.failing._engine.before_commit
             self.failing._engine.before_commit = saboteur.stop
             try:
@@ -212,4 +217,26 @@ def test_an_update_that_fails_in_its_second_part_leaves_no_trace() -> None:
             "INSERT DATA { <x:c> <x:p> <x:d> } ; INSERT { ?x <x:p> ?x } WHERE { ?x a <x:A> }"
         )
     assert unlike(before, snapshot(reasoner)) == ""
+    assert reasoner.verify()
+
+
+@pytest.mark.parametrize("sabotage", [Saboteur.running_out, Saboteur.breaking_off])
+@pytest.mark.parametrize("again", range(8))
+def test_an_undo_that_fails_half_way_leaves_no_trace(sabotage: Sabotage, again: int) -> None:
+    """The schema was closed without the triple; failing to close it again, it stayed so."""
+    person = "<x:Person> <http://www.w3.org/2000/01/rdf-schema#subClassOf> <x:Person> ."
+    reasoner, fresh = lf.Reasoner("rdfs"), lf.Reasoner("rdfs")
+    for each in (reasoner, fresh):
+        each.add(f"{person} <x:ann> a <x:Person> .")
+    before, saboteur = snapshot(reasoner), Saboteur(again=again)
+    checking, reasoner._engine.before_commit = reasoner._engine.before_commit, saboteur.stop
+    with pytest.raises((TooLateError, KeyboardInterrupt)), sabotage(saboteur, reasoner):
+        reasoner.remove(person)
+    reasoner._engine.before_commit = checking
+    assert unlike(before, snapshot(reasoner)) == ""
+    more = "<x:Person> <http://www.w3.org/2000/01/rdf-schema#subClassOf> <x:Agent> . <x:bob> a <x:Person> ."
+    for each in (reasoner, fresh):
+        each.add(more)
+        each.remove(person)
+    assert every_row(reasoner) == every_row(fresh)
     assert reasoner.verify()

@@ -6,7 +6,9 @@ ids, the predicate's own first for predicate facts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +17,17 @@ Ids = NDArray[np.int32]
 Flags = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
-class IdDelta:
+NO_FACTS: Mapping[int, Ids] = MappingProxyType({})
+
+
+class IdDelta(NamedTuple):
     """The net change of what is true, by shape."""
 
-    added: dict[int, Ids] = field(default_factory=dict)
-    removed: dict[int, Ids] = field(default_factory=dict)
-    derived: dict[int, Flags] = field(default_factory=dict)
+    added: Mapping[int, Ids]
+    removed: Mapping[int, Ids]
+    derived: Mapping[int, Flags]
     """For each added fact, whether it was concluded rather than told."""
-    newly_derived: dict[int, Ids] = field(default_factory=dict)
+    newly_derived: Mapping[int, Ids] = NO_FACTS
     """Facts, new or not, that a rule derives now and none did before."""
-    newly_underived: dict[int, Ids] = field(default_factory=dict)
+    newly_underived: Mapping[int, Ids] = NO_FACTS
     """Facts that no rule derives any more, gone or not."""

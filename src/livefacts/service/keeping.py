@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import count
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from livefacts.engine.contract import Ids
 from livefacts.errors import LivefactsError
+from livefacts.service.assertions import distinct
 from livefacts.service.intake import Intake
+from livefacts.store.layout import IN_DEFAULT
 from livefacts.store.rows import TRIPLES
 
 if TYPE_CHECKING:
+    from livefacts.engine.spark.checkpoint import State
     from livefacts.engine.spark.tables import KnowledgeBase
     from livefacts.service.reasoner import Reasoner
 
@@ -39,39 +41,64 @@ def opened(kind: type[Reasoner], path: str | os.PathLike[str]) -> Reasoner:
     stored = read_base(base, reasoner._dictionary)
     intake = Intake(reasoner._dictionary)
     intake.take_program(stored.program)
-    intake.take_rows(stored.facts, np.zeros((0, 4), np.int32))
+    intake.take_rows(stored.facts, stored.quads)
     reasoner._take(intake)
+    # Labels of blank nodes that come later must not be those that are there already.
+    reasoner._scopes = (f"{stored.commit.seq}r{number}" for number in count(1))
     reasoner._seq = stored.commit.seq
     reasoner._base = Kept(base, stored.commit.seq)
     return reasoner
 
 
-def written(reasoner: Reasoner) -> int:
-    """Write a reasoner's facts as the next version of the folder that it was opened from."""
+def written(reasoner: Reasoner, path: str | os.PathLike[str] | None) -> int:
+    """Write a reasoner's facts as the next version of its folder, or into a new one."""
     from livefacts.engine.spark.checkpoint import write_base
 
-    kept = reasoner._base
+    kept = reasoner._base if path is None else _new_base(path)
     if kept is None:
         raise LivefactsError(
-            "this reasoner was not opened from a folder", hint="Reasoner.open(path)"
+            "this reasoner was not opened from a folder",
+            hint="Reasoner.open(path), or checkpoint(path) to make one",
         )
-    with kept.base.writing() as start:
+    with kept.base.writing(new=True) as start:
+        kept.base.create({"buckets": 2 * (os.cpu_count() or 1)})
         if start.seq != kept.seq:
             raise LivefactsError(
                 f"version {start.seq} of {kept.base.path} was written since version {kept.seq} "
                 "was opened",
                 hint="open it again, and make the changes there",
             )
-        told, derived = (_visible(reasoner, flag) for flag in (False, True))
-        program = reasoner._program
-        commit = write_base(kept.base, start, program, reasoner._dictionary, told, derived)
+        commit = write_base(kept.base, start, reasoner._dictionary, _state(reasoner))
     reasoner._base = Kept(kept.base, commit.seq)
     return commit.seq
 
 
-def _visible(reasoner: Reasoner, derived: bool) -> Mapping[int, Ids]:
-    """Told or derived facts; of hidden predicates none, which every closing makes again."""
-    facts = dict(reasoner._chosen(derived))
-    shown = reasoner._reader.shown({s: ids for s, ids in facts.items() if s != TRIPLES})
-    triples = facts.get(TRIPLES, np.zeros((0, 3), np.int32))
-    return {**shown, TRIPLES: triples}
+def _new_base(path: str | os.PathLike[str]) -> Kept:
+    """A folder that is no knowledge base yet."""
+    from livefacts.engine.spark.session import require_extra
+    from livefacts.engine.spark.tables import KnowledgeBase
+
+    require_extra()
+    base = KnowledgeBase(path)
+    if base.last().seq:
+        raise LivefactsError(
+            f"{base.path} is a knowledge base already", hint="open it, and make the changes there"
+        )
+    return Kept(base, 0)
+
+
+def _state(reasoner: Reasoner) -> State:
+    """What a reasoner tells and concludes."""
+    from livefacts.engine.spark.checkpoint import State
+
+    none = {TRIPLES: np.zeros((0, 3), np.int32)}
+    told = {**none, **reasoner._chosen(False)}
+    concluded = reasoner._chosen(True)
+    # Conclusions of hidden predicates are left out: every closing makes them again.
+    shown = reasoner._reader.shown({s: i for s, i in concluded.items() if s != TRIPLES})
+    derived = {**shown, TRIPLES: {**none, **concluded}[TRIPLES]}
+    quads = reasoner._graphs.quads()
+    triples = distinct(quads[:, :3])
+    flags = reasoner._engine.store.flags(TRIPLES)
+    in_default = flags[reasoner._engine.store.find(TRIPLES, triples)] & IN_DEFAULT != 0
+    return State(reasoner._program, told, derived, quads, triples[in_default])

@@ -111,7 +111,7 @@ class Reasoner:
             self._streams.timeline.first = time_point(start, self._tick)
         self.prefixes: dict[str, str] = {}
         """Prefixes that queries may use undeclared; loaded files and rules add theirs."""
-        self._scopes = count(1)
+        self._scopes: Iterator[object] = count(1)
         self._base: Kept | None = None
         self._seq = 0
         self._shown = 0
@@ -127,11 +127,14 @@ class Reasoner:
 
         return opened(cls, path)
 
-    def checkpoint(self) -> int:
-        """Write what is told and concluded back to the opened folder; the new version's number."""
+    def checkpoint(self, path: str | os.PathLike[str] | None = None) -> int:
+        """Write what is told and concluded back to the opened folder; the new version's number.
+
+        `path` is a folder that becomes a knowledge base; later checkpoints go there.
+        """
         from livefacts.service.keeping import written
 
-        return written(self)
+        return written(self, path)
 
     # changes
 
@@ -310,11 +313,11 @@ class Reasoner:
         before, program = self._program, self._program.minus(dropped).joined(intake.program)
         with self._under(program, keep) as (plan, timing):
             asserted = self._change(told, quads, dict(untold), gone, plan)
-            with (
-                self._timed(asserted, timing, keep) as change,
-                self._graphs.changed(came, gone) if keep else nullcontext(),
-            ):
+            self._graphs.make_room(len(came))
+            with self._timed(asserted, timing, keep) as change:
                 ids = self._engine.apply(change, keep=keep)
+        if keep:
+            self._graphs.change(came, gone)
         delta = Delta(
             self._seq + 1,
             ids,
@@ -423,7 +426,7 @@ class Reasoner:
 
     def _moved(self, change: Change) -> Delta:
         """Make a change that time brings."""
-        ids = self._engine.apply(change) if change != Change() else IdDelta()
+        ids = self._engine.apply(change) if change != Change() else IdDelta({}, {}, {})
         delta = self._delta_of(ids)
         self._publish(delta, NO_QUADS, NO_QUADS)
         return delta
@@ -524,12 +527,12 @@ class Reasoner:
         """The violations of constraints, with their bindings."""
         return list(self._violations_in(self._engine.facts(), self._program))
 
-    def _violations_in(self, facts: dict[int, Ids], program: Program) -> Iterator[Violation]:
+    def _violations_in(self, facts: Mapping[int, Ids], program: Program) -> Iterator[Violation]:
         for rule in program:
             if rule.is_constraint:
                 yield from self._violations_of(rule, facts)
 
-    def _violations_of(self, rule: Rule, facts: dict[int, Ids]) -> Iterator[Violation]:
+    def _violations_of(self, rule: Rule, facts: Mapping[int, Ids]) -> Iterator[Violation]:
         names = [variable.name for variable in violation_variables(rule)]
         rows = facts.get(1 + len(names))
         predicate = self._dictionary.find(Symbol(VIOLATION + rule.id))

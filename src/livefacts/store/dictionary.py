@@ -121,6 +121,10 @@ class Dictionary:
         self._scratch = np.empty(256, np.uint8)
         self._scratch_bytes = self._scratch.data
         self._datatypes: dict[str, NamedNode] = {}
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all terms: numbers are given out from 0 again."""
         self._terms = Terms(
             slots=np.zeros(1024, np.int64),
             records=np.zeros(1024, np.int64),

@@ -7,7 +7,6 @@ all other graphs, as rows of subject, predicate, object and graph.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,11 +44,6 @@ class NamedGraphs:
         new: Ids = quads[~stays]
         return new
 
-    def add(self, quads: Ids) -> None:
-        """Assert these, none of which is there."""
-        if len(quads):
-            self._store.insert(self._relation, quads)
-
     def present(self, quads: Ids) -> Ids:
         """Those of these that are asserted, each once."""
         if not len(quads):
@@ -63,17 +57,17 @@ class NamedGraphs:
         for row in self._store.find(self._relation, quads).tolist():
             self._store.remove(self._relation, row)
 
-    @contextmanager
-    def changed(self, came: Ids, gone: Ids) -> Iterator[None]:
-        """Take these back and assert those; as before if what is done meanwhile fails."""
-        try:
+    def make_room(self, more: int) -> None:
+        """Let `change` assert so many."""
+        if more:
+            self._store.make_room(self._relation, more)
+
+    def change(self, came: Ids, gone: Ids) -> None:
+        """Take back what is there, and assert what is not; there is room for it."""
+        if len(gone):
             self.remove(gone)
-            self.add(came)
-            yield
-        except BaseException:
-            self.remove(self.present(came))
-            self.add(self.missing(gone, gone[:0]))
-            raise
+        if len(came):
+            self._store.put(self._relation, came)
 
     def others(self, triples: Ids, gone: Ids) -> NDArray[np.bool_]:
         """Which of these triples some graph asserts, not counting the assertions that go."""

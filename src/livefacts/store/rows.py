@@ -253,6 +253,10 @@ class RowStore:
     def insert(self, relation: int, facts: Ids) -> None:
         """Store facts that are not there, each once."""
         self.make_room(relation, len(facts))
+        self.put(relation, facts)
+
+    def put(self, relation: int, facts: Ids) -> None:
+        """The same, where room was made before."""
         flat = np.ascontiguousarray(facts, np.int32).reshape(-1)
         rowkernels.insert_facts(self.rows, relation, flat, len(facts), self._tags)
 

@@ -48,8 +48,9 @@ class Reject:
 class Rejects:
     """All rejects of a load: counted, the first ones kept, all of them written."""
 
-    def __init__(self, path: str | Path | None = None) -> None:
+    def __init__(self, path: str | Path | None = None, most: int = MOST_KEPT) -> None:
         self.count = 0
+        self._most = most
         self.kept: list[Reject] = []
         self.hints: list[str] = []
         self._file = None if path is None else _open(Path(path))
@@ -71,7 +72,7 @@ class Rejects:
     def add(self, reject: Reject) -> None:
         """Count a reject, and write it to the file."""
         self.count += 1
-        if self.count <= MOST_KEPT:
+        if self.count <= self._most:
             self.kept.append(reject)
         if self._file and self._writes_json:
             self._file.write(json.dumps(asdict(reject), ensure_ascii=False) + "\n")

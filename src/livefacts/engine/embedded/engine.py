@@ -12,7 +12,7 @@ Papers: maintenance under changes of facts and rules (Volz et al., sections 3 an
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 
@@ -21,8 +21,8 @@ import numpy as np
 from livefacts.engine.contract import Flags, IdDelta, Ids
 from livefacts.engine.embedded.chase import NotSingleError
 from livefacts.engine.embedded.interpreter import Interpreter
-from livefacts.engine.embedded.levels import BoundLevel, MakeSchema
-from livefacts.engine.embedded.schema import SinglePath
+from livefacts.engine.embedded.levels import BoundLevel
+from livefacts.engine.embedded.schema import MakeSchema, SinglePath
 from livefacts.errors import LimitError, RuleError
 from livefacts.model.facts import Symbol
 from livefacts.plan.normalize import TRUE
@@ -33,6 +33,7 @@ from livefacts.store.layout import ASSERTED, EDGE, IN_DEFAULT, LIVE, ROOT
 from livefacts.store.rows import TRIPLES, RowStore
 
 ASSERTION = EDGE | ROOT | ASSERTED
+NO_TRIPLES = np.zeros((0, 3), np.int32)
 Facts = dict[int, Ids]
 COUNTING_DRED, DRED, COUNTING, RECOMPUTE = "counting-dred", "dred", "counting", "recompute"
 MAINTENANCE = (COUNTING_DRED, DRED, COUNTING, RECOMPUTE)
@@ -57,7 +58,10 @@ class Change:
 
     def triples(self) -> Ids:
         """The triples that are told."""
-        return _joined(self.facts.get(TRIPLES), self.others.get(TRIPLES))
+        told = self.facts.get(TRIPLES)
+        if TRIPLES not in self.others:
+            return NO_TRIPLES if told is None else told
+        return _joined(told, self.others[TRIPLES])
 
 
 class EmbeddedEngine:
@@ -78,7 +82,6 @@ class EmbeddedEngine:
         self.before_commit: Callable[[IdDelta], None] = lambda delta: None
         self.single_path = single_path
         self._maintenance = maintenance
-        self._told = 0
         self._earlier: Interpreter | None = None
         self._start()
 
@@ -176,16 +179,13 @@ class EmbeddedEngine:
 
     def _pass(self, change: Change, rules: RuleChange | None = None) -> None:
         """Take a change through all levels."""
-        self._told = 0
         self._untell(change)
         if rules is not None:
             self._drop_rules(rules)
-        derived = self.interpreter.made
         self._tell(change)
-        self._told = self.interpreter.made - derived
         if rules is not None:
             self._adopt_rules(rules)
-        self._run_levels(change, rules)
+        self._run_levels(change.triples(), rules)
         self._check_progress(self.interpreter.made)
 
     def _settle(self) -> None:
@@ -195,30 +195,34 @@ class EmbeddedEngine:
         self.interpreter.commit()
 
     def _undo(self, plan: Plan, levels: list[BoundLevel]) -> None:
-        self.interpreter.roll_back()
-        self.plan, self._levels = plan, levels
-        self._set_dooms()
-        for level in levels:
-            level.restore()
-        if self._is_empty:
-            self._tell_true()
+        """Undo the change under way, to the end even if interrupted: twice does no harm."""
+        self._undo_change(self.interpreter.epoch, plan, levels)
 
-    def _run_levels(self, change: Change, rules: RuleChange | None = None) -> None:
-        if len(self._levels) == 1 and rules is None and self._levels[0].only_gains():
-            self._levels[0].run(change.triples())
+    def _undo_change(self, epoch: int, plan: Plan, levels: list[BoundLevel]) -> None:
+        try:
+            self.interpreter.roll_back()
+            self.plan, self._levels = plan, levels
+            self._set_dooms()
+            for level in levels:
+                level.restore(epoch)
+            if self._is_empty:
+                self._tell_true()
+        except KeyboardInterrupt:
+            self._undo_change(epoch, plan, levels)
+            raise
+
+    def _run_levels(self, told: Ids, rules: RuleChange | None = None) -> None:
+        if len(self._levels) == 1 and rules is None:
+            self._levels[0].run_alone(told)
             return
         for number, level in enumerate(self._levels):
-            self.interpreter.open_level(is_first=number == 0)
-            level.run(change.triples(), None if rules is None else rules.levels[number])
-            self.interpreter.close_level()
+            level.run(told, None if rules is None else rules.levels[number])
 
     def _drop_rules(self, rules: RuleChange) -> None:
         """First pass: rules that go, under the old levels."""
         self._bind_kept(rules)
-        for number, level in enumerate(self._levels):
-            self.interpreter.open_level(is_first=number == 0)
-            level.drop(rules.dropped[number])
-            self.interpreter.close_level()
+        for level, dropped in zip(self._levels, rules.dropped, strict=True):
+            level.drop(dropped)
         self.interpreter.close_pass()
 
     def _bind_kept(self, rules: RuleChange) -> None:
@@ -262,7 +266,7 @@ class EmbeddedEngine:
             self.interpreter.give(self.store.relation(shape), ids, ASSERTION)
 
     def _check_progress(self, made: int) -> None:
-        if self.limit is not None and made - self._told > self.limit:
+        if self.limit is not None and made - self.interpreter.told > self.limit:
             raise LimitError(
                 f"the change derives more than {self.limit:,} facts; it was undone",
                 hint="raise the limit, or look for a rule that makes ever new values",
@@ -281,7 +285,6 @@ class EmbeddedEngine:
             self._settle()
             self.limit = old.limit
             delta = _difference(old, self)
-            self._told = 0
             self._check_progress(sum(int(flags.sum()) for flags in delta.derived.values()))
             self.before_commit(delta)
         except NotSingleError:
@@ -295,20 +298,23 @@ class EmbeddedEngine:
         return delta
 
     def _told_after(self, change: Change) -> Change:
-        default = self._with_flags(LIVE | ASSERTED | IN_DEFAULT)
-        others = {
-            shape: ids[_is_marked(self, shape, ids) == 0]
-            for shape, ids in self._with_flags(LIVE | ASSERTED).items()
-        }
-        for shape, ids in change.untold.items():
-            default[shape] = _without(default.get(shape, ids[:0]), ids)
-            others[shape] = _without(others.get(shape, ids[:0]), ids)
-        for shape, ids in change.unmarked.items():
-            default[shape] = _without(default[shape], ids)
-            others[shape] = _joined(others.get(shape), ids)
-        for shape, ids in change.unnamed.items():
-            others[shape] = _without(others.get(shape, ids[:0]), ids)
+        """Everything that is told when the change is made."""
+        default, others = {}, {}
+        for shape, relation in self.store.shapes().items():
+            untold, unmarked = change.untold.get(shape), change.unmarked.get(shape)
+            default[shape] = self._told_but(relation, IN_DEFAULT, [untold, unmarked])
+            unnamed = change.unnamed.get(shape)
+            others[shape] = _joined(self._told_but(relation, 0, [unnamed]), unmarked)
         return Change(_all(default, change.facts), _all(others, change.others))
+
+    def _told_but(self, relation: int, graph: int, gone: Sequence[Ids | None]) -> Ids:
+        """What is told in the default graph, or only elsewhere, but for facts that go."""
+        told = self.store.flags(relation) & (LIVE | ASSERTED | IN_DEFAULT)
+        is_told: Flags = told == LIVE | ASSERTED | graph
+        for facts in gone:
+            if facts is not None:
+                is_told[self.store.find(relation, facts)] = False
+        return self.store.columns(relation, np.flatnonzero(is_told))
 
     # reading
 
@@ -362,13 +368,6 @@ class EmbeddedEngine:
         return self.interpreter.derivations
 
 
-def _is_marked(engine: EmbeddedEngine, shape: int, facts: Ids) -> Ids:
-    """Whether the default graph tells these facts, all of which are stored."""
-    relation = engine.store.relation(shape)
-    marked: Ids = engine.store.flags(relation)[engine.store.find(relation, facts)] & IN_DEFAULT
-    return marked
-
-
 def _all(first: Facts, second: Facts) -> Facts:
     both = {shape: _joined(first.get(shape), second.get(shape)) for shape in first | second}
     return {shape: ids for shape, ids in both.items() if len(ids)}
@@ -377,32 +376,26 @@ def _all(first: Facts, second: Facts) -> Facts:
 def _joined(first: Ids | None, second: Ids | None) -> Ids:
     parts = [part for part in (first, second) if part is not None and len(part)]
     if not parts:
-        return np.zeros((0, 3), np.int32)
+        return NO_TRIPLES
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def _without(facts: Ids, gone: Ids) -> Ids:
-    if not len(facts) or not len(gone):
-        return facts
-    ended = set(map(tuple, gone.tolist()))
-    kept = np.array([tuple(fact) not in ended for fact in facts.tolist()], np.bool_)
-    return facts[kept]
-
-
 def _difference(old: EmbeddedEngine, new: EmbeddedEngine) -> IdDelta:
-    delta = IdDelta()
+    added: Facts = {}
+    removed: Facts = {}
+    derived: dict[int, Flags] = {}
     before, after = old.facts(), new.facts()
     for shape in before | after:
         was = before.get(shape)
         now = after.get(shape)
         if now is not None and len(now):
             fresh = now if was is None else now[_is_missing(old, shape, now)]
-            delta.added[shape] = fresh
+            added[shape] = fresh
             rows = new.store.find(new.store.relation(shape), fresh)
-            delta.derived[shape] = new.store.flags(new.store.relation(shape))[rows] & ASSERTED == 0
+            derived[shape] = new.store.flags(new.store.relation(shape))[rows] & ASSERTED == 0
         if was is not None and len(was):
-            delta.removed[shape] = was if now is None else was[_is_missing(new, shape, was)]
-    return delta
+            removed[shape] = was if now is None else was[_is_missing(new, shape, was)]
+    return IdDelta(added, removed, derived)
 
 
 def _is_missing(engine: EmbeddedEngine, shape: int, facts: Ids) -> Flags:

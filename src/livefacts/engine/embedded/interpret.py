@@ -64,6 +64,7 @@ from livefacts.engine.embedded.machine import (
     LOSSES_AT,
     LOSSES_END,
     MEAN_TURNS,
+    MODE,
     MOST_EDGE_PLANS,
     NEED_ROOM,
     NEGATIVES_AT,
@@ -339,6 +340,7 @@ def run(desk: Any, plan_vector: Any, mode: Any, source: Any, given: Any, budget:
     is_given = source == GIVEN
     is_negative = not is_given and mode != source
     state[IS_NEGATIVE] = is_negative
+    state[MODE] = mode
     at_field, end_field, queue = GAINS_AT, GAINS_END, machine.gains
     if is_given:
         at_field, end_field, queue = NEGATIVES_AT, GIVEN_END, given
@@ -401,11 +403,11 @@ def run(desk: Any, plan_vector: Any, mode: Any, source: Any, given: Any, budget:
         state[PHASE] = NEXT_PLAN
 
 
-@kernel
-def run_roots(desk: Any, budget: Any) -> Any:
+@inlined
+def run_roots(desk: Any, machine: Any, budget: Any) -> Any:
     """Take gains to their end in a level where only single triples are followed."""
     begun = read_ticks()
-    machine = machine_on(desk)
+    machine.state[MODE] = GAIN
     status = follow_roots(rows_on(desk), consequences_on(desk), machine, budget)
     machine.tally[SINGLE_RULES, TICKS] += read_ticks() - begun
     return status

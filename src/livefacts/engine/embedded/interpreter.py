@@ -7,7 +7,7 @@ change cost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from time import perf_counter
 from typing import Any, Protocol
 
@@ -18,7 +18,8 @@ from livefacts.engine.contract import Flags, IdDelta, Ids
 from livefacts.engine.embedded import machine as code
 from livefacts.engine.embedded import stages, storing
 from livefacts.engine.embedded.binding import Binder
-from livefacts.engine.embedded.interpret import run, run_roots, ticks
+from livefacts.engine.embedded.following import follow
+from livefacts.engine.embedded.interpret import run, ticks
 from livefacts.engine.embedded.memory import Answers
 from livefacts.plan.operators import RulePlan
 from livefacts.store.compiled import described
@@ -71,10 +72,9 @@ class Interpreter:
         self.on_pause: Callable[[int], None] = lambda made: None
         self.reports_reasons = False
         """Whether deltas tell which facts rules have begun or ceased to derive."""
-        self._mode = code.GAIN
         self._machine = _new_machine(earlier.tally if earlier else NO_TALLY.copy())
         self._machine.state[code.EPOCH] = 1
-        self._state = self._machine.state
+        self._state = self._machine.state.data
         self._rule_lines: dict[str, int] = earlier._rule_lines if earlier else {}
         self._begun = (perf_counter(), int(ticks()))
         self._fitted: Rows | None = None
@@ -139,9 +139,13 @@ class Interpreter:
         for relation in range(self.store.count):
             self.store.make_room(relation, OUT_ROWS)
         machine, state = self._machine, self._state
-        for queue, end in ((machine.gains, code.GAINS_END), (machine.losses, code.LOSSES_END)):
-            if state[end] + OUT_ROWS > len(queue):
-                queue.resize(len(queue) + max(len(queue) // 2, OUT_ROWS), refcheck=False)
+        gains = state[code.GAINS_END] + max(OUT_ROWS, state[code.LOSSES_END])
+        for queue, end in (
+            (machine.gains, gains),
+            (machine.losses, state[code.LOSSES_END] + OUT_ROWS),
+        ):
+            if end > len(queue):
+                queue.resize(max(end, len(queue) + len(queue) // 2), refcheck=False)
         if state[code.LOG_COUNT] + OUT_ROWS > len(machine.log):
             machine.log.resize((len(machine.log) * 2, code.LOG_FIELDS), refcheck=False)
         if state[code.EDGES_COUNT] + code.MOST_EDGE_PLANS > len(machine.edges):
@@ -177,17 +181,22 @@ class Interpreter:
     @property
     def made(self) -> int:
         """Rows that the change under way has made so far."""
-        return int(self._state[code.MADE])
+        return self._state[code.MADE]
+
+    @property
+    def told(self) -> int:
+        """Those of them that were told."""
+        return self._state[code.TOLD]
 
     @property
     def epoch(self) -> int:
         """The number of the change under way."""
-        return int(self._state[code.EPOCH])
+        return self._state[code.EPOCH]
 
     @property
     def derivations(self) -> int:
         """Rule instances found since the interpreter was made."""
-        return int(self._state[code.DERIVED])
+        return self._state[code.DERIVED]
 
     def doom(self, *, singles: bool, everything: bool) -> None:
         """Which losses doom a fact besides those of its last plain reason."""
@@ -203,20 +212,20 @@ class Interpreter:
         self._change(code.LOSE, relation, facts, support)
 
     def _change(self, mode: int, relation: int, facts: Ids, support: int) -> None:
-        if not len(facts):
+        count = len(facts)
+        if not count:
             return
-        self._store_waiting()
         if self._fitted is not self.store.rows:
             self._fit_buffer()
-        self._mode = mode
-        facts = np.ascontiguousarray(facts, np.int32)
-        if mode == code.GAIN and len(facts) > OUT_ROWS:
-            self._expect(relation, len(facts))
+        if not facts.flags.c_contiguous:
+            facts = facts.copy()
+        if mode == code.GAIN and count > OUT_ROWS:
+            self._expect(relation, count)
         done = 0
         while True:
             desk = self._ready_desk()
             done = storing.change_facts(desk, mode, relation, facts, support, done)
-            if done == len(facts):
+            if done == count:
                 return
             self._make_room()
 
@@ -224,20 +233,28 @@ class Interpreter:
         """Make room for many facts at once, and for some that they derive."""
         room = more + more // 4 + OUT_ROWS
         self.store.expect(relation, room)
-        wanted = int(self._state[code.GAINS_END]) + room
+        wanted = self._state[code.GAINS_END] + room
         if wanted > len(self._machine.gains):
             self._machine.gains.resize(wanted, refcheck=False)
             self._put(code.MACHINE_ON_DESK, self._machine)
 
-    def _store_waiting(self) -> None:
-        while self._state[code.OUT_COUNT] and not storing.store_waiting(
-            self._ready_desk(), self._mode
-        ):
-            self._make_room()
-
-    def run(self, plans: code.BoundPlans, mode: int, path: Path | None = None) -> None:
-        """Follow gains or losses to their end."""
-        self._run(plans, mode, mode, path)
+    def follow(
+        self,
+        losing: code.BoundPlans,
+        plans: code.BoundPlans,
+        path: Path | None,
+        first: int,
+        last: int,
+    ) -> int:
+        """Take a level through some of its stages; DONE, or LOST_ASIDE before it has lost all."""
+        while True:
+            self._follow_single(NO_CONSEQUENCES if path is None else path.consequences())
+            desk = self._ready_desk()
+            status: int = follow(desk, losing.vector, plans.vector, first, last, self.budget)
+            if status in (code.DONE, code.LOST_ASIDE):
+                return status
+            first = self._state[code.STAGE]
+            self._answer(status, path)
 
     def run_negative(self, plans: code.BoundPlans, mode: int) -> None:
         """Follow what comes and goes under negated atoms."""
@@ -256,24 +273,17 @@ class Interpreter:
         plans: code.BoundPlans,
         mode: int,
         source: int,
-        path: Path | None = None,
         given: NDArray[np.int64] = NOTHING,
     ) -> None:
-        roots_only = path is not None and not len(plans) and mode == source == code.GAIN
+        self._follow_single(NO_CONSEQUENCES)
         while True:
-            self._mode = mode
-            self._follow_single(NO_CONSEQUENCES if path is None else path.consequences())
-            desk = self._ready_desk()
-            if roots_only:
-                status = run_roots(desk, self.budget)
-            else:
-                status = run(desk, plans.vector, mode, source, given, self.budget)
+            status = run(self._ready_desk(), plans.vector, mode, source, given, self.budget)
             if status == code.DONE:
                 return
-            first, second, third = self._state[code.ASKED : code.ASKED + 3].tolist()
-            self._answer(status, (first, second, third), path)
+            self._answer(status, None)
 
-    def _answer(self, status: int, asked: tuple[int, int, int], path: Path | None) -> None:
+    def _answer(self, status: int, path: Path | None) -> None:
+        asked = self._state[code.ASKED : code.ASKED + 3].tolist()
         if status == code.NEED_ROOM:
             self._make_room()
         elif status == code.PAUSED:
@@ -291,11 +301,6 @@ class Interpreter:
         """Whether the change has taken anything from any fact."""
         return bool(self._state[code.LOSSES_END])
 
-    def has_losses(self) -> bool:
-        """Whether losses wait to be followed."""
-        state = self._state
-        return bool(state[code.LOSSES_AT] < state[code.LOSSES_END])
-
     def has_emptied_kinds(self) -> bool:
         """Whether some kind of triple may have lost its last one since last asked."""
         emptied = bool(self._state[code.EMPTIED])
@@ -304,22 +309,9 @@ class Interpreter:
 
     def lost_edges(self) -> NDArray[np.int64]:
         """Edges of transitive rules that were lost since last asked: entry, plan."""
-        count = int(self._state[code.EDGES_COUNT])
+        count = self._state[code.EDGES_COUNT]
         self._state[code.EDGES_COUNT] = 0
         return self._machine.edges[:count].copy()
-
-    def rederive(self) -> None:
-        """Raise doomed facts that have a reason left."""
-        if not self.has_lost:
-            return
-        while not stages.rederive(self._ready_desk()):
-            needed = int(self._state[code.GAINS_END] + self._state[code.LOSSES_END])
-            self._machine.gains.resize(needed + OUT_ROWS, refcheck=False)
-            self._put(code.MACHINE_ON_DESK, self._machine)
-
-    def open_level(self, *, is_first: bool) -> None:
-        """Before a level: its rules see the facts as they were before the change."""
-        stages.open_level(self._ready_desk(), is_first)
 
     def see_all(self) -> None:
         """From now on negations see the facts as they are."""
@@ -329,15 +321,11 @@ class Interpreter:
         """Between two passes over the levels."""
         stages.close_pass(self._ready_desk())
 
-    def close_level(self) -> None:
-        """After a level: what is doomed is gone."""
-        stages.close_level(self._ready_desk())
-
     def entries(self, gained: bool) -> NDArray[np.int64]:
         """The facts that have come, or gone, so far: relation << 32 | row, repeats included."""
         if gained:
-            return self._machine.gains[: int(self._state[code.GAINS_END])]
-        return self._machine.losses[: int(self._state[code.LOSSES_END])]
+            return self._machine.gains[: self._state[code.GAINS_END]]
+        return self._machine.losses[: self._state[code.LOSSES_END]]
 
     def touched(self, relation: int) -> NDArray[np.int64]:
         """The rows of a relation from before the change that it has touched, counters too."""
@@ -347,40 +335,41 @@ class Interpreter:
 
     def delta(self) -> IdDelta:
         """What the change under way has made and ended so far, net."""
-        delta, state = IdDelta(), self._state
-        made = np.empty(int(state[code.MADE]), np.int64)
-        ended = np.empty(int(state[code.LOSSES_END]), np.int64)
-        stages.collect(self._ready_desk(), made, ended)
-        for shape, relation, entries in self._by_shape(made, code.COLLECTED):
-            delta.added[shape], delta.derived[shape] = self._facts(relation, entries)
-            if self.reports_reasons:
-                by_rules = self._is_derived(relation, entries & ROW_BITS)
-                _append(delta.newly_derived, shape, delta.added[shape][by_rules])
-        for shape, relation, entries in self._by_shape(ended, code.COLLECTED + 2):
-            delta.removed[shape], _ = self._facts(relation, entries)
+        while not stages.collect(self._ready_desk()):
+            self._replace(
+                came=np.empty(self._state[code.MADE], np.int64),
+                went=np.empty(self._state[code.LOSSES_END], np.int64),
+            )
+        added: dict[int, Ids] = {}
+        derived: dict[int, Flags] = {}
+        removed: dict[int, Ids] = {}
+        for shape, relation, entries in self._by_shape(self._machine.came, code.COLLECTED):
+            added[shape], derived[shape] = self._facts(relation, entries)
+        for shape, relation, entries in self._by_shape(self._machine.went, code.COLLECTED + 2):
+            removed[shape], _ = self._facts(relation, entries)
         if self.reports_reasons:
-            self._tell_reasons(delta)
-        return delta
+            return IdDelta(added, removed, derived, *self._reasons())
+        return IdDelta(added, removed, derived)
 
     def _by_shape(
         self, entries: NDArray[np.int64], field: int
-    ) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
+    ) -> Iterable[tuple[int, int, NDArray[np.int64]]]:
         """Entries by shape and relation; one pass over them per relation that has any.
 
         The field of the state says how many there are, and the next one their relation, if
         they have only one.
         """
-        count, only = self._state[field : field + 2].tolist()
+        count, only = self._state[field], self._state[field + 1]
         if not count:
-            return
+            return ()
         if only >= 0:
-            yield self.store.shape(only), only, entries[:count]
-            return
+            return ((self.store.shape(only), only, entries[:count]),)
         relations = entries[:count] >> 32
-        for shape, relation in self.store.shapes().items():
-            mine = relations == relation
-            if mine.any():
-                yield shape, relation, entries[:count][mine]
+        parts = (
+            (shape, relation, entries[:count][relations == relation])
+            for shape, relation in self.store.shapes().items()
+        )
+        return (part for part in parts if len(part[2]))
 
     def _facts(self, relation: int, entries: NDArray[np.int64]) -> tuple[Ids, Flags]:
         """The columns of rows, and whether each is a conclusion."""
@@ -389,20 +378,24 @@ class Interpreter:
         stages.read_facts(self._ready_desk(), relation, entries, columns, derived)
         return columns, derived
 
-    def _tell_reasons(self, delta: IdDelta) -> None:
-        log = self._machine.log[: int(self._state[code.LOG_COUNT])]
+    def _reasons(self) -> tuple[dict[int, Ids], dict[int, Ids]]:
+        """The facts, by shape, that rules derive now and did not, and the other way round."""
+        newly: dict[int, Ids] = {}
+        no_longer: dict[int, Ids] = {}
+        for shape, relation, entries in self._by_shape(self._machine.came, code.COLLECTED):
+            rows = entries & ROW_BITS
+            _append(
+                newly, shape, self.store.columns(relation, rows[self._is_derived(relation, rows)])
+            )
+        log = self._machine.log[: self._state[code.LOG_COUNT]]
         for shape, relation in self.store.shapes().items():
             lines = log[log[:, 0] == relation]
             rows = lines[:, 1]
             before = (lines[:, 3:6] > 0).any(axis=1) | (lines[:, 2] & CLOSED != 0)
             now = self._is_derived(relation, rows)
-            _append(delta.newly_derived, shape, self.store.columns(relation, rows[now & ~before]))
-            _append(delta.newly_underived, shape, self.store.columns(relation, rows[before & ~now]))
-
-    def commit(self) -> None:
-        """End the change; what it has made is there to stay."""
-        stages.settle(self._ready_desk())
-        self._give_back()
+            _append(newly, shape, self.store.columns(relation, rows[now & ~before]))
+            _append(no_longer, shape, self.store.columns(relation, rows[before & ~now]))
+        return newly, no_longer
 
     def _is_derived(self, relation: int, rows: NDArray[np.int64]) -> Flags:
         """Whether some rule derives each of these rows."""
@@ -410,6 +403,11 @@ class Interpreter:
         counted = (cells[rows, PLAIN : SINGLE + 1] > 0).any(axis=1)
         derived: Flags = counted | (cells[rows, FLAGS] & CLOSED != 0)
         return derived
+
+    def commit(self) -> None:
+        """End the change; what it has made is there to stay."""
+        stages.settle(self._ready_desk())
+        self._give_back()
 
     def roll_back(self) -> None:
         """Undo the change: remove what it made, restore what it touched."""
@@ -424,6 +422,8 @@ class Interpreter:
                 gains=np.zeros(FEWEST, np.int64),
                 losses=np.zeros(FEWEST, np.int64),
                 log=np.zeros((FEWEST, code.LOG_FIELDS), np.int64),
+                came=np.zeros(FEWEST, np.int64),
+                went=np.zeros(FEWEST, np.int64),
             )
 
 
@@ -445,6 +445,8 @@ def _new_machine(tally: NDArray[np.int64]) -> code.Machine:
         answer=np.zeros(2, np.int64),
         tally=tally,
         rule_of=np.zeros(OUT_ROWS, np.int64),
+        came=np.zeros(FEWEST, np.int64),
+        went=np.zeros(FEWEST, np.int64),
     )
 
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from livefacts.engine.contract import IdDelta, Ids
+from livefacts.engine.contract import Ids
 from livefacts.engine.embedded import machine as code
 from livefacts.engine.embedded.aggregates import BoundAggregate
 from livefacts.engine.embedded.binding import relation_of
 from livefacts.engine.embedded.counts import BoundCount
 from livefacts.engine.embedded.interpreter import Interpreter
 from livefacts.engine.embedded.reaching import TransitiveLosses
-from livefacts.engine.embedded.schema import SinglePath
+from livefacts.engine.embedded.schema import MakeSchema, SinglePath
 from livefacts.plan.operators import AggregatePlan, Level, RulePlan
 from livefacts.plan.rulechange import LevelChange
 from livefacts.rules.formula import Variable
@@ -25,8 +25,6 @@ CONCLUSION = EDGE | ROOT | code.COUNT_PLAIN
 Entries = NDArray[np.int64]
 Values = tuple[Ids, Ids]
 """The rows of an aggregate that end, and those that begin."""
-MakeSchema = Callable[[], Callable[[Ids, Ids], IdDelta]]
-"""Makes an engine that closes the schema, and gives its method to change it."""
 
 
 class BoundLevel:
@@ -52,6 +50,7 @@ class BoundLevel:
         self._losing_negative = self._bind(level.negative)
         self._aggregates = [self._bound_aggregate(plan) for plan in level.aggregates]
         self._transitive = TransitiveLosses(self._store)
+        self._is_positive = not level.negative and not level.aggregates
 
     def _followed(self, level: Level) -> tuple[RulePlan, ...]:
         return level.plans if self.path is not None else level.plans + level.single_plans
@@ -67,29 +66,51 @@ class BoundLevel:
     def _make_path(self) -> None:
         if self.make_schema is not None:
             self.path = SinglePath(
-                self.level.single, self._interpreter, self._dictionary, self.make_schema()
+                self.level.single, self._interpreter, self._dictionary, self.make_schema
             )
 
     # changes
 
-    def only_gains(self) -> bool:
-        """Whether the change under way can take nothing away in this level."""
-        return not self.level.negative and not self._interpreter.has_lost
+    def run_alone(self, told: Ids) -> None:
+        """As `run`, where there is no other level, and no rules come."""
+        if self._is_positive and not self._interpreter.has_lost:
+            self._take_in(told)
+            self._follow(code.GAINING, code.GAINING)
+        else:
+            self.run(told)
 
     def run(self, told: Ids, rules: LevelChange | None = None) -> None:
         """Lose and gain; `told` are triples that the change asserts, `rules` those that come."""
+        if self._is_positive and rules is None and len(told) <= 1:
+            self._follow(code.OPEN, code.CLOSE)
+            return
+        self._follow(code.OPEN, code.OPEN)
         changes = self._aggregate_changes(rules)
         self._end(changes)
-        if self._interpreter.has_lost:
-            self._lose()
-            self._interpreter.rederive()
+        self._follow(code.LOSING, code.REDERIVE)
         self._begin(changes)
         if rules is not None:
             self._interpreter.see_all()
             self._instances(rules.plans, code.GAIN)
-        if self.path is not None:
+        self._take_in(told)
+        self._follow(code.GAINING, code.CLOSE)
+
+    def _take_in(self, told: Ids) -> None:
+        """Let the schema have what is told to it all at once; one triple finds its own way."""
+        if self.path is not None and len(told) > 1:
             self.path.take_in_new(told)
-        self._interpreter.run(self._plans, code.GAIN, self.path)
+
+    def _follow(self, first: int, last: int) -> None:
+        """Go through stages of the level; also along edges, and out of the schema."""
+        follow, path = self._interpreter.follow, self.path
+        while follow(self._losing, self._plans, path, first, last) != code.DONE:
+            edges = self._interpreter.lost_edges()
+            if len(edges):
+                self._lose_pairs(edges)
+            emptied = self._interpreter.has_emptied_kinds()
+            if emptied and path is not None:
+                path.forget_empty_kinds()
+            first = code.LOSING
 
     def _aggregate_changes(self, rules: LevelChange | None) -> list[Values]:
         """What the aggregates end and begin; of those that come with rules, everything."""
@@ -114,20 +135,6 @@ class BoundLevel:
     def _entries(self) -> Entries:
         return np.concatenate([self._interpreter.entries(True), self._interpreter.entries(False)])
 
-    def _lose(self) -> None:
-        """Follow losses to their end: through plans, along edges, and out of the schema."""
-        while True:
-            if self._interpreter.has_losses():
-                self._interpreter.run(self._losing, code.LOSE, self.path)
-            edges = self._interpreter.lost_edges()
-            if len(edges):
-                self._lose_pairs(edges)
-            emptied = self._interpreter.has_emptied_kinds()
-            if emptied and self.path is not None:
-                self.path.forget_empty_kinds()
-            if not self._interpreter.has_losses():
-                return
-
     def _lose_pairs(self, edges: Entries) -> None:
         for relation, rows in self._transitive.lost_rows(edges[:, 0]).items():
             pairs = self._store.columns(relation, np.unique(np.array(rows, np.int64)))
@@ -144,10 +151,10 @@ class BoundLevel:
         self._losing = self._bind(self._followed(level))
         self._losing_negative = self._bind(level.negative)
 
-    def restore(self) -> None:
-        """The change was undone."""
+    def restore(self, epoch: int) -> None:
+        """The change of this number was undone."""
         if self.path is not None:
-            self.path.undo()
+            self.path.undo(epoch)
 
     def settle(self) -> None:
         """The change was made: all rules of the level have instances from now on."""
@@ -159,16 +166,16 @@ class BoundLevel:
 
     def drop(self, dropped: LevelChange) -> None:
         """Lose all instances of rules, and what follows below and from that."""
+        self._follow(code.OPEN, code.OPEN)
         changes = self._aggregate_changes(None)
         self._end(changes)
         for plan in dropped.aggregates:
             bound = self._bound_aggregate(plan)
             self._interpreter.take(bound.target, bound.all_values(), code.COUNT_PLAIN)
         self._instances(dropped.plans, code.LOSE)
-        self._lose()
-        self._interpreter.rederive()
+        self._follow(code.LOSING, code.REDERIVE)
         self._begin(changes)
-        self._interpreter.run(self._plans, code.GAIN, self.path)
+        self._follow(code.GAINING, code.CLOSE)
 
     def move_to_recursive(self, plan: RulePlan) -> None:
         """Count the instances of a rule as recursive from now on."""

@@ -34,6 +34,8 @@ ASK_PAIR = 4
 ASK_KEY = 5
 ASK_SCHEMA = 6
 ASK_UNSCHEMA = 7
+LOST_ASIDE = 8
+"""Losses that are followed in Python wait: edges of transitive rules, kinds without triples."""
 
 # fields of a plan
 FIRST_STEP = 0
@@ -88,6 +90,13 @@ LOSE = 1
 GIVEN = 2
 """As the source of a run: facts that have not changed."""
 
+# stages of a level, in their order
+OPEN = 0
+LOSING = 1
+REDERIVE = 2
+GAINING = 3
+CLOSE = 4
+
 # fields of the state
 PHASE = 0
 NEXT_PIVOT = 0
@@ -117,6 +126,12 @@ DOOMS_ALL = 20
 """Whether every loss dooms, whatever counters say, as delete-and-rederive without them does."""
 EMPTIED = 23
 """Kinds of triples of which the last one was lost."""
+STAGE = 24
+"""Where in a level the kernel has stopped."""
+LEVELS = 25
+"""How many levels have been opened in the pass under way."""
+TOLD = 29
+"""Rows made by being told."""
 NEGATIVES_AT = 21
 IS_NEGATIVE = 22
 COLLECTED = 30
@@ -127,7 +142,9 @@ EPOCH = 26
 TURNS = 27
 """Plans to run until the next is timed."""
 GIVEN_END = 28
-STATE_FIELDS = 34
+MODE = 34
+"""What is done with the rows that wait in `out`."""
+STATE_FIELDS = 35
 LASTING_FIELDS = (DERIVED, DOOMS_SINGLE, DOOMS_ALL, EPOCH, TURNS)
 """What outlives a change."""
 
@@ -244,6 +261,9 @@ class Machine(NamedTuple):
     """By rule, since the machine was made: its instances, and what they cost."""
     rule_of: NDArray[np.int64]
     """The line of the tally that each row in `out` belongs to."""
+    came: NDArray[np.int64]
+    went: NDArray[np.int64]
+    """The facts that the change has made, and those that it has ended, net, each once."""
 
 
 # Python calls the kernel with two vectors of addresses: the desk, on which everything of a
@@ -253,7 +273,7 @@ CONSEQUENCES_TABLES = (INT_ROWS, ID_ROWS)
 MEMO_TABLES = (INTS, INTS, FLOATS, INT_ROWS)
 MACHINE_TABLES = (
     *(INTS, INTS, INTS, INT_ROWS, IDS, INT_ROWS, IDS, INTS, IDS),
-    *(INTS, INTS, INTS, INTS, INTS, INT_ROWS, INTS),
+    *(INTS, INTS, INTS, INTS, INTS, INT_ROWS, INTS, INTS, INTS),
 )
 ROWS_ON_DESK = 0
 CONSEQUENCES_ON_DESK = ROWS_ON_DESK + length_described(ROWS_TABLES)

@@ -13,6 +13,7 @@ rdfs:subClassOf, a subclass of rdfs:Class) belongs to the schema too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,12 +59,15 @@ MOST_HEADS = OUT_ROWS // 2
 MOST_SCANS = 16
 """After so many scans for the triples of a kind, an index pays."""
 NO_TRIPLES = np.zeros((0, 3), np.int32)
+MakeSchema = Callable[[], Callable[[Ids, Ids], IdDelta]]
+"""Makes an engine that closes the schema, and gives its method to change it."""
 
 
 class SinglePath:
     """The consequences of single triples, for one interpreter.
 
-    `close` changes the engine that closes the schema: triples that come, triples that go.
+    `make_schema` makes an engine that closes the schema, and gives its method to change it:
+    triples that come, triples that go.
     """
 
     def __init__(
@@ -71,13 +75,16 @@ class SinglePath:
         rules: Sequence[Rule],
         interpreter: Interpreter,
         dictionary: Dictionary,
-        close: Callable[[Ids, Ids], IdDelta],
+        make_schema: MakeSchema,
     ) -> None:
         self._interpreter = interpreter
         self._store = interpreter.store
         self._rules = single_rules(rules, dictionary)
-        self._close = close
+        self._make_schema = make_schema
+        self._close = make_schema()
         self._schema = ClosedSchema()
+        self._is_torn = False
+        """Whether the engine of the schema may differ from what is known of it here."""
         self._readers: dict[Lookup, dict[Kind, None]] = {}
         self._schema_kinds = _premise_kinds(rules, dictionary)
         self._heads: dict[Kind, tuple[Symbolic, ...]] = {}
@@ -105,21 +112,35 @@ class SinglePath:
         """The change is made."""
         self._before = None
 
-    def undo(self) -> None:
-        """The change was undone: know what was known before it."""
-        before, self._before = self._before, None
+    def undo(self, epoch: int) -> None:
+        """The change of this number was undone: know what was known before it.
+
+        Where that fails half way, doing it again does it, and the schema is closed anew when
+        it is next needed.
+        """
+        before = self._before
         if before is not None:
-            known = self._closed_over()
-            wanted = before.roots | before.tellers.keys()
-            self._change_schema(self._close(_ids(wanted - known), _ids(known - wanted)))
-            self._schema_kinds, self._by_object = before.kinds, before.by_object
-            self._heads, self._table = before.heads, before.table
-            self._roots, self._tellers, self._told = before.roots, before.tellers, before.told
-        self._table.undo(self._interpreter.epoch - 1)
+            try:
+                self._take_schema_back(before)
+            finally:
+                self._schema_kinds, self._by_object = before.kinds, before.by_object
+                self._heads, self._table = before.heads, before.table
+                self._roots, self._tellers = before.roots, before.tellers
+                self._told, self._before = before.told, None
+        self._table.undo(epoch)
+
+    def _take_schema_back(self, before: _Knowledge) -> None:
+        known = self._closed_over()
+        wanted = before.roots | before.tellers.keys()
+        if known != wanted and not self._is_torn:
+            with suppress(MemoryError):
+                self._reclose(_ids(wanted - known), _ids(known - wanted))
 
     def _keep_before(self) -> None:
         """Before the first change of what is known: keep it for an undo."""
         if self._before is None:
+            if self._is_torn:
+                self._close_anew()
             self._before = _Knowledge(
                 set(self._schema_kinds),
                 dict(self._heads),
@@ -133,6 +154,19 @@ class SinglePath:
     def _closed_over(self) -> set[Symbolic]:
         """The triples that the engine of the schema was told."""
         return self._roots | self._tellers.keys()
+
+    def _reclose(self, told: Ids, untold: Ids) -> tuple[IdDelta, list[Symbolic]]:
+        """Change the closed schema: what that changed, and of the schema's own triples."""
+        self._is_torn = True
+        delta = self._close(told, untold)
+        changed = self._change_schema(delta)
+        self._is_torn = False
+        return delta, changed
+
+    def _close_anew(self) -> None:
+        """Close the schema with an engine that knows nothing yet."""
+        self._close, self._schema = self._make_schema(), ClosedSchema()
+        self._reclose(_ids(self._closed_over()), NO_TRIPLES)
 
     # what the interpreter asks
 
@@ -183,7 +217,7 @@ class SinglePath:
         rows = self._store.find(TRIPLES, triples)
         self._store.cells(TRIPLES)[rows[rows > 0], FLAGS] |= KNOWN_SCHEMA
         self._roots.update(as_triples(triples))
-        self._follow(self._close(triples, NO_TRIPLES))
+        self._follow(triples, NO_TRIPLES)
 
     def _lost_schema(self) -> Ids:
         """All schema triples that are about to be followed as losses."""
@@ -201,17 +235,18 @@ class SinglePath:
         self._roots.difference_update(gone)
         untold = [triple for triple in gone if triple not in self._tellers]
         if untold:
-            self._follow(self._close(NO_TRIPLES, np.array(untold, np.int32)))
+            self._follow(NO_TRIPLES, np.array(untold, np.int32))
 
-    def _follow(self, delta: IdDelta) -> None:
-        """Hand over what the closed schema has gained and lost."""
+    def _follow(self, told: Ids, untold: Ids) -> None:
+        """Change the schema, and hand over what it has gained and lost."""
+        delta, changed = self._reclose(told, untold)
         lost = delta.newly_underived.get(TRIPLES)
         if lost is not None:
             self._interpreter.take(TRIPLES, lost, code.COUNT_SINGLE)
         gained = delta.newly_derived.get(TRIPLES)
         if gained is not None:
             self._interpreter.give(TRIPLES, gained, EDGE | code.COUNT_SINGLE)
-        for kind in self._readers_of(self._change_schema(delta)):
+        for kind in self._readers_of(changed):
             if kind not in self._heads:
                 continue
             if self._table.triples(kind) == 0 and kind != self._asked:
@@ -317,7 +352,7 @@ class SinglePath:
         if new:
             ids = np.array(new, np.int32)
             self._interpreter.give(TRIPLES, ids, EDGE | code.COUNT_SINGLE)
-            self._follow(self._close(ids, NO_TRIPLES))
+            self._follow(ids, NO_TRIPLES)
 
     def _stop_telling(self, kind: Kind, triples: Iterable[Symbolic]) -> None:
         """Take back what a kind told, where no other tells it."""
@@ -334,7 +369,7 @@ class SinglePath:
         self._interpreter.take(TRIPLES, np.array(triples, np.int32), code.COUNT_SINGLE)
         gone = [triple for triple in triples if triple not in self._roots]
         if gone:
-            self._follow(self._close(NO_TRIPLES, np.array(gone, np.int32)))
+            self._follow(NO_TRIPLES, np.array(gone, np.int32))
 
     # triples that were followed already
 

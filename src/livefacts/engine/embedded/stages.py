@@ -15,9 +15,11 @@ from livefacts.engine.embedded.machine import (
     GAINS_AT,
     GAINS_END,
     LASTING_FIELDS,
+    LEVELS,
     LOG_COUNT,
     LOSSES_AT,
     LOSSES_END,
+    MADE,
     STATE_FIELDS,
     machine_on,
     rows_on,
@@ -88,9 +90,11 @@ def rederive(desk: Any) -> Any:
 
 
 @kernel
-def open_level(desk: Any, is_first: Any) -> Any:
+def open_level(desk: Any) -> Any:
     """Before a level: its rules see the facts as they were before the change."""
     rows, machine = rows_on(desk), machine_on(desk)
+    is_first = machine.state[LEVELS] == 0
+    machine.state[LEVELS] += 1
     for i in range(machine.state[GAINS_END]):
         cells = row_address(rows, machine.gains[i] >> 32, machine.gains[i] & LOW)
         flags = np.int64(load_int32(cells, FLAGS))
@@ -161,6 +165,7 @@ def close_pass(desk: Any) -> Any:
         if flags & GONE:
             flags = (flags | DEAD) & ~GONE
         store_int32(cells, FLAGS, np.int32(flags))
+    machine.state[LEVELS] = 0
 
 
 @inlined
@@ -178,10 +183,12 @@ def note_collected(state: Any, field: Any, count: Any, entries: Any) -> Any:
 
 
 @kernel
-def collect(desk: Any, made: Any, ended: Any) -> Any:
-    """List, each once, the facts that the change has made and ended, net."""
+def collect(desk: Any) -> Any:
+    """List, each once, the facts that the change has made and ended, net; False without room."""
     rows, machine = rows_on(desk), machine_on(desk)
-    state = machine.state
+    state, made, ended = machine.state, machine.came, machine.went
+    if state[MADE] > made.shape[0] or state[LOSSES_END] > ended.shape[0]:
+        return False
     count = 0
     for i in range(state[GAINS_END]):
         entry = machine.gains[i]
@@ -202,6 +209,7 @@ def collect(desk: Any, made: Any, ended: Any) -> Any:
             ended[count] = entry
             count += 1
     note_collected(state, COLLECTED + 2, count, ended)
+    return True
 
 
 @kernel

@@ -28,12 +28,14 @@ from livefacts.engine.embedded.machine import (
     LOSE,
     LOSSES_END,
     MADE,
+    MODE,
     NEW,
     NO_RULE,
     OUT_COUNT,
     QUIET,
     REASON_BITS,
     SINGLE_RULES,
+    TOLD,
     machine_on,
     rows_on,
 )
@@ -356,10 +358,15 @@ def store_out(rows: Any, machine: Any, width: Any, mode: Any) -> Any:
 def change_facts(desk: Any, mode: Any, relation: Any, facts: Any, support: Any, first: Any) -> Any:
     """Give or take a reason for facts from number `first` on; returns how far there was room.
 
-    The buffer must be empty.
+    What waits in the buffer comes first.
     """
     rows, machine = rows_on(desk), machine_on(desk)
+    state = machine.state
     width = machine.out.shape[0] // OUT_ROWS
+    if state[OUT_COUNT] and not store_out(rows, machine, width, state[MODE]):
+        return first
+    state[MODE] = mode
+    made = state[MADE]
     line = SINGLE_RULES if support & COUNT_SINGLE else NO_RULE
     count = facts.shape[0]
     columns = facts.shape[1]
@@ -372,18 +379,11 @@ def change_facts(desk: Any, mode: Any, relation: Any, facts: Any, support: Any, 
             machine.rule_of[i - first] = line
             for j in range(columns):
                 machine.out[at + 2 + j] = facts[i, j]
-        machine.state[OUT_COUNT] = end - first
+        state[OUT_COUNT] = end - first
         if not store_out(rows, machine, width, mode):
-            machine.state[OUT_COUNT] = 0
-            return first
+            state[OUT_COUNT] = 0
+            break
         first = end
+    if support & ASSERTED:
+        state[TOLD] += state[MADE] - made
     return first
-
-
-@kernel
-def store_waiting(desk: Any, mode: Any) -> Any:
-    """Store what the buffer still holds; False if there is no room."""
-    machine = machine_on(desk)
-    if machine.state[OUT_COUNT] == 0:
-        return True
-    return store_out(rows_on(desk), machine, machine.out.shape[0] // OUT_ROWS, mode)

@@ -6,21 +6,26 @@ fact the support that the pipeline would have found, so that it can go on from t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 
+from livefacts.engine.spark.closing import constants_of
 from livefacts.engine.spark.consequences import fact_table, in_order, make_table, summed
 from livefacts.engine.spark.encode import Encoding, Texts, encode_numbers
 from livefacts.engine.spark.exchange import bucket_of
-from livefacts.engine.spark.ingest import bucket_files, encoding_of, term_writes
+from livefacts.engine.spark.graphs import DEFAULT, quads_at, told_by_default, write_quads
+from livefacts.engine.spark.ingest import MOST_SALTS, bucket_files, encoding_of, term_writes
 from livefacts.engine.spark.live import Live, ToldTriples
 from livefacts.engine.spark.schema import NotSingleError, SchemaCloser, follows_single_triples
 from livefacts.engine.spark.tables import (
     CHANGES,
+    GRAPHS,
     OVERWRITE,
+    PREDICATE_CHANGES,
     PREDICATES_TABLE,
     RULES,
     SCHEMAS,
@@ -46,11 +51,31 @@ SINGLE, GENERAL = "single triples", "joins"
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What a knowledge base tells: a program, and facts by shape in a dictionary's numbers."""
+    """What a knowledge base tells: a program, and facts by shape in a dictionary's numbers.
+
+    `facts` are those of the default graph; `quads` are triples and the named graphs that
+    tell them.
+    """
 
     commit: Commit
     program: Program
     facts: dict[int, Ids]
+    quads: Ids
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What is written: a program, facts told and derived, and which graphs tell triples.
+
+    `quads` are triples that named graphs tell, each with its graph; `shared` are those of
+    them that the default graph tells, too.
+    """
+
+    program: Program
+    told: Facts
+    derived: Facts
+    quads: Ids
+    shared: Ids
 
 
 def read_base(base: KnowledgeBase, dictionary: Dictionary) -> Stored:
@@ -64,11 +89,14 @@ def read_base(base: KnowledgeBase, dictionary: Dictionary) -> Stored:
     ids, numbers = _numbered(base, commit, dictionary)
     buckets = bucket_files(base, commit, int(base.settings["buckets"]))
     told = np.concatenate([bucket.read_told() for bucket in buckets])
-    facts = {TRIPLES: numbers[np.searchsorted(ids, told)]}
+    quads = quads_at(base, commit)
+    facts = {TRIPLES: numbers[np.searchsorted(ids, told_by_default(told, quads))]}
+    named = numbers[np.searchsorted(ids, quads[quads[:, 3] != DEFAULT])].reshape(-1, 4)
     for shape, rows in _told_predicates(base, commit).items():
         facts[shape] = numbers[np.searchsorted(ids, rows)]
     texts = base.read(RULES, commit)["text"].to_pylist()
-    return Stored(commit, rulefile.parse("\n".join(texts)) if texts else Program(), facts)
+    program = rulefile.parse("\n".join(texts)) if texts else Program()
+    return Stored(commit, program, facts, named)
 
 
 def _numbered(base: KnowledgeBase, commit: Commit, dictionary: Dictionary) -> tuple[HashIds, Ids]:
@@ -84,35 +112,35 @@ def _numbered(base: KnowledgeBase, commit: Commit, dictionary: Dictionary) -> tu
 
 
 def _told_predicates(base: KnowledgeBase, commit: Commit) -> dict[int, HashIds]:
-    found: dict[int, list[list[int]]] = {}
-    for row in base.read(PREDICATES_TABLE, commit).to_pylist():
-        if row["told"] > 0:
-            fact = [row["pred"], *row["arguments"]]
+    told: Counter[tuple[int, ...]] = Counter()
+    for table in (PREDICATES_TABLE, PREDICATE_CHANGES):
+        for row in base.read(table, commit).to_pylist():
+            told[row["pred"], *row["arguments"]] += row["told"]
+    found: dict[int, list[tuple[int, ...]]] = {}
+    for fact, count in told.items():
+        if count > 0:
             found.setdefault(len(fact), []).append(fact)
     return {shape: np.array(rows, np.int64) for shape, rows in found.items()}
 
 
-def write_base(
-    base: KnowledgeBase,
-    start: Commit,
-    program: Program,
-    dictionary: Dictionary,
-    told: Facts,
-    derived: Facts,
-) -> Commit:
+def write_base(base: KnowledgeBase, start: Commit, dictionary: Dictionary, state: State) -> Commit:
     """Write told facts and conclusions as the next commit."""
-    encoding, ids = _settled(base, start, dictionary, [*told.values(), *derived.values()])
-    hashed = {shape: ids.of(rows) for shape, rows in told.items()}
-    others = {shape: ids.of(rows) for shape, rows in derived.items()}
-    triples, path = _supported(program, encoding, hashed[TRIPLES], others[TRIPLES])
+    constants = dictionary.encode(constants_of(state.program.rules))
+    facts = [*state.told.values(), *state.derived.values(), state.quads, constants]
+    encoding, ids = _settled(base, start, dictionary, facts)
+    hashed = {shape: ids.of(rows) for shape, rows in state.told.items()}
+    others = {shape: ids.of(rows) for shape, rows in state.derived.items()}
+    triples, path = _supported(state.program, encoding, hashed[TRIPLES], others[TRIPLES])
     writes = {
         TRIPLES_TABLE: Write(tuple(_fact_files(base, triples)), OVERWRITE),
         PREDICATES_TABLE: Write((_predicate_file(base, hashed, others),), OVERWRITE),
-        RULES: Write((_rules_file(base, start, program),), OVERWRITE),
+        RULES: Write((_rules_file(base, start, state.program),), OVERWRITE),
+        **_graph_writes(base, start, ids.of(state.quads), ids.of(state.shared)),
         **term_writes(base, ids.new, encoding),
     }
-    if CHANGES in start.versions:
-        writes[CHANGES] = Write((), OVERWRITE)
+    for table in (CHANGES, PREDICATE_CHANGES):
+        if table in start.versions:
+            writes[table] = Write((), OVERWRITE)
     notes = {"closed": True, "path": path}
     return base.publish(start, "checkpoint", writes, notes=notes)
 
@@ -136,19 +164,30 @@ def _settled(
     encoding = encoding_of(base, start)
     numbers = np.unique(np.concatenate([rows.reshape(-1) for rows in facts])).astype(np.int32)
     assert not len(numbers) or numbers[0] >= 0, "facts are in numbers of the dictionary"
-    terms = encode_numbers(numbers, dictionary, encoding)
-    texts = terms.texts.to_pylist()
     live = Live(bucket_files(base, start, int(base.settings["buckets"])))
-    known = live.texts(terms.ids)
-    new: dict[int, str] = {}
-    for number, text in zip(terms.ids.tolist(), texts, strict=True):
-        owner = known.get(number) or new.setdefault(number, text)
-        if owner != text:
-            raise LivefactsError(
-                f"{text} has the hash of {owner}",
-                hint="ingest it with the pipeline, which gives it another id",
-            )
-    return encoding, _Hashes(numbers, terms, new)
+    for salt in range(1, MOST_SALTS):
+        terms = encode_numbers(numbers, dictionary, encoding)
+        owners = live.texts(terms.ids)
+        known = set(owners)
+        pairs = list(zip(terms.ids.tolist(), terms.texts.to_pylist(), strict=True))
+        clashing = [text for id, text in pairs if owners.setdefault(id, text) != text]
+        if not clashing:
+            new = {id: text for id, text in pairs if id not in known}
+            return encoding, _Hashes(numbers, terms, new)
+        salted = {text: encoding.id_of(text, salt) for text in clashing}
+        encoding = replace(encoding, exceptions={**encoding.exceptions, **salted})
+    raise LivefactsError("too many terms have the same hash", hint="please report this")
+
+
+def _graph_writes(
+    base: KnowledgeBase, start: Commit, quads: HashIds, shared: HashIds
+) -> dict[str, Write]:
+    """Which graphs tell which triples, in place of what was there."""
+    if not len(quads):
+        return {GRAPHS: Write((), OVERWRITE)} if GRAPHS in start.versions else {}
+    default = np.column_stack([shared, np.full(len(shared), DEFAULT, np.int64)])
+    rows = np.concatenate([quads.reshape(-1, 4), default.reshape(-1, 4)])
+    return {GRAPHS: Write((write_quads(base, start.seq + 1, rows),), OVERWRITE)}
 
 
 def _supported(

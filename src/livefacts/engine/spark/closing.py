@@ -22,10 +22,13 @@ from livefacts.engine.spark.ingest import (
     Ingest,
     bucket_files,
     encoding_of,
+    fact_files,
     term_writes,
 )
 from livefacts.engine.spark.reports import Report
+from livefacts.engine.spark.resuming import Kept, key_of, resumable
 from livefacts.engine.spark.schema import ClosedSchema, SchemaCloser
+from livefacts.engine.spark.settling import keep_told
 from livefacts.engine.spark.stages import (
     Bucket,
     FollowJob,
@@ -40,6 +43,8 @@ from livefacts.engine.spark.stages import (
 from livefacts.engine.spark.tables import (
     CHANGES,
     OVERWRITE,
+    PREDICATE_CHANGES,
+    PREDICATES_TABLE,
     RULES,
     SCHEMAS,
     TRIPLES_TABLE,
@@ -116,39 +121,59 @@ def materialize_single(work: Ingest, program: Program, batch: str) -> Report:
         )
         schema = close_schema(work, program.rules, encoding, buckets)
         stage.rows = len(schema.told) + len(schema.derived)
-    published = _published(work, schema, buckets)
-    figures = {
-        "told": sum(each.told for each in published),
-        "derived": sum(each.derived for each in published),
-    }
-    with work.stages.stage("commit"):
-        writes = {
-            TRIPLES_TABLE: Write(tuple(each.file for each in published), OVERWRITE),
-            RULES: rules_write(work, program),
-            **term_writes(work.base, terms, encoding),
+    key = key_of("materialize", work.start, work.buckets, write_program(program))
+    with resumable(work.base, key) as kept:
+        published = _published(work, schema, buckets, kept)
+        figures = {
+            "told": sum(each.told for each in published),
+            "derived": sum(each.derived for each in published),
         }
-        if CHANGES in work.start.versions:
-            writes[CHANGES] = Write((), OVERWRITE)
-        notes = {**figures, "closed": True, "path": SINGLE}
-        commit = work.base.publish(work.start, "materialize", writes, batch=batch, notes=notes)
+        with work.stages.stage("commit"):
+            writes = {
+                TRIPLES_TABLE: Write(tuple(each.file for each in published), OVERWRITE),
+                RULES: rules_write(work, program),
+                **term_writes(work.base, terms, encoding),
+                **_without_other_conclusions(work, buckets),
+            }
+            if CHANGES in work.start.versions:
+                writes[CHANGES] = Write((), OVERWRITE)
+            notes = {**figures, "closed": True, "path": SINGLE}
+            commit = work.base.publish(work.start, "materialize", writes, batch=batch, notes=notes)
     return Report(commit.seq, "materialize", figures, tuple(work.stages.done))
 
 
-def _published(work: Ingest, schema: ClosedSchema, buckets: Sequence[Bucket]) -> list[Published]:
+def _without_other_conclusions(work: Ingest, buckets: Sequence[Bucket]) -> dict[str, Write]:
+    """Rules of single triples conclude no predicate facts: those of rules before them go."""
+    if PREDICATES_TABLE not in work.start.versions or work.start.notes.get("path") == SINGLE:
+        return {}
+    task = partial(keep_told, work.base.path, fact_files(work))
+    files = [file for file in run_tasks(work.session, task, buckets, "predicate facts") if file]
+    writes = {PREDICATES_TABLE: Write(tuple(files), OVERWRITE)}
+    if PREDICATE_CHANGES in work.start.versions:
+        writes[PREDICATE_CHANGES] = Write((), OVERWRITE)
+    return writes
+
+
+def _published(
+    work: Ingest, schema: ClosedSchema, buckets: Sequence[Bucket], kept: Kept
+) -> list[Published]:
     """Conclusions that leave their bucket are exchanged; then each bucket is written."""
     own, away = map(make_table, split_heads(schema.heads))
     derived = np.array(sorted(schema.derived), np.int64).reshape(-1, 3)
-    with work.base.exchange() as folder:
-        with work.stages.stage("close") as stage:
-            following = partial(follow_bucket, FollowJob(away, folder))
-            found = run_tasks(work.session, following, buckets if len(away) else [], stage.name)
-            stage.rows = sum(rows for _, rows in found)
-        with work.stages.stage("publish") as stage:
-            files = tuple(name for name, _ in found)
-            publishing = partial(publish_bucket, PublishJob(work.base.path, own, files, derived))
-            published = run_tasks(work.session, publishing, buckets, stage.name)
-            stage.rows = sum(each.file.rows for each in published)
-            stage.bytes = sum(each.file.size for each in published)
+    with work.stages.stage("close") as stage:
+        following = partial(follow_bucket, FollowJob(away, kept.folder))
+        chosen = buckets if len(away) else []
+        run = partial(run_tasks, work.session, following, chosen, stage.name)
+        found = kept.results(stage, run, lambda each: [each.file])
+        stage.rows = sum(each.rows for each in found)
+    with work.stages.stage("publish") as stage:
+        files = tuple(each.file for each in found)
+        publishing = partial(publish_bucket, PublishJob(work.base.path, own, files, derived))
+        run_all = partial(run_tasks, work.session, publishing, buckets, stage.name)
+        facts = work.base.path / TRIPLES_TABLE
+        published = kept.results(stage, run_all, lambda each: [facts / each.file.name])
+        stage.rows = sum(each.file.rows for each in published)
+        stage.bytes = sum(each.file.size for each in published)
     return published
 
 

@@ -23,6 +23,7 @@ from livefacts.store.hashrows import (
     Kinds,
     added_up,
     conclusions,
+    order_by_bucket,
     ordered,
 )
 from livefacts.store.xxhash import HashIds
@@ -136,6 +137,14 @@ def summed(facts: pa.Table) -> pa.Table:
 def in_order(facts: pa.Table) -> pa.Table:
     """Facts in the order of their ids, in which they are looked up."""
     return table_of(ordered(columns_of(facts)))
+
+
+def compile_kernels() -> None:
+    """Compile here, once, what every worker would otherwise compile at the same time."""
+    table = make_table({(8, None): [((SUBJECT, 0), (CONSTANT, 16), (OBJECT, 0))]})
+    ids = np.array([24, 8], np.int64)
+    added_up(followed(table, (ids, ids, ids)))
+    order_by_bucket(np.zeros(2, np.uint16), 1)
 
 
 def fact_table(triples: HashIds, support: int, told: int) -> pa.Table:

@@ -1,9 +1,7 @@
-"""Encoding in tasks: a split of text becomes rows of 64-bit ids and the texts of its terms.
+"""Encoding: terms become 64-bit ids that need no table, wherever it happens.
 
-A split is read into a dictionary of its own, as the embedded engine reads, so that each
-different term is hashed once; its rows then take the hashes in place of its numbers.
-What cannot be read is rejected with file, line and reason.  A file that cannot be read to
-its end is left out as a whole, and the others are not lost with it.
+Texts are read into a dictionary first, as the embedded engine reads, so that each different
+term is hashed once; rows then take the hashes in place of its numbers.
 
 Where two texts have the same hash, all but one of them are exceptions: they have an id of
 their own, which every task is told.
@@ -11,24 +9,18 @@ their own, which every task is told.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyoxigraph import RdfFormat
 
-from livefacts.engine.spark.splits import RangeStream, Split
-from livefacts.errors import InputError
 from livefacts.model.facts import Term
 from livefacts.store.dictionary import Dictionary, Ids
-from livefacts.store.ntriples import BadLine, StatementReader
 from livefacts.store.termtable import INLINE_FIRST
 from livefacts.store.xxhash import KIND_BITS, HashIds, hashes, id_of_text, kind_of_text, term_ids
-from livefacts.syntax.rdf import format_of, read_rows
-from livefacts.syntax.rejects import Reject, Rejects
 
 ALL_BITS = 64 - KIND_BITS
 NO_TRIPLES = np.zeros((0, 3), np.int64)
@@ -54,68 +46,26 @@ class Texts(NamedTuple):
     texts: pa.LargeStringArray
 
 
-@dataclass(frozen=True, slots=True)
-class Encoded:
-    """What a task has read: triples, terms, rejects, and how many lines there were."""
-
-    triples: HashIds
-    terms: Texts
-    rejects: tuple[Reject, ...] = ()
-    lines: int = 0
-
-
-def encode_split(split: Split, encoding: Encoding) -> Encoded:
-    """Read and encode one split."""
-    dictionary, rejects = Dictionary(), Rejects()
-    try:
-        rows, lines = _read(split, dictionary, rejects)
-    except (InputError, OSError) as error:
-        reason = error.message if isinstance(error, InputError) else str(error.strerror)
-        left_out = Reject(split.path, 0, 0, f"{reason}; the file was left out", "")
-        return Encoded(NO_TRIPLES, _no_texts(), (left_out,))
-    triples, terms = encode_rows(rows, dictionary, encoding)
-    return Encoded(triples, terms, tuple(rejects.kept), lines)
-
-
-def _read(split: Split, dictionary: Dictionary, rejects: Rejects) -> tuple[Ids, int]:
-    """The rows of a split in the numbers of a dictionary, and how many lines were read."""
-    if split.is_whole:
-        batches = read_rows(
-            split.path, dictionary, format=split.format, scope=split.scope, rejects=rejects
-        )
-        return _joined(batch.rows for batch in batches), 0
-    stream = RangeStream(split)
-    reader = StatementReader(
-        dictionary,
-        scope=split.scope,
-        quads=format_of(split.path, split.format) == RdfFormat.N_QUADS,
-        on_bad_line=lambda bad: rejects.add(_rejected(split.path, bad)),
-    )
-    try:
-        return _joined(batch.rows for batch in reader.read(stream)), reader.lines
-    finally:
-        stream.close()
-
-
-def _rejected(path: str, bad: BadLine) -> Reject:
-    return Reject(path, bad.line, bad.column, bad.reason, bad.text)
-
-
-def _joined(batches: Iterable[Ids]) -> Ids:
-    found = list(batches)
-    return np.concatenate(found) if found else np.zeros((0, 3), np.int32)
-
-
 def encode_rows(rows: Ids, dictionary: Dictionary, encoding: Encoding) -> tuple[HashIds, Texts]:
     """Rows of a dictionary's numbers in hash ids, and all terms of the dictionary."""
-    inline = np.unique(rows[rows >= INLINE_FIRST])
+    (encoded,), terms = encode_all([rows], dictionary, encoding)
+    return encoded, terms
+
+
+def encode_all(
+    parts: Sequence[Ids], dictionary: Dictionary, encoding: Encoding
+) -> tuple[list[HashIds], Texts]:
+    """Several arrays of numbers in hash ids, and all terms of the dictionary."""
+    inline = np.unique(np.concatenate([rows[rows >= INLINE_FIRST] for rows in parts]))
     count = len(dictionary)
     numbers = np.concatenate([np.arange(count, dtype=np.int32), inline])
     terms = encode_numbers(numbers, dictionary, encoding)
     if not len(inline):
-        return terms.ids[rows], terms
-    places = np.where(rows < INLINE_FIRST, rows, count + np.searchsorted(inline, rows))
-    return terms.ids[places], terms
+        return [terms.ids[rows] for rows in parts], terms
+    places = [
+        np.where(rows < INLINE_FIRST, rows, count + np.searchsorted(inline, rows)) for rows in parts
+    ]
+    return [terms.ids[each] for each in places], terms
 
 
 def encode_numbers(numbers: Ids, dictionary: Dictionary, encoding: Encoding) -> Texts:
@@ -143,10 +93,6 @@ def _with_exceptions(ids: HashIds, texts: pa.LargeStringArray, encoding: Encodin
     for place in np.flatnonzero(np.isin(ids, suspects)).tolist():
         ids[place] = encoding.exceptions.get(texts[place].as_py(), ids[place])
     return ids
-
-
-def _no_texts() -> Texts:
-    return Texts(np.zeros(0, np.int64), pa.array([], pa.large_string()))
 
 
 def clashes(ids: HashIds, texts: pa.LargeStringArray) -> dict[int, list[str]]:

@@ -7,7 +7,6 @@ runs twice does no harm.  The folder has to be on a file system that all executo
 
 from __future__ import annotations
 
-import os
 import uuid
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -79,13 +78,6 @@ def read_bucket(files: Iterable[str], bucket: int, schema: pa.Schema) -> pa.Tabl
     """The rows of one bucket in all of these files."""
     batches = [pa.ipc.open_file(pa.memory_map(name)).get_batch(bucket) for name in files]
     return pa.Table.from_batches(batches, schema=schema)
-
-
-def remove_files(names: Iterable[str]) -> None:
-    """Remove files that nobody needs any more."""
-    for name in names:
-        if os.path.exists(name):
-            os.remove(name)
 
 
 def as_columns(rows: HashIds, names: str) -> dict[str, Any]:

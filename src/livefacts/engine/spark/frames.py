@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from livefacts.engine.spark.tables import (
     CHANGES,
+    GRAPHS,
     PREDICATES_TABLE,
     REJECTS,
     SCHEMAS,
@@ -114,6 +115,21 @@ def decoded_arguments(facts: DataFrame, terms: DataFrame) -> DataFrame:
     listed = texts.groupBy(*keys).agg(F.array_sort(F.collect_list("_one")).alias("_all"))
     present = F.filter(F.col("_all.text"), lambda text: text.isNotNull())
     return listed.select("name", present.alias("arguments"), "told")
+
+
+def graphs_frame(session: SparkSession, base: KnowledgeBase, commit: Commit) -> DataFrame:
+    """The triples that named graphs tell, and all graphs that tell them: s, p, o, g."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    quads = frame(session, base, GRAPHS, commit).groupBy(*KEYS, "g")
+    return quads.agg(F.sum("sign").alias("sign")).where("sign > 0").drop("sign")
+
+
+def decoded_graphs(quads: DataFrame, terms: DataFrame) -> DataFrame:
+    """The same with the texts of their terms; null for the default graph."""
+    texts = terms.select(terms["id"].alias("_graph"), terms["text"].alias("_text"))
+    named = quads.join(texts, quads["g"] == texts["_graph"], "left").drop("g", "_graph")
+    return decoded(named.withColumnRenamed("_text", "g"), terms)
 
 
 def terms_frame(session: SparkSession, base: KnowledgeBase, commit: Commit) -> DataFrame:

@@ -7,37 +7,44 @@ become exceptions with ids of their own, and the splits are read once more.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from livefacts.engine.spark.encode import Encoding
-from livefacts.engine.spark.exchange import bucket_of, remove_files, run_tasks
-from livefacts.engine.spark.reports import Report, Stages
-from livefacts.engine.spark.splits import Split
-from livefacts.engine.spark.stages import (
-    Bucket,
+from livefacts.engine.spark.exchange import bucket_of, run_tasks
+from livefacts.engine.spark.reports import Report, Stage, Stages
+from livefacts.engine.spark.resuming import Kept, input_of, key_of, resumable
+from livefacts.engine.spark.settling import (
+    FactFiles,
+    Files,
     Read,
     ReadJob,
     Settled,
     SettleJob,
     read_split,
     settle_bucket,
+    settle_predicates,
 )
+from livefacts.engine.spark.splits import Split
+from livefacts.engine.spark.stages import Bucket
 from livefacts.engine.spark.tables import (
     CHANGES,
     EXCEPTIONS,
+    GRAPHS,
     OVERWRITE,
+    PREDICATE_CHANGES,
+    PREDICATES_TABLE,
     REJECTS,
     SCHEMAS,
     TERMS,
     TRIPLES_TABLE,
     Commit,
+    DataFile,
     KnowledgeBase,
     Write,
     by_bucket,
@@ -50,6 +57,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MOST_SALTS = 64
+MOST_HINTS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,62 +83,129 @@ def bucket_files(base: KnowledgeBase, commit: Commit, buckets: int) -> list[Buck
     """The files of every bucket at a commit."""
     facts = by_bucket(base.files(TRIPLES_TABLE, commit), buckets)
     terms = by_bucket(base.files(TERMS, commit), buckets)
+    graphs = by_bucket(base.files(GRAPHS, commit), buckets)
     changes = tuple(base.files(CHANGES, commit))
     return [
-        Bucket(number, buckets, tuple(facts[number]), changes, tuple(terms[number]))
-        for number in range(buckets)
+        Bucket(number, buckets, tuple(each), changes, tuple(named), tuple(told))
+        for number, (each, named, told) in enumerate(zip(facts, terms, graphs, strict=True))
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What was read and settled; the file of predicate facts of each bucket that has some."""
+
+    reads: list[Read]
+    settled: list[Settled]
+    others: list[DataFile] | None
+    encoding: Encoding
+
+    def figures(self) -> dict[str, int]:
+        return {
+            "read": sum(read.rows for read in self.reads),
+            "told": sum(each.told for each in self.settled)
+            + sum(file.rows for file in self.others or ()),
+            "rejected": sum(read.rejected or bool(read.failure) for read in self.reads),
+        }
 
 
 def ingest(work: Ingest, splits: Sequence[Split], batch: str) -> Report:
     """Ingest splits; one commit."""
     before = encoding_of(work.base, work.start)
-    with work.base.exchange() as folder:
-        reads, settled, encoding = _settled(work, splits, before, folder)
-    rejects = _placed(reads)
-    _refuse_nothing(reads, rejects)
-    figures = {
-        "read": sum(read.rows for read in reads),
-        "told": sum(each.told for each in settled),
-        "rejected": len(rejects),
-    }
-    with work.stages.stage("commit"):
-        commit = work.base.publish(
-            work.start,
-            "ingest",
-            _writes(work, settled, rejects, encoding),
-            batch=batch,
-            notes={"buckets": work.buckets, "told": figures["told"], "closed": False},
-        )
-    return Report(commit.seq, "ingest", figures, tuple(work.stages.done), _hints(rejects))
+    key = key_of(
+        "ingest", work.start, work.buckets, sorted(before.exceptions.items()), input_of(splits)
+    )
+    with resumable(work.base, key) as kept:
+        taken = _taken(work, splits, before, kept)
+        rejects, figures = placed(taken.reads), taken.figures()
+        if rejects and not figures["read"]:
+            raise InputError(
+                f"nothing could be read: {rejects[0]}", hint="are these files in the right format?"
+            )
+        with work.stages.stage("commit"):
+            commit = work.base.publish(
+                work.start,
+                "ingest",
+                _writes(work, taken, rejects),
+                batch=batch,
+                notes={"buckets": work.buckets, "told": figures["told"], "closed": False},
+            )
+    hints = tuple(_hints(taken.reads, rejects))
+    return Report(commit.seq, "ingest", figures, tuple(work.stages.done), hints)
 
 
-def _settled(
-    work: Ingest, splits: Sequence[Split], encoding: Encoding, folder: Path
-) -> tuple[list[Read], list[Settled], Encoding]:
+def _taken(work: Ingest, splits: Sequence[Split], encoding: Encoding, kept: Kept) -> Taken:
     """Read and settle until no two terms have the same id."""
+    buckets = bucket_files(work.base, work.start, work.buckets)
     for salt in range(1, MOST_SALTS):
-        with work.stages.stage("parse and encode") as stage:
-            reading = partial(read_split, ReadJob(encoding, folder, work.buckets))
-            reads = run_tasks(work.session, reading, splits, stage.name)
-            stage.rows = sum(read.rows for read in reads)
-            stage.bytes = sum(split.size() for split in splits)
-        with work.stages.stage("deduplicate, dictionary") as stage:
-            triples = tuple(read.triples for read in reads)
-            terms = tuple(read.terms for read in reads)
-            settling = partial(settle_bucket, SettleJob(work.base.path, triples, terms))
-            buckets = bucket_files(work.base, work.start, work.buckets)
-            settled = run_tasks(work.session, settling, buckets, stage.name)
-            stage.rows = sum(each.told for each in settled)
-            stage.bytes = sum(f.size for each in settled for f in (each.facts, each.terms) if f)
-        remove_files([*triples, *terms])
+        again = f", again ({salt})" if salt > 1 else ""
+        with work.stages.stage(f"parse and encode{again}") as stage:
+            reads = _read(work, splits, ReadJob(encoding, kept.folder, work.buckets), stage, kept)
+        files = sum((read.files for read in reads), Files())
+        job = SettleJob(work.base.path, files, work.start.seq + 1)
+        with work.stages.stage(f"deduplicate, dictionary{again}") as stage:
+            settled = _settled(work, job, buckets, stage, kept)
         found = [clash for each in settled for clash in each.clashes]
         if not found:
-            return reads, settled, encoding
+            return Taken(reads, settled, _settled_predicates(work, job, buckets), encoding)
         encoding = _with_exceptions(encoding, found, salt)
     raise InputError(
         "too many terms have the same hash", hint="this should not happen: please report it"
     )
+
+
+def _read(
+    work: Ingest, splits: Sequence[Split], job: ReadJob, stage: Stage, kept: Kept
+) -> list[Read]:
+    run = partial(run_tasks, work.session, partial(read_split, job), splits, stage.name)
+    reads = without_failed(kept.results(stage, run, lambda read: read.files.names()))
+    stage.rows = sum(read.rows for read in reads)
+    stage.bytes = sum(split.size() for split in splits)
+    return reads
+
+
+def _settled(
+    work: Ingest, job: SettleJob, buckets: Sequence[Bucket], stage: Stage, kept: Kept
+) -> list[Settled]:
+    run = partial(run_tasks, work.session, partial(settle_bucket, job), buckets, stage.name)
+    settled = kept.results(stage, run, lambda each: each.paths(work.base.path))
+    stage.rows = sum(each.told for each in settled)
+    stage.bytes = sum(f.size for each in settled for f in (each.facts, each.terms) if f)
+    return settled
+
+
+def _settled_predicates(
+    work: Ingest, job: SettleJob, buckets: Sequence[Bucket]
+) -> list[DataFile] | None:
+    """The files of predicate facts in place of those before; None if none were read."""
+    if not job.files.others:
+        return None
+    with work.stages.stage("predicate facts") as stage:
+        task = partial(settle_predicates, job, fact_files(work))
+        files = [file for file in run_tasks(work.session, task, buckets, stage.name) if file]
+        stage.rows, stage.bytes = sum(f.rows for f in files), sum(f.size for f in files)
+    return files
+
+
+def fact_files(work: Ingest) -> FactFiles:
+    """The files of predicate facts that a change starts from."""
+    facts, changes = (
+        tuple(work.base.files(table, work.start)) for table in (PREDICATES_TABLE, PREDICATE_CHANGES)
+    )
+    return FactFiles(facts, changes)
+
+
+def without_failed(reads: Sequence[Read]) -> list[Read]:
+    """What was read, without the files of which some part could not be read."""
+    failures: dict[str, Read] = {}
+    for read in reads:
+        if read.failure:
+            failures.setdefault(read.split.path, read)
+    return [
+        read
+        for read in reads
+        if read.split.path not in failures or read is failures[read.split.path]
+    ]
 
 
 def _with_exceptions(
@@ -147,47 +222,49 @@ def _with_exceptions(
     return replace(encoding, exceptions=exceptions)
 
 
-def _placed(reads: Sequence[Read]) -> list[Reject]:
+def placed(reads: Sequence[Read]) -> list[Reject]:
     """The rejects of all splits; lines are counted from the beginning of their file."""
-    found, lines = [], dict[str, int]()
+    found: list[Reject] = []
+    lines: dict[str, int] = {}
     for read in reads:
-        before = lines.get(read.split.path, 0)
+        path = read.split.path
+        before = lines.get(path, 0)
         found += [
             replace(each, line=each.line + before) if each.line else each for each in read.rejects
         ]
-        lines[read.split.path] = before + read.lines
+        if read.failure:
+            found.append(Reject(path, 0, 0, f"{read.failure}; the file was left out", ""))
+        lines[path] = before + read.lines
     return found
 
 
-def _refuse_nothing(reads: Sequence[Read], rejects: Sequence[Reject]) -> None:
-    if rejects and not any(read.rows for read in reads):
-        raise InputError(
-            f"nothing could be read: {rejects[0]}", hint="are these files in the right format?"
-        )
+def _hints(reads: Sequence[Read], rejects: Sequence[Reject]) -> Iterator[str]:
+    yield from [str(reject) for reject in rejects if not reject.line][:MOST_HINTS]
+    more = sum(read.rejected - len(read.rejects) for read in reads)
+    if more:
+        yield f"{more:,} more lines were rejected than are listed: the first of each part are"
 
 
-def _hints(rejects: Sequence[Reject]) -> tuple[str, ...]:
-    left_out = [str(reject) for reject in rejects if not reject.line]
-    return tuple(left_out[:10])
-
-
-def _writes(
-    work: Ingest,
-    settled: Sequence[Settled],
-    rejects: Sequence[Reject],
-    encoding: Encoding,
-) -> dict[str, Write]:
+def _writes(work: Ingest, taken: Taken, rejects: Sequence[Reject]) -> dict[str, Write]:
     path, seq = work.base.path, work.start.seq + 1
+    settled = taken.settled
     facts = tuple(each.facts for each in settled if each.facts)
     terms = tuple(each.terms for each in settled if each.terms)
+    graphs = tuple(each.graphs for each in settled if each.graphs)
     writes = {TRIPLES_TABLE: Write(facts, OVERWRITE)}
     if terms:
         writes[TERMS] = Write(terms)
+    if graphs:
+        writes[GRAPHS] = Write(graphs)
     if CHANGES in work.start.versions:
         writes[CHANGES] = Write((), OVERWRITE)
+    if taken.others is not None:
+        writes[PREDICATES_TABLE] = Write(tuple(taken.others), OVERWRITE)
+        if PREDICATE_CHANGES in work.start.versions:
+            writes[PREDICATE_CHANGES] = Write((), OVERWRITE)
     if rejects:
         writes[REJECTS] = Write((write_file(path / REJECTS, _reject_table(seq, rejects)),))
-    return writes | exception_writes(work.base, encoding)
+    return writes | exception_writes(work.base, taken.encoding)
 
 
 def term_writes(

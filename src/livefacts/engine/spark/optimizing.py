@@ -7,20 +7,29 @@ removed: those of versions that were let go, and those of changes that were cut 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
+import pyarrow as pa
+
 from livefacts.engine.spark.exchange import run_tasks
+from livefacts.engine.spark.frames import frame
+from livefacts.engine.spark.graphs import quads_at, write_quads
 from livefacts.engine.spark.ingest import Ingest, bucket_files
 from livefacts.engine.spark.reports import Report
+from livefacts.engine.spark.resuming import forget
 from livefacts.engine.spark.stages import TERM_COLUMNS, Bucket, compact_bucket
 from livefacts.engine.spark.tables import (
     CHANGES,
     COMMITS,
     COMPACT,
+    GRAPHS,
     OLDEST,
     OVERWRITE,
+    PREDICATE_CHANGES,
+    PREDICATES_TABLE,
     SCHEMAS,
     TERMS,
     TRIPLES_TABLE,
@@ -33,15 +42,22 @@ from livefacts.engine.spark.tables import (
 from livefacts.engine.spark.vacuum import Removed, vacuum
 from livefacts.errors import InputError
 
-IN_BUCKETS = (TRIPLES_TABLE, TERMS)
-"""Tables whose files are by bucket: Delta must not put them together."""
+FOLDED = (TRIPLES_TABLE, TERMS, CHANGES, PREDICATE_CHANGES, GRAPHS)
+"""Tables whose files are by bucket, or whose rows add up: Delta must not put them together."""
+MADE = "name string, size long, rows long, written long"
 
 
 def optimize(work: Ingest, keep: int | None = None) -> Report:
     """Put everything in order; of versions, the last `keep` stay readable, or all of them."""
     if keep is not None and keep < 1:
         raise InputError(f"keep={keep}: the last version always stays", hint="keep 1 or more")
-    writes = {**_fact_writes(work), **_term_writes(work), **_other_writes(work)}
+    writes = {
+        **_other_writes(work),
+        **_fact_writes(work),
+        **_term_writes(work),
+        **_predicate_writes(work),
+        **_graph_writes(work),
+    }
     commit = _committed(work, writes, keep)
     with work.stages.stage("vacuum") as stage:
         removed = tidied(work.base, commit)
@@ -73,6 +89,44 @@ def _term_writes(work: Ingest) -> dict[str, Write]:
     return {TERMS: _rewritten(work, "compact terms", compact_terms, buckets)}
 
 
+def _predicate_writes(work: Ingest) -> dict[str, Write]:
+    """Predicate facts as they are now in place of facts and changes."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    if not work.base.files(PREDICATE_CHANGES, work.start):
+        return {}
+    with work.stages.stage("compact predicate facts") as stage:
+        facts = frame(work.session, work.base, PREDICATES_TABLE, work.start)
+        changes = frame(work.session, work.base, PREDICATE_CHANGES, work.start)
+        summed = (
+            facts.unionByName(changes.select(*facts.columns))
+            .groupBy("pred", "arguments")
+            .agg(F.sum("support").alias("support"), F.sum("told").cast("int").alias("told"))
+            .where("support > 0 OR told > 0")
+        )
+        writing = partial(write_batches, work.base.path / PREDICATES_TABLE)
+        found = summed.coalesce(work.buckets).mapInArrow(writing, MADE).collect()
+        files = tuple(DataFile(row.name, row.size, row.rows, row.written) for row in found)
+        stage.rows, stage.bytes = sum(f.rows for f in files), sum(f.size for f in files)
+    return {PREDICATES_TABLE: Write(files, OVERWRITE), PREDICATE_CHANGES: Write((), OVERWRITE)}
+
+
+def write_batches(folder: Path, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Write the predicate facts of a task into one file; what it is called."""
+    listed = [batch for batch in batches if len(batch)]
+    if listed:
+        file = write_file(folder, pa.Table.from_batches(listed).cast(SCHEMAS[PREDICATES_TABLE]))
+        yield pa.RecordBatch.from_pylist([asdict(file)])
+
+
+def _graph_writes(work: Ingest) -> dict[str, Write]:
+    """Each graph's triples once, in one file."""
+    if len(work.base.files(GRAPHS, work.start)) < 2:
+        return {}
+    quads = quads_at(work.base, work.start)
+    return {GRAPHS: Write((write_quads(work.base, work.start.seq + 1, quads),), OVERWRITE)}
+
+
 def _rewritten(
     work: Ingest,
     name: str,
@@ -99,7 +153,7 @@ def _other_writes(work: Ingest) -> dict[str, Write]:
     for table in SCHEMAS:
         if table == COMMITS:
             continue
-        if table not in (*IN_BUCKETS, CHANGES) and len(base.files(table, start)) > 1:
+        if table not in FOLDED and len(base.files(table, start)) > 1:
             writes[table] = Write(mode=COMPACT)
         elif table in start.versions and base.is_ahead(table, start):
             writes[table] = Write()
@@ -121,6 +175,7 @@ def tidied(base: KnowledgeBase, commit: Commit) -> Removed:
     """Sum up the logs, and remove the files that no kept version needs."""
     kept = [each for each in base.commits() if each.seq >= commit.notes.get(OLDEST, 1)]
     base.tidy()
+    forget(base.path)
     removed = vacuum(base.path / COMMITS, [base.version(COMMITS)])
     for table in SCHEMAS.keys() - {COMMITS}:
         versions = {each.versions[table] for each in kept if table in each.versions}

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from livefacts.engine.spark import frames
 from livefacts.engine.spark.closing import SINGLE, materialize_single
+from livefacts.engine.spark.consequences import compile_kernels
 from livefacts.engine.spark.encode import Encoding
+from livefacts.engine.spark.handover import TooLargeError, bytes_of, close_in_driver, room_for
 from livefacts.engine.spark.ingest import Ingest, bucket_files, encoding_of, ingest
 from livefacts.engine.spark.live import Live
 from livefacts.engine.spark.optimizing import optimize
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
 LOCAL, BY_NAME = "local", "by-name"
 BYTES_PER_BUCKET = 96 << 20
 MOST_BUCKETS = 1024
+MEMORY = "1g"
 UNPACKED = 12
 """A packed file of triples is about this many times as large when it is unpacked."""
 
@@ -47,7 +51,9 @@ class Pipeline:
     """A knowledge base in a folder that all executors see, and the Spark session to work on it.
 
     `buckets` is how many parts the facts are kept in, which is chosen by size at the first
-    ingest and stays.  `on_stage` hears of each stage when it begins and when it is done.
+    ingest and stays.  Where general rules and what is told fit into `memory` ("2g"), they are
+    handed to the embedded engine, in the driver; with None they never are.  `on_stage` hears
+    of each stage when it begins and when it is done.
     """
 
     def __init__(
@@ -57,6 +63,7 @@ class Pipeline:
         *,
         buckets: int | None = None,
         bytes_per_split: int = BYTES_PER_SPLIT,
+        memory: str | int | None = MEMORY,
         on_stage: Callable[[Stage, bool], None] | None = None,
     ) -> None:
         require_extra()
@@ -64,6 +71,7 @@ class Pipeline:
         self.base = KnowledgeBase(path)
         self._buckets = buckets
         self._bytes_per_split = bytes_per_split
+        self._memory = bytes_of(memory)
         self._on_stage = on_stage
         self._updating: tuple[int, Updater] | None = None
 
@@ -82,6 +90,7 @@ class Pipeline:
         files = find_files(sources)
         # Kernels are compiled here, once, and not by every worker at the same time.
         encoded_facts(SAMPLE, b"", Encoding())
+        compile_kernels()
         splits = make_splits(
             files,
             f"s{self.base.last().seq + 1}",
@@ -119,6 +128,10 @@ class Pipeline:
     def _close_general(self, start: Commit, program: Program, *, batch: str) -> Report:
         from livefacts.engine.spark.general import close_general
 
+        room = room_for(self.base, start, self._memory)
+        if room.fits:
+            with suppress(TooLargeError):
+                return close_in_driver(self._work(start), program, room, batch)
         return close_general(self._work(start), program, batch=batch)
 
     def update(self, *, add: Facts = (), remove: Facts = (), batch: str = "") -> Report:
@@ -244,6 +257,15 @@ class Pipeline:
         found = frames.shown(frames.delta_frame(self.session, self.base, commit))
         return frames.decoded(found, self.terms(version=seq)) if decoded else found
 
+    def graphs(self, *, decoded: bool = False, version: int | None = None) -> DataFrame:
+        """The triples that named graphs tell, once for each graph: s, p, o and g.
+
+        Where the default graph tells such a triple too, g is 0, or null if decoded; triples
+        that it tells alone are not listed.
+        """
+        found = frames.graphs_frame(self.session, self.base, self._commit(version))
+        return frames.decoded_graphs(found, self.terms(version=version)) if decoded else found
+
     def terms(self, *, version: int | None = None) -> DataFrame:
         """All terms: id and text."""
         return frames.terms_frame(self.session, self.base, self._commit(version))
@@ -255,6 +277,15 @@ class Pipeline:
     def _commit(self, version: int | None) -> Commit:
         return self.base.last() if version is None else self.base.commit(version)
 
+    def _general_road(self) -> str:
+        """How general rules are followed, and why so."""
+        if not self._memory:
+            return "rounds of DataFrame joins"
+        room = room_for(self.base, self.base.last(), self._memory)
+        if room.fits:
+            return f"handed to the embedded engine in the driver ({room})"
+        return f"rounds of DataFrame joins (too much for the driver: {room})"
+
     def plan(self, rules: RuleSource | None = None) -> str:
         """How rules are followed, in words: these, or those of the knowledge base."""
         program = self.program if rules is None else rulefile.open_rules(rules)
@@ -265,7 +296,7 @@ class Pipeline:
         parts = [
             _part("schema only: closed in the driver by the embedded engine", schema_only),
             _part(f"{SINGLE}: inside tasks, under the closed schema", inside),
-            _part("general: rounds of DataFrame joins, with every rule of the program", general),
+            _part(f"general: {self._general_road()}, with every rule of the program", general),
         ]
         state = self.base.last()
         if state.seq and not state.notes.get("closed"):

@@ -16,11 +16,14 @@ class Stage:
     seconds: float = 0.0
     rows: int = 0
     bytes: int = 0
+    is_kept: bool = False
+    """Whether it was finished before, by a change that was cut off."""
 
     def as_line(self) -> str:
         """The stage as a line of a table."""
         size = f"{self.bytes / 1e6:>9.1f} MB" if self.bytes else ""
-        return f"{self.name:<24} {self.seconds:>8.2f} s {self.rows:>13,} rows {size}".rstrip()
+        line = f"{self.name:<24} {self.seconds:>8.2f} s {self.rows:>13,} rows {size}".rstrip()
+        return f"{line} (kept from before)" if self.is_kept else line
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ The schema's triples are few; the embedded engine closes them in memory under al
 and what follows from every kind of triple is chased under the closed schema.  Kinds from
 whose triples schema triples follow join the schema, until none is left.  This is the one
 module of the Spark engine that runs the embedded one: the schema fits in one process, and
-tasks only look up what was found here.
+tasks only look up what was found here.  Whole programs that fit are closed here as well.
 
 Ids are hashes on Spark and small numbers in the embedded engine; rules speak of no term
 but their constants, so each hash stands for itself there under a number.
@@ -227,6 +227,16 @@ class SchemaCloser:
     def _hashed(self, triples: Ids) -> list[tuple[int, int, int]]:
         hashed = self._numbers.hashed
         return [(hashed(s), hashed(p), hashed(o)) for s, p, o in triples.tolist()]
+
+
+def closed_in_memory(
+    dictionary: Dictionary, rules: Sequence[Rule], told: Mapping[int, Ids], limit: int
+) -> dict[int, Ids]:
+    """What follows from told facts, by shape; more conclusions than the limit are an error."""
+    engine = EmbeddedEngine(dictionary, compile_rules(rules))
+    engine.limit = limit
+    engine.apply(Change(dict(told)))
+    return dict(engine.derived())
 
 
 def _looks_at_classes(rule: Rule) -> bool:

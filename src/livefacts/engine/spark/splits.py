@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from livefacts.errors import InputError
-from livefacts.syntax.files import MARKS, expand
+from livefacts.syntax.files import MARKS, expand, without_compression
 from livefacts.syntax.rdf import LINE_FORMATS, format_of, scope_of_name
 
 BYTES_PER_SPLIT = 64 << 20
 WHOLE = -1
+RULES_SUFFIX = ".rules"
 PIECE = 1 << 16
 
 
@@ -74,7 +75,8 @@ def make_splits(
 
 def _splits_of(path: Path, scope: bytes, format: str | None, step: int) -> Iterator[Split]:
     is_packed = path.suffix.lower() in MARKS
-    if is_packed or format_of(path, format) not in LINE_FORMATS or not path.is_file():
+    is_rules = format is None and without_compression(path).suffix == RULES_SUFFIX
+    if is_packed or is_rules or format_of(path, format) not in LINE_FORMATS or not path.is_file():
         yield Split(str(path), scope, format)
         return
     size = path.stat().st_size
@@ -90,6 +92,9 @@ class RangeStream:
 
     def __init__(self, split: Split) -> None:
         self._file = open(split.path, "rb")  # noqa: SIM115
+        if os.fstat(self._file.fileno()).st_size < split.end:
+            self._file.close()
+            raise InputError("the file has become shorter while it was read")
         self._at = self._line_start(split.start)
         self._end = self._line_start(split.end)
         self._file.seek(self._at)

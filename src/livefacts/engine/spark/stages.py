@@ -1,4 +1,4 @@
-"""The stages as tasks: read and encode, settle, follow, publish.
+"""The stages as tasks: buckets, and what is asked, followed and published in each.
 
 Each function here is the body of one task, and what it takes and gives is small: rows go
 through files, between stages in the exchange folder, for good into the folder of a table.
@@ -30,11 +30,10 @@ from livefacts.engine.spark.consequences import (
     table_of,
     told_facts,
 )
-from livefacts.engine.spark.encode import Encoding, clashes, encode_split
-from livefacts.engine.spark.exchange import as_columns, bucket_of, read_bucket, write_buckets
-from livefacts.engine.spark.splits import Split
+from livefacts.engine.spark.exchange import bucket_of, read_bucket, write_buckets
 from livefacts.engine.spark.tables import (
     CHANGES,
+    GRAPHS,
     SCHEMAS,
     TERMS,
     TRIPLES_TABLE,
@@ -42,58 +41,24 @@ from livefacts.engine.spark.tables import (
     write_file,
 )
 from livefacts.store.xxhash import HashIds
-from livefacts.syntax.rejects import Reject
 
-TRIPLE_COLUMNS = pa.schema([(name, pa.int64()) for name in FACT_KEYS])
+QUAD = [*FACT_KEYS, "g"]
 TERM_COLUMNS = pa.schema([("id", pa.int64()), ("text", pa.large_string())])
 
 
 @dataclass(frozen=True, slots=True)
-class ReadJob:
-    """What reading tasks are told."""
-
-    encoding: Encoding
-    folder: Path
-    buckets: int
-
-
-@dataclass(frozen=True, slots=True)
-class Read:
-    """What was read of a split, and the files in which it is."""
-
-    split: Split
-    triples: str
-    terms: str
-    rows: int
-    lines: int
-    rejects: tuple[Reject, ...]
-
-
-def read_split(job: ReadJob, split: Split) -> Read:
-    """Read and encode a split into buckets of triples and of terms."""
-    encoded = encode_split(split, job.encoding)
-    triples, terms = encoded.triples, encoded.terms
-    return Read(
-        split,
-        write_buckets(job.folder, pa.table(as_columns(triples, "spo")), triples[:, 0], job.buckets),
-        write_buckets(
-            job.folder, pa.table([terms.ids, terms.texts], TERM_COLUMNS), terms.ids, job.buckets
-        ),
-        len(triples),
-        encoded.lines,
-        encoded.rejects,
-    )
-
-
-@dataclass(frozen=True, slots=True)
 class Bucket:
-    """The files in which the rows of one bucket are; `changes` have those of all buckets."""
+    """The files in which the rows of one bucket are.
+
+    `changes`, and some of `graphs`, have rows of all buckets.
+    """
 
     number: int
     buckets: int
     facts: tuple[str, ...]
     changes: tuple[str, ...] = ()
     terms: tuple[str, ...] = ()
+    graphs: tuple[str, ...] = ()
 
     def read_facts(self) -> pa.Table:
         """The facts of the bucket as they are now, in no order."""
@@ -106,8 +71,11 @@ class Bucket:
 
     def _own(self, name: str) -> pa.Table:
         changes = pq.read_table(name, schema=SCHEMAS[CHANGES], partitioning=None)
-        mine = bucket_of(changes["s"].to_numpy(), self.buckets) == self.number
-        return changes.select(FACTS.names).filter(pa.array(mine))
+        return self._mine(changes).select(FACTS.names)
+
+    def _mine(self, rows: pa.Table) -> pa.Table:
+        mine = bucket_of(rows["s"].to_numpy(), self.buckets) == self.number
+        return rows.filter(pa.array(mine))
 
     def read_told(self) -> HashIds:
         """The told triples of the bucket, as rows."""
@@ -121,6 +89,14 @@ class Bucket:
             return facts[:3]
         return facts.s[is_told], facts.p[is_told], facts.o[is_told]
 
+    def read_quads(self) -> pa.Table:
+        """The triples of the bucket that named graphs tell, with all graphs that tell them."""
+        schema = SCHEMAS[GRAPHS]
+        parts = [pq.read_table(name, schema=schema, partitioning=None) for name in self.graphs]
+        rows = self._mine(pa.concat_tables([schema.empty_table(), *parts]))
+        sums = rows.group_by(QUAD, use_threads=False).aggregate([("sign", "sum")])
+        return sums.filter(pc.greater(sums["sign_sum"], 0)).select(QUAD)
+
     def read_terms(self) -> pa.Table:
         """The terms of the bucket."""
         schema = SCHEMAS[TERMS]
@@ -128,63 +104,6 @@ class Bucket:
         return pa.concat_tables(
             [TERM_COLUMNS.empty_table(), *(p.cast(TERM_COLUMNS) for p in parts)]
         )
-
-
-@dataclass(frozen=True, slots=True)
-class SettleJob:
-    """What settling tasks are told: where the tables are, and what was read."""
-
-    path: Path
-    triples: tuple[str, ...]
-    terms: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """A bucket after new triples and terms were settled in it, or the clashes of its terms."""
-
-    facts: DataFile | None = None
-    terms: DataFile | None = None
-    told: int = 0
-    clashes: tuple[tuple[int, tuple[str, ...], str], ...] = ()
-
-
-def settle_bucket(job: SettleJob, bucket: Bucket) -> Settled:
-    """Deduplicate the terms and triples of a bucket, and look for clashes of terms."""
-    known = bucket.read_terms()
-    came = read_bucket(job.terms, bucket.number, TERM_COLUMNS)
-    terms = _sorted_terms(pa.concat_tables([known, came]))
-    ids, texts = terms["id"].to_numpy(), terms["text"].combine_chunks()
-    found = clashes(ids, texts) if len(ids) > 1 else {}
-    if found:
-        owners = dict(zip(known["id"].to_pylist(), known["text"].to_pylist(), strict=True))
-        return Settled(
-            clashes=tuple((id, tuple(texts), owners.get(id, "")) for id, texts in found.items())
-        )
-    is_first = np.ones(len(ids), np.bool_)
-    is_first[1:] = ids[1:] != ids[:-1]
-    is_new = is_first & ~np.isin(ids, known["id"].to_numpy()) if len(known) else is_first
-    new = terms.filter(pa.array(is_new)).cast(SCHEMAS[TERMS])
-    facts, told = _with_told(bucket, read_bucket(job.triples, bucket.number, TRIPLE_COLUMNS))
-    return Settled(
-        write_file(job.path / TRIPLES_TABLE, facts, bucket.number),
-        write_file(job.path / TERMS, new, bucket.number) if len(new) else None,
-        told,
-    )
-
-
-def _sorted_terms(terms: pa.Table) -> pa.Table:
-    order = np.argsort(terms["id"].to_numpy())
-    return terms.combine_chunks().take(pa.array(order))
-
-
-def _with_told(bucket: Bucket, triples: pa.Table) -> tuple[pa.Table, int]:
-    """The facts of a bucket after telling triples, and how many are told now."""
-    came = table_of(told_facts([triples[name].to_numpy() for name in FACT_KEYS]))
-    known = [bucket.read_facts()] if bucket.facts or bucket.changes else []
-    facts = columns_of(summed(pa.concat_tables([*known, came])))
-    told = np.minimum(facts.told, np.int32(1))
-    return table_of(facts._replace(told=told)), int(told.sum())
 
 
 # what the driver wants to know of the told triples
@@ -255,11 +174,19 @@ class FollowJob:
     folder: Path
 
 
-def follow_bucket(job: FollowJob, bucket: Bucket) -> tuple[str, int]:
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """The exchange file with the consequences of a bucket, and how many they are."""
+
+    file: str
+    rows: int
+
+
+def follow_bucket(job: FollowJob, bucket: Bucket) -> Followed:
     """The consequences of the told triples of a bucket, in an exchange file."""
     found = summed(table_of(followed(job.table, bucket.read_told_columns())))
     keys = found["s"].to_numpy()
-    return write_buckets(job.folder, found, keys, bucket.buckets), len(found)
+    return Followed(write_buckets(job.folder, found, keys, bucket.buckets), len(found))
 
 
 @dataclass(frozen=True, slots=True)

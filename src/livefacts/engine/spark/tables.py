@@ -16,6 +16,7 @@ the driver commits them.
     facts_n          pred, arguments, support, told: predicate facts
     changes          seq, s, p, o, support, told, sign: what has changed since
     changes_n        seq, pred, arguments, support, told, sign: of predicate facts
+    graphs           seq, s, p, o, g, sign: which named graph tells which triple
     rejects          seq, file, line, column, reason, text
     rules            seq, text
 """
@@ -24,6 +25,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -51,9 +53,10 @@ from livefacts.engine.spark.marker import (
 from livefacts.errors import ConflictError, LivefactsError
 
 COMMITS = "commits"
-TRIPLES_TABLE, CHANGES, TERMS, EXCEPTIONS, REJECTS, RULES = (
+TRIPLES_TABLE, CHANGES, GRAPHS, TERMS, EXCEPTIONS, REJECTS, RULES = (
     "facts_3",
     "changes",
+    "graphs",
     "terms",
     "exceptions",
     "rejects",
@@ -77,6 +80,9 @@ SCHEMAS = {
     EXCEPTIONS: pa.schema([("text", TEXT), ("id", LONG)]),
     TRIPLES_TABLE: pa.schema(FACT),
     CHANGES: pa.schema([("seq", LONG), *FACT, ("sign", INT)]),
+    GRAPHS: pa.schema(
+        [("seq", LONG), ("s", LONG), ("p", LONG), ("o", LONG), ("g", LONG), ("sign", INT)]
+    ),
     REJECTS: pa.schema(
         [
             ("seq", LONG),
@@ -95,6 +101,8 @@ SCHEMAS[PREDICATES_TABLE] = pa.schema(PREDICATE)
 SCHEMAS[PREDICATE_CHANGES] = pa.schema([("seq", LONG), *PREDICATE, ("sign", INT)])
 APPEND, OVERWRITE, COMPACT = "append", "overwrite", "compact"
 ROWS_PER_GROUP = 1 << 17
+IN_BUCKET = re.compile(r"b\d{5}-")
+"""How the name of a data file begins that has rows of one bucket only."""
 TIDY_EVERY = 200
 """Commits after which logs are summed up, so that they stay quick to read.
 
@@ -439,10 +447,13 @@ def bucket_of_file(name: str) -> int:
 
 
 def by_bucket(files: Sequence[str], buckets: int) -> list[list[str]]:
-    """Data files by their bucket."""
+    """Data files by their bucket; a file of no bucket has rows of all of them."""
     found: list[list[str]] = [[] for _ in range(buckets)]
     for name in files:
-        found[bucket_of_file(name)].append(name)
+        for each in (
+            found if IN_BUCKET.match(Path(name).name) is None else [found[bucket_of_file(name)]]
+        ):
+            each.append(name)
     return found
 
 

@@ -45,7 +45,7 @@ def test_any_program_has_the_conclusions_of_the_embedded_engine_also_after_an_up
 ) -> None:
     told = line("a", "b") + line("b", "c") + line("c", "d")
     (tmp_path / "told.nt").write_text(told, encoding="utf-8")
-    pipeline = Pipeline(spark, tmp_path / "kb", buckets=2)
+    pipeline = Pipeline(spark, tmp_path / "kb", buckets=2, memory=None)
     pipeline.ingest(tmp_path / "told.nt")
     pipeline.materialize(RULES)
     reasoner = lf.Reasoner(rules=RULES)

@@ -1,0 +1,79 @@
+"""General rules on Spark: by joins, and handed to the embedded engine in the driver."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from reporting import Stages, run
+from watching import processor_seconds
+
+from livefacts.engine.embedded.engine import Change, EmbeddedEngine
+from livefacts.plan import compile_rules
+from livefacts.spark import Pipeline, session
+from livefacts.store.dictionary import Dictionary
+from livefacts.store.rows import TRIPLES
+from livefacts.syntax.rdf import read_rows
+from livefacts.syntax.rulefile import open_rules
+
+ROADS = {"handed over": "4g", "joins": None}
+
+
+def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
+    running = session(settings=job.get("settings", {}))
+    try:
+        found = []
+        for case in job["cases"]:
+            _embedded(case)
+            folder = Path(tempfile.mkdtemp(prefix="spark-", dir=job["folder"]))
+            try:
+                found.append(_case(running, case, folder))
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+        return {"cases": found}
+    finally:
+        running.stop()
+
+
+def _case(running: Any, case: dict[str, Any], folder: Path) -> dict[str, Any]:
+    Pipeline(running, folder).ingest(case["input"])
+    roads = {"embedded": _timed(lambda: _embedded(case))}
+    plans = {}
+    for name, memory in ROADS.items():
+        pipeline = Pipeline(running, folder, memory=memory)
+        plans[name] = pipeline.plan(case["rules"]).splitlines()[0]
+        roads[name] = _timed(lambda: _materialized(pipeline, case))  # noqa: B023
+    return {"name": case["name"], "roads": roads, "plans": plans}
+
+
+def _timed(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    before, started = processor_seconds(), time.perf_counter()
+    found = work()
+    used = processor_seconds() - before
+    return {**found, "wall": time.perf_counter() - started, "cpu": sum(used.values())}
+
+
+def _embedded(case: dict[str, Any]) -> dict[str, Any]:
+    dictionary = Dictionary()
+    batches = read_rows(case["input"], dictionary, format="nt", scope=b"f1")
+    rows = np.concatenate([batch.rows for batch in batches])
+    engine = EmbeddedEngine(dictionary, compile_rules(open_rules(case["rules"]).rules))
+    engine.apply(Change({TRIPLES: rows}))
+    return {"facts": len(engine.facts()[TRIPLES])}
+
+
+def _materialized(pipeline: Pipeline, case: dict[str, Any]) -> dict[str, Any]:
+    report = pipeline.materialize(case["rules"])
+    return {
+        "facts": pipeline.facts().count(),
+        "stages": {stage.name: stage.seconds for stage in report.stages},
+    }
+
+
+if __name__ == "__main__":
+    run(main, "livefacts")

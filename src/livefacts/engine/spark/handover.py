@@ -1,0 +1,284 @@
+"""Handing over: general rules are followed in the driver's memory where they fit.
+
+A round of joins costs half a second however few facts it finds; the embedded engine closes
+a million facts in the time of two.  So where told facts and terms take no more than a part
+of the memory that a pipeline may use, they are read into one process, closed there, and
+written back.  If more conclusions come up than the memory holds, nothing has happened yet,
+and the joins do it after all.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from livefacts.engine.contract import Ids
+from livefacts.engine.spark import factrows
+from livefacts.engine.spark.closing import rules_write
+from livefacts.engine.spark.consequences import fact_table, in_order
+from livefacts.engine.spark.encode import Encoding, encode_numbers
+from livefacts.engine.spark.exchange import bucket_of
+from livefacts.engine.spark.factrows import Rows
+from livefacts.engine.spark.ingest import (
+    MOST_SALTS,
+    Ingest,
+    bucket_files,
+    encoding_of,
+    fact_files,
+    term_writes,
+)
+from livefacts.engine.spark.reading import row_of
+from livefacts.engine.spark.reports import Report
+from livefacts.engine.spark.schema import closed_in_memory
+from livefacts.engine.spark.tables import (
+    CHANGES,
+    OVERWRITE,
+    PREDICATE_CHANGES,
+    PREDICATES_TABLE,
+    RULES,
+    TERMS,
+    TRIPLES_TABLE,
+    Commit,
+    DataFile,
+    KnowledgeBase,
+    Write,
+    write_file,
+)
+from livefacts.errors import InputError, LimitError, LivefactsError
+from livefacts.rules.program import Program
+from livefacts.store.dictionary import Dictionary
+from livefacts.store.rows import TRIPLES
+from livefacts.store.xxhash import HashIds
+
+GENERAL = "joins"
+BYTES_PER_FACT = 110
+BYTES_PER_TERM = 60
+TEXT_GROWTH = 4
+"""Texts are packed in the files of the tables, and take about so many times the room."""
+SHARE = 3
+"""What is told may take one part in so many of the memory: conclusions need the rest."""
+SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)b?", re.IGNORECASE)
+
+
+class TooLargeError(Exception):
+    """More conclusions came up than the memory holds."""
+
+
+def bytes_of(memory: str | int | None) -> int:
+    """How many bytes a size means; none is 0.
+
+    >>> bytes_of("2g"), bytes_of("1.5 MB"), bytes_of(None)
+    (2147483648, 1572864, 0)
+    """
+    if memory is None or isinstance(memory, int):
+        return memory or 0
+    found = SIZE.fullmatch(memory.strip())
+    if found is None:
+        raise InputError(f"memory={memory!r} is not a size", hint='write "512m" or "2g"')
+    return int(float(found[1]) * SIZES[found[2].lower()])
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How much memory the told facts of a knowledge base need, and how much there is."""
+
+    facts: int
+    needed: int
+    given: int
+
+    @property
+    def fits(self) -> bool:
+        return self.needed * SHARE <= self.given
+
+    @property
+    def conclusions(self) -> int:
+        """How many conclusions there is room for."""
+        return (self.given - self.needed) // BYTES_PER_FACT
+
+    def __str__(self) -> str:
+        needed, given = (f"{size / (1 << 20):,.0f} MB" for size in (self.needed, self.given))
+        return f"{self.facts:,} facts need {needed} of {given}"
+
+
+def room_for(base: KnowledgeBase, commit: Commit, given: int) -> Room:
+    """How much memory a state needs in one process; told from the sizes of its tables."""
+    facts = sum(base.count(table, commit) for table in (TRIPLES_TABLE, PREDICATES_TABLE))
+    files = base.files(TERMS, commit)
+    terms, texts = base.count(TERMS, commit), sum(map(os.path.getsize, files))
+    needed = facts * BYTES_PER_FACT + terms * BYTES_PER_TERM + texts * TEXT_GROWTH
+    return Room(facts, needed, given)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A state in memory: a dictionary, the ids of its numbers, and what is told by shape."""
+
+    dictionary: Dictionary
+    numbers: Ids
+    ids: HashIds
+    told: dict[int, Ids]
+
+
+def close_in_driver(work: Ingest, program: Program, room: Room, batch: str = "") -> Report:
+    """All conclusions of any program, in the driver; one commit."""
+    with work.stages.stage("told facts") as stage:
+        memory = in_memory(work)
+        told = _with_facts(memory, program)
+        stage.rows = sum(map(len, told.values()))
+    with work.stages.stage("close in the driver") as stage:
+        derived = _closed(memory, program, told, room)
+        stage.rows = sum(map(len, derived.values()))
+    with work.stages.stage("publish") as stage:
+        hashes = _Hashes(work, memory)
+        writes = _writes(work, *hashes.of(told, derived))
+        files = [file for write in writes.values() for file in write.files]
+        stage.rows, stage.bytes = sum(f.rows for f in files), sum(f.size for f in files)
+    figures = {"told": sum(map(len, told.values())), "derived": sum(map(len, derived.values()))}
+    with work.stages.stage("commit"):
+        writes[RULES] = rules_write(work, replace(program, facts=()))
+        writes |= term_writes(work.base, hashes.new, hashes.encoding)
+        notes = {"closed": True, "path": GENERAL, "counted": False, "facts": sum(figures.values())}
+        commit = work.base.publish(work.start, "materialize", writes, batch=batch, notes=notes)
+    hint = f"general rules were handed to the embedded engine: {room}"
+    return Report(commit.seq, "materialize", figures, tuple(work.stages.done), (hint,))
+
+
+def _closed(
+    memory: Memory, program: Program, told: Mapping[int, Ids], room: Room
+) -> dict[int, Ids]:
+    limit = room.conclusions if program.limit is None else min(program.limit, room.conclusions)
+    try:
+        return closed_in_memory(memory.dictionary, program.rules, told, limit)
+    except LimitError:
+        if program.limit is not None and program.limit <= room.conclusions:
+            raise
+        raise TooLargeError from None
+
+
+# from the tables into memory
+
+
+def in_memory(work: Ingest) -> Memory:
+    """The told facts of a state, in the numbers of a dictionary."""
+    buckets = bucket_files(work.base, work.start, work.buckets)
+    dictionary = Dictionary()
+    terms = pa.concat_tables([bucket.read_terms() for bucket in buckets]).sort_by("id")
+    ids, numbers = terms["id"].to_numpy(), _numbered(dictionary, terms)
+    told = {TRIPLES: np.concatenate([bucket.read_told() for bucket in buckets])}
+    files = fact_files(work)
+    for rows in factrows.only_told(
+        factrows.summed(factrows.by_shape(factrows.read_files(files.facts, files.changes)))
+    ):
+        told[rows.facts.shape[1]] = rows.facts
+    return Memory(
+        dictionary,
+        numbers,
+        ids,
+        {shape: numbers[np.searchsorted(ids, rows)] for shape, rows in told.items()},
+    )
+
+
+def _numbered(dictionary: Dictionary, terms: pa.Table) -> Ids:
+    texts = terms["text"].combine_chunks()
+    if not len(texts):
+        return np.zeros(0, np.int32)
+    offsets = np.frombuffer(texts.buffers()[1], np.int64)[: len(texts) + 1].copy()
+    data = np.frombuffer(bytearray(texts.buffers()[2]), np.uint8)
+    return dictionary.encode_spans(data, offsets[:-1].copy(), offsets[1:].copy(), b"")
+
+
+def _with_facts(memory: Memory, program: Program) -> dict[int, Ids]:
+    """What is told, and the facts that come with rules."""
+    told = dict(memory.told)
+    for fact in program.facts:
+        shape, row = row_of(fact)
+        more = memory.dictionary.encode(row).reshape(1, -1)
+        told[shape] = (
+            np.unique(np.concatenate([told[shape], more]), axis=0) if shape in told else more
+        )
+    return told
+
+
+# and back
+
+
+class _Hashes:
+    """The ids of a dictionary's numbers; terms that no table has get one."""
+
+    def __init__(self, work: Ingest, memory: Memory) -> None:
+        self.encoding: Encoding = encoding_of(work.base, work.start)
+        self.new: dict[int, str] = {}
+        self._dictionary = memory.dictionary
+        self._numbers, self._ids = memory.numbers, memory.ids
+        self._known = memory.ids
+
+    def of(self, *groups: Mapping[int, Ids]) -> tuple[dict[int, HashIds], ...]:
+        """Facts in ids."""
+        self._settle(np.concatenate([rows.ravel() for each in groups for rows in each.values()]))
+        order = np.argsort(self._numbers)
+        numbers, ids = self._numbers[order], self._ids[order]
+        return tuple(
+            {shape: ids[np.searchsorted(numbers, rows)] for shape, rows in each.items()}
+            for each in groups
+        )
+
+    def _settle(self, used: Ids) -> None:
+        """Give ids to terms that rules speak of or have computed, each another one."""
+        fresh = np.setdiff1d(used, self._numbers).astype(np.int32)
+        for salt in range(1, MOST_SALTS):
+            terms = encode_numbers(fresh, self._dictionary, self.encoding)
+            clashing = self._clashing(terms.ids, terms.texts.to_pylist())
+            if not clashing:
+                self.new = dict(zip(terms.ids.tolist(), terms.texts.to_pylist(), strict=True))
+                self._numbers = np.concatenate([self._numbers, fresh])
+                self._ids = np.concatenate([self._ids, terms.ids])
+                return
+            salted = {text: self.encoding.id_of(text, salt) for text in clashing}
+            self.encoding = replace(
+                self.encoding, exceptions={**self.encoding.exceptions, **salted}
+            )
+        raise LivefactsError("too many terms have the same hash", hint="please report this")
+
+    def _clashing(self, ids: HashIds, texts: Sequence[str]) -> list[str]:
+        taken = np.isin(ids, self._known)
+        _, first = np.unique(ids, return_index=True)
+        taken |= ~np.isin(np.arange(len(ids)), first)
+        return [texts[place] for place in np.flatnonzero(taken).tolist()]
+
+
+def _writes(
+    work: Ingest, told: Mapping[int, HashIds], derived: Mapping[int, HashIds]
+) -> dict[str, Write]:
+    triples = [fact_table(told[TRIPLES], 0, 1), fact_table(derived[TRIPLES], 1, 0)]
+    others = [_rows(rows, 0, 1) for shape, rows in told.items() if shape != TRIPLES]
+    others += [_rows(rows, 1, 0) for shape, rows in derived.items() if shape != TRIPLES]
+    writes = {TRIPLES_TABLE: Write(tuple(_triple_files(work, triples)), OVERWRITE)}
+    if others or PREDICATES_TABLE in work.start.versions:
+        file = write_file(work.base.path / PREDICATES_TABLE, factrows.as_table(others))
+        writes[PREDICATES_TABLE] = Write((file,), OVERWRITE)
+    for table in (CHANGES, PREDICATE_CHANGES):
+        if table in work.start.versions:
+            writes[table] = Write((), OVERWRITE)
+    return writes
+
+
+def _triple_files(work: Ingest, parts: Sequence[pa.Table]) -> list[DataFile]:
+    facts = in_order(pa.concat_tables(parts))
+    homes = bucket_of(facts["s"].to_numpy(), work.buckets)
+    folder = work.base.path / TRIPLES_TABLE
+    return [
+        write_file(folder, facts.filter(pa.array(homes == number)), number)
+        for number in range(work.buckets)
+    ]
+
+
+def _rows(facts: HashIds, support: int, told: int) -> Rows:
+    counts: Any = np.full(len(facts), support, np.int64), np.full(len(facts), told, np.int32)
+    return Rows(facts, *counts)

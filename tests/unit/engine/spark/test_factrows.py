@@ -1,0 +1,57 @@
+"""Predicate facts as rows: by shape, added up, told once."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from livefacts.engine.spark import factrows
+from livefacts.engine.spark.factrows import Rows
+
+NAMES = ("pred", "arguments", "support", "told")
+LISTED = [
+    {"pred": 8, "arguments": [], "support": 0, "told": 1},
+    {"pred": 16, "arguments": [24, 32], "support": 2, "told": 0},
+    {"pred": 16, "arguments": [24, 32], "support": -1, "told": 1},
+    {"pred": 16, "arguments": [40], "support": 1, "told": 0},
+    {"pred": 16, "arguments": [40], "support": -1, "told": 0},
+]
+
+
+def table(rows: list[dict[str, object]]) -> pa.Table:
+    return pa.Table.from_pylist(rows, schema=factrows.as_table([]).schema)
+
+
+def listed(parts: list[Rows]) -> list[dict[str, object]]:
+    return factrows.as_table(parts).to_pylist()
+
+
+def test_counts_are_added_up_and_facts_without_any_are_left_out() -> None:
+    found = listed(factrows.summed(factrows.by_shape(table(LISTED))))
+    assert found == [LISTED[0], {"pred": 16, "arguments": [24, 32], "support": 1, "told": 1}]
+
+
+def test_only_told_facts_stay_without_what_they_follow_from() -> None:
+    found = listed(factrows.only_told(factrows.summed(factrows.by_shape(table(LISTED)))))
+    assert [(row["arguments"], row["support"], row["told"]) for row in found] == [
+        ([], 0, 1),
+        ([24, 32], 0, 1),
+    ]
+
+
+@pytest.mark.parametrize("width", [1, 2, 5])
+def test_every_fact_belongs_to_one_bucket(width: int) -> None:
+    rows = np.random.default_rng(width).integers(0, 2**60, (200, width)) * 8
+    told, _ = factrows.exchanged(rows)
+    whole = factrows.as_table(factrows.as_told(told))
+    parts = [factrows.of_bucket(whole, number, 3) for number in range(3)]
+    assert all(parts)
+    found = [tuple(row) for part in parts for each in part for row in each.facts.tolist()]
+    assert sorted(found) == sorted(map(tuple, rows.tolist()))
+
+
+def test_a_fact_that_is_told_twice_is_told_once() -> None:
+    told, _ = factrows.exchanged(np.array([[8, 16], [8, 16]]))
+    (found,) = listed(factrows.told_once(factrows.summed(factrows.as_told(told))))
+    assert found == {"pred": 8, "arguments": [16], "support": 0, "told": 1}

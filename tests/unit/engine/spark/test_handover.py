@@ -1,0 +1,101 @@
+"""General rules in the driver where they fit, with the same conclusions as by joins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import livefacts as lf
+from livefacts.engine.spark.handover import bytes_of, room_for
+from livefacts.spark import Pipeline
+
+PREFIX = "http://example.org/"
+RULES = f"""
+@prefix e: <{PREFIX}> .
+[?x, e:ancestor, ?y] :- [?x, e:parent, ?y] .
+[?x, e:ancestor, ?z] :- [?x, e:parent, ?y], [?y, e:ancestor, ?z] .
+parents(?x, ?n)      :- ?n = count {{ ?y : [?x, e:parent, ?y] }} .
+root(?y)             :- [?x, e:parent, ?y], not has_parent(?y) .
+has_parent(?x)       :- [?x, e:parent, ?y] .
+older(?x, ?m)        :- age(?x, ?n), ?m = ?n + 1 .
+age(<{PREFIX}b>, 41) .
+"""
+PAIRS = "pair(?x, ?y) :- number(?x), number(?y) ."
+
+
+def facts_of(pipeline: Pipeline) -> set[tuple[Any, ...]]:
+    triples = pipeline.facts(decoded=True).collect()
+    others = pipeline.predicate_facts(decoded=True).collect()
+    return {(r.s, r.p, r.o, r.told) for r in triples} | {
+        (r.name, *r.arguments, r.told) for r in others
+    }
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> list[Path]:
+    family = [("a", "b"), ("b", "c"), ("b", "d")]
+    lines = [f"<{PREFIX}{x}> <{PREFIX}parent> <{PREFIX}{y}> .\n" for x, y in family]
+    (tmp_path / "family.nt").write_text("".join(lines), encoding="utf-8")
+    (tmp_path / "ages.rules").write_text(f"age(<{PREFIX}a>, 7).\n", encoding="utf-8")
+    (tmp_path / "graph.nq").write_text(
+        f"<{PREFIX}d> <{PREFIX}parent> <{PREFIX}e> <{PREFIX}g> .\n", encoding="utf-8"
+    )
+    return [tmp_path / name for name in ("family.nt", "ages.rules", "graph.nq")]
+
+
+def test_rules_that_fit_into_memory_have_the_conclusions_that_joins_find(
+    spark: Any, tmp_path: Path, told: list[Path]
+) -> None:
+    handed = Pipeline(spark, tmp_path / "handed", buckets=2, memory="1g")
+    joined = Pipeline(spark, tmp_path / "joined", buckets=2, memory=None)
+    for pipeline in (handed, joined):
+        pipeline.ingest(told)
+    report = handed.materialize(RULES)
+    other = joined.materialize(RULES)
+    assert "handed to the embedded engine" in report.hints[0]
+    assert "close in the driver" in [stage.name for stage in report.stages]
+    assert "close by joins" in [stage.name for stage in other.stages]
+    assert facts_of(handed) == facts_of(joined)
+    assert ("older", f"<{PREFIX}b>", '"42"^^<http://www.w3.org/2001/XMLSchema#integer>', False) in (
+        facts_of(handed)
+    )
+
+
+def test_the_plan_says_whether_general_rules_are_handed_over(
+    spark: Any, tmp_path: Path, told: list[Path]
+) -> None:
+    Pipeline(spark, tmp_path / "kb", buckets=2).ingest(told)
+    plans = [Pipeline(spark, tmp_path / "kb", memory=m).plan(RULES) for m in ("1g", "1k", None)]
+    assert "handed to the embedded engine in the driver" in plans[0]
+    assert "rounds of DataFrame joins (too much for the driver" in plans[1]
+    assert "general: rounds of DataFrame joins, with every rule" in plans[2]
+
+
+def test_more_conclusions_than_fit_are_found_by_joins_after_all(spark: Any, tmp_path: Path) -> None:
+    numbers = "".join(f"number({n}).\n" for n in range(60))
+    (tmp_path / "numbers.rules").write_text(numbers, encoding="utf-8")
+    first = Pipeline(spark, tmp_path / "kb", buckets=2)
+    first.ingest(tmp_path / "numbers.rules")
+    needed = room_for(first.base, first.base.last(), 0).needed
+    pipeline = Pipeline(spark, tmp_path / "kb", memory=3 * needed)
+    assert room_for(first.base, first.base.last(), 3 * needed).conclusions < 3600
+    report = pipeline.materialize(PAIRS)
+    assert "close by joins" in [stage.name for stage in report.stages]
+    assert pipeline.predicate_facts().count() == 3660
+
+
+def test_a_limit_of_the_rules_is_kept_in_the_driver_too(spark: Any, tmp_path: Path) -> None:
+    numbers = "".join(f"number({n}).\n" for n in range(60))
+    (tmp_path / "numbers.rules").write_text(numbers, encoding="utf-8")
+    pipeline = Pipeline(spark, tmp_path / "kb", buckets=2, memory="1g")
+    pipeline.ingest(tmp_path / "numbers.rules")
+    with pytest.raises(lf.LimitError):
+        pipeline.materialize("@limit 1000 .\n" + PAIRS)
+    assert pipeline.seq == 1
+
+
+def test_a_memory_that_is_no_size_is_refused() -> None:
+    with pytest.raises(lf.InputError, match="is not a size"):
+        bytes_of("lots")
