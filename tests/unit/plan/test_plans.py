@@ -51,8 +51,14 @@ def test_the_atom_with_most_bound_columns_comes_first() -> None:
 
 
 def test_an_aggregate_becomes_rows_values_and_a_rule() -> None:
-    rules = normalize(parse("n(?d, ?k) :- ?k = count { ?e : worksFor(?e, ?d) } .").rules)
+    rules = normalize(parse("n(?d, ?k) :- ?k = max { ?e : worksFor(?e, ?d) } .").rules)
     assert [rule.head.slots[0].name for rule in rules] == ["_rows:r1.0", "_values:r1.0", "n"]  # type: ignore[union-attr]
+
+
+def test_a_count_has_a_rule_whose_instances_are_what_is_counted() -> None:
+    rules = normalize(parse("n(?d, ?k) :- ?k = count { ?e : worksFor(?e, ?d) } .").rules)
+    names = [rule.head.slots[0].name for rule in rules]  # type: ignore[union-attr]
+    assert names == ["_rows:r1.0", "_groups:r1.0", "_values:r1.0", "n"]
 
 
 def test_a_body_without_a_positive_atom_starts_from_what_is_always_true() -> None:
