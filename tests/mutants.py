@@ -324,19 +324,34 @@ CHANGES = (
         "if True:",
     ),
     Mutant(
-        "only the start of a lost edge is searched again",
-        "starts.update(self._starts_to(edges, start))",
-        "pass",
+        "only the start of a lost edge can lose pairs",
+        "if load_int32(cells, FLAGS) & CLOSED or is_standing_edge(cells):",
+        "if False:",
     ),
     Mutant(
         "one edge counts as a path of two",
-        "marks = REACHED if at < 0 else REACHED | REACHED_LATER",
-        "marks = REACHED | REACHED_LATER",
+        "if state[IS_CYCLIC]:\n        strike_inside(case, part)",
+        "if True:\n        strike_inside(case, part)",
+    ),
+    Mutant(
+        "what a point has lost is not lost to those before it",
+        "mine = pair_row(case, start, end_of(edges, cells))\n                count = mark(",
+        "mine = 0\n                count = mark(",
+    ),
+    Mutant(
+        "only the first of the points that reach each other loses its pairs",
+        "count = mark(case, pair_row(case, member, end), LOST_PAIR, losses.lost, count)",
+        "pass",
+    ),
+    Mutant(
+        "a part goes on reaching what its ways out have lost",
+        "return load_int32(cells, FLAGS) & (CLOSED | LOST_PAIR) == CLOSED or is_standing_edge(cells)",
+        "return load_int32(cells, FLAGS) & CLOSED == CLOSED or is_standing_edge(cells)",
     ),
     Mutant(
         "a search goes along edges that have lost their reason",
-        "return flags & VISIBLE and not flags & ENDED and has_reason(cells, flags)",
-        "return flags & VISIBLE and not flags & ENDED",
+        "return flags & VISIBLE != 0 and not flags & ENDED and has_reason(cells, flags)",
+        "return flags & VISIBLE != 0 and not flags & ENDED",
     ),
     Mutant(
         "an aggregate overlooks rows that were rederived",

@@ -80,9 +80,10 @@ COUNTED = 1 << 27
 """Listed among the facts that the change has made or ended."""
 MOVED = FELL_EDGE | FELL_ROOT | ROSE_EDGE | ROSE_ROOT
 TRANSIENT = FRESH | TOUCHED | CAME | MOVED | SUSPECT | COUNTED
-REACHED = 1 << 18
-REACHED_LATER = 1 << 19
-"""Marks of a search along edges: reached from its start by one edge or more, by two or more."""
+IN_DOUBT = 1 << 18
+LOST_PAIR = 1 << 19
+VISITED = 1 << 28
+"""Marks of transitive losses: a pair that may be lost, one that is, and one that a search met."""
 IN_DEFAULT = 2048
 """Asserted in the default graph; `ASSERTED` alone can come from named graphs."""
 

@@ -136,9 +136,8 @@ class BoundLevel:
         return np.concatenate([self._interpreter.entries(True), self._interpreter.entries(False)])
 
     def _lose_pairs(self, edges: Entries) -> None:
-        for relation, rows in self._transitive.lost_rows(edges[:, 0]).items():
-            pairs = self._store.columns(relation, np.unique(np.array(rows, np.int64)))
-            self._interpreter.take(relation, pairs, CLOSED)
+        for relation, rows in self._transitive.lost_rows(edges[:, 0]):
+            self._interpreter.take(relation, self._store.columns(relation, rows), CLOSED)
 
     # changes of rules
 

@@ -1,137 +1,142 @@
 """Transitive rules under loss: which pairs are still connected when edges go.
 
-An edge between two points that stay connected in another way changes nothing: every path
-over it has a detour.  Only for the others, all points from which the lost edge could be
-reached search again along the edges that are left.
+Only points that reached a lost edge can lose a pair.  They are taken in parts of points
+that reach each other, those first that the others lead to (see `region`).  What is in
+doubt for a part is known when its turn comes, and settled by what its ways out still
+reach (see `doubts`); the rest is lost by every point of the part.
+
+An edge whose ends stay connected in another way changes nothing: every path over it has a
+detour.  The work follows the pairs that are lost and the edges of those who lose them, not the
+pairs that could have been lost.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from livefacts.store.compiled import inlined, kernel, load_int32, store_int32
-from livefacts.store.layout import (
-    ASSERTED,
-    CLOSED,
-    COLUMN,
-    EDGE,
-    ENDED,
-    FLAGS,
-    LINK,
-    PLAIN,
-    REACHED,
-    REACHED_LATER,
-    RECURSIVE,
-    SINGLE,
-    VISIBLE,
+from livefacts.engine.embedded.doubts import (
+    DOUBT_COUNT,
+    LOST_COUNT,
+    OPEN,
+    PART,
+    PATIENCE,
+    STATE_FIELDS,
+    WANTED,
+    WORK,
+    Case,
+    Losses,
+    Numbers,
+    cells_of,
+    find_doubts,
+    find_ways,
+    mark,
+    pair_row,
+    settle_doubts,
+    unmark,
+    unmark_all,
 )
-from livefacts.store.rowkernels import find, find_fact, row_address
+from livefacts.engine.embedded.region import (
+    Edges,
+    Parts,
+    Region,
+    edges_of,
+    end_of,
+    is_standing_edge,
+    number_of,
+    parts_of,
+    region_of,
+    without_near_detours,
+)
+from livefacts.store.compiled import kernel, load_int32
+from livefacts.store.layout import CLOSED, FLAGS, IN_DOUBT, LOST_PAIR
 from livefacts.store.rows import TRIPLES, RowStore
 
+Ids = NDArray[np.int32]
 
-class Edges(NamedTuple):
-    """Where the facts of one transitive predicate are."""
+# what a call returns
+DONE = 0
+PAUSED = 1
+NEED_DOUBTS = 2
+NEED_LOST = 3
 
-    relation: int
-    predicate: int
-    predicate_column: int
-    start_column: int
-    end_column: int
-    edges_from: int
-    pairs_from: int
-    pairs_to: int
-
-
-@inlined
-def set_key(edges: Any, point_column: Any, point: Any, key: Any) -> Any:
-    """The key of an index on the predicate and one end, in the order of columns."""
-    if edges.predicate_column < point_column:
-        key[0], key[1] = edges.predicate, point
-    else:
-        key[0], key[1] = point, edges.predicate
-
-
-@inlined
-def set_pair(edges: Any, start: Any, end: Any, key: Any) -> Any:
-    key[edges.predicate_column] = edges.predicate
-    key[edges.start_column] = start
-    key[edges.end_column] = end
-
-
-@inlined
-def is_standing_edge(cells: Any) -> Any:
-    flags = load_int32(cells, FLAGS)
-    return flags & VISIBLE and not flags & ENDED and has_reason(cells, flags)
-
-
-@inlined
-def has_reason(cells: Any, flags: Any) -> Any:
-    """Whether a row is an edge now, whatever its flag still says."""
-    counts = load_int32(cells, PLAIN) + load_int32(cells, RECURSIVE) + load_int32(cells, SINGLE)
-    return flags & ASSERTED != 0 or counts > 0
-
-
-@inlined
-def mark(rows: Any, edges: Any, start: Any, end: Any, marks: Any, key: Any) -> Any:
-    """Mark the pair of two points; whether it was unmarked before."""
-    set_pair(edges, start, end, key)
-    row = find_fact(rows, edges.relation, key, 0)
-    if row == 0:
-        return False
-    cells = row_address(rows, edges.relation, row)
-    flags = load_int32(cells, FLAGS)
-    store_int32(cells, FLAGS, np.int32(flags | marks))
-    return flags & REACHED == 0
+BUDGET = 1_000_000
+"""Work between two looks at interrupts: some 50 ms."""
+FEW = 8
+"""Lost edges that are worth a search of their own."""
+LOOKUPS = 64
+"""The patience of a part with looking up what its ways out reach."""
+FEWEST = 1 << 10
+NOTHING = np.zeros(0, np.int64)
 
 
 @kernel
-def search(rows: Any, edges: Any, start: Any, stack: Any, key: Any) -> Any:
-    """Mark every pair that begins in `start` and still has a path; -1 if the stack is full."""
-    link = rows.indices[edges.edges_from, LINK]
-    top = 0
-    at = -1
-    point = start
-    while True:
-        set_key(edges, edges.start_column, point, key)
-        row = find(rows, edges.relation, edges.edges_from, key, 0)
-        marks = REACHED if at < 0 else REACHED | REACHED_LATER
-        while row:
-            cells = row_address(rows, edges.relation, row)
-            if is_standing_edge(cells):
-                end = load_int32(cells, COLUMN + edges.end_column)
-                if mark(rows, edges, start, end, marks, key):
-                    if top == stack.shape[0]:
-                        return -1
-                    stack[top] = end
-                    top += 1
-            row = np.int64(load_int32(cells, link))
-        at += 1
-        if at == top:
-            return top
-        point = np.int64(stack[at])
+def place_gone(region: Any, parts: Any, losses: Any, starts: Any, ends: Any) -> Any:
+    """Put the ends of lost edges together by the part in which they started."""
+    first = losses.gone_first
+    for i in range(starts.shape[0]):
+        first[parts.part_of[number_of(region, np.int64(starts[i]))] + 2] += 1
+    for part in range(2, first.shape[0]):
+        first[part] += first[part - 1]
+    for i in range(starts.shape[0]):
+        part = parts.part_of[number_of(region, np.int64(starts[i]))]
+        losses.gone[first[part + 1]] = ends[i]
+        first[part + 1] += 1
 
 
 @kernel
-def clear_marks(rows: Any, edges: Any, start: Any, key: Any, lost: Any, count: Any) -> Any:
-    """Unmark the pairs of a start; collect those whose transitive reason is gone, if asked."""
-    link = rows.indices[edges.pairs_from, LINK]
-    set_key(edges, edges.start_column, start, key)
-    row = find(rows, edges.relation, edges.pairs_from, key, 0)
-    while row:
-        cells = row_address(rows, edges.relation, row)
-        flags = load_int32(cells, FLAGS)
-        if flags & CLOSED and not flags & (REACHED_LATER | ENDED):
-            if count < lost.shape[0]:
-                lost[count] = row
-            count += 1
-        store_int32(cells, FLAGS, np.int32(flags & ~(REACHED | REACHED_LATER)))
-        row = np.int64(load_int32(cells, link))
-    return count
+def lose_part(case: Any, part: Any) -> Any:
+    """What is still in doubt is lost by all members; the caller has seen to room."""
+    region, parts, losses = case.region, case.parts, case.losses
+    begin = losses.state[LOST_COUNT]
+    count = begin
+    for i in range(losses.state[DOUBT_COUNT]):
+        row = losses.doubts[i]
+        cells = cells_of(case, row)
+        if load_int32(cells, FLAGS) & IN_DOUBT:
+            unmark(cells, IN_DOUBT)
+            if load_int32(cells, FLAGS) & CLOSED or not is_standing_edge(cells):
+                count = mark(case, row, LOST_PAIR, losses.lost, count)
+    losses.blocks[part, 0], losses.blocks[part, 1] = begin, count
+    for i in range(parts.first[part] + 1, parts.first[part + 1]):
+        member = region.points[parts.members[i]]
+        for at in range(begin, losses.blocks[part, 1]):
+            end = end_of(case.edges, cells_of(case, losses.lost[at]))
+            count = mark(case, pair_row(case, member, end), LOST_PAIR, losses.lost, count)
+    losses.state[LOST_COUNT] = count
+
+
+@kernel
+def lose_parts(case: Any, budget: Any) -> Any:
+    """Find what is lost, part by part; DONE, or why it stopped before the part in the state."""
+    parts, losses = case.parts, case.losses
+    state = losses.state
+    state[WORK] = 0
+    while state[PART] < parts.first.shape[0] - 1:
+        if state[WORK] > budget:
+            return PAUSED
+        part = state[PART]
+        find_ways(case, part)
+        find_doubts(case, part)
+        is_settled = state[DOUBT_COUNT] <= losses.doubts.shape[0]
+        state[WANTED] = state[DOUBT_COUNT]
+        if is_settled:
+            is_settled = settle_doubts(case, part)
+        size = parts.first[part + 1] - parts.first[part]
+        after = state[LOST_COUNT] + state[OPEN] * size
+        if not is_settled or after > losses.lost.shape[0]:
+            unmark_all(case.rows, case.edges.relation, losses.doubts, state[DOUBT_COUNT], IN_DOUBT)
+            if not is_settled:
+                return NEED_DOUBTS
+            state[WANTED] = after
+            return NEED_LOST
+        lose_part(case, part)
+        state[WORK] += state[OPEN] * size
+        state[PART] += 1
+    return DONE
 
 
 class TransitiveLosses:
@@ -139,96 +144,68 @@ class TransitiveLosses:
 
     def __init__(self, store: RowStore) -> None:
         self._store = store
-        self._stack = np.zeros(256, np.int32)
-        self._key = np.zeros(16, np.int32)
-        self._lost = np.zeros(256, np.int64)
 
-    def edges_of(self, relation: int, cells: NDArray[np.int32]) -> Edges:
-        """Where the facts like this one are, with the indices that a search needs."""
-        middle = 1 if relation == TRIPLES else 0
-        start, end = (0, 2) if relation == TRIPLES else (1, 2)
-        from_columns, to_columns = sorted((middle, start)), sorted((middle, end))
-        return Edges(
-            relation,
-            int(cells[COLUMN + middle]),
-            middle,
-            start,
-            end,
-            self._store.index(relation, from_columns, EDGE),
-            self._store.index(relation, from_columns),
-            self._store.index(relation, to_columns),
-        )
+    def lost_rows(self, entries: Numbers) -> list[tuple[int, Numbers]]:
+        """The rows of each relation that lose their transitive reason with these lost edges."""
+        return [
+            (edges.relation, self._lost_pairs(edges, ends))
+            for edges, ends in self._by_predicate(entries)
+        ]
 
-    def lost_rows(self, entries: NDArray[np.int64]) -> dict[int, list[int]]:
-        """By relation, the rows that lose their transitive reason with these lost edges."""
-        found: dict[int, list[int]] = {}
-        by_edges: dict[Edges, list[tuple[int, int]]] = {}
-        for entry in entries.tolist():
-            relation, row = entry >> 32, entry & 0xFFFFFFFF
-            cells = self._store.cells(relation)[row].copy()
-            edges = self.edges_of(relation, cells)
-            ends = int(cells[COLUMN + edges.start_column]), int(cells[COLUMN + edges.end_column])
-            by_edges.setdefault(edges, []).append(ends)
-        for edges, pairs in by_edges.items():
-            found.setdefault(edges.relation, []).extend(self._lost_pairs(edges, pairs))
-        return found
+    def _by_predicate(self, entries: Numbers) -> Iterator[tuple[Edges, Ids]]:
+        """Lost edges, by predicate."""
+        relations = entries >> 32
+        for relation in sorted(set(relations.tolist())):
+            rows = entries[relations == relation] & 0xFFFFFFFF
+            facts = self._store.columns(relation, rows)
+            predicates = facts[:, 1 if relation == TRIPLES else 0]
+            for predicate in sorted(set(predicates.tolist())):
+                yield edges_of(self._store, relation, predicate), facts[predicates == predicate]
 
-    def _lost_pairs(self, edges: Edges, pairs: list[tuple[int, int]]) -> list[int]:
-        starts: set[int] = set()
-        for start, end in pairs:
-            if start in starts or self._reaches(edges, start, end):
-                continue
-            starts.add(start)
-            starts.update(self._starts_to(edges, start))
-        lost: list[int] = []
-        for start in sorted(starts):
-            with self._unmarked(edges, start):
-                self._search(edges, start)
-                lost.extend(self._collect(edges, start))
-        return lost
-
-    @contextmanager
-    def _unmarked(self, edges: Edges, start: int) -> Iterator[None]:
-        """Whatever happens, no mark of a search stays behind."""
-        try:
-            yield
-        except BaseException:
-            clear_marks(self._store.rows, edges, start, self._key, self._lost[:0], 0)
-            raise
-
-    def _reaches(self, edges: Edges, start: int, end: int) -> bool:
-        with self._unmarked(edges, start):
-            self._search(edges, start)
-        pair = np.zeros((1, 3), np.int32)
-        columns = [edges.predicate_column, edges.start_column, edges.end_column]
-        pair[0, columns] = edges.predicate, start, end
-        row = int(self._store.find(edges.relation, pair)[0])
-        reached = row and self._store.cells(edges.relation)[row, FLAGS] & REACHED != 0
-        clear_marks(self._store.rows, edges, start, self._key, self._lost[:0], 0)
-        return bool(reached)
-
-    def _search(self, edges: Edges, start: int) -> None:
-        while search(self._store.rows, edges, start, self._stack, self._key) < 0:
-            clear_marks(self._store.rows, edges, start, self._key, self._lost[:0], 0)
-            self._stack = np.zeros(2 * len(self._stack), np.int32)
-
-    def _collect(self, edges: Edges, start: int) -> list[int]:
+    def _lost_pairs(self, edges: Edges, gone: Ids) -> Numbers:
         rows = self._store.rows
-        while True:
-            count = clear_marks(rows, edges, start, self._key, self._lost, 0)
-            if count <= len(self._lost):
-                return self._lost[:count].tolist()  # type: ignore[no-any-return]
-            self._lost = np.zeros(2 * count, np.int64)
-            self._search(edges, start)
+        if len(gone) <= FEW:
+            gone = without_near_detours(rows, edges, gone)
+            if not len(gone):
+                return NOTHING
+        region = region_of(rows, edges, gone)
+        parts = parts_of(region)
+        losses = _no_losses(region, parts, len(gone))
+        place_gone(region, parts, losses, gone[:, edges.start_column], gone[:, edges.end_column])
+        losses.state[PATIENCE] = LOOKUPS
+        case = Case(rows, edges, region, parts, losses)
+        try:
+            while (status := lose_parts(case, BUDGET)) != DONE:
+                _make_room(losses, status)
+        finally:
+            count = int(losses.state[LOST_COUNT])
+            unmark_all(rows, edges.relation, losses.lost, count, LOST_PAIR)
+        found = losses.lost[:count]
+        closed: Numbers = found[self._store.flags(edges.relation)[found] & CLOSED != 0]
+        return closed
 
-    def _starts_to(self, edges: Edges, end: int) -> list[int]:
-        """The points from which a point was reached before the loss."""
-        is_first = edges.predicate_column < edges.end_column
-        self._key[:2] = (edges.predicate, end) if is_first else (end, edges.predicate)
-        row = int(find(self._store.rows, edges.relation, edges.pairs_to, self._key, 0))
-        link = int(self._store.rows.indices[edges.pairs_to, LINK])
-        cells, found = self._store.cells(edges.relation), []
-        while row:
-            found.append(int(cells[row, COLUMN + edges.start_column]))
-            row = int(cells[row, link])
-        return found
+
+def _no_losses(region: Region, parts: Parts, gone: int) -> Losses:
+    """Nothing found out yet, and some room."""
+    count = len(parts.first) - 1
+    return Losses(
+        gone_first=np.zeros(count + 2, np.int64),
+        gone=np.empty(gone, np.int64),
+        ways=np.empty(len(region.ends), np.int64),
+        used=np.zeros(count, np.int64),
+        doubts=np.empty(FEWEST, np.int64),
+        visited=np.empty(FEWEST, np.int64),
+        lost=np.empty(FEWEST, np.int64),
+        blocks=np.zeros((count, 2), np.int64),
+        state=np.zeros(STATE_FIELDS, np.int64),
+        key=np.zeros(3, np.int32),
+    )
+
+
+def _make_room(losses: Losses, status: int) -> None:
+    room = int(losses.state[WANTED]) * 3 // 2 + 1
+    if status == NEED_DOUBTS:
+        losses.doubts.resize(room, refcheck=False)
+        losses.visited.resize(room, refcheck=False)
+    elif status == NEED_LOST:
+        losses.lost.resize(room, refcheck=False)

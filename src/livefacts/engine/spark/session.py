@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import livefacts
-from livefacts.engine.spark.java import find_java
+from livefacts.engine.spark.java import find_java, wrapped
 from livefacts.errors import LivefactsError
 
 if TYPE_CHECKING:
@@ -23,6 +23,13 @@ if TYPE_CHECKING:
 LOCAL = "local[*]"
 ADVICE = "pip install 'livefacts[spark]'"
 LOOPBACK = "127.0.0.1"
+PYSPARK_FROM = (4, 1)
+"""The first one with functions on Arrow columns, which values of rules are computed by."""
+LOG_VARIABLE = "LIVEFACTS_SPARK_LOG"
+LEVELS = ("error", "warn", "info", "debug")
+QUIET = LEVELS[0]
+LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
+JAVA_OPTIONS = "SPARK_SUBMIT_OPTS"
 
 SETTINGS = {
     # Nobody but this machine talks to the driver, unless a cluster has to.
@@ -31,7 +38,6 @@ SETTINGS = {
     # The web page of a session would listen on a port.
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.log.level": "ERROR",
     # Times mean the same on every machine.
     "spark.sql.session.timeZone": "UTC",
     # Columns go between Java and Python as Arrow, not row by row.
@@ -49,16 +55,19 @@ def session(
     *,
     app: str = "livefacts",
     settings: Mapping[str, str] = MappingProxyType({}),
+    log: str | None = None,
 ) -> SparkSession:
     """A session on `master` (all cores of this machine by default), or the one there is.
 
-    `settings` are Spark's own, such as `{"spark.driver.memory": "4g"}`.
+    `settings` are Spark's own, such as `{"spark.driver.memory": "4g"}`.  `log` is how much
+    Spark tells on standard error: "error" (the default, also by LIVEFACTS_SPARK_LOG),
+    "warn", "info" or "debug".
     """
     require_extra()
     from pyspark.sql import SparkSession
 
     chosen = master or os.environ.get("SPARK_MASTER") or LOCAL
-    os.environ["JAVA_HOME"] = str(find_java().home)
+    _prepare_java(_log_level(log), is_local=chosen.startswith("local"))
     if chosen.startswith("local"):
         # Workers need the packages of this very interpreter, not those of some python3.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -69,13 +78,46 @@ def session(
 
 
 def require_extra() -> None:
-    """Say what to install if the packages of the Spark engine are not there."""
+    """Say what to install if the packages of the Spark engine are not there, or too old."""
     try:
         import deltalake  # noqa: F401
         import pyarrow  # noqa: F401
-        import pyspark  # noqa: F401
+        import pyspark
     except ImportError as error:
         raise LivefactsError(f"the Spark pipeline needs {error.name}", hint=ADVICE) from error
+    if tuple(map(int, pyspark.__version__.split(".")[:2])) < PYSPARK_FROM:
+        wanted = ".".join(map(str, PYSPARK_FROM))
+        raise LivefactsError(
+            f"the Spark pipeline needs pyspark {wanted} or newer, and this is {pyspark.__version__}",
+            hint=ADVICE,
+        )
+
+
+def _log_level(log: str | None) -> str:
+    level = (log or os.environ.get(LOG_VARIABLE) or QUIET).lower()
+    if level not in LEVELS:
+        raise LivefactsError(
+            f"Spark cannot log at level {level!r}", hint=f"one of {', '.join(LEVELS)}"
+        )
+    return level
+
+
+def _prepare_java(level: str, *, is_local: bool) -> None:
+    """What the process of Java finds when it starts: which Java, and how much it tells."""
+    java = find_java()
+    is_quiet = level == QUIET
+    # The wrapper also keeps Java from warning about a module at every start.
+    home = wrapped(java) if is_quiet or not java.has_modules else java.home
+    os.environ["JAVA_HOME"] = str(home)
+    if is_local:
+        # Otherwise Spark looks for an address of this machine, and warns when it finds one.
+        os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)
+    known = os.environ.get(JAVA_OPTIONS, "")
+    if "log4j" not in known:
+        told = [f"-Dlog4j2.configurationFile={LOG_SETTINGS}", f"-Dlivefacts.log={level}"]
+        told += [] if is_quiet else [f"-Dlivefacts.log.tasks={level}"]
+        options = " ".join(f'"{option}"' for option in told)
+        os.environ[JAVA_OPTIONS] = f"{known} {options}".strip()
 
 
 def _settings(master: str) -> dict[str, str]:
