@@ -268,3 +268,10 @@ def test_a_long_report_lists_some_and_counts_the_rest() -> None:
     assert "600 differences" in str(report)
     assert "and 590 more" in str(report)
     assert len(str(report).splitlines()) == 12
+
+
+def test_a_removal_counts_when_the_same_change_brings_a_new_kind_of_fact() -> None:
+    reasoner = lf.Reasoner(rules="hot(?x) :- near(?x, ?y), near(?x, bob) .")
+    reasoner.add("near(bob, bob) . near(bob, cat) .")
+    reasoner.apply(remove="near(bob, cat) .", add="score(cat, 1, cat) .")
+    assert reasoner.verify()

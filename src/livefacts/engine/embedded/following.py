@@ -23,8 +23,10 @@ from livefacts.engine.embedded.machine import (
     LOSSES_AT,
     LOSSES_END,
     LOST_ASIDE,
+    MODE,
     NEED_ROOM,
     OPEN,
+    OUT_COUNT,
     REDERIVE,
     STAGE,
     consequences_on,
@@ -39,7 +41,8 @@ from livefacts.store.compiled import inlined, kernel
 def lose(desk: Any, state: Any, plans: Any, budget: Any) -> Any:
     """Follow losses to their end, or until some are to be followed in Python."""
     has_singles = consequences_on(desk).keys.shape[0] > 0
-    while state[LOSSES_AT] < state[LOSSES_END]:
+    # Where there was no room, what the last loss takes away still waits in the buffer.
+    while state[LOSSES_AT] < state[LOSSES_END] or (state[OUT_COUNT] and state[MODE] == LOSE):
         status = run(desk, plans, LOSE, LOSE, state, budget)
         if status != DONE:
             return status
