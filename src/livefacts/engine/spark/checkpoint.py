@@ -187,7 +187,7 @@ def _graph_writes(
         return {GRAPHS: Write((), OVERWRITE)} if GRAPHS in start.versions else {}
     default = np.column_stack([shared, np.full(len(shared), DEFAULT, np.int64)])
     rows = np.concatenate([quads.reshape(-1, 4), default.reshape(-1, 4)])
-    return {GRAPHS: Write((write_quads(base, start.seq + 1, rows),), OVERWRITE)}
+    return {GRAPHS: Write(write_quads(base, start.seq + 1, rows), OVERWRITE)}
 
 
 def _supported(
