@@ -43,7 +43,7 @@ from livefacts.service.profiling import Profile, profile_of
 from livefacts.service.progress import ProgressBar
 from livefacts.service.queryview import QueryView
 from livefacts.service.reading import FactReader, FactView
-from livefacts.service.rulenames import named_rules
+from livefacts.syntax.rulenames import named_rules
 from livefacts.service.withdrawal import Withdrawal
 from livefacts.store.compiled import announce_compilation
 from livefacts.store.dictionary import Dictionary
