@@ -147,7 +147,10 @@ def settled(
         clashing = _clashing(terms, owners)
         if not clashing:
             added, removed = (
-                {shape: unique_rows(terms.ids[_places(numbers, ids)]) for shape, ids in rows.items()}
+                {
+                    shape: unique_rows(terms.ids[_places(numbers, ids)])
+                    for shape, ids in rows.items()
+                }
                 for rows in (change.added, change.removed)
             )
             told = [terms.ids[_places(numbers, change.others)], *map(np.ravel, added.values())]
