@@ -14,12 +14,14 @@ from livefacts.engine.spark.closing import SINGLE, constants_of
 from livefacts.engine.spark.general import GeneralChange, change_general
 from livefacts.engine.spark.ingest import Ingest, bucket_files, encoding_of
 from livefacts.engine.spark.live import Live
+from livefacts.engine.spark.merging import is_to_be_folded, merged
+from livefacts.engine.spark.optimizing import optimize
 from livefacts.engine.spark.passing import Way
 from livefacts.engine.spark.predicates import told_predicates
 from livefacts.engine.spark.reports import Report
 from livefacts.engine.spark.ruletable import rule_notes, rules_write, stored_program
 from livefacts.engine.spark.schema import NotSingleError, follows_single_triples
-from livefacts.engine.spark.tables import RULES
+from livefacts.engine.spark.tables import RULES, Commit
 from livefacts.engine.spark.telling import Asked, Facts, asked
 from livefacts.engine.spark.update import Change, Updater, change_writes
 from livefacts.errors import InputError, LivefactsError
@@ -67,10 +69,11 @@ class Changer:
     def __init__(self, roads: Roads) -> None:
         self.roads = roads
         self._updating: tuple[int, Updater] | None = None
+        self._rules: tuple[int, Program] | None = None
 
     def update(self, work: Ingest, add: Facts, remove: Facts, batch: str) -> Report:
         """Tell and untell facts; one commit."""
-        program = stored_program(work.base, work.start)
+        program = self._program(work)
         change = asked(add, remove, f"u{work.start.seq + 1}".encode())
         return self._changed(work, change, program, program, UPDATE, batch)
 
@@ -78,11 +81,18 @@ class Changer:
         self, work: Ingest, add: RuleSource, remove: str | Rule | Sequence[str | Rule], batch: str
     ) -> Report:
         """Add and remove rules, and tell the facts that come with them; one commit."""
-        before = stored_program(work.base, work.start)
+        before = self._program(work)
         after = before.minus(named_rules(before, remove)).joined(rulefile.open_rules(add))
         check(after)
         change = asked(after.facts, others=constants_of(after.rules))
         return self._changed(work, change, before, replace(after, facts=()), CHANGE_RULES, batch)
+
+    def _program(self, work: Ingest) -> Program:
+        """The rules that there are; they are read when they have changed."""
+        version = work.start.versions.get(RULES, -1)
+        if self._rules is None or self._rules[0] != version:
+            self._rules = version, stored_program(work.base, work.start)
+        return self._rules[1]
 
     def _changed(
         self, work: Ingest, asked: Asked, before: Program, after: Program, kind: str, batch: str
@@ -98,9 +108,10 @@ class Changer:
                 f"these rules join facts, which the road {self.roads.road!r} does not",
                 hint='let the pipeline choose, or use road="joins"',
             )
-        return change_general(
-            work, GeneralChange(asked, before, after, self.roads.way), kind, batch
-        )
+        general = GeneralChange(asked, before, after, self.roads.way)
+        report = change_general(work, general, kind, batch)
+        self._folded(work, work.base.last())
+        return report
 
     # in the driver
 
@@ -120,14 +131,21 @@ class Changer:
             change = updater.change(asked, rules)
             stage.rows = len(change.rows)
         with work.stages.stage("commit"):
-            seq = self._commit(work, change, None if rules is None else after, kind, batch)
+            commit = self._commit(work, change, None if rules is None else after, kind, batch)
         updater.keep(change)
-        self._updating = seq, updater
-        return Report(seq, kind, change.figures, tuple(work.stages.done))
+        last = self._folded(work, commit)
+        self._updating = last.seq, updater
+        return Report(commit.seq, kind, change.figures, tuple(work.stages.done))
+
+    def _folded(self, work: Ingest, commit: Commit) -> Commit:
+        """Fold changes into facts, as a commit of its own, when there are many."""
+        if is_to_be_folded(work.base, commit):
+            optimize(replace(work, start=commit))
+        return work.base.last()
 
     def _commit(
         self, work: Ingest, change: Change, program: Program | None, kind: str, batch: str
-    ) -> int:
+    ) -> Commit:
         seq = work.start.seq + 1
         rows = len(change.rows) + len(change.predicates)
         writes = change_writes(work.base, seq, change)
@@ -135,7 +153,8 @@ class Changer:
         if program is not None:
             writes[RULES] = rules_write(work.base, seq, program)
             notes |= rule_notes(program)
-        return work.base.publish(work.start, kind, writes, batch=batch, notes=notes).seq
+        writes = merged(work.base, work.start, writes)
+        return work.base.publish(work.start, kind, writes, batch=batch, notes=notes)
 
     def _updater(self, work: Ingest, program: Program) -> Updater:
         """What makes changes to this commit; the one that made it, if it did."""

@@ -134,7 +134,7 @@ def materialize_single(work: Ingest, program: Program, batch: str) -> Report:
             }
             if CHANGES in work.start.versions:
                 writes[CHANGES] = Write((), OVERWRITE)
-            notes = {**figures, "closed": True, "path": SINGLE, **rule_notes(program)}
+            notes = {**figures, "closed": True, "path": SINGLE, "changed": 0, **rule_notes(program)}
             commit = work.base.publish(work.start, "materialize", writes, batch=batch, notes=notes)
     return Report(commit.seq, "materialize", figures, tuple(work.stages.done))
 

@@ -29,6 +29,7 @@ from livefacts.engine.spark.ingest import Ingest, term_writes
 from livefacts.engine.spark.lower import constants_of
 from livefacts.engine.spark.maintain import Changed, change
 from livefacts.engine.spark.materialize import joined_plan, materialize
+from livefacts.engine.spark.merging import merged
 from livefacts.engine.spark.passing import Way
 from livefacts.engine.spark.reports import Report
 from livefacts.engine.spark.rounds import PREDICATE, Setting
@@ -70,7 +71,7 @@ def close_general(work: Ingest, program: Program, *, batch: str = "") -> Report:
     with work.stages.stage("commit"):
         writes[RULES] = rules_write(work.base, work.start.seq + 1, program)
         writes |= term_writes(work.base, terms.new, terms.encoding)
-        notes = {"closed": True, "path": GENERAL, "facts": closure.size, **_counting(largest)}
+        notes = {"closed": True, "path": GENERAL, "changed": 0, **_counting(largest)}
         commit = work.base.publish(
             work.start, "materialize", writes, batch=batch, notes=notes | rule_notes(program)
         )
@@ -152,6 +153,7 @@ def _committed(
         if asked.after != asked.before or RULES not in work.start.versions:
             writes[RULES] = rules_write(work.base, work.start.seq + 1, asked.after)
             notes |= rule_notes(asked.after)
+        writes = merged(work.base, work.start, writes)
         commit = work.base.publish(work.start, kind, writes, batch=batch, notes=notes)
     return Report(commit.seq, kind, figures, tuple(work.stages.done))
 
