@@ -55,6 +55,7 @@ from livefacts.rules.formula import TripleAtom, Variable
 from livefacts.rules.program import Program, Rule
 from livefacts.store.dictionary import text_of
 from livefacts.store.xxhash import HashIds
+from livefacts.syntax.rulewriter import write_program
 
 SINGLE = "single triples"
 

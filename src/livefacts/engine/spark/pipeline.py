@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from livefacts.engine.spark import frames
-from livefacts.engine.spark.changing import SMALL, Changer, Roads
+from livefacts.engine.spark.changing import JOINS, SMALL, Changer, Roads
 from livefacts.engine.spark.closing import SINGLE, materialize_single
 from livefacts.engine.spark.consequences import compile_kernels
 from livefacts.engine.spark.encode import Encoding
@@ -135,7 +135,7 @@ class Pipeline:
         from livefacts.engine.spark.general import close_general
 
         room = room_for(self.base, start, self._memory)
-        if room.fits:
+        if room.fits and self._changer.roads.road != JOINS:
             with suppress(TooLargeError):
                 return close_in_driver(self._work(start), program, room, batch)
         return close_general(self._work(start), program, batch=batch)
@@ -278,7 +278,7 @@ class Pipeline:
 
     def _general_road(self) -> str:
         """How general rules are followed, and why so."""
-        if not self._memory:
+        if not self._memory or self._changer.roads.road == JOINS:
             return "rounds of DataFrame joins"
         room = room_for(self.base, self.base.last(), self._memory)
         if room.fits:
