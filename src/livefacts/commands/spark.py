@@ -20,7 +20,9 @@ from livefacts.commands.terminal import ExitCode, is_watched, say
 
 if TYPE_CHECKING:
     from livefacts.engine.spark.pipeline import Pipeline
-    from livefacts.engine.spark.reports import Stage
+    from livefacts.engine.spark.reports import Report, Stage
+
+SYMBOL_MARK = "'"
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -112,9 +114,48 @@ def update_command(
         add=Path(add) if add else (), remove=Path(remove) if remove else (), batch=batch
     )
     say(str(report))
+    _print_delta(pipeline, report)
+
+
+def _print_delta(pipeline: Pipeline, report: Report) -> None:
     if not report.is_replay:
         for row in pipeline.delta(report.seq, decoded=True).toLocalIterator():
-            sys.stdout.write(f"{'A' if row.sign > 0 else 'D'} {row.s} {row.p} {row.o} .\n")
+            sys.stdout.write(f"{'A' if row.sign > 0 else 'D'} {_fact(row)} .\n")
+
+
+def _fact(row: Any) -> str:
+    """A fact as RDF Patch has it: a triple, or a predicate with its arguments."""
+    if row.name is None:
+        return f"{row.s} {row.p} {row.o}"
+    return f"{row.name}({', '.join(text.removeprefix(SYMBOL_MARK) for text in row.arguments)})"
+
+
+@app.command("change-rules", short_help="Add and remove rules.")
+def change_rules_command(
+    kb: Base,
+    add: Annotated[
+        list[str] | None,
+        typer.Option("--add", metavar="RULES", help="Rules: a file, a ready name, or text."),
+    ] = None,
+    remove: Annotated[
+        list[str] | None,
+        typer.Option("--remove", metavar="RULE", help="A rule that goes: its id or its text."),
+    ] = None,
+    master: Master = None,
+    batch: Batch = "",
+) -> None:
+    """Change the rules, and print as RDF Patch what became true and what ended.
+
+    Rules are removed before others are added; facts that come with rules are told.
+
+    \b
+    livefacts spark change-rules --kb kb/ --add more.rules --remove r3
+    livefacts spark change-rules --kb kb/ --add 'near(?x, ?y) :- near(?y, ?x) .'
+    """
+    pipeline = _pipeline(kb, master)
+    report = pipeline.change_rules(add or (), remove or (), batch=batch)
+    say(str(report))
+    _print_delta(pipeline, report)
 
 
 @app.command("facts", short_help="Print what holds.")

@@ -18,9 +18,9 @@ from livefacts.plan.rewriting import DEL, EXT, INS, MINUS, PLUS, Section
 from livefacts.rules.program import Program, Rule
 from livefacts.rules.safety import check
 from livefacts.service.arguments import as_statements
-from livefacts.service.rulenames import named_rules
 from livefacts.syntax import rulefile
 from livefacts.syntax.rulefile import RuleSource
+from livefacts.syntax.rulenames import named_rules
 from livefacts.syntax.ruleterms import DECLARED
 from livefacts.syntax.rulewriter import write_formula, write_rule
 

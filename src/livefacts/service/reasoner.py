@@ -46,7 +46,6 @@ from livefacts.service.profiling import Profile, profile_of
 from livefacts.service.progress import ProgressBar
 from livefacts.service.queryview import QueryView
 from livefacts.service.reading import FactReader, FactView
-from livefacts.service.rulenames import named_rules
 from livefacts.service.streaming import Streams, merged
 from livefacts.service.timeline import NO_STREAM
 from livefacts.service.withdrawal import Withdrawal
@@ -58,6 +57,7 @@ from livefacts.syntax import rulefile
 from livefacts.syntax.files import expand
 from livefacts.syntax.rejects import Rejects
 from livefacts.syntax.rulefile import RuleSource
+from livefacts.syntax.rulenames import named_rules
 
 if TYPE_CHECKING:
     from livefacts.service.explaining import Explanation

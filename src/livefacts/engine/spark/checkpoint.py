@@ -20,6 +20,7 @@ from livefacts.engine.spark.exchange import bucket_of
 from livefacts.engine.spark.graphs import DEFAULT, quads_at, told_by_default, write_quads
 from livefacts.engine.spark.ingest import MOST_SALTS, bucket_files, encoding_of, term_writes
 from livefacts.engine.spark.live import Live, ToldTriples
+from livefacts.engine.spark.ruletable import rule_notes, rules_write, stored_program
 from livefacts.engine.spark.schema import NotSingleError, SchemaCloser, follows_single_triples
 from livefacts.engine.spark.tables import (
     CHANGES,
@@ -42,8 +43,6 @@ from livefacts.rules.program import Program
 from livefacts.store.dictionary import Dictionary, Ids, text_of
 from livefacts.store.rows import TRIPLES
 from livefacts.store.xxhash import HashIds
-from livefacts.syntax import rulefile
-from livefacts.syntax.rulewriter import write_program
 
 Facts = Mapping[int, Ids]
 SINGLE, GENERAL = "single triples", "joins"
@@ -94,9 +93,7 @@ def read_base(base: KnowledgeBase, dictionary: Dictionary) -> Stored:
     named = numbers[np.searchsorted(ids, quads[quads[:, 3] != DEFAULT])].reshape(-1, 4)
     for shape, rows in _told_predicates(base, commit).items():
         facts[shape] = numbers[np.searchsorted(ids, rows)]
-    texts = base.read(RULES, commit)["text"].to_pylist()
-    program = rulefile.parse("\n".join(texts)) if texts else Program()
-    return Stored(commit, program, facts, named)
+    return Stored(commit, stored_program(base, commit), facts, named)
 
 
 def _numbered(base: KnowledgeBase, commit: Commit, dictionary: Dictionary) -> tuple[HashIds, Ids]:
@@ -134,14 +131,14 @@ def write_base(base: KnowledgeBase, start: Commit, dictionary: Dictionary, state
     writes = {
         TRIPLES_TABLE: Write(tuple(_fact_files(base, triples)), OVERWRITE),
         PREDICATES_TABLE: Write((_predicate_file(base, hashed, others),), OVERWRITE),
-        RULES: Write((_rules_file(base, start, state.program),), OVERWRITE),
+        RULES: rules_write(base, start.seq + 1, state.program),
         **_graph_writes(base, start, ids.of(state.quads), ids.of(state.shared)),
         **term_writes(base, ids.new, encoding),
     }
     for table in (CHANGES, PREDICATE_CHANGES):
         if table in start.versions:
             writes[table] = Write((), OVERWRITE)
-    notes = {"closed": True, "path": path}
+    notes = {"closed": True, "path": path, "counted": False, **rule_notes(state.program)}
     return base.publish(start, "checkpoint", writes, notes=notes)
 
 
@@ -187,7 +184,7 @@ def _graph_writes(
         return {GRAPHS: Write((), OVERWRITE)} if GRAPHS in start.versions else {}
     default = np.column_stack([shared, np.full(len(shared), DEFAULT, np.int64)])
     rows = np.concatenate([quads.reshape(-1, 4), default.reshape(-1, 4)])
-    return {GRAPHS: Write((write_quads(base, start.seq + 1, rows),), OVERWRITE)}
+    return {GRAPHS: Write(write_quads(base, start.seq + 1, rows), OVERWRITE)}
 
 
 def _supported(
@@ -233,8 +230,3 @@ def _predicate_file(
     ]
     table = pa.Table.from_pylist(rows, schema=SCHEMAS[PREDICATES_TABLE])
     return write_file(base.path / PREDICATES_TABLE, table)
-
-
-def _rules_file(base: KnowledgeBase, start: Commit, program: Program) -> DataFile:
-    rows = pa.table([[start.seq + 1], [write_program(program)]], SCHEMAS[RULES])
-    return write_file(base.path / RULES, rows)

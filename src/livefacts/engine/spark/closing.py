@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-import pyarrow as pa
 
 from livefacts.engine.spark.consequences import Kind, make_table, split_heads
 from livefacts.engine.spark.encode import Encoding, encode_terms
@@ -27,6 +26,7 @@ from livefacts.engine.spark.ingest import (
 )
 from livefacts.engine.spark.reports import Report
 from livefacts.engine.spark.resuming import Kept, key_of, resumable
+from livefacts.engine.spark.ruletable import rule_notes, rules_write
 from livefacts.engine.spark.schema import ClosedSchema, SchemaCloser
 from livefacts.engine.spark.settling import keep_told
 from livefacts.engine.spark.stages import (
@@ -46,10 +46,8 @@ from livefacts.engine.spark.tables import (
     PREDICATE_CHANGES,
     PREDICATES_TABLE,
     RULES,
-    SCHEMAS,
     TRIPLES_TABLE,
     Write,
-    write_file,
 )
 from livefacts.errors import RuleError
 from livefacts.model.facts import Term
@@ -131,13 +129,13 @@ def materialize_single(work: Ingest, program: Program, batch: str) -> Report:
         with work.stages.stage("commit"):
             writes = {
                 TRIPLES_TABLE: Write(tuple(each.file for each in published), OVERWRITE),
-                RULES: rules_write(work, program),
+                RULES: rules_write(work.base, work.start.seq + 1, program),
                 **term_writes(work.base, terms, encoding),
                 **_without_other_conclusions(work, buckets),
             }
             if CHANGES in work.start.versions:
                 writes[CHANGES] = Write((), OVERWRITE)
-            notes = {**figures, "closed": True, "path": SINGLE}
+            notes = {**figures, "closed": True, "path": SINGLE, "changed": 0, **rule_notes(program)}
             commit = work.base.publish(work.start, "materialize", writes, batch=batch, notes=notes)
     return Report(commit.seq, "materialize", figures, tuple(work.stages.done))
 
@@ -175,12 +173,6 @@ def _published(
         stage.rows = sum(each.file.rows for each in published)
         stage.bytes = sum(each.file.size for each in published)
     return published
-
-
-def rules_write(work: Ingest, program: Program) -> Write:
-    """The program as the only row of its table."""
-    rows = pa.table([[work.start.seq + 1], [write_program(program)]], SCHEMAS[RULES])
-    return Write((write_file(work.base.path / RULES, rows),), OVERWRITE)
 
 
 def constants_of(rules: Sequence[Rule]) -> list[Term]:

@@ -67,11 +67,20 @@ class Log:
             return self.version() + 1
         return self.version() - int(summed_up["version"])
 
-    def append(self, files: Sequence[DataFile], *, change: int | None = None) -> int:
-        """Add files after the last version that is known; `change` is noted as a transaction."""
+    def append(
+        self,
+        files: Sequence[DataFile],
+        *,
+        replaced: Sequence[str] = (),
+        change: int | None = None,
+    ) -> int:
+        """Add files after the last version that is known; `change` is noted as a transaction.
+
+        Files that are replaced have no rows but those that the new ones have as well.
+        """
         version = self._known + 1
         part = self._folder / f"_commit_{uuid.uuid4().hex}.json.tmp"
-        part.write_text("\n".join(map(json.dumps, _actions(files, change))), encoding="utf-8")
+        part.write_text(_entry_text(files, replaced, change), encoding="utf-8")
         try:
             os.link(part, self._entry(version))
         except FileExistsError as error:
@@ -101,22 +110,23 @@ def _number(name: str) -> int:
     return int(name[:DIGITS])
 
 
-def _actions(files: Sequence[DataFile], change: int | None) -> list[dict[str, Any]]:
+def _entry_text(files: Sequence[DataFile], replaced: Sequence[str], change: int | None) -> str:
     now = time.time_ns() // 1_000_000
-    actions: list[dict[str, Any]] = [
-        {
-            "commitInfo": {
-                "timestamp": now,
-                "operation": "WRITE",
-                "operationParameters": {"mode": "Append"},
-                "engineInfo": APPLICATION,
-            }
-        }
+    information = {
+        "timestamp": now,
+        "operation": "WRITE",
+        "operationParameters": {"mode": "Append"},
+        "engineInfo": APPLICATION,
+    }
+    actions: list[dict[str, Any]] = [{"commitInfo": information}]
+    actions += [
+        {"remove": {"path": name, "deletionTimestamp": now, "dataChange": False}}
+        for name in replaced
     ]
     actions += [{"add": _added(file)} for file in files]
     if change is not None:
         actions.append({"txn": {"appId": APPLICATION, "version": change, "lastUpdated": now}})
-    return actions
+    return "\n".join(map(json.dumps, actions))
 
 
 def _added(file: DataFile) -> dict[str, Any]:

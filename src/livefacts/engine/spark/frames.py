@@ -9,6 +9,7 @@ import pyarrow as pa
 from livefacts.engine.spark.tables import (
     CHANGES,
     GRAPHS,
+    PREDICATE_CHANGES,
     PREDICATES_TABLE,
     REJECTS,
     SCHEMAS,
@@ -79,18 +80,62 @@ def decoded(facts: DataFrame, terms: DataFrame) -> DataFrame:
 
 
 def delta_frame(session: SparkSession, base: KnowledgeBase, commit: Commit) -> DataFrame:
-    """What a commit added (sign 1) and removed (sign -1): s, p, o, told, sign."""
+    """The triples that a commit added (sign 1) and removed (sign -1): s, p, o, sign."""
+    if commit.notes.get("delta") == commit.seq:
+        return _signed_rows(session, base, CHANGES, commit).select(*KEYS, "sign")
+    before = base.commit(commit.seq - 1) if commit.seq > 1 else Commit()
+    new, old = (facts_frame(session, base, each).select(*KEYS) for each in (commit, before))
+    return _difference(new, old)
+
+
+def predicate_delta_frame(
+    session: SparkSession, base: KnowledgeBase, commit: Commit, terms: DataFrame
+) -> DataFrame:
+    """The predicate facts that a commit added and removed: name, arguments, sign."""
+    if commit.notes.get("delta") == commit.seq:
+        found = _signed_rows(session, base, PREDICATE_CHANGES, commit)
+        return _named(found, terms).select("name", "arguments", "sign")
+    before = base.commit(commit.seq - 1) if commit.seq > 1 else Commit()
+    new, old = (
+        counted_predicates(session, base, each).select("pred", "arguments")
+        for each in (commit, before)
+    )
+    return _named(_difference(new, old), terms).select("name", "arguments", "sign")
+
+
+def whole_delta(triples: DataFrame, others: DataFrame) -> DataFrame:
+    """Both in one: s, p, o of triples, name and arguments of other facts, and sign."""
+    columns = [*KEYS, "name", "arguments", "sign"]
+    return triples.unionByName(others, allowMissingColumns=True).select(*columns)
+
+
+def _signed_rows(
+    session: SparkSession, base: KnowledgeBase, table: str, commit: Commit
+) -> DataFrame:
+    return frame(session, base, table, commit).where(f"seq = {commit.seq} AND sign <> 0")
+
+
+def _difference(new: DataFrame, old: DataFrame) -> DataFrame:
     from pyspark.sql import functions as F  # noqa: N812
 
-    if commit.kind == "update":
-        changes = frame(session, base, CHANGES, commit)
-        mine = changes.where((F.col("seq") == commit.seq) & (F.col("sign") != 0))
-        return mine.select(*KEYS, "sign")
-    before = base.commit(commit.seq - 1) if commit.seq > 1 else Commit()
-    new = facts_frame(session, base, commit).select(*KEYS)
-    old = facts_frame(session, base, before).select(*KEYS)
     added = new.exceptAll(old).withColumn("sign", F.lit(1))
     return added.unionByName(old.exceptAll(new).withColumn("sign", F.lit(-1)))
+
+
+def counted_predicates(session: SparkSession, base: KnowledgeBase, commit: Commit) -> DataFrame:
+    """All predicate facts, hidden ones too: pred, arguments, support, told."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    facts = frame(session, base, PREDICATES_TABLE, commit)
+    if not base.files(PREDICATE_CHANGES, commit):
+        return facts
+    changes = frame(session, base, PREDICATE_CHANGES, commit).select(*facts.columns)
+    summed = (
+        facts.unionByName(changes)
+        .groupBy("pred", "arguments")
+        .agg(F.sum("support").alias("support"), F.sum("told").cast("int").alias("told"))
+    )
+    return summed.where((F.col("support") > 0) | (F.col("told") > 0))
 
 
 def predicates_frame(
@@ -99,22 +144,29 @@ def predicates_frame(
     """Predicate facts: name, arguments as ids, told; without hidden predicates."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    facts = frame(session, base, PREDICATES_TABLE, commit)
+    facts = counted_predicates(session, base, commit)
+    return _named(facts, terms).select("name", "arguments", (F.col("told") > 0).alias("told"))
+
+
+def _named(facts: DataFrame, terms: DataFrame) -> DataFrame:
+    """Facts with the names of their predicates, without those that are hidden."""
+    from pyspark.sql import functions as F  # noqa: N812
+
     names = terms.select(terms["id"].alias("pred"), F.substring("text", 2, 1 << 30).alias("name"))
-    named = facts.join(names, "pred").where(~F.col("name").startswith("_"))
-    return named.select("name", "arguments", (F.col("told") > 0).alias("told"))
+    return facts.join(names, "pred").where(~F.col("name").startswith("_"))
 
 
 def decoded_arguments(facts: DataFrame, terms: DataFrame) -> DataFrame:
     """Predicate facts with the texts of their arguments in place of ids."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    keys = ["name", "arguments", "told"]
+    keys = facts.columns
     each = facts.select(*keys, F.posexplode_outer("arguments").alias("_at", "id"))
     texts = each.join(terms, "id", "left").select(*keys, F.struct("_at", "text").alias("_one"))
     listed = texts.groupBy(*keys).agg(F.array_sort(F.collect_list("_one")).alias("_all"))
     present = F.filter(F.col("_all.text"), lambda text: text.isNotNull())
-    return listed.select("name", present.alias("arguments"), "told")
+    others = [name for name in keys if name not in ("name", "arguments")]
+    return listed.select("name", present.alias("arguments"), *others)
 
 
 def graphs_frame(session: SparkSession, base: KnowledgeBase, commit: Commit) -> DataFrame:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from livefacts.engine.spark.exchange import bucket_of
 from livefacts.engine.spark.tables import (
     GRAPHS,
     SCHEMAS,
@@ -40,12 +41,22 @@ def summed_quads(rows: pa.Table) -> HashIds:
     return np.stack([kept[name].to_numpy() for name in QUAD], axis=1)
 
 
-def write_quads(base: KnowledgeBase, seq: int, quads: HashIds, sign: int = 1) -> DataFile:
-    """A file of rows that add these to the table, or with sign -1 take them out."""
+def write_quads(
+    base: KnowledgeBase, seq: int, quads: HashIds, sign: int = 1
+) -> tuple[DataFile, ...]:
+    """Files of rows that add these to the table, or with sign -1 take them out, by bucket."""
+    homes = bucket_of(np.ascontiguousarray(quads[:, 0]), int(base.settings["buckets"]))
+    return tuple(
+        write_file(base.path / GRAPHS, _signed(seq, quads[homes == number], sign), number)
+        for number in np.unique(homes).tolist()
+    )
+
+
+def _signed(seq: int, quads: HashIds, sign: int) -> pa.Table:
     count = len(quads)
     columns = {name: np.ascontiguousarray(quads[:, at]) for at, name in enumerate(QUAD)}
     signed = {"seq": np.full(count, seq), **columns, "sign": np.full(count, sign, np.int32)}
-    return write_file(base.path / GRAPHS, pa.table(signed, schema=SCHEMAS[GRAPHS]))
+    return pa.table(signed, schema=SCHEMAS[GRAPHS])
 
 
 def told_by_default(told: HashIds, quads: HashIds) -> HashIds:

@@ -20,7 +20,6 @@ import pyarrow as pa
 
 from livefacts.engine.contract import Ids
 from livefacts.engine.spark import factrows
-from livefacts.engine.spark.closing import rules_write
 from livefacts.engine.spark.consequences import fact_table, in_order
 from livefacts.engine.spark.encode import Encoding, encode_numbers
 from livefacts.engine.spark.exchange import bucket_of
@@ -35,6 +34,7 @@ from livefacts.engine.spark.ingest import (
 )
 from livefacts.engine.spark.reading import row_of
 from livefacts.engine.spark.reports import Report
+from livefacts.engine.spark.ruletable import rule_notes, rules_write
 from livefacts.engine.spark.schema import closed_in_memory
 from livefacts.engine.spark.tables import (
     CHANGES,
@@ -142,9 +142,9 @@ def close_in_driver(work: Ingest, program: Program, room: Room, batch: str = "")
         stage.rows, stage.bytes = sum(f.rows for f in files), sum(f.size for f in files)
     figures = {"told": sum(map(len, told.values())), "derived": sum(map(len, derived.values()))}
     with work.stages.stage("commit"):
-        writes[RULES] = rules_write(work, replace(program, facts=()))
+        writes[RULES] = rules_write(work.base, work.start.seq + 1, program)
         writes |= term_writes(work.base, hashes.new, hashes.encoding)
-        notes = {"closed": True, "path": GENERAL, "counted": False, "facts": sum(figures.values())}
+        notes = {"closed": True, "path": GENERAL, "counted": False, **rule_notes(program)}
         commit = work.base.publish(work.start, "materialize", writes, batch=batch, notes=notes)
     hint = f"general rules were handed to the embedded engine: {room}"
     return Report(commit.seq, "materialize", figures, tuple(work.stages.done), (hint,))

@@ -1,50 +1,87 @@
 """The state in the driver's memory: buckets as sorted columns, and what has changed since.
 
 Small changes are made here, without a job: a bucket is read once, when a change first
-looks into it, and what later changes add is kept beside it.
+looks into it, and what later changes add is kept beside it.  What is asked of all told triples
+may be asked of tasks, so that large knowledge bases need not fit here.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from livefacts.engine.spark.consequences import FACT_KEYS, Kind, in_order, summed, triples_of
+from livefacts.engine.spark.consequences import Kind, TripleColumns, columns_of, summed
+from livefacts.engine.spark.encode import NO_TRIPLES
 from livefacts.engine.spark.exchange import bucket_of
-from livefacts.engine.spark.stages import Bucket, is_of_kinds, kinds_of_triples
+from livefacts.engine.spark.stages import (
+    Bucket,
+    Survey,
+    is_of_kinds,
+    kinds_of_triples,
+    survey_told,
+)
+from livefacts.store.hashrows import Facts, added_up, ordered
 from livefacts.store.sortedrows import places_of
 from livefacts.store.xxhash import HashIds
 
-Triple = tuple[int, int, int]
+Surveyor = Callable[[Survey], Iterable[tuple[HashIds, Counter[Kind]]]]
+"""Asks the told triples of all buckets, as they are in their files."""
 
 
 class Columns:
-    """The facts of one bucket, sorted, as they are in its files."""
+    """Facts as sorted columns, with support and telling; or what has changed of these."""
 
-    def __init__(self, facts: pa.Table) -> None:
-        ordered = in_order(facts)
-        s, p, o = (ordered[name].to_numpy() for name in FACT_KEYS)
-        self.keys = (s, p, o)
-        self.support = ordered["support"].to_numpy()
-        self.told = ordered["told"].to_numpy()
+    def __init__(self, facts: Facts) -> None:
+        self.keys = (facts.s, facts.p, facts.o)
+        self.support = facts.support
+        self.told = facts.told
 
-    def told_triples(self) -> HashIds:
-        places = np.flatnonzero(self.told > 0)
-        return np.stack([column[places] for column in self.keys], axis=1)
+    def __len__(self) -> int:
+        return len(self.support)
+
+    def add_counts(self, triples: HashIds, found: NDArray[np.int64]) -> None:
+        """Add the support and the telling of each triple."""
+        places = places_of(self.keys, triples)
+        known = np.flatnonzero(places >= 0)
+        found[known, 0] += self.support[places[known]]
+        found[known, 1] += self.told[places[known]]
+
+    def told_columns(self) -> TripleColumns:
+        s, p, o = self.keys
+        is_told = self.told > 0
+        return s[is_told], p[is_told], o[is_told]
+
+    def triples(self, chosen: NDArray[np.bool_]) -> HashIds:
+        return np.stack([column[chosen] for column in self.keys], axis=1)
+
+    def plus(self, other: Columns) -> Columns:
+        """Both in one; counts of the same fact are added up."""
+        s, p, o = (np.concatenate(pair) for pair in zip(self.keys, other.keys, strict=True))
+        support = np.concatenate([self.support, other.support])
+        told = np.concatenate([self.told, other.told])
+        return Columns(added_up(Facts(s, p, o, support, told)))
 
 
 class Live:
-    """Facts and terms of one commit, as far as they were looked at, and changes since."""
+    """Facts and terms of one commit, as far as they were looked at, and changes since.
 
-    def __init__(self, buckets: Sequence[Bucket]) -> None:
+    Changes are columns as well, of which a later one is joined with the one before it when it
+    is no longer much smaller: so there are few of them, however many changes were made.
+    """
+
+    def __init__(self, buckets: Sequence[Bucket], survey: Surveyor | None = None) -> None:
         self._buckets = buckets
+        self._survey = survey or self._survey_here
         self._columns: dict[int, Columns] = {}
         self._terms: dict[int, tuple[HashIds, pa.LargeStringArray]] = {}
-        self._changes: dict[Triple, tuple[int, int]] = {}
+        self._changes: list[Columns] = []
         self._new_terms: dict[int, str] = {}
 
     # facts
@@ -55,43 +92,56 @@ class Live:
         homes = bucket_of(np.ascontiguousarray(triples[:, 0]), len(self._buckets))
         for number in np.unique(homes).tolist():
             mine = np.flatnonzero(homes == number)
-            columns = self._bucket(number)
-            places = places_of(columns.keys, triples[mine])
-            known, places = mine[places >= 0], places[places >= 0]
-            found[known, 0] = columns.support[places]
-            found[known, 1] = columns.told[places]
-        if self._changes:
-            for at, triple in enumerate(map(tuple, triples.tolist())):
-                found[at] += self._changes.get(triple, (0, 0))
+            part = np.zeros((len(mine), 2), np.int64)
+            self._bucket(number).add_counts(triples[mine], part)
+            found[mine] = part
+        for changes in self._changes:
+            changes.add_counts(triples, found)
         return found
 
     def _bucket(self, number: int) -> Columns:
         if number not in self._columns:
-            self._columns[number] = Columns(self._buckets[number].read_facts())
+            facts = ordered(columns_of(self._buckets[number].read_facts()))
+            self._columns[number] = Columns(facts)
         return self._columns[number]
 
-    def told(self) -> HashIds:
-        """All told triples."""
-        parts = [self._bucket(bucket.number).told_triples() for bucket in self._buckets]
-        told = np.concatenate([np.zeros((0, 3), np.int64), *parts])
-        gone = {triple for triple, (_, told) in self._changes.items() if told < 0}
-        came = [triple for triple, (_, told) in self._changes.items() if told > 0]
-        if gone:
-            kept = np.array([tuple(row) not in gone for row in told.tolist()], np.bool_)
-            told = told[kept]
-        return np.concatenate([told, np.array(came, np.int64).reshape(-1, 3)])
+    # told triples by kind, as the schema is closed over them
+
+    def of_kinds(self, kinds: frozenset[Kind]) -> HashIds:
+        """The told triples of some kinds."""
+        found = np.concatenate([NO_TRIPLES, *(t for t, _ in self._survey(Survey(kinds)))])
+        came, gone = (part[is_of_kinds(part, kinds)] for part in self._told_since())
+        return np.concatenate([found[~contains(gone, found)], came])
+
+    def count_kinds(self, by_object: frozenset[int]) -> Counter[Kind]:
+        """How many told triples each kind has; kinds of some predicates name the object."""
+        counts: Counter[Kind] = Counter()
+        for _, each in self._survey(Survey(frozenset(), by_object)):
+            counts.update(each)
+        came, gone = self._told_since()
+        counts.update(kinds_of_triples(came, by_object))
+        counts.subtract(kinds_of_triples(gone, by_object))
+        return +counts
+
+    def _survey_here(self, survey: Survey) -> list[tuple[HashIds, Counter[Kind]]]:
+        told = [self._bucket(bucket.number) for bucket in self._buckets]
+        return [survey_told(survey, each.told_columns()) for each in told]
+
+    def _told_since(self) -> tuple[HashIds, HashIds]:
+        """The triples that changes have told, and those that they have untold."""
+        if not self._changes:
+            return NO_TRIPLES, NO_TRIPLES
+        changes = reduce(Columns.plus, self._changes)
+        return changes.triples(changes.told > 0), changes.triples(changes.told < 0)
 
     def take(self, changes: pa.Table) -> None:
         """Note signed changes of support and telling."""
-        rows = zip(
-            map(tuple, triples_of(changes).tolist()),
-            changes["support"].to_pylist(),
-            changes["told"].to_pylist(),
-            strict=True,
-        )
-        for triple, support, told in rows:
-            before = self._changes.get(triple, (0, 0))
-            self._changes[triple] = before[0] + support, before[1] + told
+        if not len(changes):
+            return
+        self._changes.append(Columns(added_up(columns_of(changes))))
+        while len(self._changes) > 1 and len(self._changes[-2]) < 2 * len(self._changes[-1]):
+            later, earlier = self._changes.pop(), self._changes.pop()
+            self._changes.append(earlier.plus(later))
 
     # terms
 
@@ -121,6 +171,36 @@ class Live:
         self._new_terms.update(terms)
 
 
+class Told(Protocol):
+    """Told triples, as far as closing the schema asks for them."""
+
+    def of_kinds(self, kinds: frozenset[Kind]) -> HashIds:
+        """Those of some kinds."""
+
+    def count_kinds(self, by_object: frozenset[int]) -> Mapping[Kind, int]:
+        """How many each kind has."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToldAfter:
+    """Told triples after a change that was not made yet."""
+
+    before: Told
+    came: HashIds
+    gone: HashIds
+
+    def of_kinds(self, kinds: frozenset[Kind]) -> HashIds:
+        found = self.before.of_kinds(kinds)
+        came = self.came[is_of_kinds(self.came, kinds)]
+        return np.concatenate([found[~contains(self.gone, found)], came])
+
+    def count_kinds(self, by_object: frozenset[int]) -> Mapping[Kind, int]:
+        counts = Counter(self.before.count_kinds(by_object))
+        counts.update(kinds_of_triples(self.came, by_object))
+        counts.subtract(kinds_of_triples(self.gone, by_object))
+        return +counts
+
+
 class ToldTriples:
     """Told triples in memory, as the schema is closed over them."""
 
@@ -132,6 +212,18 @@ class ToldTriples:
 
     def count_kinds(self, by_object: frozenset[int]) -> Counter[Kind]:
         return kinds_of_triples(self.triples, by_object)
+
+
+def contains(among: HashIds, triples: HashIds) -> NDArray[np.bool_]:
+    """Which triples are among others.
+
+    >>> contains(np.array([[1, 2, 3]]), np.array([[1, 2, 4], [1, 2, 3]])).tolist()
+    [False, True]
+    """
+    if not len(among) or not len(triples):
+        return np.zeros(len(triples), np.bool_)
+    s, p, o = among[np.lexsort(among.T[::-1])].T
+    return places_of((s, p, o), triples) >= 0
 
 
 def netted(parts: Sequence[pa.Table]) -> pa.Table:

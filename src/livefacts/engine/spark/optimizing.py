@@ -37,6 +37,7 @@ from livefacts.engine.spark.tables import (
     DataFile,
     KnowledgeBase,
     Write,
+    by_bucket,
     write_file,
 )
 from livefacts.engine.spark.vacuum import Removed, vacuum
@@ -120,11 +121,12 @@ def write_batches(folder: Path, batches: Iterable[pa.RecordBatch]) -> Iterator[p
 
 
 def _graph_writes(work: Ingest) -> dict[str, Write]:
-    """Each graph's triples once, in one file."""
-    if len(work.base.files(GRAPHS, work.start)) < 2:
+    """Each graph's triples once, in one file a bucket."""
+    files = by_bucket(work.base.files(GRAPHS, work.start), work.buckets)
+    if not any(len(each) > 1 for each in files):
         return {}
     quads = quads_at(work.base, work.start)
-    return {GRAPHS: Write((write_quads(work.base, work.start.seq + 1, quads),), OVERWRITE)}
+    return {GRAPHS: Write(write_quads(work.base, work.start.seq + 1, quads), OVERWRITE)}
 
 
 def _rewritten(

@@ -7,24 +7,26 @@ cut off, leaves the last version readable and the next change right.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from livefacts.engine.spark import frames
+from livefacts.engine.spark.changing import JOINS, SMALL, Changer, Roads
 from livefacts.engine.spark.closing import SINGLE, materialize_single
 from livefacts.engine.spark.consequences import compile_kernels
 from livefacts.engine.spark.encode import Encoding
 from livefacts.engine.spark.handover import TooLargeError, bytes_of, close_in_driver, room_for
-from livefacts.engine.spark.ingest import Ingest, bucket_files, encoding_of, ingest
-from livefacts.engine.spark.live import Live
+from livefacts.engine.spark.ingest import Ingest, ingest
 from livefacts.engine.spark.optimizing import optimize
+from livefacts.engine.spark.passing import Way
 from livefacts.engine.spark.reports import Report, Stage, Stages
+from livefacts.engine.spark.ruletable import stored_program
 from livefacts.engine.spark.schema import NotSingleError, follows_single_triples
 from livefacts.engine.spark.session import require_extra
 from livefacts.engine.spark.splits import BYTES_PER_SPLIT, find_files, make_splits
-from livefacts.engine.spark.tables import RULES, Commit, KnowledgeBase
-from livefacts.engine.spark.update import Change, Facts, Updater, change_writes, encoded_facts
+from livefacts.engine.spark.tables import Commit, KnowledgeBase
+from livefacts.engine.spark.telling import Facts, asked, settled
 from livefacts.errors import InputError, LivefactsError
 from livefacts.rules.program import Program, Rule
 from livefacts.rules.safety import check
@@ -54,6 +56,10 @@ class Pipeline:
     ingest and stays.  Where general rules and what is told fit into `memory` ("2g"), they are
     handed to the embedded engine, in the driver; with None they never are.  `on_stage` hears
     of each stage when it begins and when it is done.
+
+    For comparison, with the same results: changes of up to `small` facts are made in the driver;
+    `road` chooses one for all changes ("driver", "tasks" or "joins"), and `maintenance` how
+    changes are followed by joins ("counting-dred", "dred" or "recompute").
     """
 
     def __init__(
@@ -64,6 +70,9 @@ class Pipeline:
         buckets: int | None = None,
         bytes_per_split: int = BYTES_PER_SPLIT,
         memory: str | int | None = MEMORY,
+        small: int = SMALL,
+        road: str | None = None,
+        maintenance: str = Way.COUNTING_DRED.value,
         on_stage: Callable[[Stage, bool], None] | None = None,
     ) -> None:
         require_extra()
@@ -73,7 +82,7 @@ class Pipeline:
         self._bytes_per_split = bytes_per_split
         self._memory = bytes_of(memory)
         self._on_stage = on_stage
-        self._updating: tuple[int, Updater] | None = None
+        self._changer = Changer(Roads.of(small, road, maintenance))
 
     # changes
 
@@ -89,7 +98,7 @@ class Pipeline:
             raise InputError(f"unknown bnodes={bnodes!r}", hint=f'use "{LOCAL}" or "{BY_NAME}"')
         files = find_files(sources)
         # Kernels are compiled here, once, and not by every worker at the same time.
-        encoded_facts(SAMPLE, b"", Encoding())
+        settled(asked(SAMPLE), Encoding(), lambda ids: {})
         compile_kernels()
         splits = make_splits(
             files,
@@ -115,29 +124,26 @@ class Pipeline:
             self._require_facts(start)
             program = self.program if rules is None else rulefile.open_rules(rules)
             check(program)
-            if not self._is_single(program):
+            if program.facts or self._changer.roads.takes_joins(program):
                 return self._close_general(start, program, batch=batch)
             try:
                 return materialize_single(self._work(start), program, batch)
             except NotSingleError:
                 return self._close_general(start, program, batch=batch)
 
-    def _is_single(self, program: Program) -> bool:
-        return not program.facts and all(map(follows_single_triples, program.rules))
-
     def _close_general(self, start: Commit, program: Program, *, batch: str) -> Report:
         from livefacts.engine.spark.general import close_general
 
         room = room_for(self.base, start, self._memory)
-        if room.fits:
+        if room.fits and self._changer.roads.road != JOINS:
             with suppress(TooLargeError):
                 return close_in_driver(self._work(start), program, room, batch)
         return close_general(self._work(start), program, batch=batch)
 
     def update(self, *, add: Facts = (), remove: Facts = (), batch: str = "") -> Report:
-        """Tell and take back triples in one change; removals come first.
+        """Tell and take back facts in one change; removals come first.
 
-        `add` and `remove` are text, a Path to a file, or triples.  `delta` of the report's
+        `add` and `remove` are text, a Path to a file, or facts.  `delta` of the report's
         `seq` is exactly what has come and gone.
         """
         with self.base.writing() as start:
@@ -145,25 +151,26 @@ class Pipeline:
             if replayed is not None:
                 return replayed
             self._require_closed(start)
-            if start.notes.get("path") != SINGLE:
-                return self._recompute(start, add, remove, batch)
-            stages = Stages(self._on_stage)
-            with stages.stage("open"):
-                updater = self._updater(start)
-            with stages.stage("reason") as stage:
-                change = updater.change(add, remove, f"u{start.seq + 1}".encode())
-                stage.rows = len(change.rows)
-            with stages.stage("commit"):
-                commit = self.base.publish(
-                    start,
-                    "update",
-                    change_writes(self.base, start.seq + 1, change),
-                    batch=batch,
-                    notes={"changed": start.notes.get("changed", 0) + len(change.rows)},
-                )
-            updater.keep(change)
-            self._updating = commit.seq, updater
-            return Report(commit.seq, "update", _figures(change), tuple(stages.done))
+            return self._changer.update(self._work(start), add, remove, batch)
+
+    def change_rules(
+        self,
+        add: RuleSource = (),
+        remove: str | Rule | Sequence[str | Rule] = (),
+        *,
+        batch: str = "",
+    ) -> Report:
+        """Add rules, with the facts that come with them, and remove some by id or by text.
+
+        Everything that follows now, and everything that no longer does, is in `delta` of the
+        report's `seq`.
+        """
+        with self.base.writing() as start:
+            replayed = self._replayed(batch)
+            if replayed is not None:
+                return replayed
+            self._require_closed(start)
+            return self._changer.change_rules(self._work(start), add, remove, batch)
 
     def optimize(self, *, keep: int | None = None) -> Report:
         """Fold what has changed into the facts, put small files together, and make room.
@@ -174,27 +181,12 @@ class Pipeline:
             self._require_facts(start)
             return optimize(self._work(start), keep)
 
-    def _updater(self, start: Commit) -> Updater:
-        """What makes changes to this commit; the one that made it, if it did."""
-        known = self._updating
-        if known is not None and known[0] == start.seq:
-            return known[1]
-        buckets = bucket_files(self.base, start, int(self.base.settings["buckets"]))
-        return Updater(self.program.rules, Live(buckets), encoding_of(self.base, start))
-
     def _require_closed(self, start: Commit) -> None:
         self._require_facts(start)
         if not start.notes.get("closed"):
             raise LivefactsError(
                 "conclusions are not drawn from everything told yet", hint="materialize() first"
             )
-
-    def _recompute(self, start: Commit, add: Facts, remove: Facts, batch: str) -> Report:
-        """An update under general rules: all conclusions anew from what is told then."""
-        from livefacts.engine.spark.general import updated_general
-
-        scope = f"u{start.seq + 1}".encode()
-        return updated_general(self._work(start), self.program, add, remove, scope, batch)
 
     def _work(self, start: Commit) -> Ingest:
         buckets = int(self.base.settings["buckets"])
@@ -230,8 +222,7 @@ class Pipeline:
     @property
     def program(self) -> Program:
         """The rules under which conclusions were last drawn."""
-        texts = self.base.read(RULES, self.base.last())["text"].to_pylist()
-        return rulefile.parse("\n".join(texts)) if texts else Program()
+        return stored_program(self.base, self.base.last())
 
     def facts(
         self, *, derived: bool | None = None, decoded: bool = False, version: int | None = None
@@ -252,10 +243,18 @@ class Pipeline:
         return frames.decoded_arguments(facts, terms) if decoded else facts
 
     def delta(self, seq: int, *, decoded: bool = False) -> DataFrame:
-        """What change `seq` added (sign 1) and removed (sign -1)."""
-        commit = self.base.commit(seq)
-        found = frames.shown(frames.delta_frame(self.session, self.base, commit))
-        return frames.decoded(found, self.terms(version=seq)) if decoded else found
+        """What change `seq` added (sign 1) and removed (sign -1).
+
+        A triple has s, p and o, any other fact a name and arguments; what a fact does not have
+        is null.
+        """
+        commit, terms = self.base.commit(seq), self.terms(version=seq)
+        triples = frames.shown(frames.delta_frame(self.session, self.base, commit))
+        others = frames.predicate_delta_frame(self.session, self.base, commit, terms)
+        if decoded:
+            triples = frames.decoded(triples, terms)
+            others = frames.decoded_arguments(others, terms)
+        return frames.whole_delta(triples, others)
 
     def graphs(self, *, decoded: bool = False, version: int | None = None) -> DataFrame:
         """The triples that named graphs tell, once for each graph: s, p, o and g.
@@ -279,7 +278,7 @@ class Pipeline:
 
     def _general_road(self) -> str:
         """How general rules are followed, and why so."""
-        if not self._memory:
+        if not self._memory or self._changer.roads.road == JOINS:
             return "rounds of DataFrame joins"
         room = room_for(self.base, self.base.last(), self._memory)
         if room.fits:
@@ -302,15 +301,6 @@ class Pipeline:
         if state.seq and not state.notes.get("closed"):
             parts.append("conclusions are not drawn from everything told yet: materialize()")
         return "\n".join(part for part in parts if part)
-
-
-def _figures(change: Change) -> dict[str, int]:
-    return {
-        "told": change.told,
-        "untold": change.untold,
-        "added": int((change.signs > 0).sum()),
-        "removed": int((change.signs < 0).sum()),
-    }
 
 
 def _is_schema_only(rule: Rule) -> bool:

@@ -114,12 +114,16 @@ class Survey:
     """What the driver asks of told triples: those of some kinds, and how many each kind has."""
 
     kinds: frozenset[Kind]
-    by_object: frozenset[int]
+    by_object: frozenset[int] = frozenset()
 
 
 def survey_bucket(survey: Survey, bucket: Bucket) -> tuple[HashIds, Counter[Kind]]:
     """The told triples of some kinds in a bucket, and how many it has of each kind."""
-    told = bucket.read_told_columns()
+    return survey_told(survey, bucket.read_told_columns())
+
+
+def survey_told(survey: Survey, told: TripleColumns) -> tuple[HashIds, Counter[Kind]]:
+    """The same of told triples in order."""
     counts = _count_kinds(told, survey.by_object)
     predicates = np.array(sorted({predicate for predicate, _ in survey.kinds}), np.int64)
     chosen = np.flatnonzero(np.isin(told[1], predicates))

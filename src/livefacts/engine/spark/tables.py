@@ -119,11 +119,13 @@ OLDEST = "oldest"
 class Write:
     """What a change does to one table: files that are added, or take the place of all.
 
-    To compact a table is to put its rows into fewer files, whichever these are.
+    To compact a table is to put its rows into fewer files, whichever these are.  Files that are
+    appended may hold the rows of some that they `replace`.
     """
 
     files: tuple[DataFile, ...] = ()
     mode: str = APPEND
+    replaced: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,8 +281,9 @@ class KnowledgeBase:
             self._create_table(name, write.files)
             return 0
         log = self._log(name)
-        if write.mode == APPEND and log.version() == version and self._has_links:
-            return self._appended(log, write.files)
+        if write.mode == APPEND and log.version() == version and self.has_links:
+            return self._appended(log, write)
+        assert not write.replaced, "files are replaced where entries of the log are made here"
         self._take_back(table, version)
         before = int(table.version())
         if write.mode == COMPACT:
@@ -318,9 +321,9 @@ class KnowledgeBase:
             table.restore(version)
             table.update_incremental()
 
-    def _appended(self, log: Log, files: Sequence[DataFile], change: int | None = None) -> int:
+    def _appended(self, log: Log, write: Write, change: int | None = None) -> int:
         try:
-            return log.append(files, change=change)
+            return log.append(write.files, replaced=write.replaced, change=change)
         except TakenError as error:
             raise self._written_meanwhile() from error
 
@@ -330,9 +333,9 @@ class KnowledgeBase:
             raise self._written_meanwhile()
         rows = pa.Table.from_pylist([_row(commit)], schema=SCHEMAS[COMMITS])
         before, commits = self._known
-        if before >= 0 and self._has_links:
-            file = write_file(self.path / COMMITS, rows)
-            version = self._appended(self._log(COMMITS), [file], commit.seq)
+        if before >= 0 and self.has_links:
+            write = Write((write_file(self.path / COMMITS, rows),))
+            version = self._appended(self._log(COMMITS), write, commit.seq)
         else:
             version = self._write_commit(commit, rows)
         if version == before + 1:
@@ -395,7 +398,8 @@ class KnowledgeBase:
         return self.version(name) != commit.versions[name]
 
     @cached_property
-    def _has_links(self) -> bool:
+    def has_links(self) -> bool:
+        """Whether entries of logs can be made here, without reading the logs."""
         return can_append(self.path)
 
     def _log(self, name: str) -> Log:

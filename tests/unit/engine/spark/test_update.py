@@ -13,6 +13,7 @@ import livefacts as lf
 from livefacts.engine.spark.encode import Encoding
 from livefacts.engine.spark.live import Live
 from livefacts.engine.spark.stages import Bucket
+from livefacts.engine.spark.telling import asked
 from livefacts.engine.spark.update import Updater
 from livefacts.spark import Pipeline
 from livefacts.syntax import rulefile
@@ -52,7 +53,7 @@ class Watched:
         self.true: set[tuple[int, int, int]] = set()
 
     def change(self, add: list[Triple], remove: list[Triple]) -> None:
-        change = self.updater.change(add, remove, b"")
+        change = self.updater.change(asked(add, remove))
         self.updater.keep(change)
         self.texts |= change.terms
         for row, sign in zip(change.rows.to_pylist(), change.signs.tolist(), strict=True):

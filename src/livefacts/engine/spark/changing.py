@@ -1,0 +1,166 @@
+"""Changing a knowledge base: by which road a change of facts or of rules is followed.
+
+Under rules that follow single triples, a small change is made in the driver and a large one
+by tasks, a bucket each.  Any other rules are joins of DataFrames.  All roads end in the same
+tables, and each of them can be chosen, to compare it with the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from livefacts.engine.spark.closing import SINGLE, constants_of
+from livefacts.engine.spark.general import GeneralChange, change_general
+from livefacts.engine.spark.ingest import Ingest, bucket_files, encoding_of
+from livefacts.engine.spark.live import Live
+from livefacts.engine.spark.merging import is_to_be_folded, merged
+from livefacts.engine.spark.optimizing import optimize
+from livefacts.engine.spark.passing import Way
+from livefacts.engine.spark.predicates import told_predicates
+from livefacts.engine.spark.reports import Report
+from livefacts.engine.spark.ruletable import rule_notes, rules_write, stored_program
+from livefacts.engine.spark.schema import NotSingleError, follows_single_triples
+from livefacts.engine.spark.tables import RULES, Commit
+from livefacts.engine.spark.telling import Asked, Facts, asked
+from livefacts.engine.spark.update import Change, Updater, change_writes
+from livefacts.errors import InputError, LivefactsError
+from livefacts.rules.program import Program, Rule
+from livefacts.rules.safety import check
+from livefacts.syntax import rulefile
+from livefacts.syntax.rulefile import RuleSource
+from livefacts.syntax.rulenames import named_rules
+
+DRIVER, TASKS, JOINS = "driver", "tasks", "joins"
+ROADS = (DRIVER, TASKS, JOINS)
+SMALL = 500_000
+"""A change of so many facts is quicker in the driver than as tasks."""
+UPDATE, CHANGE_RULES = "update", "change rules"
+
+
+@dataclass(frozen=True, slots=True)
+class Roads:
+    """How changes are followed: up to which size in the driver, by which road, in which way."""
+
+    small: int = SMALL
+    road: str | None = None
+    way: Way = Way.COUNTING_DRED
+
+    @classmethod
+    def of(cls, small: int, road: str | None, maintenance: str) -> Roads:
+        """The same from names."""
+        ways = [way.value for way in Way]
+        if road is not None and road not in ROADS:
+            raise InputError(f"there is no road {road!r}", hint=f"choose from {', '.join(ROADS)}")
+        if maintenance not in ways:
+            raise InputError(
+                f"there is no maintenance {maintenance!r}", hint=f"choose from {', '.join(ways)}"
+            )
+        return cls(small, road, Way(maintenance))
+
+    def takes_joins(self, program: Program) -> bool:
+        """Whether the rules of a program are followed by joins."""
+        return self.road == JOINS or not all(map(follows_single_triples, program.rules))
+
+
+class Changer:
+    """Makes changes, one after the other; what the last one knew is kept for the next."""
+
+    def __init__(self, roads: Roads) -> None:
+        self.roads = roads
+        self._updating: tuple[int, Updater] | None = None
+        self._rules: tuple[int, Program] | None = None
+
+    def update(self, work: Ingest, add: Facts, remove: Facts, batch: str) -> Report:
+        """Tell and untell facts; one commit."""
+        program = self._program(work)
+        change = asked(add, remove, f"u{work.start.seq + 1}".encode())
+        return self._changed(work, change, program, program, UPDATE, batch)
+
+    def change_rules(
+        self, work: Ingest, add: RuleSource, remove: str | Rule | Sequence[str | Rule], batch: str
+    ) -> Report:
+        """Add and remove rules, and tell the facts that come with them; one commit."""
+        before = self._program(work)
+        after = before.minus(named_rules(before, remove)).joined(rulefile.open_rules(add))
+        check(after)
+        change = asked(after.facts, others=constants_of(after.rules))
+        return self._changed(work, change, before, replace(after, facts=()), CHANGE_RULES, batch)
+
+    def _program(self, work: Ingest) -> Program:
+        """The rules that there are; they are read when they have changed."""
+        version = work.start.versions.get(RULES, -1)
+        if self._rules is None or self._rules[0] != version:
+            self._rules = version, stored_program(work.base, work.start)
+        return self._rules[1]
+
+    def _changed(
+        self, work: Ingest, asked: Asked, before: Program, after: Program, kind: str, batch: str
+    ) -> Report:
+        is_single = work.start.notes.get("path") == SINGLE
+        if is_single and not self.roads.takes_joins(after):
+            try:
+                return self._followed(work, asked, before, after, kind, batch)
+            except NotSingleError:
+                pass
+        if self.roads.road in (DRIVER, TASKS):
+            raise LivefactsError(
+                f"these rules join facts, which the road {self.roads.road!r} does not",
+                hint='let the pipeline choose, or use road="joins"',
+            )
+        general = GeneralChange(asked, before, after, self.roads.way)
+        report = change_general(work, general, kind, batch)
+        self._folded(work, work.base.last())
+        return report
+
+    # in the driver
+
+    def _followed(
+        self, work: Ingest, asked: Asked, before: Program, after: Program, kind: str, batch: str
+    ) -> Report:
+        if self.roads.way is not Way.COUNTING_DRED:
+            raise LivefactsError(
+                f'maintenance="{self.roads.way.value}" is for rules that join facts; '
+                "these follow single triples, whose support is counted",
+                hint='Pipeline(..., road="joins") follows any rules by joins',
+            )
+        with work.stages.stage("open"):
+            updater = self._updater(work, before)
+        with work.stages.stage("reason") as stage:
+            rules = None if after == before else after.rules
+            change = updater.change(asked, rules)
+            stage.rows = len(change.rows)
+        with work.stages.stage("commit"):
+            commit = self._commit(work, change, None if rules is None else after, kind, batch)
+        updater.keep(change)
+        last = self._folded(work, commit)
+        self._updating = last.seq, updater
+        return Report(commit.seq, kind, change.figures, tuple(work.stages.done))
+
+    def _folded(self, work: Ingest, commit: Commit) -> Commit:
+        """Fold changes into facts, as a commit of its own, when there are many."""
+        if is_to_be_folded(work.base, commit):
+            optimize(replace(work, start=commit))
+        return work.base.last()
+
+    def _commit(
+        self, work: Ingest, change: Change, program: Program | None, kind: str, batch: str
+    ) -> Commit:
+        seq = work.start.seq + 1
+        rows = len(change.rows) + len(change.predicates)
+        writes = change_writes(work.base, seq, change)
+        notes = {"changed": work.start.notes.get("changed", 0) + rows, "delta": seq}
+        if program is not None:
+            writes[RULES] = rules_write(work.base, seq, program)
+            notes |= rule_notes(program)
+        writes = merged(work.base, work.start, writes)
+        return work.base.publish(work.start, kind, writes, batch=batch, notes=notes)
+
+    def _updater(self, work: Ingest, program: Program) -> Updater:
+        """What makes changes to this commit; the one that made it, if it did."""
+        known = self._updating
+        if known is not None and known[0] == work.start.seq:
+            return known[1]
+        live = Live(bucket_files(work.base, work.start, work.buckets))
+        encoding = encoding_of(work.base, work.start)
+        return Updater(program.rules, live, encoding, told_predicates(work.base, work.start))

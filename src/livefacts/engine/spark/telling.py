@@ -1,0 +1,186 @@
+"""Telling: facts of every shape on their way into a change, as ids.
+
+Facts are text in Turtle, N-Triples or the rule language, a path to a file of any of them,
+or objects.  Everything is read before anything is changed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from pyoxigraph import BlankNode, RdfFormat, Triple
+
+from livefacts.engine.spark.encode import Encoding, Texts, encode_numbers
+from livefacts.engine.spark.ingest import MOST_SALTS
+from livefacts.errors import InputError, RuleError
+from livefacts.model.facts import Fact, Symbol, Term
+from livefacts.rules.program import Program
+from livefacts.store.dictionary import Dictionary, Ids
+from livefacts.store.rows import TRIPLES
+from livefacts.store.xxhash import HashIds
+from livefacts.syntax import rulefile
+from livefacts.syntax.files import without_compression
+from livefacts.syntax.rdf import read_rows
+
+Facts = str | os.PathLike[str] | Iterable[Triple | Fact]
+"""Text in Turtle, N-Triples or the rule language, a path to a file, or facts."""
+Rows = dict[int, Ids]
+"""Facts by shape, in the numbers of a dictionary."""
+RULES_SUFFIX = ".rules"
+
+
+def rows_of(facts: Facts, scope: bytes, dictionary: Dictionary) -> Rows:
+    """Facts in the numbers of a dictionary; blank nodes of texts get the scope."""
+    if isinstance(facts, Triple | Fact):
+        return _rows_of_objects([facts], dictionary)
+    if isinstance(facts, str):
+        return _rows_of_text(facts, scope, dictionary)
+    if not isinstance(facts, os.PathLike):
+        return _rows_of_objects(facts, dictionary)
+    path = Path(facts)
+    if without_compression(path).suffix == RULES_SUFFIX:
+        return _rows_of_program(rulefile.read_rules(path, _labels(scope)), dictionary)
+    return _rows_of_batches(batch.rows for batch in read_rows(path, dictionary, scope=scope))
+
+
+def _rows_of_text(text: str, scope: bytes, dictionary: Dictionary) -> Rows:
+    try:
+        batches = list(read_rows(text.encode(), dictionary, format=RdfFormat.TURTLE, scope=scope))
+    except InputError as turtle_error:
+        try:
+            program = rulefile.parse(text, blank_nodes=_labels(scope))
+        except RuleError as error:
+            raise (error if "(" in text.partition("\n")[0] else turtle_error) from None
+        return _rows_of_program(program, dictionary)
+    return _rows_of_batches(batch.rows for batch in batches)
+
+
+def _rows_of_batches(batches: Iterable[Ids]) -> Rows:
+    return {TRIPLES: np.concatenate([np.zeros((0, 3), np.int32), *batches])}
+
+
+def _rows_of_program(program: Program, dictionary: Dictionary) -> Rows:
+    if program.rules:
+        raise InputError(
+            "a rule where facts are wanted",
+            place=program.rules[0].place,
+            hint="change_rules takes rules",
+        )
+    return _rows_of_objects(program.facts, dictionary)
+
+
+def _rows_of_objects(facts: Iterable[Triple | Fact], dictionary: Dictionary) -> Rows:
+    terms: dict[int, list[Term]] = {}
+    for fact in facts:
+        shape, row = row_of(fact)
+        terms.setdefault(shape, []).extend(row)
+    return {
+        shape: dictionary.encode(listed).reshape(-1, shape or 3) for shape, listed in terms.items()
+    }
+
+
+def row_of(fact: Triple | Fact) -> tuple[int, list[Term]]:
+    """The shape of a fact, and its terms."""
+    if isinstance(fact, Fact):
+        return 1 + len(fact.arguments), [Symbol(fact.name), *fact.arguments]
+    if isinstance(fact, Triple):
+        return TRIPLES, [fact.subject, fact.predicate, fact.object]
+    raise InputError(
+        f"{fact!r} is not a fact", hint="give Triples, Facts, text, or a Path to a file"
+    )
+
+
+def _labels(scope: bytes) -> Callable[[str], BlankNode]:
+    prefix = f"{scope.decode()}_" if scope else ""
+    return lambda label: BlankNode(prefix + label)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a change asks for: facts that come and go, and other terms that it speaks of."""
+
+    dictionary: Dictionary
+    added: Rows
+    removed: Rows
+    others: Ids
+
+    @property
+    def size(self) -> int:
+        return sum(len(ids) for rows in (self.added, self.removed) for ids in rows.values())
+
+
+def asked(
+    add: Facts = (), remove: Facts = (), scope: bytes = b"", others: Iterable[Term] = ()
+) -> Asked:
+    """Read what a change asks for; labels of facts that go are those that were handed out."""
+    dictionary = Dictionary()
+    added, removed = rows_of(add, scope, dictionary), rows_of(remove, b"", dictionary)
+    return Asked(dictionary, added, removed, dictionary.encode(list(others)))
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """A change in ids: its facts each once, the terms that are new, and how ids are made."""
+
+    added: dict[int, HashIds]
+    removed: dict[int, HashIds]
+    terms: dict[int, str]
+    encoding: Encoding
+
+
+def settled(
+    change: Asked, encoding: Encoding, known: Callable[[HashIds], Mapping[int, str]]
+) -> Settled:
+    """A change in ids, in which no two texts have the same one; `known` are those of tables."""
+    parts = [ids.reshape(-1) for rows in (change.added, change.removed) for ids in rows.values()]
+    numbers = np.unique(np.concatenate([change.others, *parts]))
+    for salt in range(1, MOST_SALTS):
+        terms = encode_numbers(numbers, change.dictionary, encoding)
+        owners = dict(known(terms.ids))
+        before = set(owners)
+        texts = dict(zip(terms.ids.tolist(), terms.texts.to_pylist(), strict=True))
+        clashing = _clashing(terms, owners)
+        if not clashing:
+            added, removed = (
+                {
+                    shape: unique_rows(terms.ids[_places(numbers, ids)])
+                    for shape, ids in rows.items()
+                }
+                for rows in (change.added, change.removed)
+            )
+            told = [terms.ids[_places(numbers, change.others)], *map(np.ravel, added.values())]
+            spoken_of = np.unique(np.concatenate(told)).tolist()
+            new = {id: texts[id] for id in spoken_of if id not in before}
+            return Settled(added, removed, new, encoding)
+        salted = {text: encoding.id_of(text, salt) for text in clashing}
+        encoding = replace(encoding, exceptions={**encoding.exceptions, **salted})
+    raise InputError("too many terms have the same hash", hint="please report this")
+
+
+def _clashing(terms: Texts, owners: dict[int, str]) -> list[str]:
+    """Texts whose id another text has, among those known or those before them."""
+    pairs = zip(terms.ids.tolist(), terms.texts.to_pylist(), strict=True)
+    return [text for id, text in pairs if owners.setdefault(id, text) != text]
+
+
+def _places(numbers: Ids, ids: Ids) -> NDArray[np.int64]:
+    return np.searchsorted(numbers, ids)
+
+
+def unique_rows(rows: HashIds) -> HashIds:
+    """Rows in order, each once.
+
+    >>> unique_rows(np.array([[2, 1], [1, 5], [2, 1]])).tolist()
+    [[1, 5], [2, 1]]
+    """
+    if len(rows) < 2:
+        return rows
+    ordered = rows[np.lexsort(rows.T[::-1])]
+    is_first = np.ones(len(rows), np.bool_)
+    is_first[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    return ordered[is_first]
