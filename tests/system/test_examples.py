@@ -57,6 +57,13 @@ PROMISED = {
         "facts in one process",
         "version 4 without",
     ],
+    "10_time.py": [
+        "2: ",
+        "3: +freeze +isSteam",
+        "5: +alarm -freeze",
+        "late: ['isSteam', 'peak(115)', 'temp(115)']",
+        "everything is as it should be",
+    ],
 }
 
 
