@@ -50,6 +50,15 @@ Batch = Annotated[
 ]
 
 
+Memory = Annotated[
+    str,
+    typer.Option(
+        metavar="SIZE",
+        help="General rules are followed in the driver if a third of this holds what is told; 0: never.",
+    ),
+]
+
+
 @app.command("ingest", short_help="Read files into a knowledge base.")
 def ingest_command(
     files: Annotated[
@@ -81,15 +90,20 @@ def ingest_command(
 
 @app.command("materialize", short_help="Draw every conclusion.")
 def materialize_command(
-    kb: Base, rules: Rules = None, master: Master = None, batch: Batch = ""
+    kb: Base,
+    rules: Rules = None,
+    master: Master = None,
+    memory: Memory = "1g",
+    batch: Batch = "",
 ) -> None:
     """Draw every conclusion of the rules, or of those that the knowledge base has already.
 
     \b
     livefacts spark materialize --kb kb/ --rules rho-df
     livefacts spark materialize --kb kb/
+    livefacts spark materialize --kb kb/ --rules family.rules --memory 4g
     """
-    say(str(_pipeline(kb, master).materialize(rules, batch=batch)))
+    say(str(_pipeline(kb, master, memory).materialize(rules, batch=batch)))
 
 
 @app.command("update", short_help="Tell and take back triples.")
@@ -250,13 +264,15 @@ def _history_line(row: Mapping[str, Any]) -> str:
     return f"{row['seq']:>6}  {row['time']}  {row['kind']:<12}{rows}{batch}{gone}"
 
 
-def _pipeline(kb: str, master: str | None) -> Pipeline:
+def _pipeline(kb: str, master: str | None, memory: str = "1g") -> Pipeline:
     from livefacts.engine.spark.pipeline import Pipeline
     from livefacts.engine.spark.session import session
 
-    return Pipeline(session(master), kb, on_stage=_show_stage if is_watched() else None)
+    shown = _show_stage if is_watched() else None
+    return Pipeline(session(master), kb, memory=memory, on_stage=shown)
 
 
 def _show_stage(stage: Stage, is_done: bool) -> None:
     if not is_done:
-        say(f"  {stage.name} ...")
+        done = f" {stage.tasks_done} of {stage.tasks} tasks" if stage.tasks else ""
+        say(f"  {stage.name} ...{done}")

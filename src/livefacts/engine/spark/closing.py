@@ -161,15 +161,15 @@ def _published(
     with work.stages.stage("close") as stage:
         following = partial(follow_bucket, FollowJob(away, kept.folder))
         chosen = buckets if len(away) else []
-        run = partial(run_tasks, work.session, following, chosen, stage.name)
-        found = kept.results(stage, run, lambda each: [each.file])
+        found = kept.results(stage, work.tasks(stage, following, chosen), lambda each: [each.file])
         stage.rows = sum(each.rows for each in found)
     with work.stages.stage("publish") as stage:
         files = tuple(each.file for each in found)
         publishing = partial(publish_bucket, PublishJob(work.base.path, own, files, derived))
-        run_all = partial(run_tasks, work.session, publishing, buckets, stage.name)
         facts = work.base.path / TRIPLES_TABLE
-        published = kept.results(stage, run_all, lambda each: [facts / each.file.name])
+        published = kept.results(
+            stage, work.tasks(stage, publishing, buckets), lambda each: [facts / each.file.name]
+        )
         stage.rows = sum(each.file.rows for each in published)
         stage.bytes = sum(each.file.size for each in published)
     return published

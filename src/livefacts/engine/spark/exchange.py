@@ -7,8 +7,10 @@ runs twice does no harm.  The folder has to be on a file system that all executo
 
 from __future__ import annotations
 
+import threading
 import uuid
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,27 +22,71 @@ from livefacts.store.hashrows import order_by_bucket
 from livefacts.store.xxhash import KIND_BITS, HashIds
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
 SPREAD = np.uint64(0x9E3779B97F4A7C15)
 SPREAD_SHIFT = np.uint64(40)
+SECONDS_BETWEEN_LOOKS = 1.0
 
 Input = TypeVar("Input")
 Output = TypeVar("Output")
 
 
 def run_tasks(
-    session: SparkSession, task: Callable[[Input], Output], inputs: Sequence[Input], title: str
+    session: SparkSession,
+    task: Callable[[Input], Output],
+    inputs: Sequence[Input],
+    title: str,
+    on_progress: Callable[[int, int], None] | None = None,
 ) -> list[Output]:
-    """What a task makes of each input, one task an input; results come in order."""
+    """What a task makes of each input, one task an input; results come in order.
+
+    `on_progress` hears now and then how many tasks are done, and how many there are.
+    """
     if not inputs:
         return []
     context = session.sparkContext
-    context.setJobDescription(title)
+    group = uuid.uuid4().hex
+    context.setJobGroup(group, title)
     try:
-        return context.parallelize(inputs, len(inputs)).map(task).collect()
+        with _watched(context, group, len(inputs), on_progress):
+            return context.parallelize(inputs, len(inputs)).map(task).collect()
     finally:
+        context.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
         context.setJobDescription(None)  # type: ignore[arg-type]
+
+
+@contextmanager
+def _watched(
+    context: SparkContext, group: str, tasks: int, tell: Callable[[int, int], None] | None
+) -> Iterator[None]:
+    """Tell how many tasks are done, every now and then while they run, and at the end."""
+    if tell is None:
+        yield
+        return
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.wait(SECONDS_BETWEEN_LOOKS):
+            tell(_done(context, group), tasks)
+
+    watcher = threading.Thread(target=look, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()
+    tell(tasks, tasks)
+
+
+def _done(context: SparkContext, group: str) -> int:
+    """How many tasks of a group of jobs are done."""
+    status = context.statusTracker()
+    jobs = [status.getJobInfo(job) for job in status.getJobIdsForGroup(group)]
+    stages = [status.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
+    return sum(stage.numCompletedTasks for stage in stages if stage)
 
 
 def bucket_of(ids: HashIds, buckets: int) -> NDArray[np.int64]:

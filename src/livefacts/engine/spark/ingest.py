@@ -7,7 +7,7 @@ become exceptions with ids of their own, and the splits are read once more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from livefacts.engine.spark.encode import Encoding
-from livefacts.engine.spark.exchange import bucket_of, run_tasks
+from livefacts.engine.spark.exchange import Input, Output, bucket_of, run_tasks
 from livefacts.engine.spark.reports import Report, Stage, Stages
 from livefacts.engine.spark.resuming import Kept, input_of, key_of, resumable
 from livefacts.engine.spark.settling import (
@@ -69,6 +69,13 @@ class Ingest:
     start: Commit
     buckets: int
     stages: Stages
+
+    def tasks(
+        self, stage: Stage, task: Callable[[Input], Output], inputs: Sequence[Input]
+    ) -> Callable[[], list[Output]]:
+        """The tasks of a stage, ready to run; the stage tells how they go on."""
+        told = self.stages.progress(stage)
+        return lambda: run_tasks(self.session, task, inputs, stage.name, told)
 
 
 def encoding_of(base: KnowledgeBase, commit: Commit) -> Encoding:
@@ -157,7 +164,7 @@ def _taken(work: Ingest, splits: Sequence[Split], encoding: Encoding, kept: Kept
 def _read(
     work: Ingest, splits: Sequence[Split], job: ReadJob, stage: Stage, kept: Kept
 ) -> list[Read]:
-    run = partial(run_tasks, work.session, partial(read_split, job), splits, stage.name)
+    run = work.tasks(stage, partial(read_split, job), splits)
     reads = without_failed(kept.results(stage, run, lambda read: read.files.names()))
     stage.rows = sum(read.rows for read in reads)
     stage.bytes = sum(split.size() for split in splits)
@@ -167,7 +174,7 @@ def _read(
 def _settled(
     work: Ingest, job: SettleJob, buckets: Sequence[Bucket], stage: Stage, kept: Kept
 ) -> list[Settled]:
-    run = partial(run_tasks, work.session, partial(settle_bucket, job), buckets, stage.name)
+    run = work.tasks(stage, partial(settle_bucket, job), buckets)
     settled = kept.results(stage, run, lambda each: each.paths(work.base.path))
     stage.rows = sum(each.told for each in settled)
     stage.bytes = sum(f.size for each in settled for f in (each.facts, each.terms) if f)

@@ -18,6 +18,8 @@ class Stage:
     bytes: int = 0
     is_kept: bool = False
     """Whether it was finished before, by a change that was cut off."""
+    tasks: int = 0
+    tasks_done: int = 0
 
     def as_line(self) -> str:
         """The stage as a line of a table."""
@@ -45,7 +47,10 @@ class Report:
 
 
 class Stages:
-    """Takes the time of stages; `on_stage` hears of each when it begins and when it is done."""
+    """Takes the time of stages; `on_stage` hears of each when it begins and when it is done.
+
+    In between it hears of stages whose tasks have gone on: see `tasks_done`.
+    """
 
     def __init__(self, on_stage: Callable[[Stage, bool], None] | None = None) -> None:
         self.done: list[Stage] = []
@@ -61,3 +66,12 @@ class Stages:
         stage.seconds = time.perf_counter() - started
         self.done.append(stage)
         self._tell(stage, True)
+
+    def progress(self, stage: Stage) -> Callable[[int, int], None]:
+        """What to call when tasks of a stage are done."""
+
+        def advance(done: int, tasks: int) -> None:
+            stage.tasks, stage.tasks_done = tasks, done
+            self._tell(stage, False)
+
+        return advance

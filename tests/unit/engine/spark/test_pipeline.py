@@ -161,3 +161,16 @@ def test_the_plan_says_where_each_rule_runs(spark: Any, tmp_path: Path) -> None:
     schema, _, single = plan.partition("single triples")
     assert "rdfs11:" in schema
     assert "rdfs9:" in single
+
+
+def test_a_stage_tells_how_many_of_its_tasks_are_done(
+    spark: Any, tmp_path: Path, letters: Path
+) -> None:
+    heard: dict[str, tuple[int, int]] = {}
+
+    def hear(stage: Any, is_done: bool) -> None:
+        if not is_done and stage.tasks:
+            heard[stage.name] = stage.tasks_done, stage.tasks
+
+    Pipeline(spark, tmp_path / "kb", buckets=3, bytes_per_split=200, on_stage=hear).ingest(letters)
+    assert heard == {"parse and encode": (4, 4), "deduplicate, dictionary": (3, 3)}
