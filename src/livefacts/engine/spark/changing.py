@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from livefacts.engine.spark.closing import SINGLE, constants_of
+from livefacts.engine.spark.defaultgraph import noted_graphs
 from livefacts.engine.spark.general import GeneralChange, change_general
 from livefacts.engine.spark.ingest import Ingest, bucket_files, encoding_of
 from livefacts.engine.spark.live import Live
@@ -21,9 +22,10 @@ from livefacts.engine.spark.predicates import told_predicates
 from livefacts.engine.spark.reports import Report
 from livefacts.engine.spark.ruletable import rule_notes, rules_write, stored_program
 from livefacts.engine.spark.schema import NotSingleError, follows_single_triples
-from livefacts.engine.spark.tables import RULES, Commit
+from livefacts.engine.spark.tables import RULES, Commit, Write
+from livefacts.engine.spark.taskchange import changed_by_tasks
 from livefacts.engine.spark.telling import Asked, Facts, asked
-from livefacts.engine.spark.update import Change, Updater, change_writes
+from livefacts.engine.spark.update import Updater, change_writes
 from livefacts.errors import InputError, LivefactsError
 from livefacts.rules.program import Program, Rule
 from livefacts.rules.safety import check
@@ -124,6 +126,8 @@ class Changer:
                 "these follow single triples, whose support is counted",
                 hint='Pipeline(..., road="joins") follows any rules by joins',
             )
+        if self._takes_tasks(asked):
+            return self._followed_by_tasks(work, asked, before, after, kind, batch)
         with work.stages.stage("open"):
             updater = self._updater(work, before)
         with work.stages.stage("reason") as stage:
@@ -131,10 +135,26 @@ class Changer:
             change = updater.change(asked, rules)
             stage.rows = len(change.rows)
         with work.stages.stage("commit"):
-            commit = self._commit(work, change, None if rules is None else after, kind, batch)
+            writes = change_writes(work.base, work.start.seq + 1, change)
+            rows = len(change.rows) + len(change.predicates)
+            commit = self._commit(work, writes, rows, (before, after), kind, batch)
         updater.keep(change)
         last = self._folded(work, commit)
         self._updating = last.seq, updater
+        return Report(commit.seq, kind, change.figures, tuple(work.stages.done))
+
+    def _takes_tasks(self, asked: Asked) -> bool:
+        if self.roads.road is not None:
+            return self.roads.road == TASKS
+        return asked.size > self.roads.small
+
+    def _followed_by_tasks(
+        self, work: Ingest, asked: Asked, before: Program, after: Program, kind: str, batch: str
+    ) -> Report:
+        change = changed_by_tasks(work, asked, before, after)
+        with work.stages.stage("commit"):
+            commit = self._commit(work, change.writes, change.rows, (before, after), kind, batch)
+        self._folded(work, commit)
         return Report(commit.seq, kind, change.figures, tuple(work.stages.done))
 
     def _folded(self, work: Ingest, commit: Commit) -> Commit:
@@ -144,15 +164,19 @@ class Changer:
         return work.base.last()
 
     def _commit(
-        self, work: Ingest, change: Change, program: Program | None, kind: str, batch: str
+        self,
+        work: Ingest,
+        writes: dict[str, Write],
+        rows: int,
+        programs: tuple[Program, Program],
+        kind: str,
+        batch: str,
     ) -> Commit:
-        seq = work.start.seq + 1
-        rows = len(change.rows) + len(change.predicates)
-        writes = change_writes(work.base, seq, change)
+        seq, (before, after) = work.start.seq + 1, programs
         notes = {"changed": work.start.notes.get("changed", 0) + rows, "delta": seq}
-        if program is not None:
-            writes[RULES] = rules_write(work.base, seq, program)
-            notes |= rule_notes(program)
+        if after != before:
+            writes[RULES] = rules_write(work.base, seq, after)
+            notes |= rule_notes(after)
         writes = merged(work.base, work.start, writes)
         return work.base.publish(work.start, kind, writes, batch=batch, notes=notes)
 
@@ -163,4 +187,5 @@ class Changer:
             return known[1]
         live = Live(bucket_files(work.base, work.start, work.buckets))
         encoding = encoding_of(work.base, work.start)
-        return Updater(program.rules, live, encoding, told_predicates(work.base, work.start))
+        told, graphs = told_predicates(work.base, work.start), noted_graphs(work.base, work.start)
+        return Updater(program.rules, live, encoding, told, graphs)

@@ -24,6 +24,7 @@ from livefacts.engine.spark.closures import (
     stored_closure,
     whole_writes,
 )
+from livefacts.engine.spark.defaultgraph import noted_graphs
 from livefacts.engine.spark.frames import counted_predicates, facts_frame
 from livefacts.engine.spark.ingest import Ingest, term_writes
 from livefacts.engine.spark.lower import constants_of
@@ -35,7 +36,7 @@ from livefacts.engine.spark.reports import Report
 from livefacts.engine.spark.rounds import PREDICATE, Setting
 from livefacts.engine.spark.ruletable import rule_notes, rules_write
 from livefacts.engine.spark.table import columns_of
-from livefacts.engine.spark.tables import RULES, Commit
+from livefacts.engine.spark.tables import RULES, Commit, Write
 from livefacts.engine.spark.tableterms import TableTerms, table_terms
 from livefacts.engine.spark.telling import Asked, asked
 from livefacts.model.facts import Symbol
@@ -96,7 +97,7 @@ def change_general(work: Ingest, asked: GeneralChange, kind: str, batch: str = "
     """Follow a change by joins; one commit, and in it what has changed."""
     terms = table_terms(work)
     with work.stages.stage("open") as stage:
-        found = terms.settle(asked.asked)
+        found, graphs = noted_graphs(work.base, work.start).change(terms.settle(asked.asked))
         before, after = joined_plan(asked.before.rules), joined_plan(asked.after.rules)
         terms.put({*constants_of(before), *constants_of(after), TRUTH})
         setting = Setting.of(work.session, terms)
@@ -114,7 +115,8 @@ def change_general(work: Ingest, asked: GeneralChange, kind: str, batch: str = "
         )
         figures = _figures(changed, setting, (before, after))
         stage.rows = figures["added"] + figures["removed"]
-    return _committed(work, asked, changed, terms, kind, batch, figures)
+    others = graphs.writes(work.base, work.start.seq + 1)
+    return _committed(work, asked, changed, terms, others, kind, batch, figures)
 
 
 def _frames(work: Ingest, facts: Mapping[int, HashIds]) -> dict[int, DataFrame]:
@@ -136,13 +138,15 @@ def _committed(
     asked: GeneralChange,
     changed: Changed,
     terms: TableTerms,
+    others: dict[str, Write],
     kind: str,
     batch: str,
     figures: dict[str, int],
 ) -> Report:
     with work.stages.stage("commit"):
         counted = changed_writes(work, changed)
-        writes = counted.writes | term_writes(work.base, terms.new, terms.encoding)
+        writes = counted.writes | others
+        writes |= term_writes(work.base, terms.new, terms.encoding)
         notes = {
             "path": GENERAL,
             "facts": changed.closure.size,

@@ -31,6 +31,7 @@ from livefacts.engine.spark.tables import (
 )
 
 GROWING = (CHANGES, PREDICATE_CHANGES, TERMS, GRAPHS)
+IN_BUCKETS = (TERMS, GRAPHS)
 SMALL_FILE = 4 << 20
 FOLD_ROWS = 200_000
 FOLD_PART = 4
@@ -69,7 +70,7 @@ def _merged_files(
 
 
 def _bucket(table: str, name: str) -> int | None:
-    return bucket_of_file(name) if table == TERMS else None
+    return bucket_of_file(name) if table in IN_BUCKETS else None
 
 
 def _rows(table: str, names: Iterable[str]) -> pa.Table:

@@ -21,6 +21,7 @@ from livefacts.errors import InputError, RuleError
 from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.rules.program import Program
 from livefacts.store.dictionary import Dictionary, Ids
+from livefacts.store.ntriples import DEFAULT_GRAPH, Batch
 from livefacts.store.rows import TRIPLES
 from livefacts.store.xxhash import HashIds
 from livefacts.syntax import rulefile
@@ -45,7 +46,7 @@ def rows_of(facts: Facts, scope: bytes, dictionary: Dictionary) -> Rows:
     path = Path(facts)
     if without_compression(path).suffix == RULES_SUFFIX:
         return _rows_of_program(rulefile.read_rules(path, _labels(scope)), dictionary)
-    return _rows_of_batches(batch.rows for batch in read_rows(path, dictionary, scope=scope))
+    return _rows_of_batches(read_rows(path, dictionary, scope=scope))
 
 
 def _rows_of_text(text: str, scope: bytes, dictionary: Dictionary) -> Rows:
@@ -57,11 +58,19 @@ def _rows_of_text(text: str, scope: bytes, dictionary: Dictionary) -> Rows:
         except RuleError as error:
             raise (error if "(" in text.partition("\n")[0] else turtle_error) from None
         return _rows_of_program(program, dictionary)
-    return _rows_of_batches(batch.rows for batch in batches)
+    return _rows_of_batches(batches)
 
 
-def _rows_of_batches(batches: Iterable[Ids]) -> Rows:
-    return {TRIPLES: np.concatenate([np.zeros((0, 3), np.int32), *batches])}
+def _rows_of_batches(batches: Iterable[Batch]) -> Rows:
+    found = [np.zeros((0, 3), np.int32)]
+    for batch in batches:
+        if batch.graphs is not None and (batch.graphs != DEFAULT_GRAPH).any():
+            raise InputError(
+                "an update speaks of the default graph, and this is in a named one",
+                hint="ingest() takes named graphs; Reasoner.open(path) changes them",
+            )
+        found.append(batch.rows)
+    return {TRIPLES: np.concatenate(found)}
 
 
 def _rows_of_program(program: Program, dictionary: Dictionary) -> Rows:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from livefacts.engine.spark.bucketchange import signs_of
 from livefacts.engine.spark.consequences import (
     ConsequenceTable,
     Kind,
@@ -25,6 +26,7 @@ from livefacts.engine.spark.consequences import (
     make_table,
     triples_of,
 )
+from livefacts.engine.spark.defaultgraph import GraphChange, NotedGraphs
 from livefacts.engine.spark.encode import NO_TRIPLES, Encoding
 from livefacts.engine.spark.ingest import term_writes
 from livefacts.engine.spark.live import Live, Told, ToldAfter, contains, netted
@@ -62,10 +64,43 @@ class Change:
     rows: pa.Table
     signs: HashIds
     predicates: pa.Table
+    graphs: GraphChange
     terms: dict[int, str]
     encoding: Encoding
     figures: dict[str, int]
     state: State
+
+
+def closed_state(rules: tuple[Rule, ...], told: Told, encoding: Encoding) -> State:
+    """What rules say about told triples."""
+
+    def id_of(term: object) -> int:
+        return encoding.id_of(text_of(term))  # type: ignore[arg-type]
+
+    schema = SchemaCloser(rules, id_of, told.of_kinds, told.count_kinds).close()
+    kinds = Counter(told.count_kinds(schema.by_object))
+    return State(rules, schema, make_table(schema.heads), kinds)
+
+
+def state_after(
+    state: State,
+    told: Told,
+    came: HashIds,
+    gone: HashIds,
+    rules: Sequence[Rule] | None,
+    encoding: Encoding,
+) -> State:
+    """Rules, schema, consequences and kinds after a change."""
+    kinds = state.kinds.copy()
+    kinds.update(kinds_of_triples(came, state.schema.by_object))
+    kinds.subtract(kinds_of_triples(gone, state.schema.by_object))
+    kinds = +kinds
+    changed = np.concatenate([came, gone])
+    touches = bool(is_of_kinds(changed, state.schema.kinds).any())
+    if rules is None and not touches and kinds.keys() == state.kinds.keys():
+        return State(state.rules, state.schema, state.table, kinds)
+    new_rules = state.rules if rules is None else tuple(rules)
+    return closed_state(new_rules, ToldAfter(told, came, gone), encoding)
 
 
 class Updater:
@@ -77,35 +112,28 @@ class Updater:
         live: Live,
         encoding: Encoding,
         predicates: ToldPredicates | None = None,
+        graphs: NotedGraphs | None = None,
     ) -> None:
         self._live = live
         self._predicates = predicates or ToldPredicates()
+        self._graphs = graphs or NotedGraphs()
         self.encoding = encoding
-        self._state = self._closed(tuple(rules), live, encoding)
-
-    def _closed(self, rules: tuple[Rule, ...], told: Told, encoding: Encoding) -> State:
-        def id_of(term: object) -> int:
-            return encoding.id_of(text_of(term))  # type: ignore[arg-type]
-
-        schema = SchemaCloser(rules, id_of, told.of_kinds, told.count_kinds).close()
-        kinds = Counter(told.count_kinds(schema.by_object))
-        return State(rules, schema, make_table(schema.heads), kinds)
+        self._state = closed_state(tuple(rules), live, encoding)
 
     # one change
 
     def change(self, asked: Asked, rules: Sequence[Rule] | None = None) -> Change:
         """What an update would change, and other rules if they are given; `keep` makes it so."""
-        found = settled(asked, self.encoding, self._live.texts)
+        found, graphs = self._graphs.change(settled(asked, self.encoding, self._live.texts))
         came = found.added.get(TRIPLES, NO_TRIPLES)
         gone = found.removed.get(TRIPLES, NO_TRIPLES)
         gone = gone[~contains(came, gone)]
         came = came[self._live.counts(came)[:, 1] == 0]
         gone = gone[self._live.counts(gone)[:, 1] > 0]
-        after = self._state_after(came, gone, rules, found.encoding)
+        after = state_after(self._state, self._live, came, gone, rules, found.encoding)
         rows = netted([*self._signed(came, gone, after)])
         before = self._live.counts(triples_of(rows)).sum(axis=1)
-        now = before + rows["support"].to_numpy() + rows["told"].to_numpy()
-        signs = (now > 0).astype(np.int64) - (before > 0).astype(np.int64)
+        signs = signs_of(rows, before)
         predicates = self._predicates.change(found.added, found.removed)
         figures = {
             "told": len(came) + predicates.came,
@@ -113,7 +141,9 @@ class Updater:
             "added": int((signs > 0).sum()) + predicates.came,
             "removed": int((signs < 0).sum()) + predicates.gone,
         }
-        return Change(rows, signs, predicates.rows, found.terms, found.encoding, figures, after)
+        return Change(
+            rows, signs, predicates.rows, graphs, found.terms, found.encoding, figures, after
+        )
 
     def _signed(self, came: HashIds, gone: HashIds, after: State) -> Iterable[pa.Table]:
         """What the change does to supports and tellings, in parts."""
@@ -123,28 +153,11 @@ class Updater:
         yield fact_table(state.table.follow(gone)[0], -1, 0)
         yield fact_table(after.table.follow(came)[0], 1, 0)
         if after.schema is not state.schema:
-            yield fact_table(_rows(after.schema.derived - state.schema.derived), 1, 0)
-            yield fact_table(_rows(state.schema.derived - after.schema.derived), -1, 0)
+            yield schema_changes(state.schema, after.schema)
             visited = self._live.of_kinds(differing(state.schema, after.schema))
             visited = visited[~contains(gone, visited)]
             yield fact_table(state.table.follow(visited)[0], -1, 0)
             yield fact_table(after.table.follow(visited)[0], 1, 0)
-
-    def _state_after(
-        self, came: HashIds, gone: HashIds, rules: Sequence[Rule] | None, encoding: Encoding
-    ) -> State:
-        """Rules, schema, consequences and kinds after a change."""
-        state = self._state
-        kinds = state.kinds.copy()
-        kinds.update(kinds_of_triples(came, state.schema.by_object))
-        kinds.subtract(kinds_of_triples(gone, state.schema.by_object))
-        kinds = +kinds
-        changed = np.concatenate([came, gone])
-        touches = bool(is_of_kinds(changed, state.schema.kinds).any())
-        if rules is None and not touches and kinds.keys() == state.kinds.keys():
-            return State(state.rules, state.schema, state.table, kinds)
-        told = ToldAfter(self._live, came, gone)
-        return self._closed(state.rules if rules is None else tuple(rules), told, encoding)
 
     def keep(self, change: Change) -> None:
         """The change was committed: go on from it."""
@@ -152,7 +165,14 @@ class Updater:
         self._live.take(change.rows)
         self._live.take_terms(change.terms)
         self._predicates.take(change.predicates)
+        self._graphs.take(change.graphs)
         self.encoding = change.encoding
+
+
+def schema_changes(old: ClosedSchema, new: ClosedSchema) -> pa.Table:
+    """What follows from one schema and not from the other."""
+    gained, lost = _rows(new.derived - old.derived), _rows(old.derived - new.derived)
+    return pa.concat_tables([fact_table(gained, 1, 0), fact_table(lost, -1, 0)])
 
 
 def _rows(triples: Iterable[tuple[int, int, int]]) -> HashIds:
@@ -172,12 +192,14 @@ def change_writes(base: KnowledgeBase, seq: int, change: Change) -> dict[str, Wr
     writes = {}
     if len(change.rows):
         rows = change.rows.append_column("sign", pa.array(change.signs.astype(np.int32)))
-        writes[CHANGES] = _signed_write(base, CHANGES, seq, rows)
+        writes[CHANGES] = signed_write(base, CHANGES, seq, rows)
     if len(change.predicates):
-        writes[PREDICATE_CHANGES] = _signed_write(base, PREDICATE_CHANGES, seq, change.predicates)
+        writes[PREDICATE_CHANGES] = signed_write(base, PREDICATE_CHANGES, seq, change.predicates)
+    writes |= change.graphs.writes(base, seq)
     return writes | term_writes(base, change.terms, change.encoding)
 
 
-def _signed_write(base: KnowledgeBase, table: str, seq: int, rows: pa.Table) -> Write:
+def signed_write(base: KnowledgeBase, table: str, seq: int, rows: pa.Table) -> Write:
+    """A change's rows of predicate facts or triples, numbered, as a file of their table."""
     numbered = rows.add_column(0, "seq", pa.array(np.full(len(rows), seq, np.int64)))
     return Write((write_file(base.path / table, numbered),))

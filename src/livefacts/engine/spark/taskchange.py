@@ -1,0 +1,152 @@
+"""A large change, by tasks: three jobs over all buckets, and one commit.
+
+The change itself is read and encoded in the driver; everything that it is looked up in, and
+everything that follows from it, stays with the tasks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from livefacts.engine.spark.bucketchange import (
+    FollowChange,
+    SignChange,
+    Signed,
+    follow_change,
+    sign_change,
+    told_in_bucket,
+)
+from livefacts.engine.spark.consequences import FACTS, Kind, fact_table
+from livefacts.engine.spark.defaultgraph import noted_graphs
+from livefacts.engine.spark.encode import NO_TRIPLES
+from livefacts.engine.spark.exchange import bucket_of, run_tasks, write_buckets
+from livefacts.engine.spark.ingest import Ingest, term_writes
+from livefacts.engine.spark.live import Live, contains
+from livefacts.engine.spark.predicates import told_predicates
+from livefacts.engine.spark.stages import Survey, survey_bucket
+from livefacts.engine.spark.tables import CHANGES, PREDICATE_CHANGES, Write
+from livefacts.engine.spark.tableterms import TableTerms, table_terms
+from livefacts.engine.spark.telling import Asked
+from livefacts.engine.spark.update import (
+    State,
+    closed_state,
+    differing,
+    schema_changes,
+    signed_write,
+    state_after,
+)
+from livefacts.rules.program import Program
+from livefacts.store.rows import TRIPLES
+from livefacts.store.xxhash import HashIds
+
+
+@dataclass(frozen=True, slots=True)
+class TaskChange:
+    """What a change writes, how many signed rows it has, and figures by name."""
+
+    writes: dict[str, Write]
+    rows: int
+    figures: dict[str, int]
+
+
+def changed_by_tasks(work: Ingest, asked: Asked, before: Program, after: Program) -> TaskChange:
+    """Follow a change of facts and of rules that follow single triples."""
+    terms = table_terms(work)
+    with work.stages.stage("encode"):
+        found, graphs = noted_graphs(work.base, work.start).change(terms.settle(asked))
+        come, go = (each.get(TRIPLES, NO_TRIPLES) for each in (found.added, found.removed))
+    with work.base.exchange() as folder:
+        with work.stages.stage("look up") as stage:
+            told = _told(work, terms, folder, come, go)
+            came, gone = come[~told[0]], go[told[1] & ~contains(come, go)]
+            stage.rows = len(come) + len(go)
+        with work.stages.stage("close the schema"):
+            live = _surveyed(work, terms)
+            state = closed_state(before.rules, live, terms.encoding)
+            rules = None if after == before else after.rules
+            new = state_after(state, live, came, gone, rules, terms.encoding)
+        with work.stages.stage("follow and sign") as stage:
+            signed = _followed(work, terms, folder, (came, gone), (state, new))
+            stage.rows = sum(each.file.rows for each in signed if each.file)
+    change = _written(work, terms, found.added, found.removed, (came, gone), signed)
+    change.writes.update(graphs.writes(work.base, work.start.seq + 1))
+    return change
+
+
+def _told(
+    work: Ingest, terms: TableTerms, folder: Path, *rows: HashIds
+) -> list[np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+    """Which of these triples are told, as tasks know."""
+    files = tuple(_exchanged(work, folder, each) for each in rows)
+    answers = run_tasks(work.session, partial(told_in_bucket, files), terms.buckets, "look up")
+    found = [np.zeros(len(each), np.bool_) for each in rows]
+    for number, bucket in enumerate(terms.buckets):
+        for triples, flags, answer in zip(rows, found, answers[number], strict=True):
+            homes = bucket_of(np.ascontiguousarray(triples[:, 0]), bucket.buckets)
+            # Rows of a bucket are exchanged in the order in which they are.
+            flags[np.flatnonzero(homes == bucket.number)] = answer
+    return found
+
+
+def _exchanged(work: Ingest, folder: Path, triples: HashIds) -> str:
+    rows = fact_table(triples, 0, 1)
+    return write_buckets(folder, rows, np.ascontiguousarray(triples[:, 0]), work.buckets)
+
+
+def _surveyed(work: Ingest, terms: TableTerms) -> Live:
+    """Told triples that are asked for through tasks."""
+
+    def survey(question: Survey) -> list[tuple[HashIds, Counter[Kind]]]:
+        task = partial(survey_bucket, question)
+        return run_tasks(work.session, task, terms.buckets, "told triples")
+
+    return Live(terms.buckets, survey)
+
+
+def _followed(
+    work: Ingest,
+    terms: TableTerms,
+    folder: Path,
+    change: tuple[HashIds, HashIds],
+    states: tuple[State, State],
+) -> list[Signed]:
+    came, gone = (_exchanged(work, folder, each) for each in change)
+    old, new = states
+    has_changed = old.schema is not new.schema
+    kinds = differing(old.schema, new.schema) if has_changed else frozenset()
+    job = FollowChange(came, gone, old.table, new.table, kinds, folder)
+    files = run_tasks(work.session, partial(follow_change, job), terms.buckets, "follow")
+    schema = schema_changes(old.schema, new.schema) if has_changed else FACTS.empty_table()
+    signing = SignChange(work.base.path, work.start.seq + 1, tuple(files), schema)
+    return run_tasks(work.session, partial(sign_change, signing), terms.buckets, "sign")
+
+
+def _written(
+    work: Ingest,
+    terms: TableTerms,
+    added: dict[int, HashIds],
+    removed: dict[int, HashIds],
+    change: tuple[HashIds, HashIds],
+    signed: list[Signed],
+) -> TaskChange:
+    predicates = told_predicates(work.base, work.start).change(added, removed)
+    files = tuple(each.file for each in signed if each.file)
+    writes = {CHANGES: Write(files)} if files else {}
+    if len(predicates.rows):
+        seq = work.start.seq + 1
+        writes[PREDICATE_CHANGES] = signed_write(work.base, PREDICATE_CHANGES, seq, predicates.rows)
+    writes |= term_writes(work.base, terms.new, terms.encoding)
+    came, gone = change
+    figures = {
+        "told": len(came) + predicates.came,
+        "untold": len(gone) + predicates.gone,
+        "added": sum(each.added for each in signed) + predicates.came,
+        "removed": sum(each.removed for each in signed) + predicates.gone,
+    }
+    rows = sum(file.rows for file in files) + len(predicates.rows)
+    return TaskChange(writes, rows, figures)
