@@ -26,6 +26,7 @@ EXPERIMENTS = (
     "schemaorg",
     "spark",
     "spark general",
+    "spark updates",
 )
 
 

@@ -22,8 +22,8 @@ from livefacts.engine.spark.predicates import told_predicates
 from livefacts.engine.spark.reports import Report
 from livefacts.engine.spark.ruletable import rule_notes, rules_write, stored_program
 from livefacts.engine.spark.schema import NotSingleError, follows_single_triples
-from livefacts.engine.spark.tables import RULES, Commit, Write
-from livefacts.engine.spark.taskchange import changed_by_tasks
+from livefacts.engine.spark.tables import RULES, TRIPLES_TABLE, Commit, Write
+from livefacts.engine.spark.taskchange import changed_by_tasks, surveyed
 from livefacts.engine.spark.telling import Asked, Facts, asked
 from livefacts.engine.spark.update import Updater, change_writes
 from livefacts.errors import InputError, LivefactsError
@@ -36,7 +36,9 @@ from livefacts.syntax.rulenames import named_rules
 DRIVER, TASKS, JOINS = "driver", "tasks", "joins"
 ROADS = (DRIVER, TASKS, JOINS)
 SMALL = 500_000
-"""A change of so many facts is quicker in the driver than as tasks."""
+"""A change of fewer facts is quicker in the driver than as tasks."""
+IN_DRIVER = 5_000_000
+"""Of more facts than these, the driver reads only the buckets that a change looks into."""
 UPDATE, CHANGE_RULES = "update", "change rules"
 
 
@@ -146,7 +148,7 @@ class Changer:
     def _takes_tasks(self, asked: Asked) -> bool:
         if self.roads.road is not None:
             return self.roads.road == TASKS
-        return asked.size > self.roads.small
+        return asked.size >= self.roads.small
 
     def _followed_by_tasks(
         self, work: Ingest, asked: Asked, before: Program, after: Program, kind: str, batch: str
@@ -185,7 +187,9 @@ class Changer:
         known = self._updating
         if known is not None and known[0] == work.start.seq:
             return known[1]
-        live = Live(bucket_files(work.base, work.start, work.buckets))
+        buckets = bucket_files(work.base, work.start, work.buckets)
+        is_large = work.base.count(TRIPLES_TABLE, work.start) > IN_DRIVER
+        live = surveyed(work, buckets) if is_large else Live(buckets)
         encoding = encoding_of(work.base, work.start)
         told, graphs = told_predicates(work.base, work.start), noted_graphs(work.base, work.start)
         return Updater(program.rules, live, encoding, told, graphs)

@@ -57,7 +57,7 @@ class Pipeline:
     handed to the embedded engine, in the driver; with None they never are.  `on_stage` hears
     of each stage when it begins and when it is done.
 
-    For comparison, with the same results: changes of up to `small` facts are made in the driver;
+    For comparison, with the same results: changes of fewer than `small` facts are made in the driver;
     `road` chooses one for all changes ("driver", "tasks" or "joins"), and `maintenance` how
     changes are followed by joins ("counting-dred", "dred" or "recompute").
     """

@@ -7,6 +7,7 @@ everything that follows from it, stays with the tasks.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -28,7 +29,7 @@ from livefacts.engine.spark.exchange import bucket_of, run_tasks, write_buckets
 from livefacts.engine.spark.ingest import Ingest, term_writes
 from livefacts.engine.spark.live import Live, contains
 from livefacts.engine.spark.predicates import told_predicates
-from livefacts.engine.spark.stages import Survey, survey_bucket
+from livefacts.engine.spark.stages import Bucket, Survey, survey_bucket
 from livefacts.engine.spark.tables import CHANGES, PREDICATE_CHANGES, Write
 from livefacts.engine.spark.tableterms import TableTerms, table_terms
 from livefacts.engine.spark.telling import Asked
@@ -66,7 +67,7 @@ def changed_by_tasks(work: Ingest, asked: Asked, before: Program, after: Program
             came, gone = come[~told[0]], go[told[1] & ~contains(come, go)]
             stage.rows = len(come) + len(go)
         with work.stages.stage("close the schema"):
-            live = _surveyed(work, terms)
+            live = surveyed(work, terms.buckets)
             state = closed_state(before.rules, live, terms.encoding)
             rules = None if after == before else after.rules
             new = state_after(state, live, came, gone, rules, terms.encoding)
@@ -98,14 +99,14 @@ def _exchanged(work: Ingest, folder: Path, triples: HashIds) -> str:
     return write_buckets(folder, rows, np.ascontiguousarray(triples[:, 0]), work.buckets)
 
 
-def _surveyed(work: Ingest, terms: TableTerms) -> Live:
+def surveyed(work: Ingest, buckets: Sequence[Bucket]) -> Live:
     """Told triples that are asked for through tasks."""
 
     def survey(question: Survey) -> list[tuple[HashIds, Counter[Kind]]]:
         task = partial(survey_bucket, question)
-        return run_tasks(work.session, task, terms.buckets, "told triples")
+        return run_tasks(work.session, task, buckets, "told triples")
 
-    return Live(terms.buckets, survey)
+    return Live(buckets, survey)
 
 
 def _followed(
