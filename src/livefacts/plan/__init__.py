@@ -8,12 +8,14 @@ positive atom: `ordered_steps`, then `restricted` where the rule is transitive.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 
 from livefacts.plan.normalize import GROUPS, ROWS, normalize, positive_atoms
 from livefacts.plan.operators import AggregatePlan, Level, Plan, RulePlan
 from livefacts.plan.order import negative_steps, ordered_steps
 from livefacts.plan.split import split
-from livefacts.plan.transitive import is_transitive, restricted
+from livefacts.plan.traits import traits
+from livefacts.plan.transitive import restricted
 from livefacts.rules.formula import Aggregate, Negation, PredicateAtom
 from livefacts.rules.program import Rule
 from livefacts.rules.restratifying import Restratifier
@@ -41,40 +43,57 @@ def compile_rules(
     normal = normalize(rules)
     if strata is None or normal != rules:
         strata = (restratifier or Restratifier()).strata(normal)
-    splits = [split(_deductive(rules)) for rules in strata.levels]
+    levels = [_deductive(rules) for rules in strata.levels]
+    splits = [split(rules) for rules in levels]
     singles = [len(single) for single, _ in splits]
     chosen = singles.index(max(singles)) if any(singles) else None
     planner = _Planner(strata, _plans_by_rule(before))
     return Plan(
         tuple(
-            planner.level(rules, parts if number == chosen else ((), _deductive(rules)))
-            for number, (rules, parts) in enumerate(zip(strata.levels, splits, strict=True))
+            planner.level(
+                strata.levels[number], splits[number] if number == chosen else ((), rules)
+            )
+            for number, rules in enumerate(levels)
         )
     )
 
 
-def _plans_by_rule(plan: Plan | None) -> dict[Rule, list[RulePlan]]:
-    found: dict[Rule, list[RulePlan]] = {}
+def _plans_by_rule(plan: Plan | None) -> dict[int, list[RulePlan]]:
+    """By the address of a rule, its plans; they keep the rule, and so its address."""
+    found: dict[int, list[RulePlan]] = {}
     for level in plan.levels if plan else ():
         for each in level.plans + level.single_plans:
-            found.setdefault(each.rule, []).append(each)
+            mine = found.get(id(each.rule))
+            if mine is None:
+                found[id(each.rule)] = [each]
+            else:
+                mine.append(each)
     return found
 
 
 class _Planner:
     """The strata of a program, and the plans that some of its rules have already."""
 
-    def __init__(self, strata: Strata, known: dict[Rule, list[RulePlan]]) -> None:
+    def __init__(self, strata: Strata, known: dict[int, list[RulePlan]]) -> None:
         self._strata = strata
         self._known = known
-        self._alone = {part[0] for part in strata.components if len(part) == 1}
+
+    @cached_property
+    def _alone(self) -> set[Rule]:
+        """The rules that depend on no other that depends on them."""
+        return {part[0] for part in self._strata.components if len(part) == 1}
 
     def level(self, rules: Rules, parts: tuple[Rules, Rules]) -> Level:
         single, others = parts
         return Level(
-            tuple(_aggregate_plan(rule) for rule in rules if _is_aggregate(rule)),
+            tuple(_aggregate_plan(rule) for rule in rules if traits(rule).is_aggregate),
             self._plans(others),
-            tuple(plan for rule in others for plan in _negative_plans(rule, self._strata)),
+            tuple(
+                plan
+                for rule in others
+                if traits(rule).has_negation
+                for plan in _negative_plans(rule, self._strata)
+            ),
             single,
             self._plans(single),
             _is_mixed(single, self._strata),
@@ -84,28 +103,23 @@ class _Planner:
         return tuple(plan for rule in rules for plan in self._plans_of(rule))
 
     def _plans_of(self, rule: Rule) -> list[RulePlan]:
-        is_transitive_alone = rule in self._alone and is_transitive(rule)
+        is_transitive_alone = traits(rule).is_transitive and rule in self._alone
         recursive = self._strata.is_recursive(rule)
-        known = self._known.get(rule)
-        if (
-            known
-            and known[0].rule is rule
-            and known[0].recursive == recursive
-            and known[0].transitive == is_transitive_alone
-        ):
+        known = self._known.get(id(rule))
+        if known and known[0].recursive == recursive and known[0].transitive == is_transitive_alone:
             return known
         return _rule_plans(rule, recursive, is_transitive_alone)
 
 
 def _is_mixed(single: tuple[Rule, ...], strata: Strata) -> bool:
     chosen = set(single)
-    return any(
+    return bool(chosen) and any(
         chosen.intersection(part) and not chosen.issuperset(part) for part in strata.components
     )
 
 
 def _deductive(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
-    return tuple(rule for rule in rules if not _is_aggregate(rule))
+    return tuple(rule for rule in rules if not traits(rule).is_aggregate)
 
 
 def _rule_plans(rule: Rule, recursive: bool, is_restricted: bool) -> list[RulePlan]:
@@ -129,10 +143,6 @@ def _negative_plans(rule: Rule, strata: Strata) -> Iterator[RulePlan]:
         pivot, steps = negative_steps(rule, number)
         recursive = strata.is_recursive(rule)
         yield RulePlan(rule, rule.head, pivot, steps, recursive)
-
-
-def _is_aggregate(rule: Rule) -> bool:
-    return isinstance(rule.body[0], Aggregate)
 
 
 def _aggregate_plan(rule: Rule) -> AggregatePlan:

@@ -42,65 +42,90 @@ class RuleChange:
 
 
 def rule_change(old: Plan, new: Plan) -> RuleChange:
-    """What to do to get from one plan to another."""
-    was = {plan.rule: plan for plan in _first_plans(old)}
+    """What to do to get from one plan to another.
+
+    Plans that both have are left aside: among thousands of rules nearly all stay as they are.
+    """
+    shared = _addresses(old) & _addresses(new)
+    was = {plan.rule: plan for plan in _first_plans(old, shared)}
     new = Plan(tuple(_sticky(level, was) for level in new.levels))
-    now = {plan.rule: plan for plan in _first_plans(new)}
+    now = {plan.rule: plan for plan in _first_plans(new, shared)}
     stays = {rule for rule in was if rule in now and was[rule].transitive == now[rule].transitive}
-    old_aggregates = {plan for level in old.levels for plan in level.aggregates}
-    new_aggregates = {plan for level in new.levels for plan in level.aggregates}
-    kept_aggregates = old_aggregates & new_aggregates
+    aggregates = _aggregates(old) & _aggregates(new)
+    gone = _Changed(was.keys() - stays, _aggregates(old) - aggregates)
+    come = _Changed(now.keys() - stays, _aggregates(new) - aggregates)
     old_levels, new_levels = old.levels or (Level(),), new.levels or (Level(),)
     return RuleChange(
         new,
-        tuple(_restricted(level, stays, kept_aggregates) for level in old_levels),
-        tuple(_level_change(level, stays, kept_aggregates) for level in old_levels),
+        tuple(gone.left_in(level) for level in old_levels),
+        tuple(gone.part_of(level) for level in old_levels),
         new_levels,
-        tuple(_restricted(level, stays, kept_aggregates) for level in new_levels),
-        tuple(_level_change(level, stays, kept_aggregates) for level in new_levels),
+        tuple(come.left_in(level) for level in new_levels),
+        tuple(come.part_of(level) for level in new_levels),
         tuple(now[rule] for rule in stays if now[rule].recursive and not was[rule].recursive),
         _single_rules(old) == _single_rules(new),
     )
 
 
-def _first_plans(plan: Plan) -> Iterator[RulePlan]:
-    """One plan for each rule: the one at its first atom."""
+def _addresses(plan: Plan) -> set[int]:
+    return {id(each) for level in plan.levels for each in level.plans}
+
+
+def _aggregates(plan: Plan) -> set[AggregatePlan]:
+    return {each for level in plan.levels for each in level.aggregates}
+
+
+def _first_plans(plan: Plan, shared: set[int]) -> Iterator[RulePlan]:
+    """One plan for each rule, the one at its first atom; those at these addresses aside."""
     seen: set[Rule] = set()
     for level in plan.levels:
         for each in level.plans:
-            if each.rule not in seen:
+            if id(each) not in shared and each.rule not in seen:
                 seen.add(each.rule)
                 yield each
 
 
 def _sticky(level: Level, was: dict[Rule, RulePlan]) -> Level:
+    """A rule that counted as recursive goes on doing so."""
+    recursive = {rule for rule, plan in was.items() if plan.recursive}
+    if not recursive:
+        return level
+
     def kept(plans: Iterable[RulePlan]) -> tuple[RulePlan, ...]:
         return tuple(
-            replace(plan, recursive=True) if _was_recursive(plan, was) else plan for plan in plans
+            replace(plan, recursive=True) if plan.rule in recursive else plan for plan in plans
         )
 
     return replace(level, plans=kept(level.plans), negative=kept(level.negative))
 
 
-def _was_recursive(plan: RulePlan, was: dict[Rule, RulePlan]) -> bool:
-    return plan.rule in was and was[plan.rule].recursive
+@dataclass(frozen=True, slots=True)
+class _Changed:
+    """Rules and aggregates that one of two plans has and the other has not."""
 
+    rules: set[Rule]
+    aggregates: set[AggregatePlan]
 
-def _restricted(level: Level, rules: set[Rule], aggregates: set[AggregatePlan]) -> Level:
-    return replace(
-        level,
-        aggregates=tuple(plan for plan in level.aggregates if plan in aggregates),
-        plans=tuple(plan for plan in level.plans if plan.rule in rules),
-        negative=tuple(plan for plan in level.negative if plan.rule in rules),
-    )
+    def left_in(self, level: Level) -> Level:
+        """A level without them."""
+        if not self.rules and not self.aggregates:
+            return level
+        return replace(
+            level,
+            aggregates=tuple(plan for plan in level.aggregates if plan not in self.aggregates),
+            plans=tuple(plan for plan in level.plans if plan.rule not in self.rules),
+            negative=tuple(plan for plan in level.negative if plan.rule not in self.rules),
+        )
 
-
-def _level_change(level: Level, rules: set[Rule], aggregates: set[AggregatePlan]) -> LevelChange:
-    changed = {plan.rule: plan for plan in reversed(level.plans) if plan.rule not in rules}
-    return LevelChange(
-        tuple(changed.values()),
-        tuple(plan for plan in level.aggregates if plan not in aggregates),
-    )
+    def part_of(self, level: Level) -> LevelChange:
+        """Those of a level."""
+        if not self.rules and not self.aggregates:
+            return LevelChange()
+        plans = {plan.rule: plan for plan in reversed(level.plans) if plan.rule in self.rules}
+        return LevelChange(
+            tuple(plans.values()),
+            tuple(plan for plan in level.aggregates if plan in self.aggregates),
+        )
 
 
 def _single_rules(plan: Plan) -> set[Rule]:

@@ -40,69 +40,77 @@ class Restratifier:
     """Knows the strata of the last program it was asked about."""
 
     def __init__(self) -> None:
-        self._level: dict[Rule, int] = {}
-        self._part: dict[Rule, int] = {}
+        self._place: dict[Rule, tuple[int, int]] = {}
+        """By rule, the numbers of its level and of its component."""
+        self._levels: dict[int, dict[int, Rule]] = {}
+        """By number, the rules by address."""
+        self._components: dict[int, tuple[Rule, ...]] = {}
         self._recursive: dict[Rule, tuple[Atom, ...]] = {}
         self._around: _Neighbours | None = None
-        self._parts = 0
+        self._next = 0
 
     def strata(self, rules: Iterable[Rule]) -> Strata:
         """The strata of these rules; a cycle through `not` or an aggregate is an error."""
         rules = tuple(rules)
-        wanted = set(rules)
-        new = [rule for rule in rules if rule not in self._level]
-        gone = [rule for rule in self._level if rule not in wanted]
+        wanted, known = set(map(id, rules)), set(map(id, self._place))
+        new = [rule for rule in rules if id(rule) not in known]
+        gone = [rule for rule in self._place if id(rule) not in wanted]
         few = LARGEST_PART * (len(new) + len(gone)) <= len(rules)
         if len(rules) >= FEWEST_RULES and few and self._fit(new, gone):
-            return self._known(rules)
+            return self._known()
         return self.anew(rules)
 
     def anew(self, rules: Iterable[Rule]) -> Strata:
         """The strata with the lowest levels, and no rule said to be recursive that is not."""
         rules = tuple(rules)
         strata = stratify(rules)
-        self._level = {r: number for number, level in enumerate(strata.levels) for r in level}
-        self._part = {r: number for number, part in enumerate(strata.components) for r in part}
-        self._recursive = {r: strata.recursive_atoms(r) for r in rules if strata.is_recursive(r)}
-        self._parts = len(strata.components)
+        self._levels = {n: {id(r): r for r in level} for n, level in enumerate(strata.levels)}
+        self._components = dict(enumerate(strata.components))
+        level_of = {r: number for number, level in enumerate(strata.levels) for r in level}
+        self._place = {r: (level_of[r], n) for n, part in self._components.items() for r in part}
+        self._recursive = {r: strata.recursive_atoms(r) for r in strata.recursive_rules}
+        self._next = len(strata.components)
         self._around = None
         return strata
 
-    def _known(self, rules: tuple[Rule, ...]) -> Strata:
-        levels: dict[int, list[Rule]] = {}
-        parts: dict[int, list[Rule]] = {}
-        for rule in rules:
-            levels.setdefault(self._level[rule], []).append(rule)
-            parts.setdefault(self._part[rule], []).append(rule)
+    def _known(self) -> Strata:
         return Strata(
-            tuple(tuple(levels[number]) for number in sorted(levels)),
-            tuple(map(tuple, parts.values())),
+            tuple(tuple(self._levels[n].values()) for n in sorted(self._levels) if self._levels[n]),
+            tuple(self._components.values()),
             dict(self._recursive),
         )
 
     def _fit(self, new: list[Rule], gone: list[Rule]) -> bool:
         """Take rules out and in, as far as they fit; whether all of them do."""
         if self._around is None:
-            self._around = _Neighbours(self._level)
+            self._around = _Neighbours(self._place)
         for rule in gone:
             self._around.remove(rule)
-            self._recursive.pop(rule, None)
-            del self._level[rule], self._part[rule]
+            self._take_out(rule)
         if all(self._fit_in(rule, self._around) for rule in new):
             return True
         self._around = None
         return False
 
+    def _take_out(self, rule: Rule) -> None:
+        level, number = self._place.pop(rule)
+        del self._levels[level][id(rule)]
+        left = tuple(other for other in self._components.pop(number) if other is not rule)
+        if left:
+            self._components[number] = left
+        self._recursive.pop(rule, None)
+
     def _fit_in(self, rule: Rule, around: _Neighbours) -> bool:
         around.add(rule)
         if around.feeds_itself(rule):
             return False
-        level = max((self._level[r] + whole for r, whole in around.feeding(rule)), default=0)
-        if any(self._level[r] < level + whole for r, whole in around.fed_by(rule)):
+        level = max((self._place[r][0] + whole for r, whole in around.feeding(rule)), default=0)
+        if any(self._place[r][0] < level + whole for r, whole in around.fed_by(rule)):
             return False
-        self._level[rule] = level
-        self._part[rule] = self._parts
-        self._parts += 1
+        self._place[rule] = level, self._next
+        self._levels.setdefault(level, {})[id(rule)] = rule
+        self._components[self._next] = (rule,)
+        self._next += 1
         return True
 
 

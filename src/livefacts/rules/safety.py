@@ -39,26 +39,27 @@ def check(
 ) -> Strata:
     """Raise the `RuleError` that says what is wrong with the program, if anything is.
 
-    Rules of `checked` have passed what is checked of every rule by itself.  The strata that
-    were found are returned; a restratifier finds those of a changed program faster.
+    `checked` is a program that has passed: what it has in common is not looked at again.  The
+    strata that were found are returned; a restratifier finds those of a changed program faster.
     """
-    check_arities(program)
-    known = set(checked.rules)
-    for rule in program.rules:
-        if rule not in known:
-            check_variables(rule)
+    known = set(map(id, checked.rules))
+    new = [rule for rule in program.rules if id(rule) not in known]
+    if program.facts != checked.facts or any(map(_has_predicates, new)):
+        check_arities(program)
+    for rule in new:
+        check_variables(rule)
     restratifier = restratifier or Restratifier()
     strata = restratifier.strata(program.rules)
-    if program.limit is None and not _is_arithmetic_in_order(program, strata):
+    if program.limit is None and not _is_arithmetic_in_order(strata):
         strata = restratifier.anew(program.rules)
         for rule in program.rules:
             check_arithmetic(rule, strata.recursive_atoms(rule))
     return strata
 
 
-def _is_arithmetic_in_order(program: Program, strata: Strata) -> bool:
+def _is_arithmetic_in_order(strata: Strata) -> bool:
     try:
-        for rule in program.rules:
+        for rule in strata.recursive_rules:
             check_arithmetic(rule, strata.recursive_atoms(rule))
     except RuleError:
         return False
@@ -96,6 +97,10 @@ def check_arities(program: Program) -> None:
     for fact in program.facts:
         if isinstance(fact, Fact):
             arities.use(fact.name, len(fact.arguments), NOWHERE)
+
+
+def _has_predicates(rule: Rule) -> bool:
+    return any(isinstance(atom, PredicateAtom) for atom in _all_atoms(rule))
 
 
 def _all_atoms(rule: Rule) -> Iterator[Atom]:

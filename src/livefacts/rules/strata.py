@@ -72,6 +72,11 @@ class Strata:
     components: tuple[tuple[Rule, ...], ...]
     _recursive: Mapping[Rule, tuple[Atom, ...]] = field(repr=False)
 
+    @property
+    def recursive_rules(self) -> Iterable[Rule]:
+        """The rules that depend on their own conclusions, and perhaps some that did."""
+        return self._recursive.keys()
+
     def is_recursive(self, rule: Rule) -> bool:
         """Whether the rule depends on its own conclusions, through whichever rules."""
         return rule in self._recursive
