@@ -7,7 +7,7 @@ positive atom: `ordered_steps`, then `restricted` where the rule is transitive.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 from livefacts.plan.normalize import GROUPS, ROWS, normalize, positive_atoms
@@ -47,7 +47,7 @@ def compile_rules(
     splits = [split(rules) for rules in levels]
     singles = [len(single) for single, _ in splits]
     chosen = singles.index(max(singles)) if any(singles) else None
-    planner = _Planner(strata, _plans_by_rule(before))
+    planner = _Planner(strata, _KnownPlans(before))
     return Plan(
         tuple(
             planner.level(
@@ -58,23 +58,31 @@ def compile_rules(
     )
 
 
-def _plans_by_rule(plan: Plan | None) -> dict[int, list[RulePlan]]:
-    """By the address of a rule, its plans; they keep the rule, and so its address."""
-    found: dict[int, list[RulePlan]] = {}
-    for level in plan.levels if plan else ():
-        for each in level.plans + level.single_plans:
-            mine = found.get(id(each.rule))
-            if mine is None:
-                found[id(each.rule)] = [each]
-            else:
-                mine.append(each)
-    return found
+class _KnownPlans:
+    """The plans of an earlier program, by the address of their rule, which they keep alive."""
+
+    def __init__(self, plan: Plan | None) -> None:
+        levels = plan.levels if plan else ()
+        self._plans = tuple(each for level in levels for each in level.plans + level.single_plans)
+        # One number for each rule, not one list: the garbage collector would go over them.
+        backwards = zip(range(len(self._plans) - 1, -1, -1), reversed(self._plans), strict=True)
+        self._first = {id(each.rule): number for number, each in backwards}
+
+    def of(self, rule: Rule) -> tuple[RulePlan, ...]:
+        """The plans of a rule, which stand together."""
+        first = self._first.get(id(rule))
+        if first is None:
+            return ()
+        end = first + 1
+        while end < len(self._plans) and self._plans[end].rule is rule:
+            end += 1
+        return self._plans[first:end]
 
 
 class _Planner:
     """The strata of a program, and the plans that some of its rules have already."""
 
-    def __init__(self, strata: Strata, known: dict[int, list[RulePlan]]) -> None:
+    def __init__(self, strata: Strata, known: _KnownPlans) -> None:
         self._strata = strata
         self._known = known
 
@@ -102,10 +110,10 @@ class _Planner:
     def _plans(self, rules: Rules) -> tuple[RulePlan, ...]:
         return tuple(plan for rule in rules for plan in self._plans_of(rule))
 
-    def _plans_of(self, rule: Rule) -> list[RulePlan]:
+    def _plans_of(self, rule: Rule) -> Sequence[RulePlan]:
         is_transitive_alone = traits(rule).is_transitive and rule in self._alone
         recursive = self._strata.is_recursive(rule)
-        known = self._known.get(id(rule))
+        known = self._known.of(rule)
         if known and known[0].recursive == recursive and known[0].transitive == is_transitive_alone:
             return known
         return _rule_plans(rule, recursive, is_transitive_alone)
