@@ -41,13 +41,10 @@ def note(store: RowStore, told: dict[int, Ids], untold: dict[int, Ids], strange:
 
 
 def _standing(store: RowStore, facts: dict[int, Ids]) -> Standing:
-    relations = store.shapes()
-    found = {}
+    found: Standing = {}
     for shape, ids in facts.items():
-        relation = relations.get(shape)
-        if relation is not None and store.live(relation):
-            rows = store.find(relation, ids)
-            found[shape] = store.flags(relation)[rows] * (rows > 0)
+        if store.has(shape):
+            found[shape] = store.find_flags(store.relation(shape), ids)
     return found
 
 

@@ -7,7 +7,7 @@ the state as it was.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from pyoxigraph import BlankNode, NamedNode, RdfFormat, Triple
 
 from livefacts.engine.contract import Ids
 from livefacts.errors import InputError, RuleError
-from livefacts.model.facts import Fact, Symbol
+from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.rules.program import NO_PROGRAM, Program
 from livefacts.service.arguments import Statement, graph_of
 from livefacts.store.dictionary import Dictionary
@@ -130,33 +130,11 @@ class Intake:
 
     def take_statements(self, statements: Iterable[Statement]) -> None:
         """Triples, quads and predicate facts; many of a kind have their terms looked up at once."""
-        triples: list[Statement] = []
-        facts: dict[int, list[Statement]] = {}
-        others: list[Statement] = []
-        for statement in statements:
-            if type(statement) is Triple:
-                triples.append(statement)
-            elif type(statement) is Fact:
-                facts.setdefault(len(statement.arguments), []).append(statement)
-            else:
-                others.append(statement)
-        for kind in (triples, *facts.values()):
-            if len(kind) < FEWEST_AT_ONCE:
-                others += kind
-            else:
-                for first in range(0, len(kind), PIECE):
-                    self._take_at_once(kind[first : first + PIECE])
+        pieces, others = in_pieces(statements)
+        for shape, terms in pieces:
+            ids = self.dictionary.encode(terms).reshape(-1, 3 if shape == TRIPLES else shape)
+            (self._triples if shape == TRIPLES else self._arrays.setdefault(shape, [])).append(ids)
         self._take_one_by_one(others)
-
-    def _take_at_once(self, statements: list[Statement]) -> None:
-        if type(statements[0]) is Triple:
-            terms = (t for x in statements for t in (x.subject, x.predicate, x.object))  # type: ignore[union-attr]
-            self._triples.append(self.dictionary.encode(terms).reshape(-1, 3))
-            return
-        symbols = {name: Symbol(name) for name in {fact.name for fact in statements}}  # type: ignore[union-attr]
-        terms = (t for fact in statements for t in (symbols[fact.name], *fact.arguments))  # type: ignore[union-attr]
-        ids = self.dictionary.encode(terms).reshape(len(statements), -1)
-        self._arrays.setdefault(ids.shape[1], []).append(ids)
 
     def _take_one_by_one(self, statements: Iterable[Statement]) -> None:
         encode = self.dictionary.encode_one
@@ -209,6 +187,43 @@ class Intake:
         if not self._quads:
             return np.zeros((0, 4), np.int32)
         return np.concatenate(self._quads)
+
+
+def in_pieces(
+    statements: Iterable[Statement],
+) -> tuple[Iterator[tuple[int, list[Term]]], list[Statement]]:
+    """Many triples or facts of one shape, as pieces of terms to look up at once; and the rest."""
+    kinds: dict[int, list[Triple | Fact]] = {}
+    others: list[Statement] = []
+    for statement in statements:
+        if type(statement) is Triple:
+            kinds.setdefault(TRIPLES, []).append(statement)
+        elif type(statement) is Fact:
+            kinds.setdefault(1 + len(statement.arguments), []).append(statement)
+        else:
+            others.append(statement)
+    for shape in [shape for shape, kind in kinds.items() if len(kind) < FEWEST_AT_ONCE]:
+        others += kinds.pop(shape)
+    pieces = (
+        (shape, _terms(kind[first : first + PIECE]))
+        for shape, kind in kinds.items()
+        for first in range(0, len(kind), PIECE)
+    )
+    return pieces, others
+
+
+def _terms(statements: list[Triple | Fact]) -> list[Term]:
+    """The terms of statements of one shape, one after the other."""
+    symbols: dict[str, Symbol] = {}
+    terms: list[Term] = []
+    for statement in statements:
+        if isinstance(statement, Fact):
+            name = statement.name
+            terms.append(symbols.get(name) or symbols.setdefault(name, Symbol(name)))
+            terms += statement.arguments
+        else:
+            terms += (statement.subject, statement.predicate, statement.object)
+    return terms
 
 
 def _labels(scope: bytes) -> Callable[[str], BlankNode]:

@@ -31,7 +31,8 @@ def take_patches(source: PatchSource, intake: Intake, outtake: Withdrawal) -> No
         intake.prefixes.update(patch.prefixes)
         if patch.aborted:
             intake.hints.append(f"{patch.aborted:,} rows of aborted transactions: left out")
-    _take_rows(rows, intake, outtake)
+    if rows:
+        _take_rows(rows, intake, outtake)
 
 
 def _take_rows(rows: list[Row], intake: Intake, outtake: Withdrawal) -> None:

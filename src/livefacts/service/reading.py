@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterator, Mapping
 import numpy as np
 from pyoxigraph import Triple
 
-from livefacts.engine.contract import Flags, Ids
+from livefacts.engine.contract import Ids
 from livefacts.model.facts import Fact
-from livefacts.store.dictionary import BLANK, IRI, SYMBOL, Dictionary
+from livefacts.store.dictionary import Dictionary
 from livefacts.store.rows import TRIPLES
 
 PIECE = 4096
@@ -26,20 +26,21 @@ class FactReader:
     def __init__(self, dictionary: Dictionary) -> None:
         self._dictionary = dictionary
 
-    def is_shown(self, shape: int, ids: Ids) -> Flags:
-        """Which of these facts are shown."""
-        if shape == TRIPLES:
-            subjects, predicates, objects = self._dictionary.kinds(ids).T
-            named = (subjects == IRI) | (subjects == BLANK)
-            shown: Flags = named & (predicates == IRI) & (objects != SYMBOL)
-            return shown
-        names = np.unique(ids[:, 0])
-        is_open = [not name.startswith(HIDDEN) for name in self._dictionary.texts(names)]
-        return np.isin(ids[:, 0], names[np.array(is_open, np.bool_)])
+    def are_shown(self, shape: int, ids: Ids) -> bool:
+        """Whether all of these facts are shown."""
+        return len(self._shown(shape, ids)) == len(ids)
 
     def shown(self, facts: Mapping[int, Ids]) -> dict[int, Ids]:
         """The shown ones among facts by shape."""
-        return {s: ids[self.is_shown(s, ids)] for s, ids in facts.items() if len(ids)}
+        return {shape: self._shown(shape, ids) for shape, ids in facts.items() if len(ids)}
+
+    def _shown(self, shape: int, ids: Ids) -> Ids:
+        if shape == TRIPLES:
+            marks = np.empty(len(ids), np.bool_)
+            return ids if self._dictionary.mark_statements(ids, marks) else ids[marks]
+        names = np.unique(ids[:, 0])
+        is_open = [not name.startswith(HIDDEN) for name in self._dictionary.texts(names)]
+        return ids[np.isin(ids[:, 0], names[np.array(is_open, np.bool_)])]
 
     def ntriples(self, rows: Ids) -> str:
         """Triples as N-Triples, or quads as N-Quads."""

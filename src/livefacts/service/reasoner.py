@@ -486,7 +486,7 @@ class Reasoner:
         if None in found:
             return False
         ids = np.array([found], np.int32)
-        return self._engine.holds(shape, ids) and bool(self._reader.is_shown(shape, ids)[0])
+        return self._engine.holds(shape, ids) and self._reader.are_shown(shape, ids)
 
     def stats(self) -> dict[str, Any]:
         """Figures of the store: facts, terms, bytes, and how rules are followed."""
@@ -528,6 +528,8 @@ class Reasoner:
         return list(self._violations_in(self._engine.facts(), self._program))
 
     def _violations_in(self, facts: Mapping[int, Ids], program: Program) -> Iterator[Violation]:
+        if facts.keys() <= {TRIPLES}:
+            return
         for rule in program:
             if rule.is_constraint:
                 yield from self._violations_of(rule, facts)

@@ -20,7 +20,7 @@ from livefacts.errors import InputError, Place
 from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.service.arguments import Statement, as_statements, graph_of
 from livefacts.service.assertions import NO_QUADS
-from livefacts.service.intake import Intake, Reading
+from livefacts.service.intake import Intake, Reading, in_pieces
 from livefacts.store.dictionary import BLANK, Dictionary
 from livefacts.store.rows import TRIPLES
 
@@ -68,19 +68,23 @@ class Withdrawal:
         if read.program.rules:
             raise InputError("a rule where facts are wanted", hint="remove_rules removes rules")
         for shape, ids in [*read.facts().items(), (QUADS, read.quads())]:
-            self._read.setdefault(shape, []).append(self._known(ids, read.dictionary))
+            self._take_known(shape, self._translated(ids, read.dictionary))
 
-    def _known(self, ids: Ids, read: Dictionary) -> Ids:
-        """Rows of another dictionary in ours; those with an unknown term are left out."""
+    def _take_known(self, shape: int, rows: Ids) -> None:
+        """Rows of ids; those with an unknown term are left out."""
+        known = (rows != UNKNOWN).all(axis=1)
+        self.strange += int(np.count_nonzero(~known))
+        self._read.setdefault(shape, []).append(np.ascontiguousarray(rows[known]))
+
+    def _translated(self, ids: Ids, read: Dictionary) -> Ids:
+        """Rows of another dictionary in ours."""
         terms, places = np.unique(ids.reshape(-1), return_inverse=True)
         found = self._dictionary.ids_of(read, terms)
         strangers = terms[(found == UNKNOWN) & (read.kinds(terms) == BLANK)]
         if len(strangers):
             raise _refused(read.texts(strangers[:1])[0])
-        rows = found[places].reshape(ids.shape)
-        known = (rows != UNKNOWN).all(axis=1)
-        self.strange += int(np.count_nonzero(~known))
-        return np.ascontiguousarray(rows[known])
+        translated: Ids = found[places].reshape(ids.shape)
+        return translated
 
     def take_rows(self, facts: Mapping[int, Ids], quads: Ids) -> None:
         """Facts by shape, and quads of named graphs, in ids."""
@@ -89,7 +93,14 @@ class Withdrawal:
 
     def take_statements(self, statements: Iterable[Statement]) -> None:
         """Triples, quads and predicate facts."""
-        for statement in statements:
+        pieces, others = in_pieces(statements)
+        for shape, terms in pieces:
+            ids = self._dictionary.find_all(terms)
+            for at in np.flatnonzero(ids == UNKNOWN).tolist():
+                if isinstance(terms[at], BlankNode):
+                    raise _refused(str(terms[at]))
+            self._take_known(shape, ids.reshape(-1, 3 if shape == TRIPLES else shape))
+        for statement in others:
             self.take_statement(statement)
 
     def take_statement(self, statement: Statement, place: Place | None = None) -> None:

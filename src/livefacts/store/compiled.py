@@ -176,6 +176,7 @@ INT_ROWS = Table(types.int64, 2)
 IDS = Table(types.int32, 1)
 ID_ROWS = Table(types.int32, 2)
 FLOATS = Table(types.float64, 1)
+BYTES = Table(types.uint8, 1)
 VECTOR = types.Array(types.int64, 1, "C")
 _array: Any = make_array
 

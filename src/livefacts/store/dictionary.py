@@ -21,6 +21,7 @@ from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, RdfFormat, 
 from livefacts.errors import LimitError
 from livefacts.model.facts import Symbol, Term
 from livefacts.store import termtable, termwriter
+from livefacts.store.compiled import described
 from livefacts.store.termtable import (
     BLANK,
     BYTES_WANTED,
@@ -118,23 +119,35 @@ class Dictionary:
     """All terms that a store speaks of, each with its id."""
 
     def __init__(self) -> None:
-        self._scratch = np.empty(256, np.uint8)
-        self._scratch_bytes = self._scratch.data
+        self._desk = np.zeros(termtable.DESK_LENGTH, np.int64)
+        self._set_scratch(256)
         self._datatypes: dict[str, NamedNode] = {}
         self.clear()
 
     def clear(self) -> None:
         """Forget all terms: numbers are given out from 0 again."""
-        self._terms = Terms(
-            slots=np.zeros(1024, np.int64),
-            records=np.zeros(1024, np.int64),
-            heap=np.empty(1 << 14, np.uint8),
-            prefix_slots=np.zeros(256, np.int64),
-            prefix_starts=np.zeros(256, np.int64),
-            prefix_heap=np.empty(1 << 12, np.uint8),
-            sizes=np.array([0, 0, 1, 0, 0], np.int64),
-            block=np.empty((3, termtable.BLOCK), np.int64),
+        self._set_terms(
+            Terms(
+                slots=np.zeros(1024, np.int64),
+                records=np.zeros(1024, np.int64),
+                heap=np.empty(1 << 14, np.uint8),
+                prefix_slots=np.zeros(256, np.int64),
+                prefix_starts=np.zeros(256, np.int64),
+                prefix_heap=np.empty(1 << 12, np.uint8),
+                sizes=np.array([0, 0, 1, 0, 0], np.int64),
+                block=np.empty((3, termtable.BLOCK), np.int64),
+            )
         )
+
+    def _set_terms(self, terms: Terms) -> None:
+        self._terms = terms
+        self._desk[: termtable.TEXT_ON_DESK] = described(terms)
+
+    def _set_scratch(self, size: int) -> None:
+        """Room for the text of one term."""
+        self._scratch = np.empty(size, np.uint8)
+        self._scratch_bytes = self._scratch.data
+        self._desk[termtable.TEXT_ON_DESK] = self._scratch.ctypes.data
 
     def __len__(self) -> int:
         """How many terms have a number; inline integers have none."""
@@ -147,33 +160,36 @@ class Dictionary:
 
     def encode(self, terms: Iterable[Term]) -> Ids:
         """The ids of terms; new ones are added."""
-        keys = [_key_of(term) for term in terms]
-        lengths = np.array([len(key) for key in keys], np.int64)
+        text, lengths = _packed(terms)
         ends = np.cumsum(lengths)
-        return self.encode_spans(_as_array(b"".join(keys)), ends - lengths, ends, b"")
+        return self.encode_spans(text, ends - lengths, ends, b"")
 
     def encode_one(self, term: Term) -> int:
         """The id of a term, which is added if it is new."""
         length = self._put_key(term)
-        number: int = termtable.intern(self._terms, self._scratch, length)
+        number: int = termtable.intern(self._desk, length)
         if number < 0:
             self._grow(1)
-            number = termtable.intern(self._terms, self._scratch, length)
+            number = termtable.intern(self._desk, length)
         return number
 
     def find(self, term: Term) -> int | None:
         """The id of a term, or None if it was never added."""
-        number: int = termtable.look_up(self._terms, self._scratch, self._put_key(term))
+        number: int = termtable.look_up(self._desk, self._put_key(term))
         return None if number < 0 else number
+
+    def find_all(self, terms: Iterable[Term]) -> Ids:
+        """The ids of terms; -1 for a term never added."""
+        text, lengths = _packed(terms)
+        return self._found(text, np.cumsum(lengths))
 
     def ids_of(self, other: Dictionary, ids: Ids) -> Ids:
         """The ids that terms of another dictionary have here; -1 for a term never added."""
-        found = np.empty(len(ids), np.int32)
-        for at, key in enumerate(other._keys(_as_ids(ids))):
-            number: int = termtable.look_up(
-                self._terms, self._scratch, self._put_text(key.encode())
-            )
-            found[at] = number
+        return self._found(*other.packed_texts(ids))
+
+    def _found(self, text: NDArray[np.uint8], ends: NDArray[np.int64]) -> Ids:
+        found = np.empty(len(ends), np.int32)
+        termtable.look_up_spans(self._terms, text, ends, found)
         return found
 
     def encode_spans(
@@ -230,6 +246,10 @@ class Dictionary:
         kinds[stored] = self._terms.records[numbers[stored]] >> KIND_SHIFT
         return kinds
 
+    def mark_statements(self, triples: Ids, marks: NDArray[np.bool_]) -> bool:
+        """Mark the triples that RDF can write; whether that is all of them."""
+        return bool(termtable.mark_statements(self._desk, _as_ids(triples), marks))
+
     def packed_texts(self, ids: Ids) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """The keys of ids one after the other in one array, and where each of them ends.
 
@@ -283,13 +303,10 @@ class Dictionary:
         return known
 
     def _put_key(self, term: Term) -> int:
-        return self._put_text(_key_of(term))
-
-    def _put_text(self, key: bytes) -> int:
+        key = _key_of(term)
         length = len(key)
         if length > len(self._scratch):
-            self._scratch = np.empty(2 * length, np.uint8)
-            self._scratch_bytes = self._scratch.data
+            self._set_scratch(2 * length)
         self._scratch_bytes[:length] = key
         return length
 
@@ -305,19 +322,29 @@ class Dictionary:
                 f"the dictionary is full: {count:,} terms, {used:,} bytes of text",
                 hint="a store holds at most 2**30 different terms",
             )
-        self._terms = terms._replace(
-            slots=_larger_slots(terms.slots, count + texts),
-            records=_larger(terms.records, count + 1, count + texts + 1, MOST_TERMS + 1),
-            heap=_larger(terms.heap, used, used + 2 * wanted, HEAP_LIMIT),
-            prefix_slots=_larger_slots(terms.prefix_slots, prefixes + texts),
-            prefix_starts=_larger(terms.prefix_starts, prefixes + 1, prefixes + texts + 1),
-            prefix_heap=_larger(terms.prefix_heap, prefix_used, prefix_used + wanted),
+        self._set_terms(
+            terms._replace(
+                slots=_larger_slots(terms.slots, count + texts),
+                records=_larger(terms.records, count + 1, count + texts + 1, MOST_TERMS + 1),
+                heap=_larger(terms.heap, used, used + 2 * wanted, HEAP_LIMIT),
+                prefix_slots=_larger_slots(terms.prefix_slots, prefixes + texts),
+                prefix_starts=_larger(terms.prefix_starts, prefixes + 1, prefixes + texts + 1),
+                prefix_heap=_larger(terms.prefix_heap, prefix_used, prefix_used + wanted),
+            )
         )
 
 
 def _as_ids(ids: Sequence[int] | Ids) -> Ids:
     # Contiguous and writable: kernels would be compiled again for any other array.
+    if isinstance(ids, np.ndarray) and ids.flags.carray and ids.dtype == np.int32:
+        return ids
     return np.require(ids, np.int32, ["C", "W"])
+
+
+def _packed(terms: Iterable[Term]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The keys of terms one after the other in one array, and their lengths."""
+    keys = [_key_of(term) for term in terms]
+    return _as_array(b"".join(keys)), np.array([len(key) for key in keys], np.int64)
 
 
 def _as_array(text: bytes) -> NDArray[np.uint8]:

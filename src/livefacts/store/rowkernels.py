@@ -371,6 +371,19 @@ def find_facts(rows: Any, relation: Any, values: Any, count: Any, found: Any, ta
 
 
 @kernel
+def find_flags(rows: Any, relation: Any, values: Any, count: Any, found: Any, tags: Any) -> Any:
+    """The flags of `count` facts, 0 where there is none."""
+    width = rows.relations[relation, COLUMNS]
+    index = rows.relations[relation, INDEX]
+    for first in range(0, count, BLOCK):
+        size = min(BLOCK, count - first)
+        prefetch_facts(rows, relation, values, first * width, width, size, tags)
+        for i in range(first, first + size):
+            row = find_tagged(rows, relation, index, tags[i - first], values, i * width)
+            found[i] = load_int32(row_address(rows, relation, row), FLAGS) if row else 0
+
+
+@kernel
 def insert_facts(rows: Any, relation: Any, values: Any, count: Any, tags: Any) -> Any:
     """Make a row for each of `count` facts, none of which is there."""
     width = rows.relations[relation, COLUMNS]

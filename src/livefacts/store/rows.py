@@ -79,6 +79,11 @@ class RowStore:
             self._shapes.append(shape)
         return number
 
+    def has(self, shape: int) -> bool:
+        """Whether there are facts of this shape."""
+        number = self._relations.get(shape)
+        return number is not None and self.live(number) > 0
+
     def shapes(self) -> dict[int, int]:
         """Relation numbers by shape."""
         return dict(self._relations)
@@ -239,6 +244,13 @@ class RowStore:
         found = np.zeros(len(facts), np.int64)
         flat = np.ascontiguousarray(facts, np.int32).reshape(-1)
         rowkernels.find_facts(self.rows, relation, flat, len(facts), found, self._tags)
+        return found
+
+    def find_flags(self, relation: int, facts: Ids) -> Ids:
+        """The flags of each fact, 0 where it is not stored."""
+        found = np.empty(len(facts), np.int32)
+        flat = np.ascontiguousarray(facts, np.int32).reshape(-1)
+        rowkernels.find_flags(self.rows, relation, flat, len(facts), found, self._tags)
         return found
 
     def chain(self, relation: int, index: int, key: Sequence[int]) -> NDArray[np.int64]:

@@ -17,7 +17,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from livefacts.store.compiled import inlined, kernel, prefetch
+from livefacts.store.compiled import (
+    BYTES,
+    INT_ROWS,
+    INTS,
+    inlined,
+    kernel,
+    length_described,
+    prefetch,
+    tables_reader,
+)
 from livefacts.store.text import (
     Number,
     address_of,
@@ -70,6 +79,13 @@ class Terms(NamedTuple):
     prefix_heap: NDArray[np.uint8]
     sizes: NDArray[np.int64]
     block: NDArray[np.int64]
+
+
+# Who looks up one term passes one vector: where the arrays are, and after them where the text is.
+TERMS_TABLES = (INTS, INTS, BYTES, INTS, INTS, BYTES, INTS, INT_ROWS)
+TEXT_ON_DESK = length_described(TERMS_TABLES)
+DESK_LENGTH = TEXT_ON_DESK + 1
+terms_on = tables_reader(Terms, TERMS_TABLES)
 
 
 @inlined
@@ -239,20 +255,39 @@ def move_slots(old: NDArray[np.int64], new: NDArray[np.int64]) -> None:
 
 
 @kernel
-def look_up(terms: Terms, buffer: NDArray[np.uint8], length: Number) -> Number:
-    """The id of the text at the start of `buffer`, or -1."""
-    address = address_of(buffer)
+def look_up(desk: NDArray[np.int64], length: Number) -> Number:
+    """The id of the text on the desk, or -1."""
+    address = desk[TEXT_ON_DESK]
     inline = inline_integer(address, length)
     if inline != NOT_INLINE:
         return inline
-    number, _slot = find_text(terms, address, length, hash_tag(address, length))
+    number, _slot = find_text(terms_on(desk), address, length, hash_tag(address, length))
     return number
 
 
 @kernel
-def intern(terms: Terms, buffer: NDArray[np.uint8], length: Number) -> Number:
-    """The id of the text at the start of `buffer`, added if it is new; or NO_ROOM."""
+def look_up_spans(
+    terms: Terms, buffer: NDArray[np.uint8], ends: NDArray[np.int64], ids: NDArray[np.int32]
+) -> None:
+    """Fill `ids` with the ids of texts that stand one after the other; -1 for an unknown one."""
     address = address_of(buffer)
+    start = np.int64(0)
+    for i in range(ends.shape[0]):
+        length = ends[i] - start
+        inline = inline_integer(address + start, length)
+        if inline != NOT_INLINE:
+            ids[i] = inline
+        else:
+            tag = hash_tag(address + start, length)
+            number, _slot = find_text(terms, address + start, length, tag)
+            ids[i] = number
+        start = ends[i]
+
+
+@kernel
+def intern(desk: NDArray[np.int64], length: Number) -> Number:
+    """The id of the text on the desk, added if it is new; or NO_ROOM."""
+    terms, address = terms_on(desk), desk[TEXT_ON_DESK]
     inline = inline_integer(address, length)
     if inline != NOT_INLINE:
         return inline
@@ -359,3 +394,27 @@ def intern_spans(
                 ids[i] = ids[i - 3]
         done = stop
     return done
+
+
+@inlined
+def kind_of_id(terms: Terms, number: Number) -> Number:
+    """What kind of term an id stands for."""
+    return terms.records[number] >> KIND_SHIFT if number < INLINE_FIRST else np.int64(LITERAL)
+
+
+@kernel
+def mark_statements(
+    desk: NDArray[np.int64], triples: NDArray[np.int32], marks: NDArray[np.bool_]
+) -> bool:
+    """Mark the triples whose subject, predicate and object RDF allows there; whether all do."""
+    terms = terms_on(desk)
+    are_all = True
+    for i in range(triples.shape[0]):
+        subject = kind_of_id(terms, triples[i, 0])
+        marks[i] = (
+            subject in (IRI, BLANK)
+            and kind_of_id(terms, triples[i, 1]) == IRI
+            and kind_of_id(terms, triples[i, 2]) != SYMBOL
+        )
+        are_all = are_all and marks[i]
+    return are_all

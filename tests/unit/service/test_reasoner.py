@@ -180,6 +180,26 @@ class TestRemoving:
         reasoner.add([("p", "a")])
         assert not reasoner.remove([("q", "a"), ("p", "b")])
 
+    def test_many_triples_are_removed_at_once_as_one_by_one(self) -> None:
+        known = [Triple(ANN, KNOWS, NamedNode(f"x:{n}")) for n in range(40)]
+        strange = [Triple(ANN, KNOWS, NamedNode(f"y:{n}")) for n in range(3)]
+        reasoner = lf.Reasoner()
+        reasoner.add(known)
+        terms = len(reasoner._dictionary)
+        delta = reasoner.remove([*known[:30], *strange, Triple(KNOWS, KNOWS, ANN)])
+        assert set(delta.removed) == set(known[:30])
+        assert delta.hints == ("to remove: 4 never told",)
+        assert set(reasoner) == set(known[30:])
+        assert len(reasoner._dictionary) == terms
+
+    def test_a_blank_node_that_nobody_knows_is_refused_among_many_triples(self) -> None:
+        known = [Triple(ANN, KNOWS, NamedNode(f"x:{n}")) for n in range(40)]
+        reasoner = lf.Reasoner()
+        reasoner.add(known)
+        with pytest.raises(lf.InputError, match="there is no blank node _:nobody"):
+            reasoner.remove([*known, Triple(BlankNode("nobody"), KNOWS, ANN)])
+        assert len(reasoner) == 40
+
     def test_what_is_removed_and_added_is_there(self) -> None:
         reasoner = lf.Reasoner(rules="q(?x) :- p(?x) .")
         reasoner.add([("p", "a")])

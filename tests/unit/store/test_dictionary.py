@@ -95,6 +95,7 @@ def test_ids_are_those_of_a_plain_dict(batch: list[Term]) -> None:
     assert dictionary.encode(batch).tolist() == expected
     assert [dictionary.encode_one(term) for term in batch] == expected
     assert [dictionary.find(term) for term in batch] == expected
+    assert dictionary.find_all(batch).tolist() == expected
     assert len(dictionary) == len(plain.numbers)
 
 
@@ -122,11 +123,36 @@ def test_a_dictionary_that_grows_keeps_what_it_has() -> None:
     assert dictionary.decode(expected) == batch
 
 
+@given(st.lists(terms, max_size=30), st.lists(terms, max_size=30))
+@settings(max_examples=100, deadline=None)
+def test_terms_of_one_dictionary_are_found_in_another(some: list[Term], others: list[Term]) -> None:
+    dictionary, read = Dictionary(), Dictionary()
+    dictionary.encode(some)
+    found = dictionary.ids_of(read, read.encode(others)).tolist()
+    assert found == dictionary.find_all(others).tolist()
+    assert found == [-1 if (n := dictionary.find(term)) is None else n for term in others]
+
+
+@given(st.lists(st.tuples(terms, terms, terms), min_size=1, max_size=30))
+@settings(max_examples=100, deadline=None)
+def test_the_triples_that_rdf_can_write_are_marked(triples: list[tuple[Term, ...]]) -> None:
+    dictionary = Dictionary()
+    ids = dictionary.encode(term for triple in triples for term in triple).reshape(-1, 3)
+    expected = [
+        isinstance(s, NamedNode | BlankNode) and isinstance(p, NamedNode) and type(o) is not Symbol
+        for s, p, o in triples
+    ]
+    marks = np.zeros(len(triples), np.bool_)
+    assert dictionary.mark_statements(ids, marks) == all(expected)
+    assert marks.tolist() == expected
+
+
 def test_a_term_that_was_never_added_is_not_found() -> None:
     dictionary = Dictionary()
     dictionary.encode_one(ROOM)
     assert dictionary.find(NamedNode("http://example.org/rooms/kitche")) is None
     assert dictionary.find(Symbol("kitchen")) is None
+    assert dictionary.find_all([Symbol("kitchen"), ROOM, BlankNode("b")]).tolist() == [-1, 0, -1]
     assert len(dictionary) == 1
 
 

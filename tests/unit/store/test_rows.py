@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from livefacts.store import rowkernels
-from livefacts.store.layout import COLUMN, EDGE, FLAGS
+from livefacts.store.layout import COLUMN, EDGE, FLAGS, LIVE
 from livefacts.store.rows import TRIPLES, RowStore
 
 MASK = 2**64 - 1
@@ -70,7 +70,10 @@ def test_facts_come_and_go_as_in_a_set(seed: int) -> None:
 def test_a_fact_that_is_not_stored_is_found_at_row_0() -> None:
     store = RowStore()
     store.insert(TRIPLES, rows_of([(1, 2, 3)]))
-    assert store.find(TRIPLES, rows_of([(1, 2, 3), (3, 2, 1)])).tolist() == [1, 0]
+    asked = rows_of([(1, 2, 3), (3, 2, 1)])
+    assert store.find(TRIPLES, asked).tolist() == [1, 0]
+    store.cells(TRIPLES)[1, FLAGS] |= EDGE
+    assert store.find_flags(TRIPLES, asked).tolist() == [LIVE | EDGE, 0]
 
 
 def test_an_index_added_later_has_all_earlier_facts() -> None:
