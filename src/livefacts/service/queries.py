@@ -97,17 +97,21 @@ class QueryStore:
         text: str,
         prefixes: Mapping[str, str] | None = None,
         graph: NamedNode | None = None,
+        base: str | None = None,
     ) -> QueryResult:
         """The answers to a SELECT, ASK, CONSTRUCT or DESCRIBE query.
 
-        Where it names no graph it sees everything, or only the given graph.
+        Where it names no graph it sees everything, or only the given graph.  Relative IRIs
+        are relative to `base`.
         """
         known = {**WELL_KNOWN_PREFIXES, **(prefixes or {})}
         question = read_query(text, known, self._limits)
         self._check_graphs(question)
         try:
             default = None if question.graphs else graph
-            found = self._store.query(question.text, prefixes=known, default_graph=default)
+            found = self._store.query(
+                question.text, prefixes=known, default_graph=default, base_iri=base
+            )
             return self._result(question, found, known)
         except SyntaxError as error:
             raise syntax_error(question.text, error) from None
