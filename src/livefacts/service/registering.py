@@ -26,7 +26,7 @@ from livefacts.service.queries import WELL_KNOWN_PREFIXES, QueryStore
 from livefacts.service.reading import FactReader
 from livefacts.service.registration import Needs, Registration, SharedWorld
 from livefacts.service.streamlog import Facts, StreamLog
-from livefacts.service.windowing import Extent, extent_of
+from livefacts.service.windowing import Extent, extent_of, points
 from livefacts.service.worlds import Background, EngineWorld
 from livefacts.service.worldstores import WindowGraph, WorldStore
 from livefacts.store.dictionary import Dictionary
@@ -135,7 +135,7 @@ class Registrations:
 
     def _every(self, query: RegisteredQuery, extents: Sequence[Extent]) -> int:
         if query.every is not None:
-            return query.every.points(self.tick)
+            return points(query.every, self.tick, query.place)
         first = extents[0]
         return 1 if isinstance(query.windows[0].window, CountWindow) else first.step
 

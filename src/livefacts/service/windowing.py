@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Protocol
 
+from livefacts.errors import InputError, Place, QueryError
 from livefacts.model.durations import Duration
 from livefacts.rules.registration import CountWindow, StreamWindow
 from livefacts.service.streamlog import Key, StreamLog
@@ -48,8 +49,16 @@ def extent_of(declared: StreamWindow, tick: Duration | None) -> Extent:
     window = declared.window
     if isinstance(window, CountWindow):
         return Extent(declared.stream, window.count, window.step, by_count=True)
-    range, step = window.range.points(tick), window.step.points(tick)
-    return Extent(declared.stream, range, step, window.closed)
+    range = points(window.range, tick, declared.place)
+    return Extent(declared.stream, range, points(window.step, tick, declared.place), window.closed)
+
+
+def points(length: Duration, tick: Duration | None, place: Place) -> int:
+    """A length of time in time points; a `QueryError` if it is not a whole number of them."""
+    try:
+        return length.points(tick)
+    except InputError as error:
+        raise QueryError(error.message, place=place, hint=error.hint) from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,402 @@
+"""Registered queries: what is reported, and when."""
+
+from __future__ import annotations
+
+import pytest
+from tests.unit.service.stage import PAIRS, TRANSITIVE, Stage, by_time, words
+
+from livefacts.errors import QueryError
+from livefacts.service.windowing import Span
+
+
+def window(extent: str, what: str = "QUERY", body: str = PAIRS, name: str = "q") -> str:
+    return f"REGISTER {what} {name} AS SELECT ?x ?y FROM STREAM <s> [{extent}] {body}"
+
+
+def places(stage: Stage) -> None:
+    for time, facts in ((1, "in A B"), (2, "in B C"), (3, "in C D"), (4, "in A E, in E D")):
+        stage.push(facts, at=time)
+
+
+E16 = {
+    1: "AB",
+    2: "AB AC BC",
+    3: "AB AC AD BC BD CD",
+    **dict.fromkeys(range(4, 11), "AB AC AD AE BC BD CD ED"),
+    11: "AD AE BC BD CD ED",
+    12: "AD AE CD ED",
+    13: "AD AE ED",
+    14: "",
+    15: "",
+}
+
+
+@pytest.mark.parametrize("body", [PAIRS, "WHERE { ?x :in ?y OPTIONAL { ?y :none ?z } }"])
+def test_conclusions_leave_the_window_with_the_first_of_their_premises(body: str) -> None:
+    stage = Stage(TRANSITIVE)
+    query = stage.register(window("RANGE 10 STEP 1", body=body))
+    places(stage)
+    stage.advance(15)
+    assert by_time(query) == E16
+
+
+def test_in_a_closed_window_facts_stay_one_time_point_longer() -> None:
+    stage = Stage(TRANSITIVE)
+    query = stage.register(window("RANGE 10 STEP 1 BOUNDS CLOSED"))
+    places(stage)
+    stage.advance(15)
+    found = by_time(query)
+    assert [found[t] for t in (11, 12, 13, 14, 15)] == [E16[t] for t in (10, 11, 12, 13, 14)]
+
+
+def test_a_renewed_fact_stays_and_a_retracted_one_takes_its_conclusions_along() -> None:
+    stage = Stage(TRANSITIVE)
+    query = stage.register(window("RANGE 10 STEP 1"))
+    places(stage)
+    stage.push("in A B", at=6)
+    stage.advance(7)
+    stage.retract("in E D", at=4)
+    stage.advance(17)
+    found = by_time(query)
+    assert found[8] == found[11] == "AB AC AD AE BC BD CD"
+    assert found[12] == "AB AE CD"
+    assert [found[t] for t in (13, 14, 15, 16)] == ["AB AE", "AB", "AB", ""]
+
+
+def test_each_stream_has_its_own_window_and_grid() -> None:
+    stage = Stage("[?x, :alert, ?z] :- [?x, :pos, ?y], [?y, :jam, ?z] .")
+    query = stage.register(
+        "REGISTER QUERY q COMPUTE EVERY 1 AS SELECT ?x ?y FROM STREAM <pos> [RANGE 3 STEP 1] "
+        "FROM STREAM <jam> [RANGE 6 STEP 2] WHERE { ?x :alert ?y }"
+    )
+    for facts, time in (("pos u r", 1), ("pos u r", 5), ("pos v r", 8)):
+        stage.push(facts, at=time, stream="pos")
+    stage.push("jam r hi", at=3, stream="jam")
+    stage.push("jam r lo", at=4, stream="jam")
+    stage.advance(10)
+    expected = dict.fromkeys(range(1, 11), "")
+    expected |= dict.fromkeys((5, 6, 7), "uhi ulo") | dict.fromkeys((8, 9), "vhi vlo")
+    assert by_time(query) == expected
+
+
+@pytest.mark.parametrize(
+    ("extent", "contents"),
+    [
+        ("RANGE 4 STEP 3", ["1 2 3", "3 4 5", "5", ""]),
+        ("RANGE 3 TUMBLING", ["1 2 3", "4 5", "", ""]),
+        ("RANGE 1 STEP 3", ["3", "5", "", ""]),
+    ],
+)
+def test_a_window_moves_at_the_points_of_its_grid(extent: str, contents: list[str]) -> None:
+    stage = Stage()
+    query = stage.register(window(extent, body="WHERE { :a :a ?y }").replace("?x ", ""))
+    numbered(stage)
+    stage.advance(12)
+    assert by_time(query) == dict(zip((3, 6, 9, 12), contents, strict=True))
+
+
+def numbered(stage: Stage) -> None:
+    for number, time in enumerate((1, 2, 3, 4, 6), 1):
+        stage.push(f"a a {number}", at=time)
+
+
+@pytest.mark.parametrize("body", ["{ :a :a ?y }", "{ :a :a ?y OPTIONAL { ?y :none ?z } }"])
+def test_istream_reports_what_is_new_and_dstream_what_is_gone(body: str) -> None:
+    stage = Stage()
+    queries = [
+        stage.register(
+            f"REGISTER {what} {what}1 AS SELECT ?y FROM STREAM <s> [RANGE 4 STEP 3] WHERE {body}"
+        )
+        for what in ("ISTREAM", "DSTREAM")
+    ]
+    numbered(stage)
+    stage.advance(12)
+    new, gone = map(by_time, queries)
+    assert new == {3: "1 2 3", 6: "4 5", 9: "", 12: ""}
+    assert gone == {3: "", 6: "1 2", 9: "3 4", 12: "5"}
+
+
+def test_windows_of_different_lengths_see_the_same_stream() -> None:
+    stage = Stage(TRANSITIVE)
+    queries = [
+        stage.register(window(f"RANGE {r} STEP 1", name=f"q{r}")) for r in (10, 3, 2, 1)
+    ]
+    places(stage)
+    stage.advance(5)
+    assert [by_time(query)[5] for query in queries] == [E16[5], "AD AE CD ED", "AD AE ED", ""]
+
+
+def test_a_window_by_count_has_the_last_arrivals_and_moves_with_every_nth() -> None:
+    stage = Stage()
+    one = stage.register(window("TRIPLES 2", body="{ :a :a ?y }", name="one").replace("?x ", ""))
+    two = stage.register(
+        window("TRIPLES 3 STEP 2", body="{ :a :a ?y }", name="two").replace("?x ", "")
+    )
+    numbered(stage)
+    stage.advance(6)
+    assert by_time(one) == {1: "1", 2: "1 2", 3: "2 3", 4: "3 4", 5: "3 4", 6: "4 5"}
+    assert by_time(two) == {1: "", 2: "1 2", 3: "1 2", 4: "2 3 4", 5: "2 3 4", 6: "2 3 4"}
+
+
+def test_a_retracted_arrival_lets_the_next_older_one_back_into_a_window_by_count() -> None:
+    stage = Stage()
+    query = stage.register(window("TRIPLES 2", body="{ :a :a ?y }").replace("?x ", ""))
+    numbered(stage)
+    stage.advance(6)
+    stage.retract("a a 5", at=6)
+    stage.advance(7)
+    assert by_time(query)[7] == "3 4"
+
+
+def test_answers_are_bags_unless_they_are_distinct() -> None:
+    stage = Stage()
+    text = "REGISTER QUERY {} AS SELECT {} ?x FROM STREAM <s> [RANGE 9] WHERE {{ ?x :in ?y }}"
+    bag, distinct = (
+        stage.register(text.format(name, name)) for name in ("REDUCED", "DISTINCT")
+    )
+    plain = stage.register(text.format("plain", ""))
+    stage.push("in A B, in A C", at=1)
+    stage.advance(1)
+    assert by_time(plain) == {1: "A A"}
+    assert by_time(distinct) == {1: "A"}
+    assert by_time(bag)[1] in ("A", "A A")
+
+
+def test_a_fact_that_background_and_window_tell_holds_until_neither_does() -> None:
+    stage = Stage(TRANSITIVE)
+    query = stage.register(window("RANGE 2 STEP 1"))
+    stage.add("in A B")
+    stage.push("in A B, in B C", at=1)
+    stage.advance(1)
+    stage.remove("in A B")
+    stage.advance(2)
+    stage.add("in A B")
+    stage.advance(4)
+    stage.remove("in A B")
+    stage.advance(5)
+    full = "AB AC BC"
+    assert by_time(query) == {1: full, 2: full, 3: "AB", 4: "AB", 5: ""}
+
+
+def test_what_the_background_had_first_stays_when_the_window_has_moved_on() -> None:
+    stage = Stage()
+    stage.add("in A B")
+    query = stage.register(window("RANGE 1 STEP 1"))
+    stage.push("in A B", at=1)
+    stage.advance(3)
+    assert by_time(query) == {1: "AB", 2: "AB", 3: "AB"}
+
+
+def test_reports_without_answers_are_one_entry() -> None:
+    stage = Stage()
+    query = stage.register(window("RANGE 2 STEP 1"))
+    stage.push("in A B", at=3)
+    stage.advance(3)
+    stage.advance(1_000_000_000)
+    first, second, rest = query.results()
+    assert (first.time, second.time, words(second)) == (3, 4, "AB")
+    assert (rest.first, rest.last, rest.count) == (5, 1_000_000_000, 999_999_996)
+    assert rest.rows == ()
+
+
+def test_an_entry_that_was_read_does_not_grow() -> None:
+    stage = Stage()
+    query = stage.register(window("RANGE 1"))
+    stage.advance(1)
+    stage.advance(4)
+    assert [(r.first, r.last) for r in query.results()] == [(1, 4)]
+    stage.advance(6)
+    assert [(r.first, r.last) for r in query.results()] == [(5, 6)]
+
+
+def test_a_fact_of_the_future_is_in_no_report_before_its_time() -> None:
+    stage = Stage()
+    query = stage.register(window("RANGE 1"))
+    stage.push("in A B", at=1)
+    stage.push("in C D", at=3)
+    stage.advance(2)
+    stage.advance(3)
+    assert by_time(query) == {1: "AB", 2: "", 3: "CD"}
+
+
+def test_a_late_fact_counts_from_now_on_and_leaves_on_time() -> None:
+    stage = Stage()
+    query = stage.register(window("RANGE 3"))
+    stage.push("in A B", at=1)
+    stage.advance(3)
+    stage.push("in C D", at=2)
+    stage.push("in E F", at=1)
+    stage.advance(5)
+    assert by_time(query) == {1: "AB", 2: "AB", 3: "AB", 4: "CD", 5: ""}
+
+
+def test_the_same_fact_twice_at_a_time_point_is_one_arrival() -> None:
+    stage = Stage()
+    query = stage.register(window("RANGE 1"))
+    stage.push("in A B, in A B", at=1)
+    stage.push("in A B", at=1)
+    stage.retract("in A B", at=1)
+    stage.advance(1)
+    assert by_time(query) == {1: ""}
+
+
+def test_a_query_registered_later_reports_from_the_next_grid_point() -> None:
+    stage = Stage()
+    stage.register(window("RANGE 4 STEP 1", name="other"))
+    stage.push("in A B", at=3)
+    stage.advance(5)
+    query = stage.register(window("RANGE 4 STEP 3"))
+    stage.advance(9)
+    assert by_time(query) == {6: "AB", 9: ""}
+
+
+def test_a_query_registered_at_a_grid_point_reports_it() -> None:
+    stage = Stage()
+    stage.register(window("RANGE 4 STEP 1", name="other"))
+    stage.push("in A B", at=3)
+    stage.advance(6)
+    query = stage.register(window("RANGE 4 STEP 3"))
+    assert by_time(query) == {6: "AB"}
+
+
+def test_a_closed_query_reports_no_more_and_frees_what_only_it_needed() -> None:
+    stage = Stage()
+    query, other = stage.register(window("RANGE 9")), stage.register(window("RANGE 5", name="b"))
+    stage.push("in A B", at=1)
+    stage.advance(1)
+    query.close()
+    stage.advance(2)
+    assert by_time(query) == {1: "AB"}
+    assert by_time(other) == {1: "AB", 2: "AB"}
+    assert len(stage.queries.stats()["worlds"]) == 1  # type: ignore[arg-type]
+
+
+def test_arrivals_are_forgotten_when_no_window_can_see_them() -> None:
+    stage = Stage()
+    stage.register(window("RANGE 5 STEP 2"))
+    for time in range(100):
+        stage.push(f"in A{time} B", at=time)
+        stage.advance(time)
+    kept = stage.queries.stats()["kept_arrivals"]
+    assert 5 <= kept["s"] <= 8  # type: ignore[index]
+
+
+def test_the_window_of_a_report_has_its_time_points() -> None:
+    stage = Stage()
+    query = stage.register(window("RANGE 4 STEP 3"))
+    stage.push("in A B", at=2)
+    stage.advance(6)
+    first, second = query.results()
+    assert (first.window, second.window) == (Span(2, 3), Span(3, 6))
+
+
+def test_construct_makes_triples_and_a_stream_that_others_read() -> None:
+    stage = Stage()
+    reader = stage.register(
+        "REGISTER QUERY late AS SELECT ?x ?y FROM STREAM <http://example.org/near> [RANGE 2] "
+        "WHERE { ?x :near ?y }"
+    )
+    maker = stage.register(
+        "REGISTER STREAM :near AS CONSTRUCT { ?y :near ?x } FROM STREAM <s> [RANGE 1] " + PAIRS
+    )
+    stage.push("in A B", at=1)
+    stage.advance(4)
+    assert by_time(maker) == {1: "BnearA", 2: "", 3: "", 4: ""}
+    assert by_time(reader) == {1: "BA", 2: "BA", 3: "", 4: ""}
+
+
+def test_streams_that_are_made_of_each_other_are_refused() -> None:
+    stage = Stage()
+    text = "REGISTER STREAM :{} AS CONSTRUCT {{ ?x :in ?y }} FROM STREAM :{} [RANGE 1] " + (
+        "WHERE {{ ?x :in ?y }}"
+    )
+    stage.register(text.format("one", "two"))
+    with pytest.raises(QueryError, match="made of each other"):
+        stage.register(text.format("two", "one"))
+    with pytest.raises(QueryError, match="made of each other"):
+        stage.register(text.format("self", "self"))
+
+
+def test_ask_reports_one_row_while_the_answer_is_yes() -> None:
+    stage = Stage()
+    query = stage.register("REGISTER QUERY q AS ASK FROM STREAM <s> [RANGE 1] { ?x :in ?y }")
+    stage.push("in A B", at=2)
+    stage.push("in A B", at=1, stream="other")
+    stage.advance(3)
+    assert by_time(query) == {1: "", 2: "true", 3: ""}
+
+
+def test_named_windows_are_told_apart_and_outside_of_them_all_is_seen() -> None:
+    stage = Stage(TRANSITIVE)
+    stage.add("in C D")
+    query = stage.register(
+        "PREFIX : <http://example.org/> REGISTER RSTREAM <out> AS SELECT ?x ?y ?z "
+        "FROM NAMED WINDOW <a> ON <s> [RANGE 9] FROM NAMED WINDOW <b> ON <t> [RANGE 9] "
+        "WHERE { WINDOW <a> { ?x :in ?y } WINDOW <b> { ?y :in ?z } }"
+    )
+    stage.push("in A B", at=1)
+    stage.push("in B C", at=1, stream="t")
+    stage.advance(1)
+    assert by_time(query) == {1: "ABC ABD"}
+
+
+def test_a_rule_change_is_seen_by_the_next_report() -> None:
+    from livefacts.syntax import rulefile
+
+    stage = Stage()
+    query = stage.register(window("RANGE 9"))
+    stage.push("in A B, in B C", at=1)
+    stage.advance(1)
+    stage.queries.rules(rulefile.parse("@prefix : <http://example.org/> . " + TRANSITIVE))
+    stage.advance(2)
+    assert by_time(query) == {1: "AB BC", 2: "AB AC BC"}
+
+
+def test_only_rules_that_can_matter_run_unless_all_are_asked_for() -> None:
+    rules = TRANSITIVE + " [?x, :near, ?y] :- [?y, :near, ?x] . [?x, :in, ?y] :- [?y, :has, ?x] ."
+    stage = Stage(rules)
+    assert "rules: r1, r3" in stage.register(window("RANGE 9")).plan
+    assert "rules: r1, r2, r3" in stage.register(window("RANGE 8", name="b"), full=True).plan
+
+
+def test_a_rule_that_looks_at_time_itself_is_refused_where_it_is_needed() -> None:
+    stage = Stage("[?x, :in, ?y] :- sometime [?x, :was, ?y] in [3] .")
+    with pytest.raises(QueryError, match="looks at time itself"):
+        stage.register(window("RANGE 9"))
+    stage.register(window("RANGE 9", body="WHERE { ?x :was ?y }"))
+
+
+def test_a_refused_query_leaves_nothing_behind() -> None:
+    stage = Stage("[?x, :in, ?y] :- sometime [?x, :was, ?y] in [3] .")
+    with pytest.raises(QueryError):
+        stage.register(window("RANGE 9"))
+    assert stage.queries.stats()["worlds"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (window("RANGE 1") + " LIMIT x", "cannot be read"),
+        (window("RANGE 1").replace("?x :in", "SERVICE <http://a> { ?x :in") + "}", "SERVICE"),
+        (window("RANGE 1").replace("WHERE", "FROM NAMED <http://none> WHERE"), "no graph"),
+        (window("RANGE 1500ms"), "whole number of ticks"),
+    ],
+)
+def test_what_cannot_be_registered_is_refused(text: str, message: str) -> None:
+    with pytest.raises(QueryError, match=message):
+        Stage().register(text)
+
+
+def test_a_mistake_in_the_body_is_shown_where_it_stands_in_the_text() -> None:
+    text = "REGISTER QUERY q AS\nSELECT ?x\nFROM STREAM <s> [RANGE 1]\nWHERE { ?x :in }"
+    with pytest.raises(QueryError) as caught:
+        Stage().register(text)
+    assert caught.value.place is not None
+    assert caught.value.place.line == 4
+
+
+def test_two_queries_of_one_name_are_refused() -> None:
+    stage = Stage()
+    stage.register(window("RANGE 1"))
+    with pytest.raises(QueryError, match="registered already"):
+        stage.register(window("RANGE 2"))
