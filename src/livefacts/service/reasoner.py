@@ -61,7 +61,9 @@ from livefacts.syntax.rulenames import named_rules
 
 if TYPE_CHECKING:
     from livefacts.service.explaining import Explanation
+    from livefacts.service.hosting import Host
     from livefacts.service.keeping import Kept
+    from livefacts.service.registration import Registration
     from livefacts.service.results import QueryResult
     from livefacts.service.verifying import Report
 
@@ -107,6 +109,7 @@ class Reasoner:
         self._queries = QueryView(self._engine, self._reader, self._graphs)
         self._tick = read_duration(tick) if isinstance(tick, str) else tick
         self._streams = Streams(self._engine, self._graphs, self._moved)
+        self._host: Host | None = None
         if start is not None:
             self._streams.timeline.first = time_point(start, self._tick)
         self.prefixes: dict[str, str] = {}
@@ -331,6 +334,8 @@ class Reasoner:
         if keep:
             self.prefixes |= dict(self._program.prefixes) | intake.prefixes
             self._publish(delta, came, gone)
+            if self._host is not None:
+                self._host.changed(program, told, untold, came, gone)
         return delta
 
     @contextmanager
@@ -398,11 +403,19 @@ class Reasoner:
 
         `at` is a whole number, a datetime or an xsd:dateTime; `stream` an IRI.
         """
-        return self._streams.push(*self._arrivals(facts, at, stream))
+        arrivals = self._arrivals(facts, at, stream)
+        delta = self._streams.push(*arrivals)
+        if self._host is not None:
+            self._host.arrived(*arrivals)
+        return delta
 
     def retract(self, facts: Any, at: Any, stream: str | NamedNode | None = None) -> Delta:
         """Take facts of a stream back, as if they had never arrived."""
-        return self._streams.retract(*self._arrivals(facts, at, stream))
+        arrivals = self._arrivals(facts, at, stream)
+        delta = self._streams.retract(*arrivals)
+        if self._host is not None:
+            self._host.retracted(*arrivals)
+        return delta
 
     def _arrivals(
         self, facts: Any, at: Any, stream: str | NamedNode | None
@@ -421,6 +434,8 @@ class Reasoner:
         """Move time on; each time point at which something changes, with its delta."""
         last = time_point(to, self._program.tick or self._tick)
         for point, delta in self._streams.ticks(last):
+            if self._host is not None:
+                self._host.advanced(point)
             if delta or delta.violations or delta.resolved or point == last:
                 yield point, delta
 
@@ -491,6 +506,7 @@ class Reasoner:
     def stats(self) -> dict[str, Any]:
         """Figures of the store: facts, terms, bytes, and how rules are followed."""
         rows, terms = self._engine.store.nbytes(), self._dictionary.nbytes
+        registered = {} if self._host is None else self._host.queries.stats()
         return {
             "facts": len(self),
             "asserted": len(self.facts(derived=False)),
@@ -502,6 +518,7 @@ class Reasoner:
             "term_bytes": terms,
             "rule_instances": self._engine.derivations,
             "path": "single triples" if self._engine.follows_single_triples else "general",
+            **registered,
         }
 
     def profile(self) -> Profile:
@@ -573,6 +590,19 @@ class Reasoner:
         Prefixes of loaded files and rules are known, and rdf, rdfs, xsd and owl.
         """
         return self._queries.store().query(text, self._queries.prefixes(self.prefixes))
+
+    def register(self, text: str, *, full: bool = False) -> Registration:
+        """Register a C-SPARQL or RSP-QL query over streams; its `results()` are its reports.
+
+        Of the rules only those run for it that can matter, unless it is `full`.
+        """
+        from livefacts.service.hosting import Host
+
+        if self._host is None:
+            self._host = Host(self._engine, self._graphs, self._streams, self._program)
+        queries = self._host.queries
+        queries.tick = self._program.tick or self._tick
+        return queries.register(text, self._queries.prefixes(self.prefixes), full=full)
 
     # writing
 

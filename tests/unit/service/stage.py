@@ -5,81 +5,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
 
-import numpy as np
-from pyoxigraph import NamedNode, Quad, Triple
+from pyoxigraph import NamedNode, Triple
 
-from livefacts.engine.contract import Flags, Ids
-from livefacts.rules.program import Program
-from livefacts.service.intake import Intake
-from livefacts.service.registering import Registrations
+from livefacts.service.reasoner import Reasoner
 from livefacts.service.registration import Registration
 from livefacts.service.reports import Report
-from livefacts.service.streamlog import Facts, facts_of, keys_of
-from livefacts.store.dictionary import Dictionary
-from livefacts.syntax import rulefile
 
+_STREAM = re.compile(r"(STREAM |ON )<(\w+)>")
 EX = "http://example.org/"
 PREFIX = f"@prefix : <{EX}> .\n"
 TRANSITIVE = "[?x, :in, ?z] :- [?x, :in, ?y], [?y, :in, ?z] ."
 PAIRS = "WHERE { ?x :in ?y }"
 
 
-class Told:
-    """A background that is a set of facts."""
-
-    def __init__(self) -> None:
-        self.keys: set[tuple[int, bytes]] = set()
-
-    def facts(self) -> Facts:
-        return facts_of(self.keys)
-
-    def holds(self, shape: int, ids: Ids) -> Flags:
-        return np.array([key in self.keys for key in keys_of({shape: ids})], np.bool_)
-
-    def quads(self) -> Iterator[Quad]:
-        return iter(())
-
-
 class Stage:
-    """Registered queries, and everything that happens to them."""
+    """A reasoner with registered queries; `<s>` is a stream in its texts."""
 
-    def __init__(self, rules: str | Program = "") -> None:
-        program = rulefile.parse(PREFIX + rules) if isinstance(rules, str) else rules
-        self.dictionary = Dictionary()
-        self.told = Told()
-        self.queries = Registrations(self.dictionary, self.told, program)
+    def __init__(self, rules: str = "") -> None:
+        self.reasoner = Reasoner(rules=PREFIX + rules)
+        self.reasoner.prefixes[""] = EX
 
     def register(self, text: str, *, full: bool = False) -> Registration:
-        return self.queries.register(text, {"": EX}, full=full)
-
-    def facts(self, text: str) -> Facts:
-        return self.ids(triples(text))
-
-    def ids(self, given: list[Triple]) -> Facts:
-        intake = Intake(self.dictionary)
-        intake.take_statements(given)
-        return intake.facts()
+        return self.reasoner.register(_STREAM.sub(rf"\1<{EX}\2>", text), full=full)
 
     def push(self, text: str, at: int, stream: str = "s") -> None:
-        self.queries.pushed(self.facts(text), at, stream)
+        self.reasoner.push(triples(text), at=at, stream=EX + stream)
 
     def retract(self, text: str, at: int, stream: str = "s") -> None:
-        self.queries.retracted(self.facts(text), at, stream)
+        self.reasoner.retract(triples(text), at=at, stream=EX + stream)
 
     def add(self, text: str) -> None:
-        facts = self.facts(text)
-        self.told.keys.update(keys_of(facts))
-        self.queries.background(facts)
+        self.reasoner.add(triples(text))
 
     def remove(self, text: str) -> None:
-        facts = self.facts(text)
-        self.told.keys.difference_update(keys_of(facts))
-        self.queries.background(facts)
+        self.reasoner.remove(triples(text))
 
     def advance(self, now: int) -> None:
-        self.queries.advance(now)
+        self.reasoner.advance(now)
 
 
 def triples(text: str) -> list[Triple]:
