@@ -118,9 +118,7 @@ def test_istream_reports_what_is_new_and_dstream_what_is_gone(body: str) -> None
 
 def test_windows_of_different_lengths_see_the_same_stream() -> None:
     stage = Stage(TRANSITIVE)
-    queries = [
-        stage.register(window(f"RANGE {r} STEP 1", name=f"q{r}")) for r in (10, 3, 2, 1)
-    ]
+    queries = [stage.register(window(f"RANGE {r} STEP 1", name=f"q{r}")) for r in (10, 3, 2, 1)]
     places(stage)
     stage.advance(5)
     assert [by_time(query)[5] for query in queries] == [E16[5], "AD AE CD ED", "AD AE ED", ""]
@@ -151,9 +149,7 @@ def test_a_retracted_arrival_lets_the_next_older_one_back_into_a_window_by_count
 def test_answers_are_bags_unless_they_are_distinct() -> None:
     stage = Stage()
     text = "REGISTER QUERY {} AS SELECT {} ?x FROM STREAM <s> [RANGE 9] WHERE {{ ?x :in ?y }}"
-    bag, distinct = (
-        stage.register(text.format(name, name)) for name in ("REDUCED", "DISTINCT")
-    )
+    bag, distinct = (stage.register(text.format(name, name)) for name in ("REDUCED", "DISTINCT"))
     plain = stage.register(text.format("plain", ""))
     stage.push("in A B, in A C", at=1)
     stage.advance(1)

@@ -1,0 +1,327 @@
+"""Random registered queries: rules, streams and windows against their definition.
+
+A history pushes, retracts and comes late; background and rules change; queries are
+registered and closed on the way.  Each report must be what the definition gives for the
+stream as it was known then: the window's arrivals by their times, the oracle's closure of
+them with the background, and the matches of the patterns in it, one by one.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from pyoxigraph import NamedNode, Triple
+from tests.oracle import closure
+from tests.properties.programs import draw_case, fits
+
+from livefacts.model.facts import Fact, Term
+from livefacts.rules.program import Program
+from livefacts.service.reasoner import Reasoner
+from livefacts.service.registration import Registration
+from livefacts.service.reports import Report
+from livefacts.syntax.rulefile import parse
+
+Pattern = tuple[str | Term, str | Term, str | Term]
+"""A variable is its name."""
+Bag = Counter[tuple[Term, ...]]
+STREAMS = ("http://example.org/one", "http://example.org/two")
+LENGTH = 9
+EX = "http://example.org/"
+PLACES = (
+    "[?x, :in, ?z] :- [?x, :in, ?y], [?y, :in, ?z] .",
+    "[?x, :in, ?y] :- [?y, :has, ?x] .",
+    "[?x, :near, ?y] :- [?x, :in, ?z], [?y, :in, ?z] .",
+    "[?x, :alone, ?z] :- [?x, :in, ?z], not [?z, :has, ?x] .",
+    "[?x, :holds, ?n] :- ?n = count { ?y : [?y, :in, ?x] } .",
+    "[?x, :in, ?y] :- inside(?x, ?y) .",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A stream, and the part of it that is seen."""
+
+    stream: str
+    range: int
+    step: int
+    closed: bool = False
+    counts: bool = False
+
+    def __str__(self) -> str:
+        if self.counts:
+            return f"FROM STREAM <{self.stream}> [TRIPLES {self.range} STEP {self.step}]"
+        closed = " BOUNDS CLOSED" if self.closed else ""
+        return f"FROM STREAM <{self.stream}> [RANGE {self.range} STEP {self.step}{closed}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A query to register, and what it means."""
+
+    name: str
+    windows: tuple[Window, ...]
+    every: int
+    patterns: tuple[Pattern, ...]
+    selected: tuple[str, ...]
+    distinct: bool
+    relation: str
+    nested: bool
+
+    def __str__(self) -> str:
+        body = " . ".join(" ".join(map(written, pattern)) for pattern in self.patterns)
+        group = f"{{ {{ {body} }} }}" if self.nested else f"{{ {body} }}"
+        names = " ".join(f"?{name}" for name in self.selected)
+        return (
+            f"REGISTER {self.relation} {self.name} COMPUTE EVERY {self.every} AS "
+            f"SELECT {'DISTINCT ' if self.distinct else ''}{names} "
+            f"{' '.join(map(str, self.windows))} WHERE {group}"
+        )
+
+    def answers(self, triples: set[Triple]) -> Bag:
+        """The rows that match, as often as they do."""
+        rows: Bag = Counter()
+        for found in _matches(self.patterns, triples, {}):
+            rows[tuple(found[name] for name in self.selected)] += 1
+        return Counter(dict.fromkeys(rows, 1)) if self.distinct else rows
+
+
+def written(slot: str | Term) -> str:
+    return f"?{slot}" if isinstance(slot, str) else str(slot)
+
+
+def _matches(
+    patterns: tuple[Pattern, ...], triples: set[Triple], known: dict[str, Term]
+) -> Iterator[dict[str, Term]]:
+    if not patterns:
+        yield known
+        return
+    for triple in triples:
+        found = dict(known)
+        pairs = zip(patterns[0], (triple.subject, triple.predicate, triple.object), strict=True)
+        if all(_fits(slot, term, found) for slot, term in pairs):
+            yield from _matches(patterns[1:], triples, found)
+
+
+def _fits(slot: str | Term, term: Term, found: dict[str, Term]) -> bool:
+    return found.setdefault(slot, term) == term if isinstance(slot, str) else slot == term
+
+
+@dataclass(slots=True)
+class Asked:
+    """A registered query and what it has reported before."""
+
+    question: Question
+    registration: Registration
+    since: int
+    before: Bag = field(default_factory=Counter)
+    is_compared: bool = True
+    reports: int = 0
+
+
+def _places(pick: random.Random) -> list[Triple | Fact]:
+    """Who is in what, in a small world, as triples and as predicate facts."""
+    nodes = [NamedNode(EX + name) for name in "abcd"]
+    told: list[Triple | Fact] = [
+        Triple(one, NamedNode(EX + name), other)
+        for name in ("in", "in", "has")
+        for one in nodes
+        for other in nodes
+    ]
+    chosen = pick.sample(list(dict.fromkeys(told)), 9)
+    return [*chosen, Fact("inside", (nodes[0], nodes[1])), Fact("inside", (nodes[1], nodes[2]))]
+
+
+class History:
+    """One random history, and the definition beside it."""
+
+    def __init__(self, seed: int) -> None:
+        self.pick = random.Random(f"registered {seed}")
+        case = draw_case(seed, plain=True)
+        rules = [rule for rule in case.rules if not rule.is_constraint]
+        places = self.pick.sample(PLACES, self.pick.choice((1, 2, 3, 4)))
+        self.program = parse(f"@prefix : <{EX}> .\n" + "\n".join(places))
+        if self.pick.random() < 0.4 and fits([*self.program.rules, *rules]):
+            self.program = self.program.plus(rules)
+        self.pool = [*_places(self.pick), *self.pick.sample(case.facts, min(3, len(case.facts)))]
+        self.background: set[Triple | Fact] = set()
+        self.arrivals: dict[str, list[tuple[int, Triple | Fact]]] = {s: [] for s in STREAMS}
+        self.now = -1
+        self.reasoner = Reasoner(rules=self.program, start=0)
+        self.asked: list[Asked] = []
+        self.lines: list[str] = []
+        self.answered = self.changed = 0
+        self._known: dict[frozenset[Triple | Fact], set[Triple]] = {}
+        for number in range(self.pick.choice((1, 2, 3))):
+            self.register(number)
+
+    def run(self) -> list[str]:
+        """Play the history; what differs from the definition."""
+        while self.now < LENGTH:
+            for _ in range(self.pick.choice((0, 1, 2, 3, 4))):
+                self.pick.choice(self._deeds())()
+            self.now = min(LENGTH, self.now + self.pick.choice((1, 1, 1, 2, 4)))
+            self.reasoner.advance(self.now)
+            self.lines.append(f"advance({self.now})")
+            found = [line for asked in self.asked for line in self._compare(asked)]
+            if found:
+                return found
+        return []
+
+    # what happens
+
+    def _deeds(self) -> list[Callable[[], None]]:
+        deeds = [self.push] * 6 + [self.retract, self.add, self.remove, self.push_late]
+        deeds += [self.come_and_go] if self.pick.random() < 0.3 else []
+        return deeds
+
+    def push(self) -> None:
+        self._push(self.now + self.pick.choice((1, 1, 1, 2, 3)))
+
+    def push_late(self) -> None:
+        self._push(max(0, self.now - self.pick.choice((0, 1, 2, 3))))
+
+    def _push(self, time: int) -> None:
+        stream = self.pick.choice(STREAMS)
+        facts = self._some(4)
+        self.lines.append(f"push({facts}, at={time}, stream={stream})")
+        for fact in facts:
+            self.reasoner.push([fact], at=time, stream=stream)
+        log = self.arrivals[stream]
+        log.extend((time, fact) for fact in dict.fromkeys(facts) if (time, fact) not in log)
+
+    def retract(self) -> None:
+        stream = self.pick.choice(STREAMS)
+        if self.arrivals[stream]:
+            time, fact = arrival = self.pick.choice(self.arrivals[stream])
+            self.lines.append(f"retract({fact}, at={time}, stream={stream})")
+            self.reasoner.retract([fact], at=time, stream=stream)
+            self.arrivals[stream].remove(arrival)
+
+    def add(self) -> None:
+        facts = self._some(2)
+        self.lines.append(f"add({facts})")
+        self.reasoner.add(facts)
+        self.background.update(facts)
+
+    def remove(self) -> None:
+        facts = self._some(2)
+        self.lines.append(f"remove({facts})")
+        self.reasoner.remove(facts)
+        self.background.difference_update(facts)
+
+    def come_and_go(self) -> None:
+        """A rule goes or comes back; a query goes or comes."""
+        if self.pick.random() < 0.5 and self.program.rules:
+            rule = self.pick.choice(self.program.rules)
+            self.reasoner.remove_rules(rule)
+            self.program = self.program.minus([rule])
+            self.lines.append(f"remove_rules({rule.id})")
+        elif self.asked and self.pick.random() < 0.5:
+            gone = self.asked.pop()
+            gone.registration.close()
+            self.lines.append(f"close({gone.question.name})")
+        else:
+            self.register(100 + len(self.lines))
+
+    def _some(self, most: int) -> list[Triple | Fact]:
+        return self.pick.sample(self.pool, min(len(self.pool), self.pick.randint(1, most)))
+
+    # queries
+
+    def register(self, number: int) -> None:
+        question = self._question(number)
+        self.lines.append(str(question))
+        registration = self.reasoner.register(str(question), full=self.pick.random() < 0.1)
+        reach = max(w.range + w.step + w.closed for w in question.windows)
+        late = self.now >= 0 and (reach or any(w.counts for w in question.windows))
+        since = self.now + reach if late else 0
+        is_compared = not (late and any(w.counts for w in question.windows))
+        self.asked.append(Asked(question, registration, since, is_compared=is_compared))
+
+    def _question(self, number: int) -> Question:
+        pick = self.pick
+        windows = tuple(self._window() for _ in range(pick.choice((1, 1, 2))))
+        patterns = tuple(self._pattern() for _ in range(pick.choice((1, 1, 2))))
+        names = sorted({s for pattern in patterns for s in pattern if isinstance(s, str)})
+        selected = tuple(pick.sample(names, pick.randint(1, len(names))))
+        return Question(
+            f"q{number}",
+            windows,
+            pick.choice((1, 1, 2, 3)),
+            patterns,
+            selected,
+            pick.random() < 0.3,
+            pick.choice(("QUERY", "QUERY", "ISTREAM", "DSTREAM")),
+            pick.random() < 0.3,
+        )
+
+    def _window(self) -> Window:
+        pick = self.pick
+        counts = pick.random() < 0.2
+        return Window(
+            pick.choice(STREAMS),
+            pick.choice((1, 2, 3, 5, 5)),
+            pick.choice((1, 1, 2, 3)),
+            not counts and pick.random() < 0.2,
+            counts,
+        )
+
+    def _pattern(self) -> Pattern:
+        pick = self.pick
+        heads = [rule.head for rule in self.program.rules]
+        told = [fact for fact in self.pool if isinstance(fact, Triple)]
+        predicates: list[str | Term] = ["p", "p", NamedNode(EX + "in"), NamedNode(EX + "in")]
+        predicates += [pick.choice(told).predicate]
+        predicates += [
+            head.slots[1]
+            for head in heads
+            if head is not None and len(head.slots) == 3 and isinstance(head.slots[1], NamedNode)
+        ]
+        objects: list[str | Term] = ["y", "z", "z", "z", pick.choice(told).object]
+        return (pick.choice("xxy"), pick.choice(predicates), pick.choice(objects))
+
+    # the definition
+
+    def _compare(self, asked: Asked) -> Iterator[str]:
+        every = asked.question.every
+        for report in asked.registration.results():
+            for time in range(report.first, report.last + 1, every):
+                yield from self._compare_at(asked, report, time)
+
+    def _compare_at(self, asked: Asked, report: Report, time: int) -> Iterator[str]:
+        now = asked.question.answers(self._closure(asked.question, time))
+        before, asked.before = asked.before, now
+        found: Bag = Counter(tuple(row) for row in report.rows)  # type: ignore[arg-type]
+        expected = {"QUERY": now, "ISTREAM": now - before, "DSTREAM": before - now}
+        asked.reports += 1
+        self.answered += bool(found)
+        self.changed += now != before
+        if asked.is_compared and time > asked.since and found != expected[asked.question.relation]:
+            wanted = expected[asked.question.relation]
+            yield f"{asked.question.name} at {time}: {found}\n  is not {wanted}"
+
+    def _closure(self, question: Question, time: int) -> set[Triple]:
+        facts = set(self.background)
+        for window in question.windows:
+            facts.update(self._inside(window, time))
+        key = frozenset(facts)
+        self._known.setdefault(
+            key, {fact for fact in closure(self.program, facts) if isinstance(fact, Triple)}
+        )
+        return self._known[key]
+
+    def _inside(self, window: Window, time: int) -> Iterator[Triple | Fact]:
+        arrivals = sorted(
+            [arrival for arrival in self.arrivals[window.stream] if arrival[0] <= time],
+            key=lambda arrival: arrival[0],
+        )
+        if window.counts:
+            whole = len(arrivals) - len(arrivals) % window.step
+            yield from (fact for _, fact in arrivals[max(0, whole - window.range) : whole])
+            return
+        point = time // window.step * window.step
+        oldest = point - window.range + (0 if window.closed else 1)
+        yield from (fact for at, fact in arrivals if oldest <= at <= point)
