@@ -18,7 +18,6 @@ from tests.oracle import closure
 from tests.properties.programs import draw_case, fits
 
 from livefacts.model.facts import Fact, Term
-from livefacts.rules.program import Program
 from livefacts.service.reasoner import Reasoner
 from livefacts.service.registration import Registration
 from livefacts.service.reports import Report

@@ -2,70 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 
-from livefacts.rules.formula import TripleAtom, Variable
-from livefacts.rules.program import Rule
 from livefacts.rules.registration import RegisteredQuery
 from livefacts.service.answering import Answers, Found
 from livefacts.service.reports import Report, ReportQueue
+from livefacts.service.sharing import SharedWorld
 from livefacts.service.windowing import Extent, grid_point
-from livefacts.service.worlds import EngineWorld
 from livefacts.service.worldstores import WorldStore
-
-ANY_TRIPLE = TripleAtom(Variable("s"), Variable("p"), Variable("o"))
 
 
 @dataclass(frozen=True, slots=True)
-class Needs:
-    """What a query asks of its world: the atoms it looks up, and a rule that finds its answers."""
+class Prepared:
+    """A query that can be asked: in which world, and how its answers are found."""
 
-    atoms: tuple[TripleAtom, ...] = (ANY_TRIPLE,)
-    rule: Rule | None = None
-    full: bool = False
-    """Whether all rules are wanted, not only those that can matter."""
-
-
-@dataclass(slots=True)
-class SharedWorld:
-    """A world and the queries that share it."""
-
-    world: EngineWorld
-    needs: dict[int, Needs] = field(default_factory=dict)
-    """By the numbers of the queries."""
-    rules: tuple[Rule, ...] = ()
+    number: int
+    query: RegisteredQuery
+    windows: tuple[Extent, ...]
+    every: int
+    shared: SharedWorld
+    answers: Answers
+    store: WorldStore | None
+    prefixes: Mapping[str, str]
+    full: bool
 
 
 class Registration:
     """A registered query: `results()` are its reports, `close()` ends it."""
 
-    def __init__(
-        self,
-        number: int,
-        query: RegisteredQuery,
-        windows: Sequence[Extent],
-        every: int,
-        shared: SharedWorld,
-        answers: Answers,
-        store: WorldStore | None,
-        close: Callable[[Registration], None],
-    ) -> None:
-        self.number = number
-        self.query = query
-        self.windows = tuple(windows)
-        self.every = every
+    def __init__(self, prepared: Prepared, close: Callable[[Registration], None]) -> None:
+        self.prepared = prepared
+        self.number = prepared.number
+        self.query = prepared.query
+        self.windows = prepared.windows
+        self.every = prepared.every
         """So many time points lie between two reports."""
         self.due: int | None = None
         """When it must be looked at again; None while nothing can change."""
-        self.shared = shared
-        self.store = store
-        self._answers = answers
+        self.shared = prepared.shared
+        self.store = prepared.store
+        self._answers = prepared.answers
         self._close = close
         self._reports = ReportQueue()
-        self._next = self._first = 0
+        self._start = self._next = self._first = 0
         self._nothing: Found | None = None
         self.is_started = False
+        self.remembered: dict[int, Found] | None = None
+        """What was reported and may have to be corrected, by time; None if nothing ever is."""
 
     # for users
 
@@ -108,7 +92,7 @@ class Registration:
     def start(self, first: int, now: int) -> None:
         """Report from the first grid point at or after `now`; `first` is the first time point."""
         self._first = first
-        self._next = self.due = grid_point(max(first, now), self.every)
+        self._start = self._next = self.due = grid_point(max(first, now), self.every)
         self.is_started = True
 
     def wake(self, time: int) -> None:
@@ -127,6 +111,8 @@ class Registration:
         self.pass_until(now - 1)
         self._nothing = Found(found.names, 0, lambda: iter(()))
         self._put(now, now, found)
+        if self.remembered is not None and found.count:
+            self.remembered[now] = found
         self._next = now + self.every
         change = world.next_change(now) if not found.count else self._next
         self.due = None if change is None else grid_point(change, self.every)
@@ -140,8 +126,18 @@ class Registration:
         self._put(self._next, last, self._nothing)
         self._next = last + self.every
 
-    def _put(self, first: int, last: int, found: Found) -> None:
+    def correct(self, time: int, found: Found) -> None:
+        """A report was wrong: here is the right one."""
+        self._put(time, time, found, correction=True)
+        if self.remembered is not None:
+            self.remembered[time] = found
+
+    def has_reported(self, time: int) -> bool:
+        """Whether there has been a report for this time."""
+        return self.is_started and self._start <= time < self._next
+
+    def _put(self, first: int, last: int, found: Found, *, correction: bool = False) -> None:
         spans = self.shared.world.spans(first, self._first)
         windows = tuple(spans[extent] for extent in self.windows)
         count = (last - first) // self.every + 1
-        self._reports.put(Report(first, windows, found, last, count))
+        self._reports.put(Report(first, windows, found, last, count, correction))
