@@ -7,14 +7,16 @@ bring reaches the queries' own windows.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pyoxigraph import NamedNode, Quad
 
 from livefacts.engine.contract import Flags, Ids
 from livefacts.engine.embedded.engine import EmbeddedEngine
+from livefacts.model.durations import Duration
 from livefacts.rules.program import Program
+from livefacts.service.listening import Listener
 from livefacts.service.registering import Registrations
 from livefacts.service.streaming import Streams
 from livefacts.service.streamlog import Facts
@@ -73,16 +75,14 @@ class ToldForAllTime:
             yield Quad(*self._engine.dictionary.decode(row))  # type: ignore[arg-type]
 
 
-class Host:
+class Host(Listener):
     """The registered queries of one reasoner, told of everything that happens to it."""
 
-    def __init__(
-        self, engine: EmbeddedEngine, graphs: NamedGraphs, streams: Streams, program: Program
-    ) -> None:
-        self._dictionary = engine.dictionary
-        self._background = ToldForAllTime(engine, graphs)
+    def __init__(self, streams: Streams, program: Program) -> None:
+        self._dictionary = streams.engine.dictionary
+        self._background = ToldForAllTime(streams.engine, streams.graphs)
         self._timeline: Timeline = streams.timeline
-        self.queries = Registrations(engine.dictionary, self._background, program)
+        self.queries = Registrations(self._dictionary, self._background, program)
         self._catch_up()
 
     def _catch_up(self) -> None:
@@ -90,8 +90,8 @@ class Host:
         timeline = self._timeline
         self.queries.first, self.queries.now = timeline.first, timeline.now
         for time in timeline.arrivals.times:
-            for stream, shape, ids in timeline.arrivals.at(time):
-                self.arrived({shape: ids}, time, stream)
+            for chunk in timeline.arrivals.at(time):
+                self.arrived({chunk.shape: chunk.ids}, time, chunk.stream)
 
     def arrived(self, facts: Facts, time: int, stream: int) -> None:
         """Facts have arrived."""
@@ -121,6 +121,19 @@ class Host:
             self.queries.begin(first)
         self.queries.advance(now)
 
+    def stats(self) -> dict[str, Any]:
+        """What is kept for the queries."""
+        return self.queries.stats()
+
     def _name(self, stream: int) -> str:
         term = self._dictionary.decode_one(stream)
         return term.value if isinstance(term, NamedNode) else ""
+
+
+def host_of(streams: Streams, program: Program, tick: Duration | None) -> Host:
+    """The registered queries of a reasoner; the first time, they begin to listen."""
+    host = streams.listener
+    if not isinstance(host, Host):
+        host = streams.listener = Host(streams, program)
+    host.queries.tick = tick
+    return host

@@ -30,7 +30,6 @@ from livefacts.model.facts import Fact, Symbol
 from livefacts.model.timepoints import time_point
 from livefacts.plan import compile_rules
 from livefacts.plan.explain import explained
-from livefacts.plan.normalize import VIOLATION, violation_variables
 from livefacts.plan.operators import Plan
 from livefacts.plan.timing import Timing, lowered
 from livefacts.rules.program import Program, Rule
@@ -48,6 +47,7 @@ from livefacts.service.queryview import QueryView
 from livefacts.service.reading import FactReader, FactView
 from livefacts.service.streaming import Streams, merged
 from livefacts.service.timeline import NO_STREAM
+from livefacts.service.violating import violations_in
 from livefacts.service.withdrawal import Withdrawal
 from livefacts.store.compiled import announce_compilation
 from livefacts.store.dictionary import Dictionary
@@ -61,7 +61,6 @@ from livefacts.syntax.rulenames import named_rules
 
 if TYPE_CHECKING:
     from livefacts.service.explaining import Explanation
-    from livefacts.service.hosting import Host
     from livefacts.service.keeping import Kept
     from livefacts.service.registration import Registration
     from livefacts.service.results import QueryResult
@@ -109,7 +108,6 @@ class Reasoner:
         self._queries = QueryView(self._engine, self._reader, self._graphs)
         self._tick = read_duration(tick) if isinstance(tick, str) else tick
         self._streams = Streams(self._engine, self._graphs, self._moved)
-        self._host: Host | None = None
         if start is not None:
             self._streams.timeline.first = time_point(start, self._tick)
         self.prefixes: dict[str, str] = {}
@@ -334,8 +332,7 @@ class Reasoner:
         if keep:
             self.prefixes |= dict(self._program.prefixes) | intake.prefixes
             self._publish(delta, came, gone)
-            if self._host is not None:
-                self._host.changed(program, told, untold, came, gone)
+            self._streams.listener.changed(program, told, untold, came, gone)
         return delta
 
     @contextmanager
@@ -403,19 +400,11 @@ class Reasoner:
 
         `at` is a whole number, a datetime or an xsd:dateTime; `stream` an IRI.
         """
-        arrivals = self._arrivals(facts, at, stream)
-        delta = self._streams.push(*arrivals)
-        if self._host is not None:
-            self._host.arrived(*arrivals)
-        return delta
+        return self._streams.push(*self._arrivals(facts, at, stream))
 
     def retract(self, facts: Any, at: Any, stream: str | NamedNode | None = None) -> Delta:
         """Take facts of a stream back, as if they had never arrived."""
-        arrivals = self._arrivals(facts, at, stream)
-        delta = self._streams.retract(*arrivals)
-        if self._host is not None:
-            self._host.retracted(*arrivals)
-        return delta
+        return self._streams.retract(*self._arrivals(facts, at, stream))
 
     def _arrivals(
         self, facts: Any, at: Any, stream: str | NamedNode | None
@@ -434,8 +423,6 @@ class Reasoner:
         """Move time on; each time point at which something changes, with its delta."""
         last = time_point(to, self._program.tick or self._tick)
         for point, delta in self._streams.ticks(last):
-            if self._host is not None:
-                self._host.advanced(point)
             if delta or delta.violations or delta.resolved or point == last:
                 yield point, delta
 
@@ -505,21 +492,15 @@ class Reasoner:
 
     def stats(self) -> dict[str, Any]:
         """Figures of the store: facts, terms, bytes, and how rules are followed."""
-        rows, terms = self._engine.store.nbytes(), self._dictionary.nbytes
-        registered = {} if self._host is None else self._host.queries.stats()
-        return {
+        from livefacts.service.figures import figures_of
+
+        told = {
             "facts": len(self),
             "asserted": len(self.facts(derived=False)),
             "derived": len(self.facts(derived=True)),
             "rules": len(self._program),
-            "terms": len(self._dictionary),
-            "named_graphs": self._graphs.count_graphs(),
-            "fact_bytes": rows,
-            "term_bytes": terms,
-            "rule_instances": self._engine.derivations,
-            "path": "single triples" if self._engine.follows_single_triples else "general",
-            **registered,
         }
+        return told | figures_of(self._engine, self._graphs) | self._streams.listener.stats()
 
     def profile(self) -> Profile:
         """What each rule has looked at, found and cost so far; `since` compares two profiles."""
@@ -545,21 +526,7 @@ class Reasoner:
         return list(self._violations_in(self._engine.facts(), self._program))
 
     def _violations_in(self, facts: Mapping[int, Ids], program: Program) -> Iterator[Violation]:
-        if facts.keys() <= {TRIPLES}:
-            return
-        for rule in program:
-            if rule.is_constraint:
-                yield from self._violations_of(rule, facts)
-
-    def _violations_of(self, rule: Rule, facts: Mapping[int, Ids]) -> Iterator[Violation]:
-        names = [variable.name for variable in violation_variables(rule)]
-        rows = facts.get(1 + len(names))
-        predicate = self._dictionary.find(Symbol(VIOLATION + rule.id))
-        if rows is None or predicate is None:
-            return
-        for row in rows[rows[:, 0] == predicate]:
-            terms = self._dictionary.decode(row[1:])
-            yield Violation(rule.id, dict(zip(names, terms, strict=True)))
+        return violations_in(facts, program, self._dictionary)
 
     def _check_constraints(self, delta: IdDelta) -> None:
         if not self._refuses:
@@ -596,13 +563,10 @@ class Reasoner:
 
         Of the rules only those run for it that can matter, unless it is `full`.
         """
-        from livefacts.service.hosting import Host
+        from livefacts.service.hosting import host_of
 
-        if self._host is None:
-            self._host = Host(self._engine, self._graphs, self._streams, self._program)
-        queries = self._host.queries
-        queries.tick = self._program.tick or self._tick
-        return queries.register(text, self._queries.prefixes(self.prefixes), full=full)
+        host = host_of(self._streams, self._program, self._program.tick or self._tick)
+        return host.queries.register(text, self._queries.prefixes(self.prefixes), full=full)
 
     # writing
 

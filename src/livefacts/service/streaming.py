@@ -20,6 +20,7 @@ from livefacts.service.arrivals import row_bytes, row_ids
 from livefacts.service.assertions import without
 from livefacts.service.delta import Delta
 from livefacts.service.feeds import Choice, Notes
+from livefacts.service.listening import Listener
 from livefacts.service.timeline import Timeline
 from livefacts.store.graphs import NamedGraphs
 from livefacts.store.layout import IN_DEFAULT
@@ -33,10 +34,11 @@ class Streams:
     """The facts that arrive at one reasoner, and its clock."""
 
     def __init__(self, engine: EmbeddedEngine, graphs: NamedGraphs, make: Make) -> None:
-        self._engine = engine
-        self._graphs = graphs
+        self.engine = self._engine = engine
+        self.graphs = self._graphs = graphs
         self._make = make
         self.timeline = Timeline(engine.dictionary)
+        self.listener = Listener()
 
     @property
     def now(self) -> int | None:
@@ -47,6 +49,11 @@ class Streams:
 
     def push(self, facts: Facts, time: int, stream: int) -> Delta:
         """Facts arrive; at or before now, they count at once."""
+        delta = self._push(facts, time, stream)
+        self.listener.arrived(facts, time, stream)
+        return delta
+
+    def _push(self, facts: Facts, time: int, stream: int) -> Delta:
         first = self.timeline.first
         if first is not None and time < first:
             self.timeline.set_aside += sum(map(len, facts.values()))
@@ -59,6 +66,11 @@ class Streams:
 
     def retract(self, facts: Facts, time: int, stream: int) -> Delta:
         """Arrivals are taken back, as if they had never been."""
+        delta = self._retract(facts, time, stream)
+        self.listener.retracted(facts, time, stream)
+        return delta
+
+    def _retract(self, facts: Facts, time: int, stream: int) -> Delta:
         gone = self.timeline.arrivals.remove(time, stream, facts)
         if not gone or not self._is_past(time):
             return self._make(Change())
@@ -94,6 +106,7 @@ class Streams:
             point = min(last, self.timeline.next_point(last))
             with self._undone():
                 delta = self._make(self.change(self.timeline.move(point)))
+            self.listener.advanced(point)
             yield point, delta
 
     # changes for the engine
