@@ -40,6 +40,8 @@ class Clocked(Protocol):
 
     def advance(self, to: Any) -> Any: ...
 
+    def correct(self, stream: str, lateness: int) -> None: ...
+
 
 @dataclass(frozen=True, slots=True)
 class SetAside:
@@ -75,7 +77,6 @@ class EventTime:
     def __init__(
         self,
         reasoner: Clocked,
-        *,
         lateness: Length | Mapping[str, Length] = 0,
         late: str = WAIT,
         streams: Iterable[str] = (),
@@ -114,6 +115,8 @@ class EventTime:
         if name not in self._streams:
             lateness = self._others if name is None else self._lateness.get(name, self._others)
             self._streams[name] = _Stream(lateness)
+            if lateness and not self._waits:
+                self._reasoner.correct(name or "", lateness)
         return self._streams[name]
 
     # facts

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from itertools import count
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -60,6 +61,7 @@ from livefacts.syntax.rulefile import RuleSource
 from livefacts.syntax.rulenames import named_rules
 
 if TYPE_CHECKING:
+    from livefacts.service.eventtime import EventTime, Length
     from livefacts.service.explaining import Explanation
     from livefacts.service.keeping import Kept
     from livefacts.service.registration import Registration
@@ -67,7 +69,6 @@ if TYPE_CHECKING:
     from livefacts.service.verifying import Report
 
 REPORT, REFUSE = "report", "refuse"
-NO_LIMIT = 1 << 62
 
 
 class Reasoner:
@@ -245,45 +246,15 @@ class Reasoner:
 
         A WHERE sees all triples that are true; what it deletes is no longer told.
         """
-        from livefacts.service import updatetext, updating
+        from livefacts.service import meanwhile, updatetext, updating
 
         prefixes = self._queries.prefixes(self.prefixes)
+        for_a_while = partial(meanwhile.changed, self)
         world = updating.World(
-            prefixes, self._queries.store, self._meanwhile, lambda: self._scope("u").decode()
+            prefixes, self._queries.store, for_a_while, lambda: self._scope("u").decode()
         )
-        return self._change_to(updating.netted(updatetext.read_update(text, prefixes), world))
-
-    def _change_to(self, net: Mapping[Any, bool]) -> Delta:
-        return self.apply(
-            add=[statement for statement, told in net.items() if told],
-            remove=[statement for statement, told in net.items() if not told],
-        )
-
-    @contextmanager
-    def _meanwhile(self, net: Mapping[Any, bool]) -> Iterator[None]:
-        """The state after a change, for a while; then everything is as before."""
-        kept = self._seq, self._limit, self._refuses
-        self._refuses = False
-        try:
-            delta = self._change_to(net)
-            try:
-                yield
-            finally:
-                self._limit = NO_LIMIT
-                self._rewind(delta)
-        finally:
-            self._seq, self._limit, self._refuses = kept
-
-    def _rewind(self, delta: Delta) -> None:
-        """Take a change back, to the end even if interrupted: doing it twice does no harm."""
-        intake, outtake = Intake(self._dictionary), Withdrawal(self._dictionary)
-        intake.take_rows(delta.assertions.untold, delta.assertions.went)
-        outtake.take_rows(delta.assertions.told, delta.assertions.came)
-        try:
-            self._take(intake, outtake=outtake)
-        except KeyboardInterrupt:
-            self._take(intake, outtake=outtake)
-            raise
+        net = updating.netted(updatetext.read_update(text, prefixes), world)
+        return meanwhile.change_to(self, net)
 
     def _facts(self, facts: Any) -> Intake:
         intake = Intake(self._dictionary)
@@ -500,7 +471,7 @@ class Reasoner:
             "derived": len(self.facts(derived=True)),
             "rules": len(self._program),
         }
-        return told | figures_of(self._engine, self._graphs) | self._streams.listener.stats()
+        return told | figures_of(self._engine, self._graphs) | self._streams.stats()
 
     def profile(self) -> Profile:
         """What each rule has looked at, found and cost so far; `since` compares two profiles."""
@@ -567,6 +538,35 @@ class Reasoner:
 
         host = host_of(self._streams, self._program, self._program.tick or self._tick)
         return host.queries.register(text, self._queries.prefixes(self.prefixes), full=full)
+
+    def event_time(
+        self,
+        *,
+        lateness: Length | Mapping[str, Length] = 0,
+        late: str = "wait",
+        streams: Iterable[str] = (),
+        idle: Length | None = None,
+        max_ahead: Length | None = "1 h",
+    ) -> EventTime:
+        """Where to push facts that carry their own times: the clock follows them.
+
+        Facts may come late by `lateness`, for all streams or by stream: reports "wait" for
+        them, or are sent again ("correct").  `streams` are waited for from the beginning,
+        but not while they are `idle`; what lies further ahead than `max_ahead` is set aside.
+        """
+        from livefacts.service.eventtime import EventTime
+
+        tick = self._program.tick or self._tick
+        events = EventTime(self, lateness, late, streams, idle, max_ahead, tick)
+        self._streams.events = events
+        return events
+
+    def correct(self, stream: str, lateness: int) -> None:
+        """Send reports again that facts of a stream touch, no later than so many time points."""
+        from livefacts.service.hosting import host_of
+
+        host = host_of(self._streams, self._program, self._program.tick or self._tick)
+        host.queries.correct(stream, lateness)
 
     # writing
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,6 +27,9 @@ from livefacts.store.graphs import NamedGraphs
 from livefacts.store.layout import IN_DEFAULT
 from livefacts.store.rows import TRIPLES
 
+if TYPE_CHECKING:
+    from livefacts.service.eventtime import EventTime
+
 Make = Callable[[Change], Delta]
 """Makes a change of facts about time, and tells what it changed."""
 
@@ -39,11 +43,17 @@ class Streams:
         self._make = make
         self.timeline = Timeline(engine.dictionary)
         self.listener = Listener()
+        self.events: EventTime | None = None
 
     @property
     def now(self) -> int | None:
         """The time point that was evaluated last."""
         return self.timeline.now
+
+    def stats(self) -> dict[str, Any]:
+        """What time has to do with a reasoner's memory, and what did not get there."""
+        events = {} if self.events is None else self.events.stats()
+        return {**self.listener.stats(), **events}
 
     # arrivals
 
