@@ -27,6 +27,7 @@ from livefacts.commands import (
     generate,
     load,
     query,
+    register,
     rules,
     verify,
 )
@@ -41,6 +42,7 @@ JOBS = (
     "remove",
     "apply",
     "query",
+    "register",
     "rules",
     "explain",
     "verify",
@@ -76,6 +78,7 @@ app.command("apply", short_help="Change facts by RDF Patch or SPARQL Update.")(
     changes.apply_command
 )
 app.command("query", short_help="Ask SPARQL of files and of what follows.")(query.query_command)
+app.command("register", short_help="Ask continuously, over streams.")(register.register_command)
 app.add_typer(rules.app, name="rules", help="Check rules, and see those that come along.")
 app.command("explain", short_help="Why does a fact hold, or not?")(explain.explain_command)
 app.command("verify", short_help="Compute everything anew, and compare.")(verify.verify_command)

@@ -1,4 +1,4 @@
-"""`livefacts generate`: data to try things on, as N-Triples."""
+"""`livefacts generate`: data to try things on, as N-Triples, and streams as timed N-Quads."""
 
 from __future__ import annotations
 
@@ -134,6 +134,34 @@ def ontology_command(
     _write(made.facts(), path)
     if rules is not None:
         _write(made.rules(), rules, made.rule_count, "rule")
+
+
+@app.command("positions", short_help="A stream of people who move, and a map.")
+def positions_command(
+    seconds: Annotated[int, typer.Argument(metavar="SECONDS", min=0, help="How long it lasts.")],
+    people: Annotated[int, typer.Option(min=1, help="How many people there are.")] = 100,
+    rate: Annotated[int, typer.Option(min=0, help="How many are seen each second.")] = 20,
+    seed: Seed = 0,
+    city: Annotated[
+        str | None, typer.Option("--map", metavar="FILE", help="Write the map here: .nt.")
+    ] = None,
+    path: Output = "-",
+) -> None:
+    """People seen in rooms, second by second, as timed N-Quads: a stream to play with.
+
+    The map says which room is part of which house, quarter and town, and that who is in
+    something is a commuter.
+
+    \b
+    livefacts generate positions 60 --map city.nt -o positions.nq
+    livefacts register commuters.csparql --stream positions.nq --data city.nt --rules rdfs
+    """
+    from livefacts.generate import city as made
+    from livefacts.generate import positions
+
+    _write(positions(seconds, people, rate, seed), path, thing="position")
+    if city is not None:
+        _write(made(), city)
 
 
 def _write(

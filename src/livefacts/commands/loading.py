@@ -28,6 +28,7 @@ class Inputs:
     bnodes: BlankNodes = BlankNodes.local
     format: str | None = None
     rejects: str | None = None
+    tick: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ def load(inputs: Inputs) -> Loaded:
 
     prepare()
     started = time.perf_counter()
-    reasoner = Reasoner(rules=inputs.rules)
+    reasoner = Reasoner(rules=inputs.rules, tick=inputs.tick)
     delta = None
     if inputs.files:
         delta = reasoner.load(

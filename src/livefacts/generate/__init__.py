@@ -1,4 +1,5 @@
-"""Data to try things on: universities in the shape of LUBM, graphs of known closure, ontologies.
+"""Data to try things on: universities in the shape of LUBM, graphs of known closure, ontologies,
+and a stream of positions.
 
 Every generator yields N-Triples as bytes, in pieces of whole lines, and keeps no more
 than one piece in memory; an ontology also yields its rules.  The same arguments give the
@@ -7,6 +8,16 @@ same bytes on every machine.
 
 from livefacts.generate.graphs import chain, random_graph, tree
 from livefacts.generate.ontologies import Ontology
+from livefacts.generate.positions import city, positions
 from livefacts.generate.universities import NAMESPACE, university
 
-__all__ = ["NAMESPACE", "Ontology", "chain", "random_graph", "tree", "university"]
+__all__ = [
+    "NAMESPACE",
+    "Ontology",
+    "chain",
+    "city",
+    "positions",
+    "random_graph",
+    "tree",
+    "university",
+]

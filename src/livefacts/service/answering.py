@@ -11,7 +11,7 @@ read.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -100,7 +100,7 @@ class FollowedAnswers:
         self._take(delta.added, 1)
         self._take(delta.removed, -1)
 
-    def _take(self, facts: dict[int, Ids], sign: int) -> None:
+    def _take(self, facts: Mapping[int, Ids], sign: int) -> None:
         rows = facts.get(self._shape)
         if rows is None or not len(rows):
             return

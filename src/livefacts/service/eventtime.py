@@ -87,7 +87,7 @@ class EventTime:
         if late not in (WAIT, CORRECT):
             raise InputError(f'late is "{WAIT}" or "{CORRECT}", not {late!r}')
         self._reasoner = reasoner
-        self._tick = tick
+        self.tick = tick
         self._waits = late == WAIT
         by_stream = lateness if isinstance(lateness, Mapping) else {}
         self._others = 0 if isinstance(lateness, Mapping) else self._points(lateness)
@@ -109,7 +109,7 @@ class EventTime:
     def _points(self, length: Length) -> int:
         if isinstance(length, int):
             return length
-        return (read_duration(length) if isinstance(length, str) else length).points(self._tick)
+        return (read_duration(length) if isinstance(length, str) else length).points(self.tick)
 
     def _stream(self, name: str | None) -> _Stream:
         if name not in self._streams:
@@ -123,7 +123,7 @@ class EventTime:
 
     def push(self, facts: Any, at: Any, stream: str | None = None) -> bool:
         """Take facts in, and move time as far as it is complete; whether they were taken."""
-        time = time_point(at, self._tick)
+        time = time_point(at, self.tick)
         known = self._stream(stream)
         reason = self._refusal(time, known)
         if reason is not None:
@@ -137,7 +137,7 @@ class EventTime:
 
     def retract(self, facts: Any, at: Any, stream: str | None = None) -> None:
         """Take facts back, as if they had never arrived."""
-        self._reasoner.retract(facts, at=time_point(at, self._tick), stream=stream)
+        self._reasoner.retract(facts, at=time_point(at, self.tick), stream=stream)
 
     def finish(self) -> None:
         """Nothing more will come: everything that has been seen is reported."""

@@ -7,7 +7,7 @@ kept by its bytes; arrivals are ordered by time, then as they came.
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterable, Iterator, KeysView
+from collections.abc import Iterable, Iterator, KeysView, Mapping
 from itertools import count, islice
 from typing import NamedTuple, TypeAlias
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from livefacts.engine.contract import Ids
 
-Facts: TypeAlias = dict[int, Ids]
+Facts: TypeAlias = Mapping[int, Ids]
 """Facts by shape."""
 Key: TypeAlias = tuple[int, bytes]
 """A fact: its shape and its row."""
@@ -115,7 +115,7 @@ def keys_of(facts: Facts) -> Iterator[Key]:
         yield from ((shape, data[at : at + width]) for at in range(0, len(data), width))
 
 
-def facts_of(keys: Iterable[Key]) -> Facts:
+def facts_of(keys: Iterable[Key]) -> dict[int, Ids]:
     """Facts one by one, as arrays by shape."""
     rows: dict[int, list[bytes]] = {}
     for shape, row in keys:

@@ -87,7 +87,7 @@ class EngineWorld:
 
     def fill(self) -> None:
         """Take the background in; done once, before anything else but rules."""
-        self._apply(Change(self._background.facts()))
+        self._apply(Change(dict(self._background.facts())))
 
     def arrived(self, stream: str, time: int, facts: Iterable[Key]) -> None:
         """Facts have come to a stream; if they are late, they count at the next move."""

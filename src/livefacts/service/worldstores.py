@@ -92,7 +92,7 @@ class WorldStore:
         for graph in graphs:
             self._store.add_graph(graph.name)
         self._store.apply(quads, ())
-        self._follow(IdDelta(added=world.facts()))
+        self._added.update(self._triples(world.facts()))
         world.follow(self._follow)
 
     def close(self) -> None:

@@ -1,0 +1,240 @@
+"""`livefacts register`: C-SPARQL and RSP-QL queries over stream files and live sources."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from enum import StrEnum
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from livefacts.commands.loading import Inputs, leave, load
+from livefacts.commands.options import Data, Rules
+from livefacts.commands.terminal import ExitCode, counted, say
+from livefacts.errors import InputError
+
+if TYPE_CHECKING:
+    from livefacts.service.eventtime import EventTime
+    from livefacts.service.registration import Registration
+    from livefacts.service.reportwriters import ReportWriter
+    from livefacts.syntax.rejects import Rejects
+    from livefacts.syntax.streamfiles import Event
+
+QUERY_FILES = (".csparql", ".rspql", ".rq", ".sparql")
+REJECTS_SHOWN = 5
+
+
+class ReportFormat(StrEnum):
+    """How reports are printed."""
+
+    table = "table"
+    jsonl = "jsonl"
+    csv = "csv"
+    nq = "nq"
+    patch = "patch"
+
+
+class Late(StrEnum):
+    """What happens to facts that come late."""
+
+    wait = "wait"
+    correct = "correct"
+
+
+def register_command(
+    queries: Annotated[
+        list[str],
+        typer.Argument(metavar="QUERY...", help="C-SPARQL or RSP-QL, or files .csparql, .rspql."),
+    ],
+    streams: Annotated[
+        list[str],
+        typer.Option(
+            "--stream",
+            "-s",
+            metavar="[NAME=]FILE",
+            help="Timed facts, .nq .nt .trdf .jsonl .rdfp, also .gz or .zst; - is standard input. "
+            "NAME is the stream's IRI, or its end, for lines that name none.",
+        ),
+    ],
+    data: Data = None,
+    rules: Rules = None,
+    form: Annotated[
+        ReportFormat, typer.Option("--format", help="nq and patch are for CONSTRUCT.")
+    ] = ReportFormat.table,
+    tick: Annotated[
+        str | None, typer.Option(metavar="TIME", help="How long a time point lasts.")
+    ] = None,
+    speed: Annotated[
+        float | None,
+        typer.Option(min=0.001, help="So many times as fast as it happened; otherwise at once."),
+    ] = None,
+    lateness: Annotated[
+        str, typer.Option(metavar="TIME", help="How late facts may come, such as 5s.")
+    ] = "0",
+    late: Annotated[
+        Late, typer.Option(help="Wait for late facts, or send reports again.")
+    ] = Late.wait,
+    idle: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="Do not wait for a stream that is further behind."),
+    ] = None,
+    max_ahead: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Set facts aside that are further ahead.")
+    ] = None,
+    arrival_time: Annotated[
+        bool, typer.Option("--arrival-time", help="Facts happen when they arrive.")
+    ] = False,
+    empty: Annotated[bool, typer.Option("--empty", help="Print reports without answers, too.")] = (
+        False
+    ),
+    rejects: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write every line that is no fact here.")
+    ] = None,
+) -> None:
+    """Run continuous queries over streams, with background data and rules.
+
+    A report is printed for every point in time at which a query is due.
+
+    \b
+    livefacts generate positions 60 --map city.nt -o positions.nq
+    livefacts register commuters.csparql --stream positions.nq --data city.nt --rules rdfs
+    tail -f events.jsonl | livefacts register alarms.csparql --stream alarms=- --format jsonl
+    livefacts register q.csparql -s a.nq -s b.nq --lateness 5s --late correct --speed 10
+    """
+    from livefacts.service.playing import Pace, play
+    from livefacts.service.reportwriters import ReportWriter
+    from livefacts.syntax.rejects import Rejects
+
+    loaded = load(Inputs(data or [], rules or [], tick=tick))
+    made = [loaded.reasoner.register(_text(query)) for query in queries]
+    events = loaded.reasoner.event_time(
+        lateness=lateness, late=late.value, idle=idle, max_ahead=max_ahead
+    )
+    prefixes = dict(loaded.reasoner.prefixes)
+    writer = ReportWriter(form.value, tick=events.tick, width=_width(), prefixes=prefixes)
+    for query in made:
+        writer.check(query)
+    with Rejects(rejects) as rejected:
+        source = _noted(_sources(streams, made, rejected, arrival_time, events), writer)
+        for _ in play(source, events, Pace(speed, events.tick), _rejecting(rejected)):
+            _print(made, writer, empty)
+        events.finish()
+        _print(made, writer, empty)
+    _say_rejects(rejected, events)
+    if rejected.count or events.set_aside:
+        raise typer.Exit(ExitCode.SOME_REJECTED)
+    leave(loaded)
+
+
+def _text(given: str) -> str:
+    """A query: as given, or from a file."""
+    if not given.endswith(QUERY_FILES) or "{" in given:
+        return given
+    try:
+        return Path(given).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{given} is not a text in UTF-8") from None
+
+
+def _sources(
+    streams: list[str],
+    queries: list[Registration],
+    rejects: Rejects,
+    arrival_time: bool,
+    events: EventTime,
+) -> Iterator[Event]:
+    """The events of all files and sources, in one order."""
+    from livefacts.service.playing import merged, read_ahead, stamped
+    from livefacts.syntax.streamfiles import read_events
+
+    files: list[Iterator[Event]] = []
+    live: list[Iterator[Event]] = []
+    for given in streams:
+        name, path = _split(given, queries)
+        found = _on_stream(read_events(path, rejects), name)
+        (live if path == "-" else files).append(found)
+    if live:
+        # Who waits for standard input would hold up every file: all go into one queue.
+        (source,) = live if len(live) == 1 else _refuse_inputs()
+        both = chain(merged(files, events.tick), source)
+        return stamped(read_ahead(both), events.tick) if arrival_time else read_ahead(both)
+    together = merged(files, events.tick)
+    return stamped(together, events.tick) if arrival_time else together
+
+
+def _refuse_inputs() -> list[Iterator[Event]]:
+    raise InputError("standard input is one stream", hint="give - once, and files for the others")
+
+
+def _split(given: str, queries: list[Registration]) -> tuple[str | None, str]:
+    """`name=file`: the stream that a query calls by this name, or by an IRI that ends so."""
+    name, mark, path = given.partition("=")
+    if not mark:
+        return None, given
+    known = [window.stream for query in queries for window in query.query.windows]
+    fitting = [s for s in dict.fromkeys(known) if s == name or _ends(s) in (name, _stem(name))]
+    if len(fitting) == 1:
+        return fitting[0], path
+    if ":" in name:
+        return name, path
+    listed = ", ".join(f"<{stream}>" for stream in dict.fromkeys(known)) or "none"
+    raise InputError(
+        f"{'several streams are' if fitting else 'no stream is'} called {name}",
+        hint=f"the queries read {listed}; give the IRI: IRI=FILE",
+    )
+
+
+def _ends(iri: str) -> str:
+    """The last part of an IRI, without an extension."""
+    return _stem(iri.replace("#", "/").rstrip("/").rpartition("/")[2])
+
+
+def _stem(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _on_stream(events: Iterator[Event], name: str | None) -> Iterator[Event]:
+    for event in events:
+        yield event if event.stream is not None or name is None else replace(event, stream=name)
+
+
+def _noted(events: Iterator[Event], writer: ReportWriter) -> Iterator[Event]:
+    """Reports show dates if the events have them."""
+    for event in events:
+        writer.dates = writer.dates or not isinstance(event.time, int)
+        yield event
+
+
+def _rejecting(rejects: Rejects) -> Callable[[Event, InputError], None]:
+    from livefacts.syntax.rejects import Reject
+
+    def reject(event: Event, error: InputError) -> None:
+        rejects.add(Reject(event.stream or "", 0, 0, error.message, str(event.facts)))
+
+    return reject
+
+
+def _print(queries: list[Registration], writer: ReportWriter, empty: bool) -> None:
+    for query in queries:
+        for report in query.results():
+            if report or empty or report.correction or writer.format == "patch":
+                typer.echo(writer.write(query, report), nl=False)
+
+
+def _say_rejects(rejects: Rejects, events: EventTime) -> None:
+    if rejects.count:
+        say(f"{counted(rejects.count, 'line was', 'lines were')} rejected")
+        for reject in rejects.kept[:REJECTS_SHOWN]:
+            say(f"  {reject}")
+    for reason, times in events.set_aside.items():
+        say(f"{counted(times, 'event was', 'events were')} set aside: {reason}")
+
+
+def _width() -> int:
+    """As wide as the terminal; a file has room for everything."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 1_000

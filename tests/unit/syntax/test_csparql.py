@@ -1,0 +1,177 @@
+"""C-SPARQL and RSP-QL: what is read, and what is refused where."""
+
+from __future__ import annotations
+
+import pytest
+
+from livefacts.errors import QueryError
+from livefacts.model.durations import Duration, read_duration
+from livefacts.rules.registration import CountWindow, RangeWindow, Relation, StreamWindow
+from livefacts.syntax.csparql import parse_registration
+
+SELECT = "SELECT ?s WHERE { ?s ?p ?o }"
+
+
+def with_window(extent: str) -> str:
+    return f"REGISTER QUERY q AS SELECT ?s FROM STREAM <http://e/s> [{extent}] WHERE {{ ?s ?p ?o }}"
+
+
+SECONDS = read_duration("1 s")
+TEN = read_duration("10 s")
+
+
+@pytest.mark.parametrize(
+    ("extent", "window"),
+    [
+        ("RANGE 10s STEP 1s", RangeWindow(TEN, SECONDS)),
+        ("range 10 sec step 1sec", RangeWindow(TEN, SECONDS)),
+        ("RANGE PT10S STEP PT1S", RangeWindow(TEN, SECONDS)),
+        ("RANGE 10s SLIDE 1 second", RangeWindow(TEN, SECONDS)),
+        ("RANGE 1 min TUMBLING", RangeWindow(read_duration("60s"), read_duration("60s"))),
+        ("RANGE 10s", RangeWindow(TEN, Duration(1))),
+        ("RANGE 5 STEP 2 BOUNDS CLOSED", RangeWindow(Duration(5), Duration(2), closed=True)),
+        ("TRIPLES 10", CountWindow(10)),
+        ("RANGE TRIPLES 10", CountWindow(10)),
+        ("ELEMENTS 100 STEP 10", CountWindow(100, 10)),
+    ],
+)
+def test_windows_are_written_in_many_ways(extent: str, window: RangeWindow | CountWindow) -> None:
+    query = parse_registration(with_window(extent))
+    assert query.windows == (StreamWindow("http://e/s", window),)
+
+
+@pytest.mark.parametrize(
+    ("head", "relation", "every"),
+    [
+        ("REGISTER QUERY q AS", Relation.ALL, None),
+        ("REGISTER RSTREAM q AS", Relation.ALL, None),
+        ("register istream q compute every 1m as", Relation.NEW, "60 s"),
+        ("REGISTER DSTREAM q COMPUTED EVERY PT2S AS", Relation.GONE, "2 s"),
+        ("", Relation.ALL, None),
+    ],
+)
+def test_the_header_says_what_is_reported_and_how_often(
+    head: str, relation: Relation, every: str | None
+) -> None:
+    query = parse_registration(with_window("RANGE 10s").replace("REGISTER QUERY q AS", head))
+    assert query.relation is relation
+    assert query.every == (None if every is None else read_duration(every))
+
+
+def test_a_text_without_a_name_gets_the_given_one() -> None:
+    text = with_window("RANGE 1").replace("REGISTER QUERY q AS", "")
+    assert parse_registration(text, name="query7").name == "query7"
+
+
+def test_several_streams_and_graphs_stand_side_by_side() -> None:
+    query = parse_registration(
+        "PREFIX e: <http://e/> REGISTER QUERY e:q COMPUTE EVERY 5 AS PREFIX f: <http://f/> "
+        "SELECT * FROM <http://g> FROM NAMED f:h FROM STREAM e:a [RANGE 3] "
+        "FROM NAMED STREAM f:b [TRIPLES 2] FROM NAMED WINDOW e:w ON STREAM f:c [RANGE 4 STEP 2] "
+        "WHERE { ?s ?p ?o WINDOW e:w { ?s ?q ?o } }"
+    )
+    assert query.name == "http://e/q"
+    assert (query.graphs, query.named_graphs) == (("http://g",), ("http://f/h",))
+    streams = [(window.stream, window.name) for window in query.windows]
+    assert streams == [
+        ("http://e/a", None),
+        ("http://f/b", "http://f/b"),
+        ("http://f/c", "http://e/w"),
+    ]
+
+
+def test_the_body_keeps_every_line_and_column() -> None:
+    text = with_window("RANGE 10s\n STEP 1s").replace("?s ?p", "?s\n?p")
+    body = parse_registration(text).body
+    assert len(body) == len(text)
+    assert body.split() == SELECT.split()
+    assert [len(line) for line in body.split("\n")] == [len(line) for line in text.split("\n")]
+
+
+def test_window_becomes_graph_and_relative_names_of_windows_are_known() -> None:
+    query = parse_registration(
+        "REGISTER RSTREAM <out> AS SELECT ?s FROM NAMED WINDOW <w> ON <http://e/s> [RANGE 1] "
+        "WHERE { WINDOW <w> { ?s ?p ?o } }"
+    )
+    assert "GRAPH  <w> {" in query.body
+    assert query.windows[0].name is not None
+    assert query.windows[0].name.endswith("/w")
+
+
+def test_what_stands_in_strings_comments_and_iris_is_no_part_of_the_envelope() -> None:
+    text = with_window("RANGE 1").replace(
+        "?s ?p ?o",
+        """?s <http://e/FROM#[RANGE> "} FROM STREAM <x> [RANGE" ; # FROM STREAM { [
+        ?p '''it's [RANGE 3]''' . FILTER(?s <?p && ?p> 3)""",
+    )
+    query = parse_registration(text)
+    assert len(query.windows) == 1
+    assert "FROM STREAM <x> [RANGE" in query.body
+
+
+def test_construct_makes_a_stream() -> None:
+    text = "REGISTER STREAM <http://e/o> AS CONSTRUCT { ?s ?p ?o } FROM STREAM <http://e/s> "
+    query = parse_registration(text + "[RANGE 1] WHERE { ?s ?p ?o }")
+    assert query.makes_stream
+    assert query.form == "CONSTRUCT"
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "shown"),
+    [
+        (with_window("RANGE 10q"), "q is not a unit of time", "10q"),
+        (with_window("RANGE P1M"), "no fixed length", "P1M"),
+        (with_window("RANGE 0s"), "RANGE needs a length", "0s"),
+        (with_window("FROM 1s TO 2s"), "FROM is not expected", "FROM 1s"),
+        (with_window("TRIPLES 0"), "no number of triples", "0]"),
+        (with_window("TRIPLES 1 BOUNDS CLOSED"), "has no bounds", "TRIPLES 1"),
+        (with_window("RANGE 1").replace("[RANGE 1]", ""), "WHERE is not expected", "WHERE"),
+        (with_window("RANGE 1").replace("<http://e/s>", "e:s"), "prefix e: is not", "e:s"),
+        (f"REGISTER QUERY q AS {SELECT}", "reads no stream", "REGISTER"),
+        (
+            with_window("RANGE 1").replace("QUERY", "STREAM"),
+            "a stream is made of triples",
+            "REGISTER",
+        ),
+        (
+            with_window("RANGE 1").replace("SELECT ?s", "DESCRIBE ?s"),
+            "DESCRIBE does not",
+            "DESCRIBE",
+        ),
+        ("REGISTER q AS", "q is not expected", "q AS"),
+        ("REGISTER QUERY q AS", "ends where it should begin", ""),
+        ("REGISTER QUERY q COMPUTE EVERY AS " + SELECT, "AS is not expected", "AS SELECT"),
+        (with_window("RANGE 1").replace("?o }", "'a }"), "a string that does not end", "'a"),
+        (
+            with_window("RANGE 1").replace("{ ?s", "{ WINDOW <w> { ?s"),
+            "there is no window <w>",
+            "<w> {",
+        ),
+        (
+            with_window("RANGE 1").replace("{ ?s", "{ FROM <http://g> ?s"),
+            "FROM inside of braces",
+            "FROM <http://g>",
+        ),
+    ],
+)
+def test_a_mistake_is_shown_where_it_stands(text: str, message: str, shown: str) -> None:
+    with pytest.raises(QueryError, match=message) as caught:
+        parse_registration(text)
+    found = caught.value.place
+    assert found is not None
+    assert found.line == 1
+    assert text[found.column - 1 :].startswith(shown)
+    assert shown or found.column == len(text) + 1
+    assert caught.value.hint or "string" in message
+
+
+def test_ask_has_nothing_new_or_gone() -> None:
+    text = with_window("RANGE 1").replace("SELECT ?s", "ASK").replace("QUERY", "ISTREAM")
+    with pytest.raises(QueryError, match="ASK has one answer"):
+        parse_registration(text)
+
+
+def test_two_windows_of_one_name_are_refused() -> None:
+    declared = "FROM NAMED WINDOW <w> ON <http://e/s> [RANGE 1] "
+    with pytest.raises(QueryError, match="two windows are called"):
+        parse_registration(f"REGISTER QUERY q AS SELECT * {declared}{declared}WHERE {{ }}")
