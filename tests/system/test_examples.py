@@ -64,6 +64,12 @@ PROMISED = {
         "late: ['isSteam', 'peak(115)', 'temp(115)']",
         "everything is as it should be",
     ],
+    "11_streams.py": [
+        "answers: followed change by change",
+        "at 6, 3..6: ann, bob (corrected)",
+        "got out by 10: bob",
+        "late: 1, set aside: 0",
+    ],
 }
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from livefacts.service.registration import Registration
     from livefacts.service.reportwriters import ReportWriter
     from livefacts.syntax.rejects import Rejects
-    from livefacts.syntax.streamfiles import Event
+    from livefacts.syntax.streamfiles import Event, Time
 
 QUERY_FILES = (".csparql", ".rspql", ".rq", ".sparql")
 REJECTS_SHOWN = 5
@@ -115,7 +115,7 @@ def register_command(
     events = loaded.reasoner.event_time(
         lateness=lateness, late=late.value, idle=idle, max_ahead=max_ahead
     )
-    prefixes = dict(loaded.reasoner.prefixes)
+    prefixes = {**loaded.reasoner.prefixes, **_declared(made)}
     writer = ReportWriter(form.value, tick=events.tick, width=_width(), prefixes=prefixes)
     for query in made:
         writer.check(query)
@@ -129,6 +129,16 @@ def register_command(
     if rejected.count or events.set_aside:
         raise typer.Exit(ExitCode.SOME_REJECTED)
     leave(loaded)
+
+
+def _declared(queries: list[Registration]) -> dict[str, str]:
+    """The prefixes of the queries, for shorter tables."""
+    from livefacts.service.querytext import declared_prefixes, tokens_of
+
+    found: dict[str, str] = {}
+    for query in queries:
+        found |= declared_prefixes(tokens_of(query.query.body))
+    return found
 
 
 def _text(given: str) -> str:
@@ -206,8 +216,12 @@ def _on_stream(events: Iterator[Event], name: str | None) -> Iterator[Event]:
 def _noted(events: Iterator[Event], writer: ReportWriter) -> Iterator[Event]:
     """Reports show dates if the events have them."""
     for event in events:
-        writer.dates = writer.dates or not isinstance(event.time, int)
+        writer.dates = writer.dates or _is_date(event.time)
         yield event
+
+
+def _is_date(time: Time) -> bool:
+    return not isinstance(time, int) and time.datatype.value.endswith("#dateTime")
 
 
 def _rejecting(rejects: Rejects) -> Callable[[Event, InputError], None]:
