@@ -150,3 +150,68 @@ def test_rules_with_negation_or_aggregates_are_refused_where_they_stand(rule: st
         lf.maintenance_program(rule, "stream")
     assert caught.value.place is not None
     assert "dred" in caught.value.hint
+
+
+FIG_2 = """REGISTER QUERY TotalAmountPerBroker COMPUTE EVERY 1sec AS
+PREFIX ex: <http://example/>
+SELECT DISTINCT ?user ?type ?x
+FROM <http://mobileservice.org/meansOfTransportation.rdf>
+FROM STREAM <http://mobileservice.org/positions.trdf>
+[RANGE 10sec STEP 1sec]
+WHERE {
+  ?user ex:isIn ?x .
+  ?user a ex:Commuter .
+  ?x a ?type .
+  ?user ex:remainingTravelTime ?t .
+  FILTER (?t >= "PT30M"^^xsd:duration )
+}"""
+POSITIONS = "http://mobileservice.org/positions.trdf"
+
+
+def test_the_query_of_figure_2_runs() -> None:
+    r = lf.Reasoner()
+    ex = "PREFIX ex: <http://example/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#> "
+    r.add(f"{ex} ex:tram7 a ex:Tram . ex:ann a ex:Commuter . ex:bob a ex:Commuter .")
+    query = r.register(FIG_2)
+    for who, left in (("ann", "PT45M"), ("bob", "PT20M")):
+        fact = f'{ex} ex:{who} ex:isIn ex:tram7 ; ex:remainingTravelTime "{left}"^^xsd:duration .'
+        r.push(fact, at=1, stream=POSITIONS)
+    r.advance(11)
+    *full, empty = query.results()
+    assert [report.time for report in full] == list(range(1, 11))
+    assert {tuple(map(str, row)) for report in full for row in report.rows} == {
+        ("<http://example/ann>", "<http://example/Tram>", "<http://example/tram7>")
+    }
+    assert (empty.time, empty.rows) == (11, ())
+
+
+def test_figure_2_as_printed_is_refused_at_its_filter() -> None:
+    with pytest.raises(lf.QueryError) as caught:
+        lf.Reasoner().register(FIG_2.replace("^^", ""))
+    assert caught.value.place is not None
+    assert caught.value.place.line == 12
+
+
+def test_figure_4_as_a_registered_query_with_closed_bounds() -> None:
+    """The tags of the figure are the last second at which a triple holds."""
+    r = lf.Reasoner(
+        rules="@prefix : <http://e/> . [?x, :isIn, ?z] :- [?x, :isIn, ?y], [?y, :isIn, ?z] ."
+    )
+    query = r.register(
+        "REGISTER QUERY q AS SELECT ?x ?y FROM STREAM <http://e/s> "
+        "[RANGE 10 STEP 1 BOUNDS CLOSED] WHERE { ?x <http://e/isIn> ?y }"
+    )
+    for time, pairs in ((1, "AB"), (2, "BC"), (3, "CD"), (4, "AE ED")):
+        for one, other in pairs.split():
+            r.push(f"<http://e/{one}> <http://e/isIn> <http://e/{other}> .", time, "http://e/s")
+    r.advance(15)
+    found = {
+        report.time: {"".join(str(term)[-2] for term in row) for row in report.rows}
+        for report in query.results()
+    }
+    everything = {"AB", "BC", "CD", "AE", "ED", "AC", "BD", "AD"}
+    assert found[4] == found[11] == everything
+    assert found[12] == everything - {"AB", "AC"}
+    assert found[13] == {"CD", "AE", "ED", "AD"}
+    assert found[14] == {"AE", "ED", "AD"}
+    assert found[15] == set()

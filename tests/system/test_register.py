@@ -1,0 +1,123 @@
+"""`livefacts register`: queries over stream files and standard input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.system.running import livefacts
+
+EX = "http://example.org/"
+QUERY = (
+    f"REGISTER QUERY q AS PREFIX : <{EX}> SELECT ?x ?y FROM STREAM :walks [RANGE 2 STEP 1] "
+    "WHERE { ?x :in ?y }"
+)
+EVENTS = (
+    f"<{EX}ann> <{EX}in> <{EX}hall> <{EX}walks> 1 .\n"
+    f"<{EX}bob> <{EX}in> <{EX}hall> <{EX}walks> 3 .\n"
+)
+
+
+@pytest.fixture
+def stream(tmp_path: Path) -> Path:
+    path = tmp_path / "walks.nq"
+    path.write_text(EVENTS, encoding="utf-8")
+    return path
+
+
+def test_reports_are_printed_as_they_become_due(stream: Path) -> None:
+    ended = livefacts("register", QUERY, "--stream", str(stream))
+    assert ended.code == 0
+    heads = [line for line in ended.out.splitlines() if line.startswith("q at")]
+    assert heads == ["q at 1:", "q at 2:", "q at 3:"]
+    assert ":ann  :hall" in ended.out
+
+
+def test_reports_can_be_json_lines(stream: Path) -> None:
+    ended = livefacts("register", QUERY, "--stream", str(stream), "--format", "jsonl", "--empty")
+    told = [json.loads(line) for line in ended.out.splitlines()]
+    assert [(each["time"], len(each["rows"]), each["window"]) for each in told] == [
+        (1, 1, [[1, 1]]),
+        (2, 1, [[1, 2]]),
+        (3, 1, [[2, 3]]),
+    ]
+    assert told[2]["rows"][0]["x"] == {"type": "uri", "value": EX + "bob"}
+
+
+def test_reports_can_be_csv(stream: Path) -> None:
+    ended = livefacts("register", QUERY, "--stream", str(stream), "--format", "csv")
+    assert ended.out.splitlines()[:2] == ["query,time,x,y", f"q,1,{EX}ann,{EX}hall"]
+
+
+def test_what_a_query_constructs_is_a_stream_again(stream: Path, tmp_path: Path) -> None:
+    text = QUERY.replace("QUERY q", "STREAM :out").replace(
+        "SELECT ?x ?y", "CONSTRUCT { ?y :has ?x }"
+    )
+    text = f"PREFIX : <{EX}> {text}"
+    made = livefacts("register", text, "--stream", str(stream), "--format", "nq")
+    again = tmp_path / "again.nq"
+    again.write_text(made.out, encoding="utf-8")
+    asked = QUERY.replace(":walks", ":out").replace("?x :in ?y", "?y :has ?x")
+    ended = livefacts("register", asked, "--stream", str(again), "--format", "csv")
+    assert f"q,1,{EX}ann,{EX}hall" in ended.out
+
+
+def test_a_patch_has_what_comes_and_goes(stream: Path) -> None:
+    text = QUERY.replace("SELECT ?x ?y", "CONSTRUCT { ?x :in ?y }")
+    ended = livefacts("register", text, "--stream", str(stream), "--format", "patch")
+    rows = [line for line in ended.out.splitlines() if line[:2] in ("A ", "D ")]
+    assert [row[:2] + row.split()[1] for row in rows] == [
+        f"A <{EX}ann>",
+        f"D <{EX}ann>",
+        f"A <{EX}bob>",
+    ]
+
+
+def test_a_stream_from_standard_input_is_named_by_its_end() -> None:
+    line = json.dumps({"at": 1, "facts": f"<{EX}ann> <{EX}in> <{EX}hall> ."})
+    ended = livefacts("register", QUERY, "--stream", "walks=-", stdin=f"{line}\n")
+    assert "q at 1:" in ended.out
+
+
+def test_background_and_rules_take_part(stream: Path, tmp_path: Path) -> None:
+    data, rules = tmp_path / "map.ttl", tmp_path / "in.rules"
+    data.write_text(f"<{EX}hall> <{EX}in> <{EX}house> .", encoding="utf-8")
+    rules.write_text(
+        f"@prefix : <{EX}> . [?x, :in, ?z] :- [?x, :in, ?y], [?y, :in, ?z] .", encoding="utf-8"
+    )
+    arguments = ["--stream", str(stream), "--data", str(data), "--rules", str(rules)]
+    ended = livefacts("register", QUERY, *arguments, "--format", "csv")
+    assert f"q,1,{EX}ann,{EX}house" in ended.out
+
+
+def test_bad_lines_and_late_facts_are_told_and_change_the_exit_code(tmp_path: Path) -> None:
+    path = tmp_path / "walks.nq"
+    late = EVENTS.splitlines()[0].replace(" 1 .", " -9 .")
+    path.write_text(f"{EVENTS}nonsense\n{late}\n", encoding="utf-8")
+    ended = livefacts("register", QUERY, "--stream", str(path), "--lateness", "1")
+    assert ended.code == 3
+    assert "1 line was rejected" in ended.err
+    assert "set aside: older than the watermark" in ended.err
+
+
+def test_an_unknown_name_of_a_stream_is_refused(stream: Path) -> None:
+    ended = livefacts("register", QUERY, "--stream", f"runs={stream}")
+    assert ended.code == 1
+    assert "no stream is called runs" in ended.err
+
+
+def test_positions_are_generated_with_their_map(tmp_path: Path) -> None:
+    stream, city = tmp_path / "positions.nq", tmp_path / "city.nt"
+    made = livefacts("generate", "positions", "5", "--map", str(city), "-o", str(stream))
+    assert made.code == 0
+    assert len(stream.read_text().splitlines()) == 100
+    query = (
+        "REGISTER QUERY q AS PREFIX : <http://livefacts.example/city#> SELECT ?who "
+        "FROM STREAM <http://livefacts.example/positions> [RANGE 5 STEP 5] "
+        "WHERE { ?who a :Person }"
+    )
+    arguments = ["--stream", str(stream), "--data", str(city), "--rules", "rdfs"]
+    ended = livefacts("register", query, *arguments, "--format", "csv")
+    assert ended.code == 0
+    assert len(ended.out.splitlines()) == 21
