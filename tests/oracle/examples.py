@@ -1,7 +1,7 @@
 """The worked examples of the definition: rules, what arrives when, and what holds then.
 
 Times are written before a colon.  `a(u)@2` arrives with the time point 2, `-a(w)@3` is taken
-back; without `@`, the time point is the one before the colon.  In a table, `38-39` stands for
+back; without `@`, the time point is the one before the colon; `~kitchen` names a stream.  In a table, `38-39` stands for
 each of the time points, and a time point with nothing behind it is one without output.
 """
 
@@ -11,15 +11,16 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pyoxigraph import NamedNode
+from pyoxigraph import NamedNode, Triple
 from tests.oracle.timeline import Timeline
 
 from livefacts.model.facts import Fact
 from livefacts.rules.program import Program
 from livefacts.syntax.rulefile import parse
 
-LINE = re.compile(r"(\d+)(?:-(\d+))?:([^:]*)(?=\s\d+(?:-\d+)?:|$)")
-ITEM = re.compile(r"(-?)([a-z]\w*(?:\([^()]*\))?)(?:@(\d+))?")
+CLOCK = re.compile(r"(?:^|\s)(\d+)(?:-(\d+))?:(?=\s|$)")
+ITEM = re.compile(r"(-?)(\[[^]]*\]|[a-z]\w*(?:\([^()]*\))?)(?:@(\d+))?(?:~(\w+))?")
+EX = "http://example.org/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +28,10 @@ class Event:
     """A fact that arrives, or is taken back, when the clock shows `known`."""
 
     known: int
-    fact: Fact
+    fact: Triple | Fact
     time: int
-    is_retraction: bool = False
     stream: NamedNode | None = None
+    is_retraction: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,25 +44,21 @@ class Example:
     arrivals: str
     output: str
     background: str = ""
-    streams: tuple[tuple[str, str], ...] = ()
-    """For predicates that arrive on a stream of their own, the stream."""
 
     def program(self) -> Program:
-        return parse(self.rules)
+        return parse(f"@prefix ex: <{EX}> . {self.rules}")
 
     def events(self) -> list[Event]:
-        stream_of = {name: NamedNode(iri) for name, iri in self.streams}
-        return [
-            Event(known, fact, known if time is None else time, gone, stream_of.get(fact.name))
-            for known, items in times(self.arrivals)
-            for gone, fact, time in items
-        ]
+        return [event for known, items in moments(self.arrivals) for event in events(known, items)]
 
-    def table(self) -> dict[int, set[Fact]]:
-        return {known: {fact for _, fact, _ in items} for known, items in times(self.output)}
+    def table(self) -> dict[int, set[Triple | Fact]]:
+        return {
+            known: {event.fact for event in events(known, items)}
+            for known, items in moments(self.output)
+        }
 
-    def told(self) -> list[Fact]:
-        return [fact for _, fact, _ in _items(self.background)]
+    def told(self) -> list[Triple | Fact]:
+        return [event.fact for event in events(0, self.background)]
 
     def timeline(self, now: int) -> Timeline:
         """What is known when the clock shows `now`."""
@@ -75,23 +72,22 @@ class Example:
         return timeline
 
 
-def times(text: str) -> Iterator[tuple[int, list[tuple[bool, Fact, int | None]]]]:
+def moments(text: str) -> Iterator[tuple[int, str]]:
     """The time points of a text, in order, each with what stands behind it."""
-    for first, last, items in LINE.findall(" ".join(text.split())):
+    _, *parts = CLOCK.split(" ".join(text.split()))
+    for first, last, items in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
         for time in range(int(first), int(last or first) + 1):
-            yield time, _items(items)
+            yield time, items
 
 
-def _items(text: str) -> list[tuple[bool, Fact, int | None]]:
-    return [
-        (bool(sign), fact_of(fact), int(time) if time else None)
-        for sign, fact, time in ITEM.findall(text)
-    ]
+def events(known: int, text: str) -> Iterator[Event]:
+    for sign, fact, time, stream in ITEM.findall(text):
+        on = NamedNode(EX + stream) if stream else None
+        yield Event(known, fact_of(fact), int(time or known), on, bool(sign))
 
 
-def fact_of(text: str) -> Fact:
-    (fact,) = parse(f"{text} .").facts
-    assert isinstance(fact, Fact)
+def fact_of(text: str) -> Triple | Fact:
+    (fact,) = parse(f"@prefix ex: <{EX}> . {text} .").facts
     return fact
 
 
@@ -246,14 +242,123 @@ EXAMPLES = (
 )
 """The examples of rules: their tables are what is concluded at each time point."""
 
+FURTHER = (
+    Example(
+        "a sum over a window takes each reading once",
+        """total(?s, ?n) :- ?n = sum { ?v, ?t : at ?t reading(?s, ?v) in [2] } .
+           kinds(?n) :- ?n = count { ?v : sometime reading(?s, ?v) in [1] } .""",
+        1,
+        "1: reading(a, 5)  2: reading(a, 5) reading(b, 1)  4: reading(a, 7)",
+        """1: total(a, 5) kinds(1)
+           2: total(a, 10) total(b, 1) kinds(2)
+           3: total(a, 10) total(b, 1) kinds(2)
+           4: total(a, 12) total(b, 1) kinds(1)
+           5: total(a, 7) kinds(1)
+           6: total(a, 7)
+           7:""",
+    ),
+    Example(
+        "triples arrive, and windows of triples are as those of predicates",
+        """hot(?s) :- sometime [?s, ex:temperature, ?v] in [2], ?v > 90 .
+           [?s, ex:was, ?p] :- at ?t [?s, ?p, ?v] in [1], ?p = ex:temperature .
+           last(?s) :- sometime [?s, ex:temperature, ?v] in [1 fact of ex:temperature] .""",
+        1,
+        "1: [ex:oven, ex:temperature, 95]  2: [ex:oven, ex:mood, 3]  3: [ex:sink, ex:temperature, 20]",
+        """1-2: hot(ex:oven) [ex:oven, ex:was, ex:temperature] last(ex:oven)
+           3: hot(ex:oven) [ex:sink, ex:was, ex:temperature] last(ex:sink)
+           4: [ex:sink, ex:was, ex:temperature] last(ex:sink)
+           5: last(ex:sink)""",
+    ),
+    Example(
+        "a window on one stream sees neither other streams nor conclusions",
+        """warm :- sometime a in [1 on ex:kitchen] .
+           any :- sometime a in [1] .
+           at ?t a :- at ?t b in [1] .
+           last(?x) :- sometime c(?x) in [1 fact on ex:kitchen] .""",
+        1,
+        "1: b c(u)~kitchen c(v)~cellar  2: a~cellar  4: a~kitchen",
+        """1: any a last(u)  2-3: any last(u)  4-5: any warm  6:""",
+    ),
+    Example(
+        "a window of facts may count those of one predicate only",
+        "q(?x) :- sometime a(?x) in [1 fact of a] . other :- sometime b in [2 facts of a] .",
+        1,
+        "1: a(u)  2: b  3: b  4: a(v)",
+        "1-3: q(u)  4-5: q(v)",
+    ),
+    Example(
+        "not inside an operator",
+        """gap :- sometime not a in [1] .
+           quiet :- always not a in [1] .
+           missing(?t) :- at ?t not a in [1] .
+           steady :- not sometime not a in [1] .
+           outside(?u) :- at ?t b in [3], ?u = ?t + 1, not at ?u a in [1] .
+           inside(?u) :- at ?t b in [3], ?u = ?t + 1, at ?u not a in [1] .""",
+        1,
+        "1: b  2: a  3: a",
+        """1: gap quiet missing(1) outside(2)
+           2: gap missing(1)
+           3: steady
+           4: gap missing(4) outside(2)
+           5: gap quiet missing(4) missing(5)""",
+    ),
+    Example(
+        "before the first point of its grid a window is empty",
+        """some :- sometime road in [range 4 step 4] .
+           all :- always road in [range 4 step 4] .
+           gap :- sometime not road in [range 4 step 4] .
+           when(?t) :- at ?t a in [range 4 step 4] .
+           closed(?t) :- at ?t a in [range 4 step 4 closed] .""",
+        2,
+        "2: a  4: a  5: a  6: a  8: a",
+        """2-3: gap  4-7: some all when(2) when(4) closed(2) closed(4)
+           8-9: some all when(5) when(6) when(8) closed(4) closed(5) closed(6) closed(8)
+           12: some all closed(8)""",
+        background="road",
+    ),
+    Example(
+        "recursion through time, forward and backward",
+        """at ?u hot :- at ?t hot in [3], ?u = ?t + 1 .
+           at ?t hot :- at ?t fire in [2] .
+           at ?u cold :- at ?t cold in [3], ?u = ?t - 1, ?u >= 2 .
+           at ?t cold :- at ?t ice in [0] .
+           since(?t) :- at ?t cold in [5] .""",
+        1,
+        "2: fire  4: ice",
+        "1:  2: hot  3: hot  4: hot cold since(4) since(3) since(2)  5:",
+    ),
+    Example(
+        "what is pushed and concluded as well is output where it is concluded",
+        "a(?x) :- sometime b(?x) in [1] . at ?u a(v) :- at ?t b(v) in [2], ?u = ?t + 2 .",
+        1,
+        "1: b(v)  2: a(u)  3: a(v)",
+        "1-2: a(v)  3: a(v)  4:",
+    ),
+    Example(
+        "arrivals before the first time point are set aside",
+        "q(?x) :- sometime a(?x) in [3] . last(?x) :- sometime a(?x) in [2 facts] .",
+        5,
+        "5: a(u)  6: a(late)@4",
+        "5-6: q(u) last(u)",
+    ),
+    Example(
+        "durations are counted in ticks",
+        "@tick 500 ms . q :- sometime a in [1 s] . w :- sometime a in [range 1 s step 1 s] .",
+        0,
+        "1: a",
+        "1: q  2-3: q w  4:",
+    ),
+)
+"""More that the definition says: their tables are what is concluded at each time point."""
+
 IS_IN = "isIn(?x, ?z) :- isIn(?x, ?y), isIn(?y, ?z) ."
-POSITIONS = "http://example.org/positions"
-DATA = "1: isIn(a, b)  2: isIn(b, c)  3: isIn(c, d)  4: isIn(a, e) isIn(e, d)"
+DATA = """1: isIn(a, b)~places  2: isIn(b, c)~places  3: isIn(c, d)~places
+          4: isIn(a, e)~places isIn(e, d)~places"""
 
 DECLARED = (
     Example(
         "E16: facts that expire, and what follows from them",
-        f"@stream <{POSITIONS}> in [range 10 step 1] . {IS_IN}",
+        f"@stream ex:places in [range 10 step 1] . {IS_IN}",
         1,
         DATA,
         """1: isIn(a, b)
@@ -265,11 +370,10 @@ DECLARED = (
            12: isIn(c, d) isIn(a, e) isIn(e, d) isIn(a, d)
            13: isIn(a, e) isIn(e, d) isIn(a, d)
            14-15:""",
-        streams=(("isIn", POSITIONS),),
     ),
     Example(
         "E16: with closed bounds all goes one time point later",
-        f"@stream <{POSITIONS}> in [range 10 step 1 closed] . {IS_IN}",
+        f"@stream ex:places in [range 10 step 1 closed] . {IS_IN}",
         1,
         DATA,
         """4-11: isIn(a, b) isIn(b, c) isIn(c, d) isIn(a, e) isIn(e, d) isIn(a, c) isIn(b, d)
@@ -278,13 +382,12 @@ DECLARED = (
            13: isIn(c, d) isIn(a, e) isIn(e, d) isIn(a, d)
            14: isIn(a, e) isIn(e, d) isIn(a, d)
            15-16:""",
-        streams=(("isIn", POSITIONS),),
     ),
     Example(
         "E17: a renewal, and a retraction before the end",
-        f"@stream <{POSITIONS}> in [range 10 step 1] . {IS_IN}",
+        f"@stream ex:places in [range 10 step 1] . {IS_IN}",
         1,
-        f"{DATA}  6: isIn(a, b)  8: -isIn(e, d)@4",
+        f"{DATA}  6: isIn(a, b)~places  8: -isIn(e, d)@4~places",
         """4-7: isIn(a, b) isIn(b, c) isIn(c, d) isIn(a, e) isIn(e, d) isIn(a, c) isIn(b, d)
                 isIn(a, d)
            8-11: isIn(a, b) isIn(b, c) isIn(c, d) isIn(a, e) isIn(a, c) isIn(b, d) isIn(a, d)
@@ -292,22 +395,21 @@ DECLARED = (
            13: isIn(a, b) isIn(a, e)
            14-15: isIn(a, b)
            16:""",
-        streams=(("isIn", POSITIONS),),
     ),
     Example(
         "E18: two streams with windows of their own",
-        """@stream <http://example.org/pos> in [range 3 step 1] .
-           @stream <http://example.org/jams> in [range 6 step 2] .
+        """@stream ex:positions in [range 3 step 1] .
+           @stream ex:jams in [range 6 step 2] .
            alert(?x, ?z) :- pos(?x, ?y), jam(?y, ?z) .""",
         1,
-        "1: pos(u, r)  3: jam(r, hi)  4: jam(r, lo)  5: pos(u, r)  8: pos(v, r)",
+        """1: pos(u, r)~positions  3: jam(r, hi)~jams  4: jam(r, lo)~jams  5: pos(u, r)~positions
+           8: pos(v, r)~positions""",
         """1-3: pos(u, r)
            4: jam(r, hi) jam(r, lo)
            5-7: jam(r, hi) jam(r, lo) pos(u, r) alert(u, hi) alert(u, lo)
            8-9: jam(r, hi) jam(r, lo) pos(v, r) alert(v, hi) alert(v, lo)
            10: pos(v, r)
            11-12:""",
-        streams=(("pos", "http://example.org/pos"), ("jam", "http://example.org/jams")),
     ),
 )
 """The examples of declared streams: their tables are all that holds at each time point."""
