@@ -34,7 +34,7 @@ def test_what_holds_is_what_the_table_says(example: Example) -> None:
 
 @pytest.mark.parametrize("example", [*EXAMPLES, *FURTHER, *DECLARED], **by_name)
 def test_the_deltas_of_all_ticks_add_up_to_what_holds(example: Example) -> None:
-    held: set[Triple | lf.Fact] = set()
+    held: set[Triple | lf.Fact] = set(_reasoner(example).facts())
     for now, reasoner, deltas in _played(example):
         for delta in deltas:
             assert held.isdisjoint(delta.added), f"at {now}"
@@ -97,7 +97,8 @@ def test_e19_a_window_moves_with_its_grid(window: str, table: dict[int, str]) ->
 
 def _played(example: Example) -> Iterator[tuple[int, lf.Reasoner, list[lf.Delta]]]:
     """The reasoner at every time point, with the deltas since the one before."""
-    reasoner, deltas = _started(example)
+    reasoner = _reasoner(example)
+    deltas = [reasoner.add(example.told())]
     happened = example.events()
     for now in range(example.start, max(example.table()) + 1):
         deltas += [_tell(reasoner, event) for event in happened if event.known == now]
@@ -107,12 +108,11 @@ def _played(example: Example) -> Iterator[tuple[int, lf.Reasoner, list[lf.Delta]
         deltas = []
 
 
-def _started(example: Example) -> tuple[lf.Reasoner, list[lf.Delta]]:
+def _reasoner(example: Example) -> lf.Reasoner:
     with warnings.catch_warnings():
         # Some of the examples are there to show what a warning warns of.
         warnings.simplefilter("ignore")
-        reasoner = lf.Reasoner(f"@prefix ex: <{EX}> . {example.rules}", start=example.start)
-        return reasoner, [reasoner.add(example.told())]
+        return lf.Reasoner(f"@prefix ex: <{EX}> . {example.rules}", start=example.start)
 
 
 def _tell(reasoner: lf.Reasoner, event: Event) -> lf.Delta:
@@ -125,7 +125,7 @@ def _named(name: str) -> Example:
 
 
 def _after(example: Example, time: int) -> lf.Reasoner:
-    reasoner, _ = _started(example)
+    reasoner = _reasoner(example)
     for event in example.events():
         _tell(reasoner, event)
     reasoner.advance(time)
