@@ -33,7 +33,7 @@ from livefacts.plan.explain import explained
 from livefacts.plan.normalize import VIOLATION, violation_variables
 from livefacts.plan.operators import Plan
 from livefacts.plan.timing import Timing, lowered
-from livefacts.rules.program import Program, Rule
+from livefacts.rules.program import NO_PROGRAM, Program, Rule
 from livefacts.rules.restratifying import Restratifier
 from livefacts.rules.safety import check
 from livefacts.service.arguments import as_statement, as_statements
@@ -116,7 +116,7 @@ class Reasoner:
         self._seq = 0
         self._shown = 0
         program = rulefile.open_rules(rules)
-        if program.rules or program.facts:
+        if program != NO_PROGRAM:
             self.add_rules(program)
             self._seq = 0
 
@@ -340,7 +340,7 @@ class Reasoner:
         The old one comes back unless all goes well.
         """
         plan, timing = None, self._streams.timeline.timing
-        if program.rules is not self._program.rules and program.rules != self._program.rules:
+        if not program.has_rules_of(self._program):
             checking, planning = self._restratifiers
             strata = check(program, self._program, checking)
             low = lowered(program, self._tick, strata)
@@ -375,9 +375,7 @@ class Reasoner:
 
     def _timed(self, change: Change, timing: Timing, keep: bool) -> AbstractContextManager[Change]:
         """The change with what it means for facts of streams and windows, where there are any."""
-        if self.now is not None:
-            change = self._streams.hold(change)
-        if timing is self._streams.timeline.timing and not timing.background:
+        if self.now is None and timing is self._streams.timeline.timing and not timing.background:
             return nullcontext(change)
         return self._streams.under(change, timing, keep)
 
@@ -421,7 +419,7 @@ class Reasoner:
         """Move time on; each time point at which something changes, with its delta."""
         last = time_point(to, self._program.tick or self._tick)
         for point, delta in self._streams.ticks(last):
-            if delta or delta.violations or delta.resolved or point == last:
+            if delta or delta.violations or delta.resolved:
                 yield point, delta
 
     def _moved(self, change: Change) -> Delta:

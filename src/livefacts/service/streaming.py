@@ -121,6 +121,7 @@ class Streams:
         timeline = self.timeline
         before = timeline.timing, timeline.is_dense
         mirrored, unmirrored = self._mirrored(change, timing)
+        change = self._holding(change)
         is_dense = timeline.is_dense or (timing.binds_times and bool(mirrored))
         moved = self.change(timeline.under(timing, is_dense))
         try:
@@ -141,7 +142,7 @@ class Streams:
         """What becomes and ceases to be background of the predicates that windows look at."""
         before = self.timeline.timing.background
         told = [change.facts, change.others]
-        untold = [change.untold, self._ended(change.unnamed)]
+        untold = [change.untold, self._unmarked(change.unnamed)]
         new, old = timing.background - before, before - timing.background
         present = [self._background()] if new or old else []
         came = [
@@ -175,7 +176,17 @@ class Streams:
             facts[shape] = without(facts[shape], only_held)
         return facts
 
-    def hold(self, change: Change) -> Change:
+    def _unmarked(self, unnamed: Facts) -> Facts:
+        """Those of the facts that no named graph tells any more which the default graph does not."""
+        store = self._engine.store
+        found = {}
+        for shape, ids in unnamed.items():
+            relation = store.relation(shape)
+            flags = store.flags(relation)[store.find(relation, ids)]
+            found[shape] = ids[flags & IN_DEFAULT == 0]
+        return found
+
+    def _holding(self, change: Change) -> Change:
         """A change of background that leaves what streams hold as it is."""
         untold, unmarked = dict(change.untold), dict(change.unmarked)
         for shape, ids in change.untold.items():
