@@ -26,12 +26,10 @@ class Timeline:
     arrivals: dict[tuple[Statement, int, NamedNode | None], int] = field(default_factory=dict)
     background: set[Statement] = field(default_factory=set)
     _pushes: int = 0
-    _least: int | None = None
 
     def push(self, fact: Statement, at: int, stream: NamedNode | None = None) -> None:
         """An arrival; one that is known already keeps its place in the order."""
         self._pushes += 1
-        self._least = at if self._least is None else min(at, self._least)
         self.arrivals.setdefault((fact, at, stream), self._pushes)
 
     def retract(self, fact: Statement, at: int, stream: NamedNode | None = None) -> None:
@@ -46,7 +44,7 @@ class Timeline:
     def begin(self, time: int) -> int:
         """The first time point, settled by the first advance if nobody gave it before."""
         if self.first is None:
-            self.first = time if self._least is None else self._least
+            self.first = min([time, *(at for _, at, _ in self.arrivals)])
         return self.first
 
     def known(self) -> list[Arrival]:

@@ -144,8 +144,8 @@ def differences(journey: Journey) -> Iterator[str]:
             yield from (f"act {number}, {act}: {one}" for one in found)
             if found:
                 return
-    except Exception:
-        yield f"failed\n{traceback.format_exc()}"
+    except Exception as error:
+        yield f"{type(error).__name__}\n{traceback.format_exc()}"
 
 
 def report(journey: Journey) -> str:
@@ -155,11 +155,15 @@ def report(journey: Journey) -> str:
 
 
 def _differs_alike(journey: Journey) -> Any:
-    """Whether a smaller journey differs in the same way: by failing, or by its answers."""
-    fails = next(differences(journey)).startswith("failed")
+    """Whether a smaller journey differs in the same way: by its answers, or by the same error."""
+    kind = _kind(next(differences(journey)))
 
     def differs(other: Journey) -> bool:
         first = next(differences(other), None)
-        return first is not None and first.startswith("failed") == fails
+        return first is not None and _kind(first) == kind
 
     return differs
+
+
+def _kind(difference: str) -> str:
+    return difference.split(maxsplit=1)[0]
