@@ -46,7 +46,7 @@ from livefacts.service.profiling import Profile, profile_of
 from livefacts.service.progress import ProgressBar
 from livefacts.service.queryview import QueryView
 from livefacts.service.reading import FactReader, FactView
-from livefacts.service.streaming import Streams, merged
+from livefacts.service.streaming import Streams
 from livefacts.service.timeline import NO_STREAM
 from livefacts.service.withdrawal import Withdrawal
 from livefacts.store.compiled import announce_compilation
@@ -404,11 +404,11 @@ class Reasoner:
 
     def _arrivals(
         self, facts: Any, at: Any, stream: str | NamedNode | None
-    ) -> tuple[Facts, int, int]:
+    ) -> tuple[list[Facts], int, int]:
         iri = NamedNode(stream) if isinstance(stream, str) else stream
         name = int(self._dictionary.encode_one(NO_STREAM if iri is None else iri))
         point = time_point(at, self._program.tick or self._tick)
-        return self._facts(facts).facts(), point, name
+        return self._facts(facts).in_order(), point, name
 
     def advance(self, to: Any) -> Delta:
         """Move time on; the net change of all time points up to this one."""
@@ -443,7 +443,7 @@ class Reasoner:
     def _summed(self, deltas: Sequence[Delta]) -> Delta:
         self._seq -= 1
         try:
-            return self._delta_of(merged([delta.ids for delta in deltas]))
+            return self._delta_of(self._streams.net([delta.ids for delta in deltas]))
         finally:
             self._seq += 1
 
