@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from pyoxigraph import BlankNode, NamedNode, Triple
 from tests.oracle import values
@@ -179,6 +180,7 @@ def ground(atom: Atom, binding: Binding) -> Row:
     return name, tuple(_value(slot, binding) for slot in slots)  # type: ignore[misc]
 
 
+@lru_cache(maxsize=10_000)
 def outside_braces(rule: Rule) -> dict[int, set[Variable]]:
     """For each aggregate of the body, by its place, the variables that stand outside it."""
     heads = [part for part in (rule.head, rule.at) if part is not None]

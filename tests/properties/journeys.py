@@ -201,18 +201,36 @@ class Traveller:
 
     def surprises(self) -> Iterator[Act]:
         """Facts that come late or ahead of time, and arrivals that are taken back."""
-        if self.stock and self.chance(0.3):
-            some = self.pick.choice(self.stock)
-            by = self.pick.choice((-4, -3, -2, -2, -1, -1, 0, 2, 3, 4))
-            self.pushed.append((some, self.now + by))
-            yield Act(PUSH, (some.fact,), self.now + by, some.stream)
-        recent = [(each, time) for each, time in self.pushed if time > self.now - 5]
-        if recent and self.chance(0.3):
-            each, time = self.pick.choice(recent)
-            stream = each.stream if self.chance(0.95) else None
-            yield Act(RETRACT, (each.fact,), time, stream)
+        if self.stock and self.chance(0.4):
+            yield from self.untimely(self.rare())
+        if self.chance(0.3):
+            yield from self.regret()
         if self.chance(0.12):
             yield from self.tell()
+
+    def rare(self) -> Stocked:
+        """One of the stock, rather one that does not arrive all the time."""
+        return self.pick.choices(self.stock, [1 - each.share for each in self.stock])[0]
+
+    def untimely(self, some: Stocked) -> Iterator[Act]:
+        known = {time for each, time in self.pushed if each is some}
+        by = self.pick.choice((-4, -3, -2, -1, -1, 0, 0, 2, 3))
+        for time in (self.now + by, self.now + by + 1)[: self.pick.choice((1, 1, 2))]:
+            if time not in known or self.chance(0.2):
+                self.pushed.append((some, time))
+                yield Act(PUSH, (some.fact,), time, some.stream)
+
+    def regret(self) -> Iterator[Act]:
+        """An arrival is taken back, or all recent ones of a fact; now and then on a wrong stream."""
+        recent = [(each, time) for each, time in self.pushed if time > self.now - 4]
+        if not recent:
+            return
+        some, chosen = self.pick.choice(recent)
+        every = self.chance(0.4)
+        stream = some.stream if self.chance(0.95) else None
+        for time in sorted({t for each, t in recent if each is some and (every or t == chosen)}):
+            self.pushed = [pair for pair in self.pushed if pair != (some, time)]
+            yield Act(RETRACT, (some.fact,), time, stream)
 
     def tell(self) -> Iterator[Act]:
         """A background fact that comes or goes; it may arrive as well."""

@@ -42,10 +42,14 @@ class Pair:
             warnings.simplefilter("ignore")
             self.reasoner = lf.Reasoner(journey.program, start=journey.start)
         self.now: int | None = None
+        self._models: dict[int, Model] = {}
         self.held: Seen = set(self.reasoner.facts())
 
     def model(self, time: int) -> Model:
-        return self.oracle.model(self.program, time)
+        """What holds at a time point; what arrives later makes no difference there."""
+        if time not in self._models:
+            self._models[time] = self.oracle.model(self.program, time)
+        return self._models[time]
 
     def follow(self, act: Act) -> Iterator[str]:
         """Do it on both sides, and say what differs."""
@@ -53,6 +57,8 @@ class Pair:
             yield from self._move(act)
         else:
             delta = self._tell(act)
+            if self.now is None or act.kind in (ADD, REMOVE) or act.at <= self.now:
+                self._models.clear()
             if self.now is None:
                 self._take(delta)
             else:
@@ -79,6 +85,7 @@ class Pair:
 
     def _move(self, act: Act) -> Iterator[str]:
         first = self.oracle.begin(act.at) if self.now is None else self.now + 1
+        self._models.clear()
         before, self.now = self.held, act.at
         if act.kind == ADVANCE:
             yield from self._changed(self.reasoner.advance(act.at), self.model(act.at))
