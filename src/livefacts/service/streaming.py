@@ -101,10 +101,9 @@ class Streams:
         """The net of several changes; a conclusion among it is one that is not told in the end."""
         if len(deltas) == 1:
             return deltas[0]
-        net = _merged(deltas)
-        for shape, ids in net.added.items():
-            net.derived[shape] = self._flags(shape, ids) & ASSERTED == 0
-        return net
+        added, removed = _merged(deltas)
+        derived = {s: self._flags(s, ids) & ASSERTED == 0 for s, ids in added.items()}
+        return IdDelta(added, removed, derived)
 
     def _flags(self, shape: int, ids: Ids) -> Ids:
         """The flags of facts that are stored."""
@@ -218,7 +217,7 @@ def _united(parts: Iterable[Facts]) -> Facts:
     return {s: ids[0] if len(ids) == 1 else np.concatenate(ids) for s, ids in found.items()}
 
 
-def _merged(deltas: list[IdDelta]) -> IdDelta:
+def _merged(deltas: list[IdDelta]) -> tuple[Facts, Facts]:
     """What several changes, one after the other, added and removed in the end."""
     net: dict[tuple[int, bytes], int] = {}
     for delta in deltas:
@@ -226,7 +225,7 @@ def _merged(deltas: list[IdDelta]) -> IdDelta:
             for shape, ids in facts.items():
                 for row in row_bytes(ids):
                     net[shape, row] = net.get((shape, row), 0) + sign
-    return IdDelta(_chosen(net, 1), _chosen(net, -1))
+    return _chosen(net, 1), _chosen(net, -1)
 
 
 def _chosen(net: dict[tuple[int, bytes], int], sign: int) -> dict[int, Ids]:
