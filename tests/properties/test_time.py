@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from tests.oracle.timeline import Timeline
+from tests.properties.as_triples import facts, retold
 from tests.properties.cases import shrink
-from tests.properties.journeys import Journey, draw_journey, smaller
+from tests.properties.journeys import Journey, Statement, draw_journey, smaller
 from tests.properties.travelling import differences, report
-from tests.properties.travels import shares
+from tests.properties.travels import shares, told
 
-JOURNEYS, CHUNKS = 520, 20
+JOURNEYS, CHUNKS = 500, 20
+RETOLD = 40
 
 LEAST = {
     "recursion": 0.3,
@@ -56,6 +59,25 @@ def test_what_holds_at_every_time_point_is_what_the_oracle_computes(chunk: int) 
         journey = draw_journey(seed)
         if next(differences(journey), None):
             pytest.fail(report(journey), pytrace=False)
+
+
+@pytest.mark.parametrize("chunk", range(4))
+def test_windows_over_triples_are_windows_over_predicates(chunk: int) -> None:
+    for seed in range(10_000 + chunk, 10_000 + RETOLD, 4):
+        journey = draw_journey(seed)
+        triples = retold(journey)
+        end = max(act.at for act in journey.acts)
+        ours, theirs = (_at_the_end(each, end) for each in (journey, triples))
+        assert facts(ours) == theirs, str(journey)
+        if next(differences(triples), None):
+            pytest.fail(report(triples), pytrace=False)
+
+
+def _at_the_end(journey: Journey, now: int) -> set[Statement]:
+    timeline = Timeline()
+    for act in journey.acts:
+        told(timeline, act)
+    return timeline.model(journey.program, now).facts
 
 
 @pytest.fixture(scope="module")
