@@ -1,7 +1,7 @@
 """Random programs for as long as you like: `python tests/fuzz.py --minutes 10 --seed 1000`.
 
-Cases, to which facts and rules are added in a few steps, and histories, in which they come
-and go, take turns.  Every one that differs from the oracle is made smaller and printed; the
+Cases, to which facts and rules are added in a few steps, histories, in which they come and go,
+and journeys through time take turns.  Every one that differs from the oracle is made smaller and printed; the
 exit code is 1 if there was one.
 """
 
@@ -14,8 +14,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-CASES, HISTORIES = "cases", "histories"
+CASES, HISTORIES, JOURNEYS = "cases", "histories", "journeys"
 CASES_PER_HISTORY = 8
+CASES_PER_JOURNEY = 4
 WAYS = ("counting-dred", "counting-dred", "dred", "recompute", "counting")
 
 
@@ -40,11 +41,12 @@ def main() -> int:
 
 
 def _chosen(options: argparse.Namespace, seed: int) -> list[Callable[..., str]]:
-    """What to try with this seed: a case always, and now and then a history."""
-    chosen = [] if options.only == HISTORIES else [_case]
-    if options.only == HISTORIES or (options.only != CASES and seed % CASES_PER_HISTORY == 0):
-        chosen.append(_history)
-    return chosen
+    """What to try with this seed: a case always, now and then a history and a journey."""
+    turns = {_case: (CASES, 1), _history: (HISTORIES, CASES_PER_HISTORY)}
+    turns[_journey] = (JOURNEYS, CASES_PER_JOURNEY)
+    if options.only:
+        return [try_one for try_one, (kind, _) in turns.items() if kind == options.only]
+    return [try_one for try_one, (_, every) in turns.items() if seed % every == 0]
 
 
 def _case(seed: int, options: argparse.Namespace) -> str:
@@ -76,13 +78,26 @@ def _history(seed: int, options: argparse.Namespace) -> str:
     return f"{found}\n{way}\n{history}" if options.as_they_are else report(history, way)
 
 
+def _journey(seed: int, options: argparse.Namespace) -> str:
+    from tests.properties.journeys import draw_journey
+    from tests.properties.travelling import differences, report
+
+    journey = draw_journey(seed)
+    found = next(differences(journey), "")
+    if not found:
+        return ""
+    return f"{found}\n{journey}" if options.as_they_are else report(journey)
+
+
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--minutes", type=float, default=5.0, help="stop after this long")
     parser.add_argument("--seed", type=int, default=1_000_000, help="the first seed")
     parser.add_argument("--cases", type=int, default=10**9, help="stop after so many programs")
     parser.add_argument("--steps", type=int, default=50, help="changes in a history")
-    parser.add_argument("--only", choices=(CASES, HISTORIES), help="one kind instead of both")
+    parser.add_argument(
+        "--only", choices=(CASES, HISTORIES, JOURNEYS), help="one kind instead of all"
+    )
     parser.add_argument("--stop-after", type=int, default=5, help="stop after so many failures")
     parser.add_argument("--as-they-are", action="store_true", help="do not make cases smaller")
     return parser.parse_args()

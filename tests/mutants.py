@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-CASES, HISTORIES = 1000, 200
+CASES, HISTORIES, JOURNEYS = 1000, 200, 500
 SECONDS = 600
 CAUGHT, MISSED, STALE, BROKEN = "caught", "missed", "stale", "broken"
 
@@ -456,16 +456,147 @@ CHANGES = (
 )
 """Bugs that only removals and rule changes show."""
 
+TIMES = (
+    Mutant(
+        "a window is a time point short",
+        "return max(first, now - span.range), now",
+        "return max(first, now - span.range + 1), now",
+    ),
+    Mutant(
+        "a window reaches back before the first time point",
+        "return max(first, now - span.range), now",
+        "return now - span.range, now",
+    ),
+    Mutant(
+        "a window that moves in steps is closed at both ends",
+        "point - span.range + (not span.window.closed)",
+        "point - span.range",
+    ),
+    Mutant(
+        "a stream's window is a time point short",
+        "return point - span.range - span.window.closed + 1, point",
+        "return point - span.range - span.window.closed + 2, point",
+    ),
+    Mutant(
+        "a late fact waits for the next tick",
+        "if not new or not self._is_past(time):",
+        "if True:",
+    ),
+    Mutant(
+        "what is taken back late stays",
+        "if not gone or not self._is_past(time):",
+        "if True:",
+    ),
+    Mutant(
+        "a fact that is renewed in its window ends with its first arrival",
+        "reasons[row] = count + 1",
+        "reasons[row] = 1",
+    ),
+    Mutant(
+        "facts of one time point leave a window by count in the wrong order",
+        "for row in reversed(self._chosen(chunk)):",
+        "for row in self._chosen(chunk):",
+    ),
+    Mutant(
+        "facts of one push are not in their order",
+        "if len(facts) < 2:\n            return [facts]",
+        "if True:\n            return [facts]",
+    ),
+    Mutant(
+        "a window by count does not come back to older facts",
+        "if self._points and first < self._interval[0]:",
+        "if False:",
+    ),
+    Mutant(
+        "the tick after an arrival is passed over",
+        "if self.is_dense or self.timing.is_generating or self.arrivals.has(self.now):",
+        "if self.is_dense or self.timing.is_generating:",
+    ),
+    Mutant(
+        "what a window lets go is seen a tick late",
+        "yield time + span.range + 1",
+        "yield time + span.range + 2",
+    ),
+    Mutant(
+        "arrivals are forgotten a time point early",
+        "self.arrivals.forget_before(self.now - self.timing.retention)",
+        "self.arrivals.forget_before(self.now - self.timing.retention + 1)",
+    ),
+    Mutant(
+        "a window that moves in steps forgets between its steps",
+        "return self.range + self.step - (1 if closed else 2)",
+        "return self.range - (0 if closed else 1)",
+    ),
+    Mutant(
+        "background that ends stays in windows",
+        "untold = [change.untold, self._unmarked(change.unnamed)]",
+        "untold = [self._unmarked(change.unnamed)]",
+    ),
+    Mutant(
+        "what a stream lets go is no longer background",
+        "stays = self._flags(shape, ids) & IN_DEFAULT != 0",
+        "stays = self._flags(shape, ids) < 0",
+    ),
+    Mutant(
+        "the net of many ticks is that of the last",
+        "net[shape, row] = net.get((shape, row), 0) + sign",
+        "net[shape, row] = sign",
+    ),
+    Mutant(
+        "not inside an operator is taken for not before it",
+        "operator = ALWAYS if operator == SOMETIME else SOMETIME",
+        "pass",
+    ),
+    Mutant(
+        "not at a time not does not hold outside the window",
+        "yield (Negation(self._points(span, time), formula.place),)",
+        "pass",
+    ),
+    Mutant(
+        "what is concluded for a time point does not hold then",
+        "self._hold_when_meant(head)",
+        "pass",
+    ),
+    Mutant(
+        "always does without background",
+        'self._add(head, [(background, self._open(span))], "background")',
+        "pass",
+    ),
+    Mutant(
+        "a window on one stream looks at all of them",
+        "yield _with(ARRIVED, atom, TIME, span.window.stream or STREAM), points",
+        "yield _with(ARRIVED, atom, TIME, STREAM), points",
+    ),
+    Mutant(
+        "facts that a stream holds count as concluded now",
+        "if not self.program.streams:\n            return atom",
+        "if True:\n            return atom",
+    ),
+    Mutant(
+        "always in recursion steps over gaps",
+        "if after == point + 1",
+        "if True",
+    ),
+    Mutant(
+        "time points of late facts are in no window",
+        "if first <= time <= last and not self._is_dense:",
+        "if False:",
+    ),
+)
+"""Bugs that only time shows."""
+
 
 def main() -> int:
     options = _options()
-    chosen = [m for m in (*MUTANTS, *CHANGES) if options.only in m.bug][options.skip :]
+    chosen = [m for m in (*MUTANTS, *CHANGES, *TIMES) if options.only in m.bug][options.skip :]
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "src"
         shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
         verdict, reason = _verdict(source, CASES, "")
         if verdict == MISSED:
             verdict, reason = _verdict(source, HISTORIES, "histories")
+        if verdict == MISSED:
+            verdict, reason = _verdict(source, JOURNEYS, "journeys")
         if verdict != MISSED:
             print(f"the sources as they are differ from the oracle, mend that first: {reason}")
             return 1
@@ -525,6 +656,8 @@ def _environment(source: Path) -> dict[str, str]:
 
 def _programs_for(mutant: Mutant) -> tuple[int, str]:
     """How many random programs to try, and of which kind."""
+    if mutant in TIMES:
+        return JOURNEYS, "journeys"
     return (HISTORIES, "histories") if mutant in CHANGES else (CASES, "")
 
 

@@ -19,10 +19,14 @@ import pytest
 from pyoxigraph import Literal, Triple
 from tests.conformance.answer_sets import UntranslatableError, clingo_model
 from tests.conformance.entailment import closure_of
+from tests.conformance.timed_answer_sets import clingo_moment, told_and_derived
 from tests.oracle import Row, model, shown
+from tests.oracle.timeline import Timeline
 from tests.properties.cases import Case
+from tests.properties.journeys import draw_journey
 from tests.properties.programs import draw_case
 from tests.properties.themes import schema
+from tests.properties.travels import told
 from tests.properties.vocabulary import IRIS, Vocabulary
 
 import livefacts as lf
@@ -64,6 +68,25 @@ def test_clingo_and_the_reasoner_find_the_same_model(chunk: int) -> None:
             reasoner = lf.Reasoner(rules=case.program())
             reasoner.add(list(case.facts))
             assert set(reasoner.facts()) == {shown(row) for row in answer} - {None}, str(case)
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_clingo_and_the_oracle_of_streams_find_the_same_model(chunk: int) -> None:
+    compared = 0
+    for seed in range(chunk, 120, CHUNKS):
+        journey, timeline = draw_journey(seed), Timeline()
+        for act in journey.acts:
+            told(timeline, act)
+        end = max(act.at for act in journey.acts)
+        for now in range(end - 4, end + 1):
+            try:
+                answer = clingo_moment(journey.program, timeline, now)
+            except UntranslatableError:
+                break
+            compared += 1
+            expected = told_and_derived(journey.program, timeline, now)
+            assert answer == expected, f"at {now}\n{journey}"
+    assert compared >= 30
 
 
 def random_schema(seed: int) -> list[Triple | Fact]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from pyoxigraph import BlankNode, NamedNode, Triple
 from tests.oracle import values
@@ -23,6 +24,7 @@ from livefacts.rules.formula import (
     Negation,
     PredicateAtom,
     Slot,
+    Timed,
     TripleAtom,
     Variable,
     variables_of,
@@ -70,20 +72,20 @@ def instances(rows: Iterable[Row], rules: Iterable[Rule]) -> Iterator[tuple[Rule
     """Each way in which the body of a rule is true in a model."""
     known = Known(rows)
     for rule in rules:
-        for binding in _solutions(rule.body, known, _outside_braces(rule)):
+        for binding in _solutions(rule.body, known, outside_braces(rule)):
             yield rule, binding
 
 
 def conclusion(rule: Rule, binding: Binding) -> Row:
     """The head of an instance."""
     assert rule.head is not None
-    return _ground(rule.head, binding)
+    return ground(rule.head, binding)
 
 
 def premises(rule: Rule, binding: Binding) -> list[Row]:
     """The rows that the atoms of an instance match."""
     atoms = [part for part in rule.body if isinstance(part, TripleAtom | PredicateAtom)]
-    return [_ground(atom, binding) for atom in atoms]
+    return [ground(atom, binding) for atom in atoms]
 
 
 def shown(row: Row) -> Triple | Fact | None:
@@ -127,7 +129,7 @@ def row_of(fact: Triple | Fact) -> Row:
     return fact.name, tuple(fact.arguments)
 
 
-def _pattern(atom: Atom) -> tuple[str, tuple[Slot, ...]]:
+def pattern(atom: Atom) -> tuple[str, tuple[Slot, ...]]:
     return (TRIPLE, atom.slots) if isinstance(atom, TripleAtom) else (atom.name, atom.arguments)
 
 
@@ -154,32 +156,35 @@ def atoms_of(body: Iterable[Formula], negated: bool = False) -> Iterator[tuple[A
                 yield formula, negated
             case Negation(atom):
                 yield atom, True
+            case Timed(atom=atom):
+                yield atom, negated or formula.negated or formula.denied
             case Aggregate():
                 yield from atoms_of(formula.body, True)
 
 
 def overlap(left: Atom, right: Atom) -> bool:
     """Whether one fact could match both, judged place by place."""
-    if _pattern(left)[0] != _pattern(right)[0]:
+    if pattern(left)[0] != pattern(right)[0]:
         return False
-    pairs = zip(_pattern(left)[1], _pattern(right)[1], strict=True)
+    pairs = zip(pattern(left)[1], pattern(right)[1], strict=True)
     return all(isinstance(a, Variable) or isinstance(b, Variable) or a == b for a, b in pairs)
 
 
 def _conclusions(rule: Rule, known: Known) -> Iterator[Row]:
-    for binding in _solutions(rule.body, known, _outside_braces(rule)):
+    for binding in _solutions(rule.body, known, outside_braces(rule)):
         yield conclusion(rule, binding)
 
 
-def _ground(atom: Atom, binding: Binding) -> Row:
-    name, slots = _pattern(atom)
+def ground(atom: Atom, binding: Binding) -> Row:
+    name, slots = pattern(atom)
     return name, tuple(_value(slot, binding) for slot in slots)  # type: ignore[misc]
 
 
-def _outside_braces(rule: Rule) -> dict[int, set[Variable]]:
+@lru_cache(maxsize=10_000)
+def outside_braces(rule: Rule) -> dict[int, set[Variable]]:
     """For each aggregate of the body, by its place, the variables that stand outside it."""
-    head = [] if rule.head is None else [rule.head]
-    parts = [set(variables_of(part)) for part in (*rule.body, *head)]
+    heads = [part for part in (rule.head, rule.at) if part is not None]
+    parts = [set(variables_of(part)) for part in (*rule.body, *heads)]
     return {
         i: set().union(*parts[:i], *parts[i + 1 :])
         for i, formula in enumerate(rule.body)
@@ -194,19 +199,20 @@ def _solutions(
     bindings: list[Binding] = [{}]
     for formula in body:
         if isinstance(formula, TripleAtom | PredicateAtom):
-            bindings = [more for one in bindings for more in _matches(formula, known, one)]
+            bindings = [more for one in bindings for more in matches(formula, known, one)]
     for i, formula in enumerate(body):
         if isinstance(formula, Aggregate):
-            groups = list(_groups(formula, known, outside[i]))
-            bindings = [{**g, **one} for one in bindings for g in groups if _agree(one, g, formula)]
+            inner = _solutions(formula.body, known, {})
+            groups = list(groups_of(formula, inner, outside[i]))
+            bindings = [{**g, **one} for one in bindings for g in groups if agree(one, g, formula)]
     tests = [f for f in body if isinstance(f, Comparison)]
     for one in bindings:
-        if _passes(tests, one) and not any(_is_denied(f, known, one) for f in body):
+        if passes(tests, one) and not any(_is_denied(f, known, one) for f in body):
             yield one
 
 
-def _matches(atom: Atom, known: Known, binding: Binding) -> Iterator[Binding]:
-    name, slots = _pattern(atom)
+def matches(atom: Atom, known: Known, binding: Binding) -> Iterator[Binding]:
+    name, slots = pattern(atom)
     for _, terms in known.candidates(name, slots, binding):
         extended = dict(binding)
         for slot, term in zip(slots, terms, strict=True):
@@ -217,11 +223,16 @@ def _matches(atom: Atom, known: Known, binding: Binding) -> Iterator[Binding]:
             yield extended
 
 
-def _groups(formula: Aggregate, known: Known, outside: set[Variable]) -> Iterator[Binding]:
-    """One binding per group that is not empty and has a value."""
+def groups_of(
+    formula: Aggregate, solutions: Iterable[Binding], outside: set[Variable]
+) -> Iterator[Binding]:
+    """One binding per group that is not empty and has a value.
+
+    `solutions` are those of the braces, `outside` the variables that stand elsewhere in the rule.
+    """
     grouping = sorted(set().union(*map(variables_of, formula.body)) & outside)
     members: dict[tuple[Term, ...], set[tuple[Term, ...]]] = defaultdict(set)
-    for binding in _solutions(formula.body, known, {}):
+    for binding in solutions:
         group = tuple(binding[v] for v in grouping)
         members[group].add(tuple(binding[v] for v in formula.listed))
     for group, tuples in members.items():
@@ -230,7 +241,7 @@ def _groups(formula: Aggregate, known: Known, outside: set[Variable]) -> Iterato
             yield {**dict(zip(grouping, group, strict=True)), formula.result: value}
 
 
-def _agree(one: Binding, group: Binding, formula: Aggregate) -> bool:
+def agree(one: Binding, group: Binding, formula: Aggregate) -> bool:
     """Groups join as terms; a result that something else has bound compares as a value."""
     result = formula.result
     return all(one.get(v, term) == term for v, term in group.items() if v != result) and (
@@ -238,7 +249,7 @@ def _agree(one: Binding, group: Binding, formula: Aggregate) -> bool:
     )
 
 
-def _passes(tests: Iterable[Comparison], binding: Binding) -> bool:
+def passes(tests: Iterable[Comparison], binding: Binding) -> bool:
     """Whether the comparisons hold; an `=` with one unbound variable binds it."""
     waiting = list(tests)
     while waiting:
@@ -274,7 +285,7 @@ def _try(test: Comparison, binding: Binding) -> bool | None:
 def _is_denied(formula: Formula, known: Known, binding: Binding) -> bool:
     if not isinstance(formula, Negation):
         return False
-    return next(_matches(formula.atom, known, binding), None) is not None
+    return next(matches(formula.atom, known, binding), None) is not None
 
 
 def _value(part: Expression, binding: Binding) -> Term | None:

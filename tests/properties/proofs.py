@@ -15,12 +15,12 @@ from tests.oracle.naive import (
     Binding,
     Known,
     Row,
-    _agree,
-    _groups,
-    _outside_braces,
-    _pattern,
     _solutions,
     _value,
+    agree,
+    groups_of,
+    outside_braces,
+    pattern,
 )
 
 from livefacts.model.facts import Fact, Term
@@ -66,7 +66,7 @@ def heights(rules: Sequence[Rule], told: set[Row], known: Known) -> dict[Row, in
         (_instantiated(rule.head, binding), list(_parts(rule, binding, known)))
         for rule in rules
         if rule.head is not None
-        for binding in _solutions(rule.body, known, _outside_braces(rule))
+        for binding in _solutions(rule.body, known, outside_braces(rule))
     ]
     found = dict.fromkeys(told, 0)
     progress = True
@@ -97,7 +97,7 @@ def _parts(rule: Rule, binding: Binding, known: Known) -> Iterator[Part]:
         if isinstance(formula, TripleAtom | PredicateAtom):
             yield _instantiated(formula, binding)
         elif isinstance(formula, Aggregate):
-            grouping = _outside_braces(rule)[number]
+            grouping = outside_braces(rule)[number]
             yield _ways_of_rows(formula, binding, grouping, known)
 
 
@@ -116,7 +116,7 @@ def _ways_of_rows(
 
 
 def _instantiated(atom: Atom, binding: Binding) -> Row:
-    name, slots = _pattern(atom)
+    name, slots = pattern(atom)
     return name, tuple(_value(slot, binding) for slot in slots)  # type: ignore[misc]
 
 
@@ -184,7 +184,7 @@ def _faults_of_premises(
                 if not _is_true(formula, binding):
                     yield f"{formula} is false under {binding}"
             case Aggregate(), Aggregated():
-                outside = _outside_braces(rule)[number]
+                outside = outside_braces(rule)[number]
                 yield from _faults_of_aggregate(formula, premise, binding, outside, known)
             case _:
                 yield f"{premise} stands for {formula}"
@@ -205,7 +205,11 @@ def _faults_of_aggregate(
     known: Known,
 ) -> Iterator[str]:
     others = {v: term for v, term in binding.items() if v != formula.result}
-    groups = [g for g in _groups(formula, known, outside) if _agree(others, g, formula)]
+    groups = [
+        g
+        for g in groups_of(formula, _solutions(formula.body, known, {}), outside)
+        if agree(others, g, formula)
+    ]
     if len(groups) != 1 or groups[0][formula.result] != premise.value:
         yield f"{formula.function} is {groups}, not {premise.value}"
     wanted = set(_tuples(formula, binding, outside, known))
@@ -268,7 +272,7 @@ def _faults_of_repair(attempt: Attempt, fact: Triple | Fact, known: Known) -> It
     assert attempt.rule.head is not None
     heads = {
         _instantiated(attempt.rule.head, binding)
-        for binding in _solutions(attempt.rule.body, repaired, _outside_braces(attempt.rule))
+        for binding in _solutions(attempt.rule.body, repaired, outside_braces(attempt.rule))
     }
     if row_of(fact) not in heads:
         yield f"{attempt.rule.id} does not conclude {fact} with {atoms}"

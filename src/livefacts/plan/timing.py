@@ -22,11 +22,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 from pyoxigraph import NamedNode
 
 from livefacts.errors import InputError, RuleError
 from livefacts.model.durations import Duration
+from livefacts.plan.normalize import VIOLATION, violation_variables
 from livefacts.rules.formula import (
     ALWAYS,
     AT,
@@ -40,7 +42,7 @@ from livefacts.rules.formula import (
     Timed,
     TripleAtom,
     Variable,
-    filled,
+    variables_of,
 )
 from livefacts.rules.program import Program, Rule
 from livefacts.rules.strata import Strata, pattern_of, stratify
@@ -48,6 +50,7 @@ from livefacts.rules.windows import FactWindow, SteppedWindow, TimeWindow, Windo
 
 NOW = "_now:"
 ARRIVED, MEANT, BACKGROUND = "_arrived:", "_at:", "_background:"
+CONCLUDED = "_concluded:"
 POINTS, SIZE, OPEN = "_in:", "_size:", "_open:"
 FIRST, NEXT, LAST_POINT = "_first:", "_next:", "_last:"
 RECENT = "_recent:"
@@ -175,7 +178,7 @@ class _Lowering:
 
     def all(self) -> Lowered:
         for rule in self.program.rules:
-            self.rules.append(self._rule(rule))
+            self.rules.extend(list(self._rules(rule)))
         held = tuple((iri, self._span(window)) for iri, window in self.program.streams)
         timing = Timing(
             frozenset(self.spans.values()),
@@ -190,16 +193,23 @@ class _Lowering:
         )
         return Lowered(tuple(self.rules), timing)
 
-    def _rule(self, rule: Rule) -> Rule:
+    def _rules(self, rule: Rule) -> Iterator[Rule]:
+        """A rule without timed formulas: once for each of the ways to make its body true."""
         if rule.at is None and not any(True for _ in timed_parts(rule.body)):
-            return rule
-        body = tuple(part for f in rule.body for part in self._parts(f, rule))
-        if rule.at is None:
-            return replace(rule, body=body)
-        assert rule.head is not None
-        self._hold_when_meant(rule.head)
-        self.is_generating |= not _is_guarded(rule)
-        return replace(rule, head=_with(MEANT, rule.head, rule.at), body=body, at=None)
+            yield rule
+            return
+        head = rule.head
+        if rule.at is not None:
+            assert head is not None
+            self._hold_when_meant(head)
+            self.is_generating |= not _is_guarded(rule)
+            head = _with(MEANT, head, rule.at)
+        for number, body in enumerate(self._bodies(rule.body, rule)):
+            if not number:
+                yield replace(rule, head=head, body=body, at=None)
+                continue
+            also = head or PredicateAtom(VIOLATION + rule.id, violation_variables(rule))
+            yield replace(rule, head=also, body=body, at=None, id=f"{rule.id}~{number}")
 
     def _hold_when_meant(self, head: Atom) -> None:
         """What is concluded for a time point holds when that point is now."""
@@ -212,15 +222,39 @@ class _Lowering:
 
     # formulas
 
-    def _parts(self, formula: Formula, rule: Rule) -> Iterator[Formula]:
+    def _bodies(self, body: Iterable[Formula], rule: Rule) -> Iterator[tuple[Formula, ...]]:
+        """The body without timed formulas, in each of the ways to make it true."""
+        for ways in product(*(list(self._ways(formula, rule)) for formula in body)):
+            yield tuple(part for way in ways for part in way)
+
+    def _ways(self, formula: Formula, rule: Rule) -> Iterator[tuple[Formula, ...]]:
         match formula:
+            case Timed(operator="at", time=time, negated=True, denied=True):
+                # The atom holds then, or the time is outside the window.
+                assert time is not None
+                span = self._span(self._window(formula))
+                yield (self._helper(AT, formula, span, rule),)
+                yield (Negation(self._points(span, time), formula.place),)
+                self.is_generating = True
             case Timed():
-                yield from self._timed(formula, rule)
+                yield tuple(self._timed(formula, rule))
             case Aggregate(body=body):
-                inner = tuple(part for f in body for part in self._parts(f, rule))
-                yield formula if inner == body else replace(formula, body=inner)
+                bodies = list(self._bodies(body, rule))
+                yield (replace(formula, body=self._joined(bodies, body, rule)),)
             case _:
-                yield formula
+                yield (formula,)
+
+    def _joined(
+        self, bodies: list[tuple[Formula, ...]], body: Iterable[Formula], rule: Rule
+    ) -> tuple[Formula, ...]:
+        """What stands in braces: one body, or an atom for several."""
+        if len(bodies) == 1:
+            return bodies[0]
+        variables = dict.fromkeys(v for formula in body for v in variables_of(formula))
+        atom = PredicateAtom(f"_braces:{rule.id}:{len(self.made)}", tuple(variables))
+        self.made[atom.name] = atom
+        self._add(atom, bodies)
+        return (atom,)
 
     def _timed(self, formula: Timed, rule: Rule) -> Iterator[Formula]:
         span = self._span(self._window(formula))
@@ -270,7 +304,8 @@ class _Lowering:
             variables = tuple(slot for slot in general.slots if isinstance(slot, Variable))
             self.made[name] = PredicateAtom(name, variables)
             self._define(operator, self.made[name], general, span, formula, is_chain)
-        arguments = slots if operator != AT else (*slots, formula.time)
+        # The time comes first, as in the formula: constraints show variables in the order of the text.
+        arguments = slots if operator != AT else (formula.time, *slots)
         return PredicateAtom(name, arguments, formula.place)  # type: ignore[arg-type]
 
     def _define(
@@ -288,7 +323,7 @@ class _Lowering:
         hits = list(self._hits(atom, span, formula))
         background = self._told(atom)
         if operator == AT:
-            head = replace(head, arguments=(*head.arguments, TIME))
+            head = replace(head, arguments=(TIME, *head.arguments))
             hits.append((background, self._points(span, TIME)))
             self._add(head, hits)
         elif operator == SOMETIME:
@@ -374,31 +409,17 @@ class _Lowering:
         """What rules conclude for now; apart from what declared streams hold, where there are any."""
         if not self.program.streams:
             return atom
-        name = f"_concluded:{_text(wanted)}"
-        variables = tuple(slot for slot in atom.slots if isinstance(slot, Variable))
-        if name not in self.made:
-            self.made[name] = PredicateAtom(name, variables)
-            for rule in self._concluding(wanted):
-                if rule.at is None:
-                    assert rule.head is not None
-                    self._copy(name, atom, rule)
-        return self.made[name]
+        for rule in self._concluding(wanted):
+            if rule.at is None and f"{CONCLUDED}{rule.id}" not in self.made:
+                self._copy(rule)
+        return _with(CONCLUDED, atom)
 
-    def _copy(self, name: str, atom: Atom, rule: Rule) -> None:
+    def _copy(self, rule: Rule) -> None:
         """The conclusions of a rule once more, under a name of their own."""
         assert rule.head is not None
-        slots = zip(atom.slots, rule.head.slots, strict=True)
-        arguments = tuple(mine for asked, mine in slots if isinstance(asked, Variable))
-        body = tuple(part for f in rule.body for part in self._parts(f, rule))
-        fixed = [
-            (asked, mine)
-            for asked, mine in zip(atom.slots, rule.head.slots, strict=True)
-            if not isinstance(asked, Variable) and isinstance(mine, Variable)
-        ]
-        terms = {mine: asked for asked, mine in fixed}
-        head = filled(PredicateAtom(name, arguments), terms)
-        body = tuple(filled(part, terms) for part in body)
-        self.rules.append(Rule(head, body, f"{name}.{rule.id}"))  # type: ignore[arg-type]
+        name = f"{CONCLUDED}{rule.id}"
+        self.made[name] = PredicateAtom(name)
+        self._add(_with(CONCLUDED, rule.head), list(self._bodies(rule.body, rule)), f"{rule.id}.")
 
     def _is_recursive(self, atom: Atom, rule: Rule) -> bool:
         return atom in self.strata.recursive_atoms(rule)

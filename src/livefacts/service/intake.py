@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 
 import numpy as np
@@ -61,6 +62,7 @@ class Intake:
         self._quads: list[Ids] = []
         self._rows: dict[int, list[list[int]]] = {}
         self._arrays: dict[int, list[Ids]] = {}
+        self._statements: list[Statement] = []
         self.program = NO_PROGRAM
         self.prefixes: dict[str, str] = {}
         self.hints: list[str] = []
@@ -130,6 +132,8 @@ class Intake:
 
     def take_statements(self, statements: Iterable[Statement]) -> None:
         """Triples, quads and predicate facts; many of a kind have their terms looked up at once."""
+        statements = list(statements)
+        self._statements += statements
         pieces, others = in_pieces(statements)
         for shape, terms in pieces:
             ids = self.dictionary.encode(terms).reshape(-1, 3 if shape == TRIPLES else shape)
@@ -182,6 +186,18 @@ class Intake:
             if told
         }
 
+    def in_order(self) -> list[dict[int, Ids]]:
+        """Assertions of the default graph as they came, in runs of one shape."""
+        facts = self.facts()
+        if len(facts) < 2:
+            return [facts]
+        runs = []
+        for _, statements in groupby(self._statements, _shape):
+            run = Intake(self.dictionary)
+            run.take_statements(statements)
+            runs.append(run.facts())
+        return runs
+
     def quads(self) -> Ids:
         """Assertions of named graphs."""
         if not self._quads:
@@ -224,6 +240,10 @@ def _terms(statements: list[Triple | Fact]) -> list[Term]:
         else:
             terms += (statement.subject, statement.predicate, statement.object)
     return terms
+
+
+def _shape(statement: Statement) -> int:
+    return 1 + len(statement.arguments) if isinstance(statement, Fact) else TRIPLES
 
 
 def _labels(scope: bytes) -> Callable[[str], BlankNode]:

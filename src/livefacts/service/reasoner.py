@@ -33,7 +33,7 @@ from livefacts.plan import compile_rules
 from livefacts.plan.explain import explained
 from livefacts.plan.operators import Plan
 from livefacts.plan.timing import Timing, lowered
-from livefacts.rules.program import Program, Rule
+from livefacts.rules.program import NO_PROGRAM, Program, Rule
 from livefacts.rules.restratifying import Restratifier
 from livefacts.rules.safety import check
 from livefacts.service.arguments import as_statement, as_statements
@@ -46,7 +46,7 @@ from livefacts.service.profiling import Profile, profile_of
 from livefacts.service.progress import ProgressBar
 from livefacts.service.queryview import QueryView
 from livefacts.service.reading import FactReader, FactView
-from livefacts.service.streaming import Streams, merged
+from livefacts.service.streaming import Streams
 from livefacts.service.timeline import NO_STREAM
 from livefacts.service.violating import violations_in
 from livefacts.service.withdrawal import Withdrawal
@@ -118,7 +118,7 @@ class Reasoner:
         self._seq = 0
         self._shown = 0
         program = rulefile.open_rules(rules)
-        if program.rules or program.facts:
+        if program != NO_PROGRAM:
             self.add_rules(program)
             self._seq = 0
 
@@ -313,7 +313,7 @@ class Reasoner:
         The old one comes back unless all goes well.
         """
         plan, timing = None, self._streams.timeline.timing
-        if program.rules is not self._program.rules and program.rules != self._program.rules:
+        if not program.has_rules_of(self._program):
             checking, planning = self._restratifiers
             strata = check(program, self._program, checking)
             low = lowered(program, self._tick, strata)
@@ -348,9 +348,7 @@ class Reasoner:
 
     def _timed(self, change: Change, timing: Timing, keep: bool) -> AbstractContextManager[Change]:
         """The change with what it means for facts of streams and windows, where there are any."""
-        if self.now is not None:
-            change = self._streams.hold(change)
-        if timing is self._streams.timeline.timing and not timing.background:
+        if self.now is None and timing is self._streams.timeline.timing and not timing.background:
             return nullcontext(change)
         return self._streams.under(change, timing, keep)
 
@@ -379,11 +377,11 @@ class Reasoner:
 
     def _arrivals(
         self, facts: Any, at: Any, stream: str | NamedNode | None
-    ) -> tuple[Facts, int, int]:
+    ) -> tuple[list[Facts], int, int]:
         iri = NamedNode(stream) if isinstance(stream, str) else stream
         name = int(self._dictionary.encode_one(NO_STREAM if iri is None else iri))
         point = time_point(at, self._program.tick or self._tick)
-        return self._facts(facts).facts(), point, name
+        return self._facts(facts).in_order(), point, name
 
     def advance(self, to: Any) -> Delta:
         """Move time on; the net change of all time points up to this one."""
@@ -394,7 +392,7 @@ class Reasoner:
         """Move time on; each time point at which something changes, with its delta."""
         last = time_point(to, self._program.tick or self._tick)
         for point, delta in self._streams.ticks(last):
-            if delta or delta.violations or delta.resolved or point == last:
+            if delta or delta.violations or delta.resolved:
                 yield point, delta
 
     def _moved(self, change: Change) -> Delta:
@@ -418,7 +416,7 @@ class Reasoner:
     def _summed(self, deltas: Sequence[Delta]) -> Delta:
         self._seq -= 1
         try:
-            return self._delta_of(merged([delta.ids for delta in deltas]))
+            return self._delta_of(self._streams.net([delta.ids for delta in deltas]))
         finally:
             self._seq += 1
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from livefacts.engine.contract import Flags, IdDelta, Ids
+from livefacts.engine.contract import IdDelta, Ids
 from livefacts.engine.embedded.engine import Change, EmbeddedEngine, Facts
 from livefacts.errors import InputError
 from livefacts.plan.timing import BACKGROUND, Family, Timing
@@ -24,7 +24,7 @@ from livefacts.service.feeds import Choice, Notes
 from livefacts.service.listening import Listener
 from livefacts.service.timeline import Timeline
 from livefacts.store.graphs import NamedGraphs
-from livefacts.store.layout import IN_DEFAULT
+from livefacts.store.layout import ASSERTED, IN_DEFAULT
 from livefacts.store.rows import TRIPLES
 
 if TYPE_CHECKING:
@@ -57,31 +57,34 @@ class Streams:
 
     # arrivals
 
-    def push(self, facts: Facts, time: int, stream: int) -> Delta:
-        """Facts arrive; at or before now, they count at once."""
-        delta = self._push(facts, time, stream)
-        self.listener.arrived(facts, time, stream)
+    def push(self, runs: list[Facts], time: int, stream: int) -> Delta:
+        """Facts arrive, in this order; at or before now, they count at once."""
+        delta = self._push(runs, time, stream)
+        for run in runs:
+            self.listener.arrived(run, time, stream)
         return delta
 
-    def _push(self, facts: Facts, time: int, stream: int) -> Delta:
+    def _push(self, runs: list[Facts], time: int, stream: int) -> Delta:
         first = self.timeline.first
         if first is not None and time < first:
-            self.timeline.set_aside += sum(map(len, facts.values()))
+            self.timeline.set_aside += sum(len(ids) for run in runs for ids in run.values())
             return self._make(Change())
-        new = self.timeline.arrivals.add(time, stream, facts)
+        arrivals = self.timeline.arrivals
+        new = [chunk for run in runs for chunk in arrivals.add(time, stream, run)]
         if not new or not self._is_past(time):
             return self._make(Change())
-        with self._undone(lambda: self.timeline.arrivals.drop(new)):
+        with self._undone(lambda: arrivals.drop(new)):
             return self._make(self.change(self.timeline.come(new)))
 
-    def retract(self, facts: Facts, time: int, stream: int) -> Delta:
+    def retract(self, runs: list[Facts], time: int, stream: int) -> Delta:
         """Arrivals are taken back, as if they had never been."""
-        delta = self._retract(facts, time, stream)
-        self.listener.retracted(facts, time, stream)
+        delta = self._retract(runs, time, stream)
+        for run in runs:
+            self.listener.retracted(run, time, stream)
         return delta
 
-    def _retract(self, facts: Facts, time: int, stream: int) -> Delta:
-        gone = self.timeline.arrivals.remove(time, stream, facts)
+    def _retract(self, runs: list[Facts], time: int, stream: int) -> Delta:
+        gone = self.timeline.arrivals.remove(time, stream, _united(runs))
         if not gone or not self._is_past(time):
             return self._make(Change())
         with self._undone(lambda: self.timeline.arrivals.put(gone)):
@@ -119,6 +122,21 @@ class Streams:
             self.listener.advanced(point)
             yield point, delta
 
+    def net(self, deltas: list[IdDelta]) -> IdDelta:
+        """The net of several changes; a conclusion among it is one that is not told in the end."""
+        if len(deltas) == 1:
+            return deltas[0]
+        added, removed = _merged(deltas)
+        derived = {s: self._flags(s, ids) & ASSERTED == 0 for s, ids in added.items()}
+        return IdDelta(added, removed, derived)
+
+    def _flags(self, shape: int, ids: Ids) -> Ids:
+        """The flags of facts that are stored."""
+        store = self._engine.store
+        relation = store.relation(shape)
+        flags: Ids = store.flags(relation)[store.find(relation, ids)]
+        return flags
+
     # changes for the engine
 
     def change(self, notes: Notes) -> Change:
@@ -130,9 +148,7 @@ class Streams:
         """Those of the facts that streams let go which are not background, too."""
         ended = {}
         for shape, ids in released.items():
-            relation = self._engine.store.relation(shape)
-            rows = self._engine.store.find(relation, ids)
-            stays = self._engine.store.flags(relation)[rows] & IN_DEFAULT != 0
+            stays = self._flags(shape, ids) & IN_DEFAULT != 0
             if shape == TRIPLES and len(self._graphs):
                 stays |= self._graphs.others(ids, ids[:0])
             ended[shape] = ids[~stays]
@@ -144,6 +160,7 @@ class Streams:
         timeline = self.timeline
         before = timeline.timing, timeline.is_dense
         mirrored, unmirrored = self._mirrored(change, timing)
+        change = self._holding(change)
         is_dense = timeline.is_dense or (timing.binds_times and bool(mirrored))
         moved = self.change(timeline.under(timing, is_dense))
         try:
@@ -164,7 +181,7 @@ class Streams:
         """What becomes and ceases to be background of the predicates that windows look at."""
         before = self.timeline.timing.background
         told = [change.facts, change.others]
-        untold = [change.untold, self._ended(change.unnamed)]
+        untold = [change.untold, self._unmarked(change.unnamed)]
         new, old = timing.background - before, before - timing.background
         present = [self._background()] if new or old else []
         came = [
@@ -198,7 +215,13 @@ class Streams:
             facts[shape] = without(facts[shape], only_held)
         return facts
 
-    def hold(self, change: Change) -> Change:
+    def _unmarked(self, unnamed: Facts) -> Facts:
+        """Those of the facts that no named graph tells any more which the default graph does not."""
+        return {
+            shape: ids[self._flags(shape, ids) & IN_DEFAULT == 0] for shape, ids in unnamed.items()
+        }
+
+    def _holding(self, change: Change) -> Change:
         """A change of background that leaves what streams hold as it is."""
         untold, unmarked = dict(change.untold), dict(change.unmarked)
         for shape, ids in change.untold.items():
@@ -219,21 +242,15 @@ def _united(parts: Iterable[Facts]) -> Facts:
     return {s: ids[0] if len(ids) == 1 else np.concatenate(ids) for s, ids in found.items()}
 
 
-def merged(deltas: list[IdDelta]) -> IdDelta:
-    """The net of several changes, one after the other."""
-    if len(deltas) == 1:
-        return deltas[0]
+def _merged(deltas: list[IdDelta]) -> tuple[Facts, Facts]:
+    """What several changes, one after the other, added and removed in the end."""
     net: dict[tuple[int, bytes], int] = {}
-    concluded: dict[tuple[int, bytes], bool] = {}
     for delta in deltas:
-        for shape, ids in delta.removed.items():
-            for row in row_bytes(ids):
-                net[shape, row] = net.get((shape, row), 0) - 1
-        for shape, ids in delta.added.items():
-            for row, derived in zip(row_bytes(ids), delta.derived[shape].tolist(), strict=True):
-                net[shape, row] = net.get((shape, row), 0) + 1
-                concluded[shape, row] = derived
-    return IdDelta(_chosen(net, 1), _chosen(net, -1), _flags(net, concluded))
+        for sign, facts in ((-1, delta.removed), (1, delta.added)):
+            for shape, ids in facts.items():
+                for row in row_bytes(ids):
+                    net[shape, row] = net.get((shape, row), 0) + sign
+    return _chosen(net, 1), _chosen(net, -1)
 
 
 def _chosen(net: dict[tuple[int, bytes], int], sign: int) -> dict[int, Ids]:
@@ -242,13 +259,3 @@ def _chosen(net: dict[tuple[int, bytes], int], sign: int) -> dict[int, Ids]:
         if count == sign:
             found.setdefault(shape, []).append(row)
     return {shape: row_ids(rows) for shape, rows in found.items()}
-
-
-def _flags(
-    net: dict[tuple[int, bytes], int], concluded: dict[tuple[int, bytes], bool]
-) -> dict[int, Flags]:
-    found: dict[int, list[bool]] = {}
-    for (shape, row), count in net.items():
-        if count == 1:
-            found.setdefault(shape, []).append(concluded[shape, row])
-    return {shape: np.array(flags, np.bool_) for shape, flags in found.items()}

@@ -1,0 +1,266 @@
+"""Random journeys through time: a program, and what is pushed, taken back and told while the
+clock goes on.
+
+A journey has a stock of facts that its rules look for.  Some of them arrive at most time
+points, so that `always` can hold; most arrive now and then.  Facts come in time, late, and
+ahead of time; the clock goes on by one time point or by several.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from pyoxigraph import NamedNode, Triple
+from tests.properties.cases import fewer
+from tests.properties.timed_rules import (
+    ARRIVING,
+    CONCLUDED,
+    NODES,
+    PROPERTIES,
+    STREAMS,
+    VALUES,
+    TimedRuleMaker,
+    fits,
+    reads,
+)
+from tests.properties.timed_themes import THEMES
+from tests.properties.vocabulary import NODE
+
+from livefacts.model.durations import Duration
+from livefacts.model.facts import Fact, Term
+from livefacts.rules.formula import Atom, TripleAtom
+from livefacts.rules.program import Program, Rule
+from livefacts.rules.windows import SteppedWindow
+from livefacts.syntax.rulewriter import write_program
+
+PUSH, RETRACT, ADD, REMOVE, ADVANCE, TICKS = "push", "retract", "add", "remove", "advance", "ticks"
+MOST_FACTS = 6
+Statement = Triple | Fact
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One thing that happens: facts pushed or retracted at a time point, told, or the clock."""
+
+    kind: str
+    facts: tuple[Statement, ...] = ()
+    at: int = 0
+    stream: NamedNode | None = None
+
+    def __str__(self) -> str:
+        if self.kind in (ADVANCE, TICKS):
+            return f"{self.kind} to {self.at}"
+        when = f" at {self.at}" if self.kind in (PUSH, RETRACT) else ""
+        where = f" on {self.stream}" if self.stream else ""
+        return f"{self.kind} {', '.join(map(str, self.facts))}{when}{where}"
+
+
+@dataclass(frozen=True, slots=True)
+class Journey:
+    """A program, its first time point if that is given, and what happens."""
+
+    name: str
+    program: Program
+    acts: tuple[Act, ...]
+    start: int | None = None
+
+    def __str__(self) -> str:
+        acts = "\n".join(map(str, self.acts))
+        return f"# {self.name}, start={self.start}\n{write_program(self.program)}\n{acts}"
+
+
+def draw_journey(seed: int, steps: int = 9) -> Journey:
+    """The journey of a seed."""
+    pick = random.Random(f"journey {seed}")
+    program = draw_program(pick)
+    stock = draw_stock(pick, program.rules)
+    first = pick.choice((0, 0, 1, 1, 2, 5, 100, -3))
+    traveller = Traveller(pick, stock, first)
+    acts = [act for _ in range(steps) for act in traveller.step()]
+    start = first if pick.random() < 0.5 else None
+    return Journey(f"seed {seed}", program, tuple(acts), start)
+
+
+def draw_program(pick: random.Random) -> Program:
+    retained = pick.sample(sorted(ARRIVING | CONCLUDED), 2) if pick.random() < 0.2 else []
+    maker = TimedRuleMaker(pick, retained)
+    rules: list[Rule] = []
+    for theme in pick.sample(THEMES, pick.choice((0, 0, 1, 1))):
+        rules += theme(pick)
+    for _ in range(pick.choice((1, 2, 3, 4))):
+        maker.heads = [rule.head for rule in rules if rule.head is not None]
+        rule = maker.rule()
+        if fits([*rules, rule]):
+            rules.append(rule)
+    lengths = tuple((name, Duration(pick.choice((0, 1, 2, 3)))) for name in retained)
+    program = Program(retained=lengths, streams=_draw_streams(pick))
+    return program.plus(replace(rule, id=f"rule{n}") for n, rule in enumerate(rules, 1))
+
+
+def _draw_streams(pick: random.Random) -> tuple[tuple[NamedNode, SteppedWindow], ...]:
+    """Sometimes a stream whose facts hold in a window."""
+    if pick.random() < 0.75:
+        return ()
+    width, step = pick.choice((1, 2, 3, 5)), pick.choice((1, 1, 2, 3))
+    window = SteppedWindow(Duration(width), Duration(step), closed=pick.random() < 0.3)
+    return ((STREAMS[0], window),)
+
+
+@dataclass(frozen=True, slots=True)
+class Stocked:
+    """A fact of the stock: its stream, and how likely it is at a time point."""
+
+    fact: Statement
+    stream: NamedNode | None
+    share: float
+
+
+def draw_stock(pick: random.Random, rules: Sequence[Rule]) -> list[Stocked]:
+    """A few facts for the atoms that the rules read, most of them with their constants."""
+    nodes = pick.sample(NODES, 2)
+    drawn = [
+        _instance(atom, pick, nodes)
+        for atom in reads(rules)
+        for _ in range(pick.choice((1, 1, 2)))
+        if isinstance(atom, TripleAtom) or atom.name in ARRIVING or pick.random() < 0.15
+    ]
+    facts = [*dict.fromkeys(drawn)]
+    pick.shuffle(facts)
+    streams = (None, None, None, *STREAMS)
+    shares = (0.2, 0.3, 0.4, 0.85)
+    return [Stocked(fact, pick.choice(streams), pick.choice(shares)) for fact in facts[:MOST_FACTS]]
+
+
+def _instance(atom: Atom, pick: random.Random, nodes: Sequence[NamedNode]) -> Statement:
+    if isinstance(atom, TripleAtom):
+        assert isinstance(atom.predicate, NamedNode)
+        sorts = (NODE, PROPERTIES[atom.predicate])
+        subject, object = (_term(sort, pick, nodes) for sort in sorts)
+        return Triple(subject, atom.predicate, object)  # type: ignore[arg-type]
+    sorts = (ARRIVING | CONCLUDED)[atom.name]
+    kept = zip(atom.arguments, sorts, strict=True)
+    return Fact(
+        atom.name,
+        tuple(
+            slot
+            if isinstance(slot, NamedNode) and pick.random() < 0.7
+            else _term(sort, pick, nodes)
+            for slot, sort in kept
+        ),
+    )
+
+
+def _term(sort: str, pick: random.Random, nodes: Sequence[NamedNode]) -> Term:
+    return pick.choice(nodes) if sort == NODE else pick.choice(VALUES)
+
+
+class Traveller:
+    """Draws what happens next, knowing what has happened."""
+
+    def __init__(self, pick: random.Random, stock: Sequence[Stocked], first: int) -> None:
+        self.pick = pick
+        self.stock = list(stock)
+        self.now = first - 1
+        self.first = first
+        self.pushed: list[tuple[Stocked, int]] = []
+        self.background: list[Statement] = []
+
+    def chance(self, share: float) -> bool:
+        return self.pick.random() < share
+
+    def step(self) -> Iterator[Act]:
+        """What is told and pushed, the clock, and sometimes what is known only then."""
+        is_first = self.now < self.first
+        if self.chance(0.5 if is_first else 0.1):
+            yield from self.tell()
+        further = 1 if is_first or self.chance(0.7) else self.pick.choice((2, 3, 5))
+        for time in range(self.now + 1, self.now + further + 1):
+            yield from self.arrive(time)
+        if not is_first:
+            yield from self.surprises()
+        self.now += further
+        yield Act(self.pick.choice((ADVANCE, TICKS)), at=self.now)
+        if self.chance(0.25):
+            yield from self.arrive(self.now, 0.3)
+        if self.chance(0.1):
+            yield from self.surprises()
+
+    def arrive(self, time: int, share: float = 1.0) -> Iterator[Act]:
+        """Those facts of the stock that arrive at this time point, together where they can."""
+        coming = [each for each in self.stock if self.chance(each.share * share)]
+        if self.chance(0.12):
+            coming = []
+        by_stream: dict[NamedNode | None, list[Stocked]] = {}
+        for each in coming:
+            by_stream.setdefault(each.stream, []).append(each)
+        for stream, some in by_stream.items():
+            self.pushed += [(each, time) for each in some]
+            yield Act(PUSH, tuple(each.fact for each in some), time, stream)
+
+    def surprises(self) -> Iterator[Act]:
+        """Facts that come late or ahead of time, and arrivals that are taken back."""
+        if self.stock and self.chance(0.4):
+            yield from self.untimely(self.rare())
+        if self.chance(0.3):
+            yield from self.regret()
+        if self.chance(0.12):
+            yield from self.tell()
+
+    def rare(self) -> Stocked:
+        """One of the stock, rather one that does not arrive all the time."""
+        return self.pick.choices(self.stock, [1 - each.share for each in self.stock])[0]
+
+    def untimely(self, some: Stocked) -> Iterator[Act]:
+        known = {time for each, time in self.pushed if each is some}
+        by = self.pick.choice((-4, -3, -2, -1, -1, 0, 0, 2, 3))
+        for time in (self.now + by, self.now + by + 1)[: self.pick.choice((1, 1, 2))]:
+            if time not in known or self.chance(0.2):
+                self.pushed.append((some, time))
+                yield Act(PUSH, (some.fact,), time, some.stream)
+
+    def regret(self) -> Iterator[Act]:
+        """An arrival is taken back, or all recent ones of a fact; now and then on a wrong stream."""
+        recent = [(each, time) for each, time in self.pushed if time > self.now - 4]
+        if not recent:
+            return
+        some, chosen = self.pick.choice(recent)
+        every = self.chance(0.4)
+        stream = some.stream if self.chance(0.95) else None
+        for time in sorted({t for each, t in recent if each is some and (every or t == chosen)}):
+            self.pushed = [pair for pair in self.pushed if pair != (some, time)]
+            yield Act(RETRACT, (some.fact,), time, stream)
+
+    def tell(self) -> Iterator[Act]:
+        """A background fact that comes or goes; it may arrive as well."""
+        if self.background and self.chance(0.4):
+            fact = self.background.pop(self.pick.randrange(len(self.background)))
+            yield Act(REMOVE, (fact,))
+        elif self.stock:
+            fact = self.pick.choice(self.stock).fact
+            if fact not in self.background:
+                self.background.append(fact)
+            yield Act(ADD, (fact,))
+
+
+def smaller(journey: Journey) -> Iterator[Journey]:
+    """The journeys with an act, a fact, a rule or a part of a body less; large cuts first."""
+    for acts in fewer(journey.acts):
+        yield replace(journey, acts=acts)
+    program = journey.program
+    for rules in fewer(program.rules):
+        yield replace(journey, program=replace(program, rules=rules))
+    for at, act in enumerate(journey.acts):
+        for facts in fewer(act.facts):
+            if facts:
+                less = (*journey.acts[:at], replace(act, facts=facts), *journey.acts[at + 1 :])
+                yield replace(journey, acts=less)
+    for name in ("streams", "retained"):
+        if getattr(program, name):
+            yield replace(journey, program=replace(program, **{name: ()}))
+    for at, rule in enumerate(program.rules):
+        for body in fewer(rule.body):
+            if body:
+                rules = (*program.rules[:at], replace(rule, body=body), *program.rules[at + 1 :])
+                yield replace(journey, program=replace(program, rules=rules))

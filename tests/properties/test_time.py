@@ -1,0 +1,113 @@
+"""Random programs with time, beside the oracle of streams, at every time point."""
+
+from __future__ import annotations
+
+import pytest
+from tests.oracle.timeline import Timeline
+from tests.properties.as_triples import facts, retold
+from tests.properties.cases import shrink
+from tests.properties.journeys import Journey, Statement, draw_journey, smaller
+from tests.properties.travelling import differences, report
+from tests.properties.travels import shares, told
+
+JOURNEYS, CHUNKS = 500, 20
+RETOLD = 40
+
+LEAST = {
+    "recursion": 0.3,
+    "recursion through time": 0.15,
+    "strata: several": 0.15,
+    "negation": 0.1,
+    "not inside": 0.15,
+    "not outside": 0.2,
+    "not both": 0.05,
+    "sometime": 0.6,
+    "always": 0.5,
+    "at": 0.7,
+    "heads with at": 0.5,
+    "heads at a computed time": 0.2,
+    "aggregates over windows": 0.15,
+    "arithmetic": 0.2,
+    "time windows": 0.8,
+    "stepped windows": 0.25,
+    "closed windows": 0.08,
+    "windows of facts": 0.25,
+    "windows of facts of one predicate": 0.06,
+    "windows on a stream": 0.1,
+    "windows of triples": 0.15,
+    "retained": 0.02,
+    "declared streams": 0.15,
+    "triples concluded": 0.06,
+    "constraints": 0.05,
+    "derives something": 0.7,
+}
+LEAST_OF_ACTS = {
+    "tick that changes conclusions": 0.3,
+    "tick in silence that changes conclusions": 0.1,
+    "push late that changes conclusions": 0.05,
+    "push now that changes conclusions": 0.15,
+    "retract late that changes conclusions": 0.04,
+    "retract now that changes conclusions": 0.2,
+    "add that changes conclusions": 0.1,
+    "remove that changes conclusions": 0.2,
+}
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_what_holds_at_every_time_point_is_what_the_oracle_computes(chunk: int) -> None:
+    for seed in range(chunk, JOURNEYS, CHUNKS):
+        journey = draw_journey(seed)
+        if next(differences(journey), None):
+            pytest.fail(report(journey), pytrace=False)
+
+
+@pytest.mark.parametrize("chunk", range(4))
+def test_windows_over_triples_are_windows_over_predicates(chunk: int) -> None:
+    for seed in range(10_000 + chunk, 10_000 + RETOLD, 4):
+        journey = draw_journey(seed)
+        triples = retold(journey)
+        end = max(act.at for act in journey.acts)
+        ours, theirs = (_at_the_end(each, end) for each in (journey, triples))
+        assert facts(ours) == theirs, str(journey)
+        if next(differences(triples), None):
+            pytest.fail(report(triples), pytrace=False)
+
+
+def _at_the_end(journey: Journey, now: int) -> set[Statement]:
+    timeline = Timeline()
+    for act in journey.acts:
+        told(timeline, act)
+    return timeline.model(journey.program, now).facts
+
+
+@pytest.fixture(scope="module")
+def measured() -> dict[str, float]:
+    return shares(draw_journey(seed) for seed in range(150))
+
+
+@pytest.mark.parametrize("feature", LEAST)
+def test_enough_random_journeys_have(feature: str, measured: dict[str, float]) -> None:
+    found = measured.get(feature, 0.0)
+    assert found >= LEAST[feature], f"{feature}: only {found:.0%} of the journeys"
+
+
+@pytest.mark.parametrize("effect", LEAST_OF_ACTS)
+def test_enough_random_acts_are_a(effect: str, measured: dict[str, float]) -> None:
+    found = measured.get(f"acts: {effect}", 0.0)
+    assert found >= LEAST_OF_ACTS[effect], f"{effect}: only {found:.1%}"
+
+
+def test_the_same_seed_gives_the_same_journey() -> None:
+    assert str(draw_journey(7)) == str(draw_journey(7))
+
+
+def test_shrinking_a_journey_keeps_only_what_a_failure_needs() -> None:
+    journey = draw_journey(3)
+    needed, last = journey.program.rules[0], journey.acts[-1]
+
+    def fails(other: Journey) -> bool:
+        return needed in other.program.rules and last in other.acts
+
+    small = shrink(journey, fails, smaller)
+    assert small.program.rules == (needed,)
+    assert small.acts == (last,)
