@@ -87,4 +87,4 @@ def test_query_3_answers_what_a_query_over_each_window_answers(folder: Path) -> 
             store.load(path=folder / f"data/data_{second:02d}.ttl", format=RdfFormat.TURTLE)
         expected = {tuple(map(str, row)) for row in store.query(asked)}  # type: ignore[union-attr]
         assert found.get(time, set()) == expected
-        assert expected
+    assert sum(map(len, found.values())) > 9
