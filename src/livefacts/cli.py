@@ -83,7 +83,7 @@ app.add_typer(rules.app, name="rules", help="Check rules, and see those that com
 app.command("explain", short_help="Why does a fact hold, or not?")(explain.explain_command)
 app.command("verify", short_help="Compute everything anew, and compare.")(verify.verify_command)
 app.command("dump", short_help="Write everything that is true.")(dump.dump_command)
-app.add_typer(spark_commands.app, name="spark", help="Large knowledge bases, on Spark.")
+app.add_typer(spark_commands.app, name="spark", short_help="Large knowledge bases, on Spark.")
 app.add_typer(generate.app, name="generate", help="Make data to try things on.")
 app.command("bench", short_help="How fast is this machine?")(bench.bench_command)
 app.command("doctor", short_help="Is everything in place?")(doctor.doctor_command)

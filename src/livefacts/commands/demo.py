@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,6 +19,7 @@ from livefacts.commands.terminal import counted, output
 from livefacts.errors import LivefactsError
 
 if TYPE_CHECKING:
+    from livefacts.engine.spark.pipeline import Pipeline
     from livefacts.service.reasoner import Reasoner
 
 PREFIX = "@prefix ub: <http://livefacts.example/university#> ."
@@ -109,12 +110,26 @@ def _on_spark(path: Path, folder: Path) -> None:
     with _stage("Starting Spark"):
         running = session()
     pipeline = Pipeline(running, folder)
-    with _stage("The same university on Spark"):
-        reports = [pipeline.ingest(path), pipeline.materialize("rho-df")]
-    with _stage("Telling the same mistake there"):
-        reports.append(pipeline.update(add=MISTAKE))
-    _show(*(line for report in reports for line in str(report).splitlines()))
+    with _stage("The same university on Spark: files become told triples"):
+        ingested = pipeline.ingest(path)
+    _show(*str(ingested).splitlines())
+    with _stage("Every conclusion, in tasks"):
+        closed = pipeline.materialize("rho-df")
+    _show(*str(closed).splitlines())
+    with _stage("A change there: the course gets an advisor"):
+        changed = pipeline.update(add=MISTAKE)
+    _show(*str(changed).splitlines())
+    with _stage("Asking Spark what is told and concluded most"):
+        rows = _most_frequent(pipeline)
+    _show(*(f"{row['count']:>8,}  {row.text}" for row in rows))
     running.stop()
+
+
+def _most_frequent(pipeline: Pipeline) -> list[Any]:
+    """The predicates of most triples, and how many each has."""
+    counts = pipeline.facts().groupBy("p").count()
+    named = counts.join(pipeline.terms().withColumnRenamed("id", "p"), "p")
+    return list(named.orderBy("count", "text", ascending=False).take(3))
 
 
 def _ask(question: str, reasoner: Reasoner, query: str) -> None:

@@ -17,6 +17,7 @@ import typer
 
 from livefacts.commands.options import BlankNodes, Bnodes, Derived, InputFormat, Rules
 from livefacts.commands.terminal import ExitCode, is_watched, say
+from livefacts.errors import LivefactsError
 
 if TYPE_CHECKING:
     from livefacts.engine.spark.pipeline import Pipeline
@@ -25,6 +26,24 @@ if TYPE_CHECKING:
 SYMBOL_MARK = "'"
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.callback()
+def spark() -> None:
+    """A knowledge base in a folder, filled and kept true by Spark, for data of any size.
+
+    Each command says which stage runs, how long it took and what came out of it; facts and
+    changes go to standard output. Spark's own log is shown with LIVEFACTS_SPARK_LOG=info.
+
+    \b
+    livefacts spark ingest 'data/*.nt.gz' --kb kb/                  files in, each triple once
+    livefacts spark materialize --kb kb/ --rules rho-df             every conclusion
+    livefacts spark update --kb kb/ --add new.nt --remove gone.nt   a change, and what follows
+    livefacts spark facts --kb kb/ --derived | head                 what holds
+    livefacts spark facts --kb kb/ --version 2 | head               what held after change 2
+    livefacts spark history --kb kb/                                all changes
+    livefacts spark optimize --kb kb/                               fold changes in, make room
+    """
 
 
 class HistoryFormat(StrEnum):
@@ -41,8 +60,8 @@ Master = Annotated[
     str | None,
     typer.Option(
         metavar="URL",
-        help="Spark's master, such as spark://host:7077 or yarn.",
-        show_default="local",
+        help="Spark's master, such as local[4], spark://host:7077 or yarn.",
+        show_default="all cores of this machine",
     ),
 ]
 Batch = Annotated[
@@ -80,7 +99,7 @@ def ingest_command(
     livefacts spark ingest 'data/*.nt.gz' --kb kb/
     livefacts spark ingest big.nt --kb kb/ --master 'local[8]'
     """
-    report = _pipeline(kb, master).ingest(
+    report = _pipeline(kb, master, new=True).ingest(
         files, format=input_format, bnodes=bnodes.value, batch=batch
     )
     say(str(report))
@@ -211,6 +230,8 @@ def history_command(
     from livefacts.engine.spark.tables import OLDEST, KnowledgeBase
 
     base = KnowledgeBase(kb)
+    if not base.settings:
+        raise LivefactsError(f"there is no knowledge base in {kb}")
     oldest = base.last().notes.get(OLDEST, 1)
     for commit in base.commits():
         row = {
@@ -264,10 +285,19 @@ def _history_line(row: Mapping[str, Any]) -> str:
     return f"{row['seq']:>6}  {row['time']}  {row['kind']:<12}{rows}{batch}{gone}"
 
 
-def _pipeline(kb: str, master: str | None, memory: str = "1g") -> Pipeline:
-    from livefacts.engine.spark.pipeline import Pipeline
-    from livefacts.engine.spark.session import session
+def _pipeline(kb: str, master: str | None, memory: str = "1g", *, new: bool = False) -> Pipeline:
+    from livefacts.engine.spark.session import require_extra, session
 
+    require_extra()
+    from livefacts.engine.spark.pipeline import Pipeline
+    from livefacts.engine.spark.tables import KnowledgeBase
+
+    # Starting Spark takes a while: what is wrong with the folder is said before.
+    if not KnowledgeBase(kb).settings and not new:
+        raise LivefactsError(
+            f"there is no knowledge base in {kb}",
+            hint=f"livefacts spark ingest FILES --kb {kb} makes one",
+        )
     shown = _show_stage if is_watched() else None
     return Pipeline(session(master), kb, memory=memory, on_stage=shown)
 

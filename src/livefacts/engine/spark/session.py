@@ -7,6 +7,7 @@ for silence and for not listening on the network.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 LOCAL = "local[*]"
 ADVICE = "pip install 'livefacts[spark]'"
 LOOPBACK = "127.0.0.1"
+ATTEMPTS = 3
+"""A worker may be killed, or start too slowly on a busy machine: once is no reason to give up."""
 PYSPARK_FROM = (4, 1)
 """The first one with functions on Arrow columns, which values of rules are computed by."""
 LOG_VARIABLE = "LIVEFACTS_SPARK_LOG"
@@ -66,15 +69,42 @@ def session(
     require_extra()
     from pyspark.sql import SparkSession
 
-    chosen = master or os.environ.get("SPARK_MASTER") or LOCAL
-    _prepare_java(_log_level(log), is_local=chosen.startswith("local"))
+    level = _log_level(log)
+    chosen = chosen_master(master)
+    if not _is_submitted():
+        _prepare_java(level, is_local=chosen.startswith("local"))
     if chosen.startswith("local"):
         # Workers need the packages of this very interpreter, not those of some python3.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.appName(app).master(chosen)
+    builder = SparkSession.builder.appName(app)
+    if chosen:
+        builder = builder.master(with_attempts(chosen))
     for key, value in {**_settings(chosen), **settings}.items():
         builder = builder.config(key, value)
     return builder.getOrCreate()
+
+
+def chosen_master(master: str | None) -> str:
+    """The master that was asked for; none where `spark-submit` has been told which."""
+    asked = master or os.environ.get("SPARK_MASTER", "")
+    return asked or ("" if _is_submitted() else LOCAL)
+
+
+def _is_submitted() -> bool:
+    """Whether `spark-submit` has started Java, and Java this process."""
+    return "PYSPARK_GATEWAY_PORT" in os.environ
+
+
+def with_attempts(master: str) -> str:
+    """A master on this machine whose tasks may fail and be tried again, as those of others may.
+
+    >>> with_attempts("local[*]"), with_attempts("local"), with_attempts("local[2,1]")
+    ('local[*,3]', 'local[1,3]', 'local[2,1]')
+    >>> with_attempts("spark://host:7077")
+    'spark://host:7077'
+    """
+    cores = re.fullmatch(r"local(?:\[(\d+|\*)\])?", master)
+    return f"local[{cores[1] or 1},{ATTEMPTS}]" if cores else master
 
 
 def require_extra() -> None:

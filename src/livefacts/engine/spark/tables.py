@@ -260,6 +260,9 @@ class KnowledgeBase:
     ) -> Commit:
         """Commit every table, and then all of them together."""
         self.reached("data written")
+        if not start.seq:
+            # There from the beginning, for those who read facts and changes together.
+            writes = {CHANGES: Write(), **writes}
         versions, rows = dict(start.versions), {}
         for table, write in writes.items():
             versions[table] = self._commit_table(table, write, start.versions.get(table))

@@ -145,3 +145,13 @@ def test_a_pyspark_without_functions_on_columns_is_refused(
     monkeypatch.setattr("pyspark.__version__", "4.0.1")
     with pytest.raises(lf.LivefactsError, match=r"pyspark 4\.1 or newer, and this is 4\.0\.1"):
         session.require_extra()
+
+
+def test_a_submitted_script_takes_the_master_it_was_submitted_to(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("PYSPARK_GATEWAY_PORT", raising=False)
+    assert session.chosen_master(None) == "local[*]"
+    monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "25333")
+    assert session.chosen_master(None) == ""
+    assert session.chosen_master("local[2]") == "local[2]"

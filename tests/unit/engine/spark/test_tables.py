@@ -125,6 +125,53 @@ def test_a_folder_that_is_something_else_is_refused(tmp_path: Path) -> None:
         KnowledgeBase(tmp_path / "notes.txt")
 
 
+def test_a_table_of_a_knowledge_base_is_not_taken_for_the_whole(base: KnowledgeBase) -> None:
+    with pytest.raises(lf.InputError, match="no knowledge base") as refused:
+        KnowledgeBase(base.path / RULES)
+    assert str(base.path) in refused.value.hint
+
+
+def test_a_remote_store_is_refused_and_a_file_url_is_not(base: KnowledgeBase) -> None:
+    with pytest.raises(lf.InputError, match="remote store") as refused:
+        KnowledgeBase("s3://bucket/kb")
+    assert "mount" in refused.value.hint
+    assert KnowledgeBase(f"file://{base.path}").last() == base.last()
+
+
+def test_a_writer_that_was_cut_off_before_its_first_commit_is_no_obstacle(tmp_path: Path) -> None:
+    (tmp_path / ".livefacts.json.123").write_text("{", encoding="utf-8")
+    (tmp_path / TERMS / "_delta_log").mkdir(parents=True)
+    (tmp_path / TERMS).rename(tmp_path.parent / "aside")
+    made = KnowledgeBase(tmp_path)
+    made.create({"buckets": 1})
+    (tmp_path.parent / "aside").rename(tmp_path / TERMS)
+    with made.writing() as start:
+        two_tables(made, start, "first")
+    assert texts(made, TERMS) == ["first"]
+    assert not (tmp_path / ".livefacts.json.123").exists()
+
+
+def test_of_two_who_make_a_folder_the_first_one_chooses_its_settings(tmp_path: Path) -> None:
+    first, second = KnowledgeBase(tmp_path / "kb"), KnowledgeBase(tmp_path / "kb")
+    first.create({"buckets": 3})
+    second.create({"buckets": 5})
+    assert second.settings["buckets"] == first.settings["buckets"] == 3
+
+
+def test_a_writer_that_is_overtaken_inside_its_commit_is_refused(base: KnowledgeBase) -> None:
+    other = KnowledgeBase(base.path)
+
+    def overtake(step: str) -> None:
+        base.reached = lambda step: None
+        two_tables(other, other.last(), "quick")
+
+    base.reached = overtake
+    with pytest.raises(lf.ConflictError, match="version 2"):
+        two_tables(base, base.last(), "slow")
+    for each in (base, other, KnowledgeBase(base.path)):
+        assert texts(each, TERMS) == texts(each, RULES) == ["first", "quick"]
+
+
 def test_a_newer_layout_is_refused_with_what_to_do(base: KnowledgeBase) -> None:
     (base.path / "livefacts.json").write_text(json.dumps({"format": 99}), encoding="utf-8")
     with pytest.raises(lf.InputError, match="newer livefacts") as refused:
@@ -161,17 +208,21 @@ def test_the_command_line_ingests_materializes_updates_and_prints(
     assert "no longer kept" in capsys.readouterr().err
 
 
-def test_the_view_in_the_documentation_over_the_tables_gives_the_facts(
-    spark: Any, tmp_path: Path
+def test_the_view_in_the_documentation_gives_the_facts_in_duckdb(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "told.nt").write_text(TRIPLE + OTHER, encoding="utf-8")
     pipeline = Pipeline(spark, tmp_path / "kb", buckets=2)
     pipeline.ingest(tmp_path / "told.nt")
     pipeline.materialize("rho-df")
-    pipeline.update(remove=OTHER)
     page = (Path(__file__).parents[4] / "docs" / "spark.md").read_text(encoding="utf-8")
-    view = page.split("```sql\n")[1].split("```")[0].replace("CREATE VIEW facts AS", "")
-    for table in ("facts_3", "changes"):
-        files = pipeline.base.files(table, pipeline.base.last())
-        spark.read.parquet(*files).createOrReplaceTempView(table)
-    assert spark.sql(view).count() == pipeline.facts().count() == 1
+    block = next(b for b in page.split("```python\n") if b.startswith("import duckdb"))
+    (view,) = [b.split("```")[0] for b in page.split("```sql\n") if "CREATE VIEW facts" in b]
+    monkeypatch.chdir(tmp_path)
+    for told in (2, 1):
+        found: dict[str, Any] = {"VIEW": view}
+        exec(block.split("```")[0], found)
+        rows = found["rows"]
+        assert len(rows) == pipeline.facts().count() == told
+        assert {f"{s} {p} {o} .\n" for s, p, o in rows} <= {TRIPLE, OTHER}
+        pipeline.update(remove=OTHER)
