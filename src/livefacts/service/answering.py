@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from pyoxigraph import Literal, Triple
@@ -107,18 +107,35 @@ class FollowedAnswers:
         rows = rows[rows[:, 0] == self._name]
         rows = rows[self._are_rdf(rows)]
         for columns in self._projections:
-            for answer in self._projected(rows, columns):
-                was = self._now[answer]
-                self._now[answer] = was + sign
-                if not was + sign:
-                    del self._now[answer]
-                if not self._is_distinct or not was or not was + sign:
-                    self._change(answer, sign)
+            answers = self._projected(rows, columns)
+            if self._relation is not Relation.ALL:
+                self._note(answers, sign)
+            elif sign > 0:
+                self._now.update(answers)
+            else:
+                self._remove(answers)
 
-    def _change(self, answer: tuple[int, ...], sign: int) -> None:
-        self._changed[answer] += sign
-        if not self._changed[answer]:
-            del self._changed[answer]
+    def _remove(self, answers: list[tuple[int, ...]]) -> None:
+        now = self._now
+        for answer in answers:
+            left = now[answer] - 1
+            if left:
+                now[answer] = left
+            else:
+                now.pop(answer)
+
+    def _note(self, answers: list[tuple[int, ...]], sign: int) -> None:
+        """Take answers in, and what that changes since the last report."""
+        for answer in answers:
+            was = self._now[answer]
+            self._now[answer] = was + sign
+            if not was + sign:
+                self._now.pop(answer)
+            if self._is_distinct and was and was + sign:
+                continue
+            self._changed[answer] += sign
+            if not self._changed[answer]:
+                self._changed.pop(answer)
 
     def _projected(self, rows: Ids, columns: list[tuple[bool, int]]) -> list[tuple[int, ...]]:
         if not columns:
@@ -155,26 +172,27 @@ class FollowedAnswers:
 
     def report(self) -> Found:
         """The answers to report now; the next report is compared with this one."""
-        bag = self._reported()
-        self._changed = Counter()
-        names = _names(self._query)
-        decode = self._dictionary.decode
-
-        def rows() -> Iterator[Terms]:
-            for answer, times in bag:
-                terms = tuple(decode(np.array(answer, np.int32))) if answer else ()
-                for _ in range(times):
-                    yield terms  # type: ignore[misc]
-
         if self._query.form == "ASK":
             return asked(bool(self._now))
-        return Found(names, sum(times for _, times in bag), rows)
+        bag = self._reported()
+        self._changed = Counter()
+        count = len(bag) if self._is_distinct else sum(bag.values())
+        return Found(_names(self._query), count, lambda: self._decoded(bag))
 
-    def _reported(self) -> list[tuple[tuple[int, ...], int]]:
+    def _decoded(self, bag: dict[tuple[int, ...], int]) -> Iterator[Terms]:
+        width = len(next(iter(bag), ()))
+        ids = np.array(list(bag), np.int32).reshape(-1)
+        terms: list[Any] = self._dictionary.decode(ids) if len(ids) else []
+        for number, times in enumerate(bag.values()):
+            row = tuple(terms[number * width : (number + 1) * width])
+            for _ in range(1 if self._is_distinct else times):
+                yield row
+
+    def _reported(self) -> dict[tuple[int, ...], int]:
         if self._relation is Relation.ALL:
-            return [(row, 1 if self._is_distinct else n) for row, n in self._now.items()]
+            return dict(self._now)
         sign = 1 if self._relation is Relation.NEW else -1
-        return [(row, n * sign) for row, n in self._changed.items() if n * sign > 0]
+        return {row: n * sign for row, n in self._changed.items() if n * sign > 0}
 
 
 class AskedAnswers:

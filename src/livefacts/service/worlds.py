@@ -156,11 +156,13 @@ class EngineWorld:
         self._doubly_told -= freed
 
     def _settle(self, now: int, change: Counter[Key]) -> None:
+        inside = self._inside
         for fact, times in change.items():
-            if times:
-                self._inside[fact] += times
-                if not self._inside[fact]:
-                    del self._inside[fact]
+            left = inside[fact] + times
+            if left:
+                inside[fact] = left
+            elif times:
+                inside.pop(fact)
         self._pending.clear()
         for window in self._windows:
             window.settle(now)
