@@ -24,6 +24,7 @@ EXPERIMENTS = (
     "dynamite",
     "edges",
     "schemaorg",
+    "streams",
     "spark",
     "spark general",
     "spark updates",
@@ -65,7 +66,7 @@ def _experiments(words: list[str]) -> list[str]:
 
 
 def _has_options(name: str) -> bool:
-    return name.startswith("spark")
+    return name.startswith(("spark", "streams"))
 
 
 def _where_and_when(name: str) -> str:

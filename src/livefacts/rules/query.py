@@ -26,6 +26,8 @@ class BasicQuery:
     selected: tuple[Variable, ...] = ()
     distinct: bool = False
     template: tuple[TripleAtom, ...] = ()
+    name: str = ""
+    """Tells queries of the same text apart, where they must be."""
 
     @property
     def variables(self) -> tuple[Variable, ...]:

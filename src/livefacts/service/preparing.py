@@ -7,11 +7,12 @@ asked anew of a store that holds its world.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from livefacts.errors import QueryError
 from livefacts.model.durations import Duration
 from livefacts.rules.query import BasicQuery
-from livefacts.rules.registration import CountWindow, RegisteredQuery
+from livefacts.rules.registration import CountWindow, RegisteredQuery, Relation
 from livefacts.service.answering import AskedAnswers, FollowedAnswers
 from livefacts.service.queries import QueryStore
 from livefacts.service.reading import FactReader
@@ -75,13 +76,13 @@ class Preparer:
         full: bool,
     ) -> Prepared:
         shared = self._worlds.world_of(extents)
-        answers = FollowedAnswers(basic, query.relation, number, self._dictionary)
-        shared.world.follow(answers.follow)
-        try:
-            self._worlds.need(shared, number, Needs(answers.patterns, answers.rule, full))
-        except BaseException:
-            shared.world.unfollow(answers.follow)
-            raise
+        answers = shared.followed.get(basic) if query.relation is Relation.ALL else None
+        if answers is None:
+            answers = FollowedAnswers(basic, query.relation, number, self._dictionary)
+            key = basic if query.relation is Relation.ALL else replace(basic, name=str(number))
+            shared.followed[key] = answers
+            shared.world.follow(answers.follow)
+        self._worlds.need(shared, number, Needs(answers.patterns, answers.rule, full))
         return Prepared(number, query, extents, every, shared, answers, None, prefixes, full)
 
     def _asked(

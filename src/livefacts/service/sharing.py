@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from livefacts.rules.formula import TripleAtom, Variable
 from livefacts.rules.needed import needed_rules
 from livefacts.rules.program import Program, Rule
+from livefacts.rules.query import BasicQuery
+from livefacts.service.answering import FollowedAnswers
 from livefacts.service.streamlog import StreamLog
 from livefacts.service.windowing import Extent
 from livefacts.service.worlds import Background, EngineWorld
@@ -34,6 +36,16 @@ class SharedWorld:
     needs: dict[int, Needs] = field(default_factory=dict)
     """By the numbers of the queries."""
     rules: tuple[Rule, ...] = ()
+    followed: dict[BasicQuery, FollowedAnswers] = field(default_factory=dict)
+    """Answers that queries of the same body, which report all of them, have in common."""
+
+    def forget_answers(self) -> None:
+        """Follow no answers that no query has any more."""
+        needed = {need.rule for need in self.needs.values()}
+        for body, answers in list(self.followed.items()):
+            if answers.rule not in needed:
+                self.world.unfollow(answers.follow)
+                del self.followed[body]
 
 
 class SharedWorlds:
@@ -82,6 +94,7 @@ class SharedWorlds:
         """A query needs nothing any more."""
         for key, shared in list(self._worlds.items()):
             needed = shared.needs.pop(number, None)
+            shared.forget_answers()
             if not shared.needs:
                 del self._worlds[key]
             elif needed is not None:
@@ -102,6 +115,6 @@ class SharedWorlds:
         else:
             atoms = [atom for need in needs for atom in need.atoms]
             rules = needed_rules(self.program.rules, atoms)
-        answers = [need.rule for need in needs if need.rule is not None]
+        answers = dict.fromkeys(need.rule for need in needs if need.rule is not None)
         shared.world.require([*rules, *answers])
         shared.rules = rules

@@ -394,3 +394,22 @@ def test_two_queries_of_one_name_are_refused() -> None:
     stage.register(window("RANGE 1"))
     with pytest.raises(QueryError, match="registered already"):
         stage.register(window("RANGE 2"))
+
+
+def test_queries_of_the_same_body_share_their_answers_and_part_as_they_like() -> None:
+    stage = Stage()
+    first, second = (stage.register(window("RANGE 2", name=name)) for name in ("one", "two"))
+    new = stage.register(window("RANGE 2", "ISTREAM", name="new"))
+    stage.push("in A B", at=1)
+    stage.advance(1)
+    first.close()
+    stage.push("in C D", at=2)
+    stage.advance(3)
+    assert by_time(first) == {1: "AB"}
+    assert by_time(second) == {1: "AB", 2: "AB CD", 3: "CD"}
+    assert by_time(new) == {1: "AB", 2: "CD", 3: ""}
+    second.close()
+    third = stage.register(window("RANGE 2", name="three"))
+    stage.push("in E F", at=4)
+    stage.advance(4)
+    assert by_time(third) == {3: "CD", 4: "EF"}

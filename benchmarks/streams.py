@@ -1,0 +1,96 @@
+"""Registered queries: triples through windows with rdfs, fresh terms in every event.
+
+CPU seconds of one process; what makes the events is not counted.  "Full answers" reads
+every row of every report.  The second table shows what more windows over one stream cost,
+as a multiple of the largest one alone.
+"""
+
+from __future__ import annotations
+
+import resource
+import time
+from collections.abc import Iterator, Sequence
+
+from pyoxigraph import Literal, NamedNode, Triple
+
+from benchmarks.options import Options
+from benchmarks.peers import Peers
+from benchmarks.tables import table
+from livefacts.service.reasoner import Reasoner
+
+EX = "http://example.org/"
+STREAM = EX + "positions"
+SCHEMA = f"""PREFIX ex: <{EX}> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>
+ex:isIn rdfs:domain ex:Commuter . ex:Commuter rdfs:subClassOf ex:Person ."""
+DATE_TIME = NamedNode("http://www.w3.org/2001/XMLSchema#dateTime")
+A_SECOND = 2_000
+"""Triples of a second."""
+
+
+def run(peers: Peers, options: Options) -> str:
+    count = 20_000 if options.quick else 1_000_000
+    few = 10_000 if options.quick else 100_000
+    parts = ["# Streams\n", f"## {count:,} triples through a window of ten seconds, rdfs\n"]
+    parts += [_speeds(count), "## Windows over one stream\n", _windows(few)]
+    return "\n".join(parts)
+
+
+def query(number: int, seconds: int) -> str:
+    return (
+        f"REGISTER QUERY q{number} AS PREFIX ex: <{EX}> SELECT ?x ?y "
+        f"FROM STREAM <{STREAM}> [RANGE {seconds}s STEP 1s] "
+        "WHERE { ?x ex:isIn ?y . ?x a ex:Person }"
+    )
+
+
+def events(count: int) -> Iterator[tuple[int, list[Triple]]]:
+    """Positions of people who are seen once, with the moment at which they are."""
+    verb = NamedNode(EX + "isIn")
+    for second in range(count // A_SECOND):
+        moments = [f"2026-01-01T00:00:00.{second}{n}Z" for n in range(A_SECOND)]
+        yield (
+            second,
+            [
+                Triple(NamedNode(f"{EX}u{second}_{n}"), verb, Literal(m, datatype=DATE_TIME))
+                for n, m in enumerate(moments)
+            ],
+        )
+
+
+def play(count: int, windows: Sequence[int], *, reads: bool = True) -> tuple[float, int, int]:
+    """CPU seconds, answers, and megabytes at the most."""
+    reasoner = Reasoner(rules="rdfs")
+    reasoner.add(SCHEMA)
+    queries = [reasoner.register(query(n, seconds)) for n, seconds in enumerate(windows)]
+    spent, answers = 0.0, 0
+    for second, facts in events(count):
+        started = time.thread_time()
+        reasoner.push(facts, at=second, stream=STREAM)
+        reasoner.advance(second)
+        for report in (report for each in queries for report in each.results()):
+            answers += len(report.rows) if reads else len(report)
+        spent += time.thread_time() - started
+    return spent, answers, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+
+def _speeds(count: int) -> str:
+    rows = []
+    for title, reads in (("answers counted", False), ("full answers", True)):
+        spent, answers, megabytes = play(count, [10], reads=reads)
+        cells = [f"{spent:.2f}", f"{count / spent:,.0f}", f"{answers:,}", f"{megabytes:,}"]
+        rows.append([title, *cells])
+    return table(["", "CPU s", "triples/s", "answers", "MB at the most"], rows)
+
+
+def _windows(count: int) -> str:
+    rows = []
+    alone = play(count, [20], reads=False)[0]
+    for title, windows in (
+        ("one query, 20 s", [20]),
+        ("100 queries, 20 s", [20] * 100),
+        ("20 queries, 1 to 20 s", list(range(1, 21))),
+        ("100 queries, 1 to 20 s", [1 + n % 20 for n in range(100)]),
+    ):
+        spent = play(count, windows, reads=False)[0] if len(windows) > 1 else alone
+        rows.append([title, f"{spent:.2f}", f"{spent / alone:.1f}"])
+    return table(["", "CPU s", "times the largest alone"], rows)
