@@ -144,7 +144,8 @@ def close_in_driver(work: Ingest, program: Program, room: Room, batch: str = "")
     with work.stages.stage("commit"):
         writes[RULES] = rules_write(work.base, work.start.seq + 1, program)
         writes |= term_writes(work.base, hashes.new, hashes.encoding)
-        notes = {"closed": True, "path": GENERAL, "counted": False, **rule_notes(program)}
+        notes = {"closed": True, "path": GENERAL, "counted": False, "changed": 0}
+        notes |= rule_notes(program)
         commit = work.base.publish(work.start, "materialize", writes, batch=batch, notes=notes)
     hint = f"general rules were handed to the embedded engine: {room}"
     return Report(commit.seq, "materialize", figures, tuple(work.stages.done), (hint,))
