@@ -7,6 +7,7 @@ what differs from the state before is one signed row a fact, as of any other cha
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -59,11 +60,21 @@ def is_handed_over(commit: Commit) -> bool:
     return commit.notes.get("path") == GENERAL and commit.notes.get("counted") is False
 
 
+@dataclass(frozen=True, slots=True)
+class _Difference:
+    """Signed rows of triples and of predicate facts."""
+
+    triples: pa.Table
+    others: pa.Table
+
+    def signs(self) -> HashIds:
+        return np.concatenate([t["sign"].to_numpy() for t in (self.triples, self.others)])
+
+
 def change_in_driver(
     work: Ingest, change: GeneralChange, room: Room, kind: str, batch: str = ""
 ) -> Report:
     """Facts and rules come and go; one commit."""
-    program = change.after
     with work.stages.stage("told facts") as stage:
         before = in_memory(work)
         asked = settled(change.asked, encoding_of(work.base, work.start), before.texts)
@@ -72,29 +83,38 @@ def change_in_driver(
         told, figures = _after(memory, asked)
         stage.rows = sum(map(len, told.values()))
     with work.stages.stage("close in the driver") as stage:
-        derived = closed(memory, program.rules, told, room.conclusions)
+        derived = closed(memory, change.after.rules, told, room.conclusions)
         stage.rows = sum(map(len, derived.values()))
     with work.stages.stage("compare") as stage:
         hashes = HashNumbers(memory, asked.encoding)
-        told_ids, derived_ids = hashes.of(told, derived)
-        triples = _signed_triples(work, told_ids[TRIPLES], derived_ids[TRIPLES])
-        others = _signed_others(work, told_ids, derived_ids)
-        signs = np.concatenate([triples["sign"].to_numpy(), others["sign"].to_numpy()])
+        found = _difference(work, *hashes.of(told, derived))
+        signs = found.signs()
         figures |= {"added": int((signs > 0).sum()), "removed": int((signs < 0).sum())}
         stage.rows = len(signs)
-    _check_limit(program, figures["added"])
+    _check_limit(change.after, figures["added"])
+    terms = term_writes(work.base, {**asked.terms, **hashes.new}, hashes.encoding)
+    writes = graphs.writes(work.base, work.start.seq + 1) | terms
     with work.stages.stage("commit"):
-        seq = work.start.seq + 1
-        writes = _appended(work, {CHANGES: triples, PREDICATE_CHANGES: others})
-        writes |= graphs.writes(work.base, seq)
-        writes |= term_writes(work.base, {**asked.terms, **hashes.new}, hashes.encoding)
-        changed = int(work.start.notes.get("changed", 0)) + len(signs)
-        notes = {"changed": changed, "delta": seq}
-        if program != change.before:
-            writes[RULES] = rules_write(work.base, seq, program)
-            notes |= rule_notes(program)
-        commit = work.base.publish(work.start, kind, writes, batch=batch, notes=notes)
+        commit = _committed(work, change, found, writes, kind, batch)
     return Report(commit.seq, kind, figures, tuple(work.stages.done))
+
+
+def _committed(
+    work: Ingest,
+    change: GeneralChange,
+    found: _Difference,
+    others: dict[str, Write],
+    kind: str,
+    batch: str,
+) -> Commit:
+    seq = work.start.seq + 1
+    writes = _appended(work, {CHANGES: found.triples, PREDICATE_CHANGES: found.others}) | others
+    changed = int(work.start.notes.get("changed", 0)) + len(found.signs())
+    notes = {"changed": changed, "delta": seq}
+    if change.after != change.before:
+        writes[RULES] = rules_write(work.base, seq, change.after)
+        notes |= rule_notes(change.after)
+    return work.base.publish(work.start, kind, writes, batch=batch, notes=notes)
 
 
 def _check_limit(program: Program, added: int) -> None:
@@ -130,6 +150,13 @@ def _set_of(rows: Ids | None) -> set[tuple[int, ...]]:
 
 
 # what differs
+
+
+def _difference(
+    work: Ingest, told: Mapping[int, HashIds], derived: Mapping[int, HashIds]
+) -> _Difference:
+    triples = _signed_triples(work, told[TRIPLES], derived[TRIPLES])
+    return _Difference(triples, _signed_others(work, told, derived))
 
 
 def _signed_triples(work: Ingest, told: HashIds, derived: HashIds) -> pa.Table:
