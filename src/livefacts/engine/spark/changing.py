@@ -8,17 +8,20 @@ tables, and each of them can be chosen, to compare it with the others.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from livefacts.engine.spark.closing import SINGLE, constants_of
 from livefacts.engine.spark.defaultgraph import noted_graphs
 from livefacts.engine.spark.general import GeneralChange, change_general
+from livefacts.engine.spark.handover import TooLargeError, room_for
 from livefacts.engine.spark.ingest import Ingest, bucket_files, encoding_of
 from livefacts.engine.spark.live import Live
 from livefacts.engine.spark.merging import is_to_be_folded, merged
 from livefacts.engine.spark.optimizing import optimize
 from livefacts.engine.spark.passing import Way
 from livefacts.engine.spark.predicates import told_predicates
+from livefacts.engine.spark.redoing import change_in_driver, is_handed_over
 from livefacts.engine.spark.reports import Report
 from livefacts.engine.spark.ruletable import rule_notes, rules_write, stored_program
 from livefacts.engine.spark.schema import NotSingleError, follows_single_triples
@@ -49,9 +52,10 @@ class Roads:
     small: int = SMALL
     road: str | None = None
     way: Way = Way.COUNTING_DRED
+    memory: int = 0
 
     @classmethod
-    def of(cls, small: int, road: str | None, maintenance: str) -> Roads:
+    def of(cls, small: int, road: str | None, maintenance: str, memory: int = 0) -> Roads:
         """The same from names."""
         ways = [way.value for way in Way]
         if road is not None and road not in ROADS:
@@ -60,7 +64,12 @@ class Roads:
             raise InputError(
                 f"there is no maintenance {maintenance!r}", hint=f"choose from {', '.join(ways)}"
             )
-        return cls(small, road, Way(maintenance))
+        return cls(small, road, Way(maintenance), memory)
+
+    def hands_over(self, start: Commit) -> bool:
+        """Whether changes of a state are made by the embedded engine, in the driver."""
+        chosen = self.road is not None or self.way is not Way.COUNTING_DRED
+        return not chosen and is_handed_over(start)
 
     def takes_joins(self, program: Program) -> bool:
         """Whether the rules of a program are followed by joins."""
@@ -113,9 +122,18 @@ class Changer:
                 hint='let the pipeline choose, or use road="joins"',
             )
         general = GeneralChange(asked, before, after, self.roads.way)
-        report = change_general(work, general, kind, batch)
+        report = self._redone(work, general, kind, batch)
+        report = report or change_general(work, general, kind, batch)
         self._folded(work, work.base.last())
         return report
+
+    def _redone(self, work: Ingest, change: GeneralChange, kind: str, batch: str) -> Report | None:
+        """The change in the driver, where rules were handed over and still fit."""
+        room = room_for(work.base, work.start, self.roads.memory)
+        if self.roads.hands_over(work.start) and room.fits:
+            with suppress(TooLargeError):
+                return change_in_driver(work, change, room, kind, batch)
+        return None
 
     # in the driver
 

@@ -93,6 +93,23 @@ def as_told(came: pa.Table) -> list[Rows]:
 
 def summed(parts: Iterable[Rows]) -> list[Rows]:
     """Facts each once, with the sums of their counts; those that come to nothing are left out."""
+    found = []
+    for part in _together(parts):
+        holds = (part.support > 0) | (part.told > 0)
+        found.append(Rows(part.facts[holds], part.support[holds], part.told[holds]))
+    return found
+
+
+def differences(parts: Iterable[Rows]) -> list[Rows]:
+    """Signed facts each once, with the sums of their counts, without those that cancel out."""
+    found = []
+    for part in _together(parts):
+        changed = (part.support != 0) | (part.told != 0)
+        found.append(Rows(part.facts[changed], part.support[changed], part.told[changed]))
+    return found
+
+
+def _together(parts: Iterable[Rows]) -> list[Rows]:
     by_width: dict[int, list[Rows]] = {}
     for part in parts:
         by_width.setdefault(part.facts.shape[1], []).append(part)
@@ -107,8 +124,7 @@ def _added_up(parts: list[Rows]) -> Rows:
     support, told = np.zeros(len(facts), np.int64), np.zeros(len(facts), np.int32)
     np.add.at(support, places, np.concatenate([part.support for part in parts]))
     np.add.at(told, places, np.concatenate([part.told for part in parts]))
-    holds = (support > 0) | (told > 0)
-    return Rows(facts[holds], support[holds], told[holds])
+    return Rows(facts, support, told)
 
 
 def told_once(parts: Iterable[Rows]) -> list[Rows]:

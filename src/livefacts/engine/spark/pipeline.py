@@ -82,7 +82,7 @@ class Pipeline:
         self._bytes_per_split = bytes_per_split
         self._memory = bytes_of(memory)
         self._on_stage = on_stage
-        self._changer = Changer(Roads.of(small, road, maintenance))
+        self._changer = Changer(Roads.of(small, road, maintenance, self._memory))
 
     # changes
 

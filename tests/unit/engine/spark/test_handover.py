@@ -63,6 +63,59 @@ def test_rules_that_fit_into_memory_have_the_conclusions_that_joins_find(
     )
 
 
+def delta_of(pipeline: Pipeline, seq: int) -> set[tuple[Any, ...]]:
+    return {
+        (row.sign, row.s, row.p, row.o, row.name, *(row.arguments or ()))
+        for row in pipeline.delta(seq, decoded=True).collect()
+    }
+
+
+def expected_delta(delta: lf.Delta) -> set[tuple[Any, ...]]:
+    found = set()
+    for sign, facts in ((1, delta.added), (-1, delta.removed)):
+        for fact in facts:
+            if isinstance(fact, lf.Fact):
+                found.add((sign, None, None, None, fact.name, *map(str, fact.arguments)))
+            else:
+                triple = map(str, (fact.subject, fact.predicate, fact.object))
+                found.add((sign, *triple, None))
+    return found
+
+
+def test_changes_of_what_was_handed_over_are_exact(
+    spark: Any, tmp_path: Path, told: list[Path]
+) -> None:
+    pipeline = Pipeline(spark, tmp_path / "kb", buckets=2, memory="1g")
+    pipeline.ingest(told)
+    pipeline.materialize(RULES)
+    reasoner = lf.Reasoner(rules=RULES)
+    reasoner.load(told)
+    line = f"<{PREFIX}{{}}> <{PREFIX}{{}}> <{PREFIX}{{}}> ."
+    told_now = line.format("a", "ancestor", "c")
+    changes = [
+        (line.format("d", "parent", "e"), line.format("b", "parent", "c")),
+        (told_now, ""),
+        (line.format("b", "parent", "c"), told_now),
+        (f"age(<{PREFIX}c>, 9).", f"age(<{PREFIX}a>, 7)."),
+        ("", line.format("d", "parent", "e")),
+    ]
+    for add, remove in changes:
+        report = pipeline.update(add=add or (), remove=remove or ())
+        delta = reasoner.apply(add=add or (), remove=remove or ())
+        assert "close in the driver" in [stage.name for stage in report.stages]
+        assert delta_of(pipeline, report.seq) == expected_delta(delta)
+    report = pipeline.change_rules(add="young(?x) :- age(?x, ?n), ?n < 18 .")
+    delta = reasoner.add_rules("young(?x) :- age(?x, ?n), ?n < 18 .")
+    assert delta_of(pipeline, report.seq) == expected_delta(delta)
+    visible = {fact[:-1] for fact in facts_of(pipeline)}
+    assert visible == {
+        (fact.name, *map(str, fact.arguments))
+        if isinstance(fact, lf.Fact)
+        else tuple(map(str, (fact.subject, fact.predicate, fact.object)))
+        for fact in reasoner
+    }
+
+
 def test_the_plan_says_whether_general_rules_are_handed_over(
     spark: Any, tmp_path: Path, told: list[Path]
 ) -> None:

@@ -104,6 +104,21 @@ def test_the_wrapper_drops_one_argument_and_no_other(tmp_path: Path) -> None:
     assert java.wrapped(found) == program.parent.parent
 
 
+@pytest.mark.parametrize(("version", "is_dropped"), [("21.0.1", False), ("25.0.2", True)])
+def test_newer_ones_get_what_keeps_them_from_warning(
+    tmp_path: Path, version: str, is_dropped: bool
+) -> None:
+    found = java.Java(installed(tmp_path, version), version, "JAVA_HOME")
+    done = subprocess.run(
+        [java.wrapped(found) / "bin" / "java", java.OLD_PACKAGE, "-Xmx1g"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (java.OLD_PACKAGE not in done.stdout) == is_dropped
+    assert (java.UNSAFE in done.stdout) == is_dropped
+
+
 def test_spark_is_quiet_unless_it_is_asked_to_tell(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
