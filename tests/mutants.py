@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-CASES, HISTORIES, JOURNEYS = 1000, 200, 500
+CASES, HISTORIES, JOURNEYS, REPORTED = 1000, 200, 500, 300
 SECONDS = 600
 CAUGHT, MISSED, STALE, BROKEN = "caught", "missed", "stale", "broken"
 
@@ -584,11 +584,56 @@ TIMES = (
     ),
 )
 """Bugs that only time shows."""
+REPORTS = (
+    Mutant(
+        "a window by time keeps its older end",
+        "return point - self.extent.range - self.extent.closed, point",
+        "return point - self.extent.range - self.extent.closed - 1, point",
+    ),
+    Mutant(
+        "a late fact is not in the window that it falls into",
+        "                self._pending.update(facts)",
+        "                pass",
+    ),
+    Mutant(
+        "a retracted fact stays in its window",
+        "                self._pending.subtract(facts)",
+        "                pass",
+    ),
+    Mutant(
+        "what the background tells, too, goes with the window",
+        "freed = self._doubly_told.intersection(untold)",
+        "freed: set[Key] = set()",
+    ),
+    Mutant(
+        "a query sleeps on when a window changes",
+        "change = world.next_change(now) if not found.count else self._next",
+        "change = None if not found.count else self._next",
+    ),
+    Mutant(
+        "new answers are compared with the first report",
+        "        self._changed = Counter()\n        count",
+        "        count",
+    ),
+    Mutant(
+        "the next change of a window forgets what leaves it",
+        "if leaving is not None and leaving <= until:",
+        "if False:",
+    ),
+    Mutant(
+        "arrivals are forgotten while a window still has them",
+        "log.forget(min([oldest - 1, *times]), fewest)",
+        "log.forget(oldest - 1, fewest)",
+    ),
+)
+"""Bugs that only the reports of registered queries show."""
 
 
 def main() -> int:
     options = _options()
-    chosen = [m for m in (*MUTANTS, *CHANGES, *TIMES) if options.only in m.bug][options.skip :]
+    chosen = [m for m in (*MUTANTS, *CHANGES, *TIMES, *REPORTS) if options.only in m.bug][
+        options.skip :
+    ]
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "src"
         shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
@@ -597,6 +642,8 @@ def main() -> int:
             verdict, reason = _verdict(source, HISTORIES, "histories")
         if verdict == MISSED:
             verdict, reason = _verdict(source, JOURNEYS, "journeys")
+        if verdict == MISSED:
+            verdict, reason = _verdict(source, REPORTED, "reports")
         if verdict != MISSED:
             print(f"the sources as they are differ from the oracle, mend that first: {reason}")
             return 1
@@ -658,6 +705,8 @@ def _programs_for(mutant: Mutant) -> tuple[int, str]:
     """How many random programs to try, and of which kind."""
     if mutant in TIMES:
         return JOURNEYS, "journeys"
+    if mutant in REPORTS:
+        return REPORTED, "reports"
     return (HISTORIES, "histories") if mutant in CHANGES else (CASES, "")
 
 
