@@ -215,7 +215,7 @@ class ExpiringEngine:
             self._follow_all(rule, kernels.FELL_GIVEN)
         if self._runs.has_fallen:
             self._runs.run(self._forward, kernels.FELL)
-            self._runs.fall()
+            self._runs.fall(self.now)
             self._runs.run(self._backward, kernels.REDERIVE)
 
     def _give(self, facts: Facts, until: Until) -> None:
@@ -323,7 +323,8 @@ class ExpiringEngine:
         relation = self.store.relation(shape)
         rows = self.store.find(relation, facts)
         until, told = self._runs.times(relation, rows)
-        until[rows == 0] = told[rows == 0] = NEVER
+        until[rows == 0] = NEVER
+        told[(rows == 0) | (told <= self.now)] = NEVER
         return until, told
 
 

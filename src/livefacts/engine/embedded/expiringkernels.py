@@ -491,8 +491,11 @@ def untell(desk: Any, relation: Any, values: Any, until: Any, first: Any) -> Any
 
 
 @kernel
-def fall(desk: Any) -> Any:
-    """What has fallen lasts as long as it was told to; False if there is no room."""
+def fall(desk: Any, now: Any) -> Any:
+    """What has fallen lasts as long as it was told to, if that is after `now`.
+
+    False if there is no room.  A fact that outlives what it was told still has that time.
+    """
     rows, times = rows_on(desk), times_on(desk)
     state = times.state
     if state[HEAPED] + state[FALLEN_END] > times.waiting.shape[0]:
@@ -501,6 +504,8 @@ def fall(desk: Any) -> Any:
         entry = times.fallen[i]
         cells = row_address(rows, entry >> 32, entry & LOW)
         told = load_time(cells, told_cell(rows, entry >> 32))
+        if told <= now:
+            told = NEVER
         store_time(cells, UNTIL, told)
         flags = load_int32(cells, FLAGS) & ~FALLEN
         if told != NEVER:

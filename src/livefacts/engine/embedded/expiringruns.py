@@ -167,9 +167,9 @@ class Runs:
     def has_fallen(self) -> bool:
         return bool(self._state[times.FALLEN_END])
 
-    def fall(self) -> None:
-        """What has fallen lasts as long as it was told to."""
-        while not kernels.fall(self.desk()):
+    def fall(self, now: int) -> None:
+        """What has fallen lasts as long as it was told to, if that is after `now`."""
+        while not kernels.fall(self.desk(), now):
             self._fit("waiting", int(self._state[times.HEAPED]), int(self._state[times.FALLEN_END]))
 
     def log(self) -> Longs:
