@@ -36,7 +36,7 @@ from livefacts.syntax.rulefile import parse
 
 Untils = dict[Row, int]
 Dated = list[tuple[Row, int]]
-LENGTHS = (0, 1, 2, 2, 3, 4, 6, None)
+LENGTHS = (0, 1, 2, 3, 4, 6, 8, None)
 """How long an arrival lasts from now on, None for ever; what has ended already comes too late."""
 
 WAYS = (
@@ -55,7 +55,9 @@ class Book:
         self._dictionary = Dictionary()
         self.engine = ExpiringEngine(self._dictionary, rules)
 
-    def told(self, dated: Dated) -> tuple[dict[int, NDArray[np.int32]], dict[int, NDArray[np.int64]]]:
+    def told(
+        self, dated: Dated
+    ) -> tuple[dict[int, NDArray[np.int32]], dict[int, NDArray[np.int64]]]:
         """Facts by shape, and their times."""
         facts: dict[int, list[list[int]]] = {}
         times: dict[int, list[int]] = {}
@@ -177,7 +179,7 @@ class Life:
 
     def _change(self) -> str:
         chosen = self.pick.choices(
-            ("give", "lower", "both", "rules", "refused"), (40, 25, 20, 10, 5)
+            ("give", "lower", "both", "rules", "refused"), (35, 25, 20, 15, 5)
         )[0]
         give = self._arrivals() if chosen in ("give", "both", "refused") else []
         lower = self._retractions() if chosen in ("lower", "both") else []
@@ -208,7 +210,9 @@ class Life:
             self.told[row] = until
 
     def _arrivals(self) -> Dated:
-        chosen = self.pick.choices(self.stock, k=self.pick.choice((1, 2, 4, 6))) if self.stock else []
+        chosen = (
+            self.pick.choices(self.stock, k=self.pick.choice((2, 4, 6, 9))) if self.stock else []
+        )
         return [(row, self._time()) for row in chosen]
 
     def _time(self) -> int:
@@ -219,7 +223,7 @@ class Life:
         """Facts of which most are told, and each once: two times for one would be no order."""
         known = sorted(self.told, key=str)
         chosen = self.pick.sample(known, min(len(known), self.pick.choice((1, 1, 2, 3))))
-        chosen += [row for row in self.pick.sample(self.stock, min(1, len(self.stock)))]
+        chosen += self.pick.sample(self.stock, min(1, len(self.stock)))
         times = (NEVER if self.pick.random() < 0.7 else self._time() for _ in iter(int, 1))
         return list(dict(zip(chosen, times, strict=False)).items())
 
@@ -228,6 +232,25 @@ class Life:
         added = [rule for rule in self.spare if self.pick.random() < 0.5]
         self.spare = [rule for rule in self.spare if rule not in added] + removed
         return added, removed
+
+
+def window_differences(seed: int, ticks: int) -> Iterator[str]:
+    """Where windows of several lengths, read from one state of arrival times, are wrong."""
+    life = Life(seed, Counter())
+    pick, lengths = life.pick, (1, 2, 4, 7)
+    for now in range(100, 100 + ticks):
+        life.book.engine.expire(now - max(lengths))
+        late = (FOREVER, now, now, now, now - 1, now - 3)
+        arrivals = [(row, pick.choice(late)) for row in pick.choices(life.stock, k=4)]
+        life.book.engine.give(*life.book.told(arrivals))
+        for row, time in arrivals:
+            life.told[row] = max(time, life.told.get(row, NEVER))
+        for length in lengths:
+            holding = [_fact(row) for row, time in life.told.items() if time > now - length]
+            found = life.book.untils(after=now - length).keys()
+            wrong = found ^ model(Program(tuple(life.rules)), holding)
+            if wrong:
+                yield f"at {now}, window of {length}: wrong about {wrong}"
 
 
 def _difference(found: Untils, expected: Untils) -> str:

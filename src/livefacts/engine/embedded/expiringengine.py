@@ -36,12 +36,14 @@ from livefacts.plan.raising import backward_plan, forward_plans, lasting_rules
 from livefacts.rules.formula import Variable
 from livefacts.rules.program import Rule
 from livefacts.store.dictionary import Dictionary
+from livefacts.store.rows import TRIPLES
 
 FOREVER = int(LAST)
 """The time of background facts, which do not end."""
 NEVER = int(NONE)
 """The time of what does not hold."""
 ROW_BITS = 0xFFFFFFFF
+NO_TIMES = np.zeros(0, np.int64)
 
 Facts = Mapping[int, Ids]
 """Facts by shape."""
@@ -302,14 +304,21 @@ class ExpiringEngine:
         found = {shape: self.rows(shape, after)[0] for shape in self.store.shapes()}
         return {shape: facts for shape, facts in found.items() if len(facts)}
 
-    def rows(self, shape: int, after: int = NEVER) -> tuple[Ids, Longs]:
-        """The facts of a shape that last beyond a time, and until when they hold."""
-        relation = self.store.relation(shape)
-        rows = self.store.with_flags(relation)
-        until, _ = self._runs.times(relation, rows)
-        if after != NEVER:
-            rows, until = rows[until > after], until[until > after]
-        return self.store.columns(relation, rows), until
+    def rows(
+        self,
+        shape: int,
+        after: int = NEVER,
+        upto: int = FOREVER,
+        where: Mapping[int, int] | None = None,
+    ) -> tuple[Ids, Longs]:
+        """The facts of a shape that last beyond a time, and until when they hold.
+
+        `upto` leaves out those that hold longer than that, `where` those that have other ids
+        in these columns.
+        """
+        if shape not in self.store.shapes():
+            return np.zeros((0, 3 if shape == TRIPLES else shape), np.int32), NO_TIMES
+        return self._runs.rows(self.store.relation(shape), where or {}, after, upto)
 
     def until(self, shape: int, facts: Ids) -> Longs:
         """Until when these facts hold; NEVER for those that do not."""
@@ -320,6 +329,8 @@ class ExpiringEngine:
         return self._times(shape, facts)[1]
 
     def _times(self, shape: int, facts: Ids) -> tuple[Longs, Longs]:
+        if shape not in self.store.shapes():
+            return (np.full(len(facts), NEVER, np.int64),) * 2
         relation = self.store.relation(shape)
         rows = self.store.find(relation, facts)
         until, told = self._runs.times(relation, rows)

@@ -22,6 +22,7 @@ from livefacts.engine.embedded.machine import (
     LOG_COUNT,
     MEMO_TABLES,
     ROWS_TABLES,
+    SCAN,
     STATE_FIELDS,
     Memo,
 )
@@ -36,8 +37,19 @@ from livefacts.store.compiled import (
     store_int32,
     tables_reader,
 )
-from livefacts.store.layout import COLUMN, COLUMNS, FLAGS, PLAIN, Rows
-from livefacts.store.rowkernels import LOW, remove_row, row_address
+from livefacts.store.layout import (
+    ADDRESS,
+    COLUMN,
+    COLUMNS,
+    FLAGS,
+    HIGH,
+    LINK,
+    LIVE,
+    PLAIN,
+    STRIDE,
+    Rows,
+)
+from livefacts.store.rowkernels import LOW, find, remove_row, row_address
 
 NEVER = np.int64(-(1 << 63))
 """The time of what does not hold."""
@@ -179,6 +191,42 @@ def read_times(desk: Any, relation: Any, numbers: Any, until: Any, told: Any) ->
         cells = row_address(rows, relation, numbers[i] & LOW)
         until[i] = load_time(cells, UNTIL)
         told[i] = load_time(cells, told_at)
+
+
+@kernel
+def read_rows(
+    desk: Any, relation: Any, index: Any, pattern: Any, span: Any, facts: Any, until: Any
+) -> Any:
+    """Copy the facts that fit a pattern and end within a span; returns how many there are.
+
+    A negative number in the pattern fits anything.  The span excludes its first time and
+    includes its last.  Rows come from an index, or are all looked through if that is SCAN.
+    """
+    rows = rows_on(desk)
+    data, width = rows.relations[relation, ADDRESS], 4 * rows.relations[relation, STRIDE]
+    high, columns = rows.relations[relation, HIGH], facts.shape[1]
+    row, link = np.int64(1), np.int64(0)
+    if index != SCAN:
+        link = rows.indices[index, LINK]
+        row = find(rows, relation, index, pattern, columns)
+    count = 0
+    while row and row < high:
+        cells = data + width * row
+        time = load_time(cells, UNTIL)
+        fits = load_int32(cells, FLAGS) & LIVE != 0 and time > span[0] and time <= span[1]
+        for j in range(columns):
+            if fits and pattern[j] >= 0 and pattern[j] != load_int32(cells, COLUMN + j):
+                fits = False
+        if fits:
+            for j in range(columns):
+                facts[count, j] = load_int32(cells, COLUMN + j)
+            until[count] = time
+            count += 1
+        if index == SCAN:
+            row += 1
+        else:
+            row = np.int64(load_int32(cells, link)) if link else np.int64(0)
+    return count
 
 
 @kernel

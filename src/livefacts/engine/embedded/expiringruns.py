@@ -7,7 +7,7 @@ except the heap of endings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -181,6 +181,22 @@ class Runs:
         until, told = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
         times.read_times(self.desk(), relation, rows, until, told)
         return until, told
+
+    def rows(
+        self, relation: int, where: Mapping[int, int], after: int, upto: int
+    ) -> tuple[Ids, Longs]:
+        """The facts with these values in these columns that end within a span, and when."""
+        width, live = self.store.width(relation), self.store.live(relation)
+        columns = self.store.widest_index(relation, list(where))
+        index = self.store.index(relation, columns) if columns else code.SCAN
+        wanted = [where.get(column, -1) for column in range(width)]
+        pattern = np.array(wanted + [where[column] for column in columns], np.int32)
+        span = np.array([after, upto], np.int64)
+        facts, until = np.empty((live, width), np.int32), np.empty(live, np.int64)
+        count = times.read_rows(self.desk(), relation, index, pattern, span, facts, until)
+        if count < live // 2:
+            return facts[:count].copy(), until[:count].copy()
+        return facts[:count], until[:count]
 
     def expect_endings(self) -> None:
         """Make the room that settling needs."""
