@@ -32,7 +32,7 @@ from livefacts.errors import LimitError, LivefactsError
 from livefacts.model.facts import Symbol
 from livefacts.plan.normalize import TRUE
 from livefacts.plan.operators import RulePlan
-from livefacts.plan.raising import backward_plan, forward_plans, lasting_rules
+from livefacts.plan.raising import LastingPlanner, lasting_rules
 from livefacts.rules.formula import Variable
 from livefacts.rules.program import Rule
 from livefacts.store.dictionary import Dictionary
@@ -95,23 +95,19 @@ class BrokenEngineError(LivefactsError):
 
 
 class ExpiringEngine:
-    """Facts and their conclusions, each with the time until which it holds.
-
-    `now` is the time up to which everything that ended was removed.
-    """
+    """Facts and their conclusions, each with the time until which it holds."""
 
     def __init__(self, dictionary: Dictionary, rules: Iterable[Rule] = ()) -> None:
         self.dictionary = dictionary
         self.limit: int | None = None
         """The largest number of facts that a change may derive."""
         self.on_progress: Callable[[int], None] = lambda made: None
-        self.now = NEVER
         self._told = 0
         self._is_broken = False
         self._before: tuple[Rule, ...] | None = None
         """The rules from before the change under way."""
         self._rules: tuple[Rule, ...] = ()
-        self._plans: dict[Rule, tuple[list[RulePlan], RulePlan]] = {}
+        self._planner = LastingPlanner()
         self._runs = Runs(dictionary)
         self._runs.on_pause = lambda made: self._check_progress(made)
         self.store = self._runs.store
@@ -119,6 +115,11 @@ class ExpiringEngine:
         true = np.array([[dictionary.encode_one(Symbol(TRUE.name))]], np.int32)
         self.give({1 + len(TRUE.arguments): true}, FOREVER)
         self.change_rules(rules)
+
+    @property
+    def now(self) -> int:
+        """The time up to which everything that ended was removed."""
+        return self._runs.now
 
     # changes
 
@@ -157,7 +158,7 @@ class ExpiringEngine:
                 self._give(*give)
             for rule in new:
                 self._follow_all(rule, kernels.RAISE_GIVEN)
-            self._runs.run(self._forward, kernels.RAISE)
+            self._runs.run(self._raising, kernels.RAISE)
             self._check_progress(self._runs.made)
             delta = self._delta()
             self._runs.expect_endings()
@@ -179,7 +180,7 @@ class ExpiringEngine:
             facts = self.store.columns(relation, rows)
             delta.shapes[shape] = Changed(facts, until, np.full(len(rows), NEVER, np.int64))
             self._runs.remove(relation, rows)
-        self.now = max(self.now, now)
+        self._runs.now = max(self.now, now)
         self._is_broken = False
         return delta
 
@@ -197,15 +198,10 @@ class ExpiringEngine:
 
     def _bind(self, rules: tuple[Rule, ...]) -> None:
         self._rules = rules
-        plans = [self._plans_of(rule) for rule in rules]
-        self._forward = self._runs.bind([plan for forward, _ in plans for plan in forward])
-        self._backward = self._runs.bind([backward for _, backward in plans])
-
-    def _plans_of(self, rule: Rule) -> tuple[list[RulePlan], RulePlan]:
-        known = self._plans.get(rule)
-        if known is None:
-            known = self._plans[rule] = forward_plans(rule), backward_plan(rule)
-        return known
+        plans = self._planner.plans(rules)
+        self._raising = self._runs.bind([plan for each in plans for plan in each.raising])
+        self._falling = self._runs.bind([plan for each in plans for plan in each.falling])
+        self._backward = self._runs.bind([each.backward for each in plans])
 
     def _lower(self, lower: tuple[Facts, Until] | None, gone: list[Rule]) -> None:
         """Let fall what held for longer, and raise it to what it is still derived for."""
@@ -216,8 +212,8 @@ class ExpiringEngine:
         for rule in gone:
             self._follow_all(rule, kernels.FELL_GIVEN)
         if self._runs.has_fallen:
-            self._runs.run(self._forward, kernels.FELL)
-            self._runs.fall(self.now)
+            self._runs.run(self._falling, kernels.FELL)
+            self._runs.fall()
             self._runs.run(self._backward, kernels.REDERIVE)
 
     def _give(self, facts: Facts, until: Until) -> None:
@@ -231,7 +227,8 @@ class ExpiringEngine:
 
     def _follow_all(self, rule: Rule, mode: int) -> None:
         """Take every instance of one rule, from each fact that its first atom fits."""
-        plan = self._plans_of(rule)[0][0]
+        (plans,) = self._planner.plans([rule])
+        plan = plans.falling[0]
         self._runs.run(self._runs.bind([plan]), mode, self._candidates(plan))
 
     def _candidates(self, plan: RulePlan) -> Longs:

@@ -27,8 +27,10 @@ from livefacts.engine.embedded.expiringrows import (
     GIVEN_AT,
     HEAPED,
     NEVER,
+    NOW,
     PENDING,
     PIVOT,
+    TOLD,
     TOUCHED,
     UNTIL,
     listed_cell,
@@ -57,12 +59,14 @@ from livefacts.engine.embedded.machine import (
     MADE,
     MATCH,
     NEED_ROOM,
+    NEEDS,
     NEXT_PIVOT,
     NEXT_PLAN,
     OUT_COUNT,
     PATTERN,
     PAUSED,
     PHASE,
+    PIVOT_NEEDS,
     PIVOT_PATTERN,
     PLAN,
     RELATION,
@@ -94,6 +98,7 @@ from livefacts.store.rowkernels import (
     LOW,
     find,
     find_tagged,
+    link_gained,
     make_row,
     row_address,
     tag_of_key,
@@ -244,10 +249,11 @@ def next_match(
     """The first row from `row` on (-1: from the start) that matches an atom, or 0.
 
     A row that waits to be followed is left out, unless it `may_be` matched: it finds the
-    instance itself when its turn comes.
+    instance itself when its turn comes.  Where only told rows match, what they were told counts.
     """
     relation = plans.steps[step, RELATION]
     index = plans.steps[step, LOOKUP]
+    needs = plans.steps[step, NEEDS]
     columns = rows.relations[relation, COLUMNS]
     data = rows.relations[relation, ADDRESS]
     width = 4 * rows.relations[relation, STRIDE]
@@ -264,8 +270,9 @@ def next_match(
         cells = data + width * row
         flags = load_int32(cells, FLAGS)
         is_met = flags & PENDING == 0 or (relation << 32) | row == may_be
-        if is_met and flags & LIVE != 0 and fits(plans, step, columns, cells, times.env):
-            until = load_time(cells, UNTIL)
+        is_met = is_met and flags & LIVE != 0 and flags & needs == needs
+        if is_met and fits(plans, step, columns, cells, times.env):
+            until = load_time(cells, told_cell(rows, relation) if needs else UNTIL)
             if until != NEVER:
                 times.least[depth + 1] = min(times.least[depth], until)
                 return row
@@ -409,7 +416,7 @@ def run(desk: Any, plan_vector: Any, mode: Any, given: Any, budget: Any) -> Any:
         entry = state[PIVOT]
         relation = entry >> 32
         cells = row_address(rows, relation, entry & LOW)
-        beyond = NEVER
+        beyond = state[NOW]
         if mode == FELL:
             beyond = load_time(cells, told_cell(rows, relation))
         if state[PHASE] == NEXT_PLAN:
@@ -423,7 +430,12 @@ def run(desk: Any, plan_vector: Any, mode: Any, given: Any, budget: Any) -> Any:
             pattern = plans.plans[plan, PIVOT_PATTERN]
             if not bind_pivot(plans.patterns, pattern, columns, cells, times.env):
                 continue
-            times.least[1] = FOREVER if mode == REDERIVE else load_time(cells, UNTIL)
+            if plans.plans[plan, PIVOT_NEEDS]:
+                times.least[1] = load_time(cells, told_cell(rows, relation))
+            else:
+                times.least[1] = FOREVER if mode == REDERIVE else load_time(cells, UNTIL)
+            if times.least[1] <= beyond:
+                continue
             state[PLAN] = plan
             state[DEPTH] = 1
             times.cursor[1] = -1
@@ -454,7 +466,13 @@ def tell(desk: Any, relation: Any, values: Any, until: Any, first: Any) -> Any:
                 times.made[new] = row
                 times.made_relation[new] = relation
                 new += 1
+                cells = row_address(rows, relation, row)
+                store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) | TOLD))
             cells = row_address(rows, relation, row)
+            flags = load_int32(cells, FLAGS)
+            if not flags & TOLD:
+                store_int32(cells, FLAGS, np.int32(flags | TOLD))
+                link_gained(rows, relation, row, TOLD)
             told = load_time(cells, told_at)
             if told < until[i]:
                 touch(times, (relation << 32) | row, cells, load_time(cells, UNTIL), told)
@@ -491,8 +509,8 @@ def untell(desk: Any, relation: Any, values: Any, until: Any, first: Any) -> Any
 
 
 @kernel
-def fall(desk: Any, now: Any) -> Any:
-    """What has fallen lasts as long as it was told to, if that is after `now`.
+def fall(desk: Any) -> Any:
+    """What has fallen lasts as long as it was told to, if that is after now.
 
     False if there is no room.  A fact that outlives what it was told still has that time.
     """
@@ -504,7 +522,7 @@ def fall(desk: Any, now: Any) -> Any:
         entry = times.fallen[i]
         cells = row_address(rows, entry >> 32, entry & LOW)
         told = load_time(cells, told_cell(rows, entry >> 32))
-        if told <= now:
+        if told <= state[NOW]:
             told = NEVER
         store_time(cells, UNTIL, told)
         flags = load_int32(cells, FLAGS) & ~FALLEN

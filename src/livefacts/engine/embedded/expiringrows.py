@@ -41,6 +41,7 @@ from livefacts.store.layout import (
     ADDRESS,
     COLUMN,
     COLUMNS,
+    EDGE,
     FLAGS,
     HIGH,
     LINK,
@@ -65,8 +66,10 @@ PENDING = 2
 """Its time was raised, and it waits to be followed."""
 TOUCHED = 4
 """In the log of the change under way."""
-FALLEN = 8
+FALLEN = 16
 """What it held for may be gone."""
+TOLD = EDGE
+"""Was told at some time, for the indices of rows that were."""
 
 # fields of the state, behind those that this engine shares with the other one
 HEAPED = STATE_FIELDS
@@ -78,7 +81,9 @@ FALLEN_END = HEAPED + 3
 GIVEN_AT = HEAPED + 4
 PIVOT = HEAPED + 5
 """The row at hand: relation << 32 | row."""
-FIELDS = HEAPED + 6
+NOW = HEAPED + 6
+"""Nothing is raised to a time that is not after this one."""
+FIELDS = HEAPED + 7
 
 LOG_FIELDS = 3
 
@@ -279,7 +284,7 @@ def undo(desk: Any) -> Any:
 def forget_change(state: Any) -> Any:
     """The next change begins; here, so that no change can be ended or undone twice."""
     for field in range(FIELDS):
-        if field not in (DERIVED, LISTED):
+        if field not in (DERIVED, LISTED, NOW):
             state[field] = 0
 
 

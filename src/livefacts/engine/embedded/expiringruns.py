@@ -47,6 +47,7 @@ class Runs:
         self._binder = Binder(self.store, dictionary, lambda rule: 0)
         self._times = _new_times()
         self._state = self._times.state
+        self.now = int(times.NEVER)
         self._desk = np.zeros(times.DESK_LENGTH, np.int64)
         self._rows: Rows | None = None
         self._memo: code.Memo | None = None
@@ -120,6 +121,15 @@ class Runs:
     # one change
 
     @property
+    def now(self) -> int:
+        """Nothing holds only until then, or less."""
+        return int(self._state[times.NOW])
+
+    @now.setter
+    def now(self, time: int) -> None:
+        self._state[times.NOW] = time
+
+    @property
     def made(self) -> int:
         """Rows that the change under way has made so far."""
         return int(self._state[code.MADE])
@@ -167,9 +177,9 @@ class Runs:
     def has_fallen(self) -> bool:
         return bool(self._state[times.FALLEN_END])
 
-    def fall(self, now: int) -> None:
-        """What has fallen lasts as long as it was told to, if that is after `now`."""
-        while not kernels.fall(self.desk(), now):
+    def fall(self) -> None:
+        """What has fallen lasts as long as it was told to, if that is after now."""
+        while not kernels.fall(self.desk()):
             self._fit("waiting", int(self._state[times.HEAPED]), int(self._state[times.FALLEN_END]))
 
     def log(self) -> Longs:
