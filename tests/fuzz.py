@@ -1,8 +1,8 @@
 """Random programs for as long as you like: `python tests/fuzz.py --minutes 10 --seed 1000`.
 
 Cases, to which facts and rules are added in a few steps, histories, in which they come and go,
-and journeys through time take turns.  Every one that differs from the oracle is made smaller and printed; the
-exit code is 1 if there was one.
+journeys through time, and lives of facts that expire take turns.  Every one that differs from
+the oracle is made smaller and printed; the exit code is 1 if there was one.
 """
 
 from __future__ import annotations
@@ -10,13 +10,15 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-CASES, HISTORIES, JOURNEYS = "cases", "histories", "journeys"
+CASES, HISTORIES, JOURNEYS, LIVES = "cases", "histories", "journeys", "lives"
 CASES_PER_HISTORY = 8
 CASES_PER_JOURNEY = 4
+CASES_PER_LIFE = 8
 WAYS = ("counting-dred", "counting-dred", "dred", "recompute", "counting")
 
 
@@ -41,9 +43,9 @@ def main() -> int:
 
 
 def _chosen(options: argparse.Namespace, seed: int) -> list[Callable[..., str]]:
-    """What to try with this seed: a case always, now and then a history and a journey."""
+    """What to try with this seed: a case always, now and then something longer."""
     turns = {_case: (CASES, 1), _history: (HISTORIES, CASES_PER_HISTORY)}
-    turns[_journey] = (JOURNEYS, CASES_PER_JOURNEY)
+    turns |= {_journey: (JOURNEYS, CASES_PER_JOURNEY), _life: (LIVES, CASES_PER_LIFE)}
     if options.only:
         return [try_one for try_one, (kind, _) in turns.items() if kind == options.only]
     return [try_one for try_one, (_, every) in turns.items() if seed % every == 0]
@@ -89,6 +91,14 @@ def _journey(seed: int, options: argparse.Namespace) -> str:
     return f"{found}\n{journey}" if options.as_they_are else report(journey)
 
 
+def _life(seed: int, options: argparse.Namespace) -> str:
+    from tests.properties.expiring import Life
+
+    life = Life(seed, Counter())
+    found = next(life.steps(8), "")
+    return f"life {seed}: {found}\n{life.rules}" if found else ""
+
+
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--minutes", type=float, default=5.0, help="stop after this long")
@@ -96,7 +106,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--cases", type=int, default=10**9, help="stop after so many programs")
     parser.add_argument("--steps", type=int, default=50, help="changes in a history")
     parser.add_argument(
-        "--only", choices=(CASES, HISTORIES, JOURNEYS), help="one kind instead of all"
+        "--only", choices=(CASES, HISTORIES, JOURNEYS, LIVES), help="one kind instead of all"
     )
     parser.add_argument("--stop-after", type=int, default=5, help="stop after so many failures")
     parser.add_argument("--as-they-are", action="store_true", help="do not make cases smaller")
