@@ -667,7 +667,8 @@ EXPIRING = (
 
 def main() -> int:
     options = _options()
-    chosen = [m for m in (*MUTANTS, *CHANGES, *TIMES, *EXPIRING) if options.only in m.bug][options.skip :]
+    every = (*MUTANTS, *CHANGES, *TIMES, *EXPIRING)
+    chosen = [m for m in every if options.only in m.bug][options.skip :]
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "src"
         shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
