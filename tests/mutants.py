@@ -172,8 +172,8 @@ MUTANTS = (
     ),
     Mutant(
         "computing anew forgets what only named graphs say",
-        "_joined(named, change.named),",
-        "_joined(None, change.named),",
+        "_all(others, change.others))",
+        "_all({}, change.others))",
     ),
     Mutant(
         "a rule that comes later does not look at the facts that are there",
@@ -405,7 +405,7 @@ CHANGES = (
     ),
     Mutant(
         "a rule that was recursive forgets how its instances were counted",
-        "replace(plan, recursive=True) if _was_recursive(plan, was) else plan",
+        "replace(plan, recursive=True) if plan.rule in recursive else plan",
         "plan",
     ),
     Mutant(
@@ -440,17 +440,17 @@ CHANGES = (
     ),
     Mutant(
         "a triple that leaves the default graph stays there",
-        "self.interpreter.take(TRIPLES, change.unmarked, IN_DEFAULT)",
+        "self.interpreter.take(self.store.relation(shape), ids, IN_DEFAULT)",
         "pass",
     ),
     Mutant(
         "a triple that leaves one graph leaves them all",
-        "unnamed = triples[~self._graphs.others(triples, gone)]",
-        "unnamed = triples",
+        "unnamed = {TRIPLES: triples[~self._graphs.others(triples, gone)]}",
+        "unnamed = {TRIPLES: triples}",
     ),
     Mutant(
         "computing anew forgets removals",
-        "is_told[self.store.find(relation, gone)] = False",
+        "is_told[self.store.find(relation, facts)] = False",
         "pass",
     ),
 )
