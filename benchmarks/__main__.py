@@ -25,6 +25,7 @@ EXPERIMENTS = (
     "edges",
     "schemaorg",
     "streams",
+    "imars",
     "spark",
     "spark general",
     "spark updates",

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
+from random import Random
 
 from benchmarks.peers import ROOT
 from livefacts.generate import Ontology, chain, graphs, random_graph, tree, university
@@ -95,3 +96,16 @@ def _generated(name: str, pieces: Iterable[bytes]) -> Path:
             out.writelines(pieces)
         unfinished.rename(path)
     return path
+
+
+def places(triples: int) -> Path:
+    """Pairs of numbers in random order: which place is in which, in binary trees of depth 8."""
+    size = 2**9 - 1
+    whole = [
+        (tree * size + node, tree * size + (node - 1) // 2)
+        for tree in range(1 + triples // (size - 1))
+        for node in range(1, size)
+    ]
+    Random(1).shuffle(whole)
+    lines = (f"{place},{within}\n".encode() for place, within in whole[:triples])
+    return _generated(f"places-{triples}.csv", lines)

@@ -29,6 +29,11 @@ with tempfile.TemporaryDirectory() as folder:
     for row in p.delta(d.seq, decoded=True).collect():
         print("+" if row.sign > 0 else "-", row.s, row.p, row.o)
 
+    d = p.change_rules(add=f"@id back [?y, <{UB}advises>, ?x] :- [?x, <{UB}advisor>, ?y] .")
+    print(f"version {d.seq}: one rule more, {d.figures['added']:,} facts more")
+    d = p.change_rules(remove=["back"])
+    print(f"version {d.seq}: and {d.figures['removed']:,} fewer")
+
     r = lf.Reasoner.open(Path(folder) / "kb")
     print(f"{len(r):,} facts in one process")
     d2 = r.remove(NEWCOMER)

@@ -1,8 +1,8 @@
 """Random programs for as long as you like: `python tests/fuzz.py --minutes 10 --seed 1000`.
 
 Cases, to which facts and rules are added in a few steps, histories, in which they come and go,
-journeys through time and reports of registered queries take turns.  Every one that differs from the
-oracle is made smaller, where that can be done, and printed; the exit code is 1 if there was one.
+journeys through time, lives of facts that expire, and reports of queries take turns.  Every one that differs from
+the oracle is made smaller and printed; the exit code is 1 if there was one.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-CASES, HISTORIES, JOURNEYS, REPORTS = "cases", "histories", "journeys", "reports"
+CASES, HISTORIES, JOURNEYS, LIVES = "cases", "histories", "journeys", "lives"
+REPORTS = "reports"
 CASES_PER_HISTORY = 8
 CASES_PER_JOURNEY = 4
+CASES_PER_LIFE = 8
 CASES_PER_REPORT = 4
 WAYS = ("counting-dred", "counting-dred", "dred", "recompute", "counting")
 
@@ -42,9 +45,9 @@ def main() -> int:
 
 
 def _chosen(options: argparse.Namespace, seed: int) -> list[Callable[..., str]]:
-    """What to try with this seed: a case always, now and then a history and a journey."""
+    """What to try with this seed: a case always, now and then something longer."""
     turns = {_case: (CASES, 1), _history: (HISTORIES, CASES_PER_HISTORY)}
-    turns[_journey] = (JOURNEYS, CASES_PER_JOURNEY)
+    turns |= {_journey: (JOURNEYS, CASES_PER_JOURNEY), _life: (LIVES, CASES_PER_LIFE)}
     turns[_report] = (REPORTS, CASES_PER_REPORT)
     if options.only:
         return [try_one for try_one, (kind, _) in turns.items() if kind == options.only]
@@ -91,6 +94,14 @@ def _journey(seed: int, options: argparse.Namespace) -> str:
     return f"{found}\n{journey}" if options.as_they_are else report(journey)
 
 
+def _life(seed: int, options: argparse.Namespace) -> str:
+    from tests.properties.expiring import Life
+
+    life = Life(seed, Counter())
+    found = next(life.steps(8), "")
+    return f"life {seed}: {found}\n{life.rules}" if found else ""
+
+
 def _report(seed: int, options: argparse.Namespace) -> str:
     from tests.properties.registered import History
 
@@ -106,7 +117,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--cases", type=int, default=10**9, help="stop after so many programs")
     parser.add_argument("--steps", type=int, default=50, help="changes in a history")
     parser.add_argument(
-        "--only", choices=(CASES, HISTORIES, JOURNEYS, REPORTS), help="one kind instead of all"
+        "--only", choices=(CASES, HISTORIES, JOURNEYS, LIVES, REPORTS), help="one kind only"
     )
     parser.add_argument("--stop-after", type=int, default=5, help="stop after so many failures")
     parser.add_argument("--as-they-are", action="store_true", help="do not make cases smaller")

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-CASES, HISTORIES, JOURNEYS, REPORTED = 1000, 200, 500, 300
+CASES, HISTORIES, JOURNEYS, LIVES, REPORTED = 1000, 200, 500, 400, 300
 SECONDS = 600
 CAUGHT, MISSED, STALE, BROKEN = "caught", "missed", "stale", "broken"
 
@@ -172,8 +172,8 @@ MUTANTS = (
     ),
     Mutant(
         "computing anew forgets what only named graphs say",
-        "_joined(named, change.named),",
-        "_joined(None, change.named),",
+        "_all(others, change.others))",
+        "_all({}, change.others))",
     ),
     Mutant(
         "a rule that comes later does not look at the facts that are there",
@@ -405,7 +405,7 @@ CHANGES = (
     ),
     Mutant(
         "a rule that was recursive forgets how its instances were counted",
-        "replace(plan, recursive=True) if _was_recursive(plan, was) else plan",
+        "replace(plan, recursive=True) if plan.rule in recursive else plan",
         "plan",
     ),
     Mutant(
@@ -440,17 +440,17 @@ CHANGES = (
     ),
     Mutant(
         "a triple that leaves the default graph stays there",
-        "self.interpreter.take(TRIPLES, change.unmarked, IN_DEFAULT)",
+        "self.interpreter.take(self.store.relation(shape), ids, IN_DEFAULT)",
         "pass",
     ),
     Mutant(
         "a triple that leaves one graph leaves them all",
-        "unnamed = triples[~self._graphs.others(triples, gone)]",
-        "unnamed = triples",
+        "unnamed = {TRIPLES: triples[~self._graphs.others(triples, gone)]}",
+        "unnamed = {TRIPLES: triples}",
     ),
     Mutant(
         "computing anew forgets removals",
-        "is_told[self.store.find(relation, gone)] = False",
+        "is_told[self.store.find(relation, facts)] = False",
         "pass",
     ),
 )
@@ -584,6 +584,86 @@ TIMES = (
     ),
 )
 """Bugs that only time shows."""
+
+EXPIRING = (
+    Mutant(
+        "a conclusion lasts as long as its premise that ends last",
+        "times.least[depth + 1] = min(times.least[depth], until)",
+        "times.least[depth + 1] = until",
+    ),
+    Mutant(
+        "a renewal is not followed",
+        "push(times.waiting, times.state, HEAPED, -until, entry)",
+        "if before == NEVER:\n        push(times.waiting, times.state, HEAPED, -until, entry)",
+    ),
+    Mutant(
+        "a renewed fact ends when it was first said to",
+        "        if until > now:\n            list_ending(",
+        "        if until == FOREVER:\n            list_ending(",
+    ),
+    Mutant(
+        "a fact ends one time point late",
+        "times.endings[0, 0] <= now and count",
+        "times.endings[0, 0] < now and count",
+    ),
+    Mutant(
+        "a fact whose time was lowered is not listed anew",
+        "(listed == NEVER or until < listed)",
+        "listed == NEVER",
+    ),
+    Mutant(
+        "what falls takes only itself along",
+        "self._runs.run(self._falling, kernels.FELL)",
+        "pass",
+    ),
+    Mutant(
+        "what has fallen is not derived again",
+        "self._runs.run(self._backward, kernels.REDERIVE)",
+        "pass",
+    ),
+    Mutant(
+        "what has fallen forgets what it was told",
+        "        if told <= state[NOW]:\n            told = NEVER",
+        "        told = NEVER",
+    ),
+    Mutant(
+        "what has fallen goes back to a time that has passed",
+        "        if told <= state[NOW]:\n            told = NEVER",
+        "        pass",
+    ),
+    Mutant(
+        "two facts that wait never meet",
+        "store_int32(cells, FLAGS, np.int32(flags & ~PENDING))",
+        "pass",
+    ),
+    Mutant(
+        "a rule that goes leaves its conclusions",
+        "self._follow_all(rule, kernels.FELL_GIVEN)",
+        "pass",
+    ),
+    Mutant(
+        "a rule that comes finds only what comes after it",
+        "self._follow_all(rule, kernels.RAISE_GIVEN)",
+        "pass",
+    ),
+    Mutant(
+        "a transitive rule joins told pairs only although others conclude pairs too",
+        "return is_transitive(rule) and not others",
+        "return is_transitive(rule)",
+    ),
+    Mutant(
+        "a pair that was concluded first and told later is no step for others",
+        "link_gained(rows, relation, row, TOLD)",
+        "pass",
+    ),
+    Mutant(
+        "a refused change leaves times behind",
+        "        store_time(cells, UNTIL, times.log[i, 1])",
+        "        pass",
+    ),
+)
+"""Bugs that only facts that expire show."""
+
 REPORTS = (
     Mutant(
         "a window by time keeps its older end",
@@ -631,19 +711,16 @@ REPORTS = (
 
 def main() -> int:
     options = _options()
-    chosen = [m for m in (*MUTANTS, *CHANGES, *TIMES, *REPORTS) if options.only in m.bug][
-        options.skip :
-    ]
+    every = (*MUTANTS, *CHANGES, *TIMES, *EXPIRING, *REPORTS)
+    chosen = [m for m in every if options.only in m.bug][options.skip :]
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "src"
         shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
         verdict, reason = _verdict(source, CASES, "")
-        if verdict == MISSED:
-            verdict, reason = _verdict(source, HISTORIES, "histories")
-        if verdict == MISSED:
-            verdict, reason = _verdict(source, JOURNEYS, "journeys")
-        if verdict == MISSED:
-            verdict, reason = _verdict(source, REPORTED, "reports")
+        kinds = {"histories": HISTORIES, "journeys": JOURNEYS, "lives": LIVES, "reports": REPORTED}
+        for kind, programs in kinds.items():
+            if verdict == MISSED:
+                verdict, reason = _verdict(source, programs, kind)
         if verdict != MISSED:
             print(f"the sources as they are differ from the oracle, mend that first: {reason}")
             return 1
@@ -705,6 +782,8 @@ def _programs_for(mutant: Mutant) -> tuple[int, str]:
     """How many random programs to try, and of which kind."""
     if mutant in TIMES:
         return JOURNEYS, "journeys"
+    if mutant in EXPIRING:
+        return LIVES, "lives"
     if mutant in REPORTS:
         return REPORTED, "reports"
     return (HISTORIES, "histories") if mutant in CHANGES else (CASES, "")

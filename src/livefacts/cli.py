@@ -31,6 +31,7 @@ from livefacts.commands import (
     rules,
     verify,
 )
+from livefacts.commands import run as run_commands
 from livefacts.commands import spark as spark_commands
 from livefacts.commands.terminal import ExitCode, say
 from livefacts.errors import LivefactsError
@@ -42,6 +43,7 @@ JOBS = (
     "remove",
     "apply",
     "query",
+    "run",
     "register",
     "rules",
     "explain",
@@ -78,6 +80,7 @@ app.command("apply", short_help="Change facts by RDF Patch or SPARQL Update.")(
     changes.apply_command
 )
 app.command("query", short_help="Ask SPARQL of files and of what follows.")(query.query_command)
+app.command("run", short_help="Run rules over timed facts.")(run_commands.run_command)
 app.command("register", short_help="Ask continuously, over streams.")(register.register_command)
 app.add_typer(rules.app, name="rules", help="Check rules, and see those that come along.")
 app.command("explain", short_help="Why does a fact hold, or not?")(explain.explain_command)

@@ -54,8 +54,8 @@ def draw_steps(pick: random.Random, worlds: int, steps: int, rules: str) -> Iter
     for number in range(steps):
         add, remove = [], []
         for world, known in enumerate(told):
-            coming = [draw_triple(pick, world) for _ in range(pick.randrange(2, 7))]
-            going = pick.sample(sorted(known, key=str), min(len(known), pick.randrange(4)))
+            coming = [draw_triple(pick, world) for _ in range(pick.randrange(1, 5))]
+            going = pick.sample(sorted(known, key=str), min(len(known), pick.randrange(3)))
             told[world] = (known - set(going)) | set(coming)
             add, remove = add + coming, remove + going
         gone = pick.choice(whole.rules) if number == 2 else None

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks import datasets
 from benchmarks.generic import TRANSITIVE
 from benchmarks.measuring import run_worker
 
@@ -82,3 +83,19 @@ def test_a_release_becomes_the_next_by_their_difference(tmp_path: Path) -> None:
         "turns": 1,
     }
     assert found("livefacts_releases", job)["same"]
+
+
+def test_a_window_over_trees_is_the_same_in_every_way_it_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(datasets, "FOLDER", tmp_path)
+    job = {"input": str(datasets.places(900)), "background": 300, "percents": [1, 10, 50]}
+    steps = found("livefacts_imars", {**job, "turns": 3})["steps"]
+    assert [step["same"] for step in steps] == [True] * 3
+    assert [step["entering"] for step in steps] == [3, 30, 150]
+
+
+def test_a_window_with_a_self_join_has_answers_that_end() -> None:
+    report = found("livefacts_window", {"points": 4, "rate": 30, "nodes": 40})
+    assert report["rows"] > 0
+    assert report["ended"] > 30

@@ -17,6 +17,7 @@ JOBS = (
     "remove",
     "apply",
     "query",
+    "run",
     "register",
     "rules",
     "explain",

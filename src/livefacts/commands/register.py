@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from enum import StrEnum
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from livefacts.commands.events import in_one_order, rejecting, say_rejects
 from livefacts.commands.loading import Inputs, leave, load
 from livefacts.commands.options import Data, Rules
-from livefacts.commands.terminal import ExitCode, counted, say
+from livefacts.commands.terminal import ExitCode
 from livefacts.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from livefacts.syntax.streamfiles import Event, Time
 
 QUERY_FILES = (".csparql", ".rspql", ".rq", ".sparql")
-REJECTS_SHOWN = 5
 
 
 class ReportFormat(StrEnum):
@@ -121,11 +120,11 @@ def register_command(
         writer.check(query)
     with Rejects(rejects) as rejected:
         source = _noted(_sources(streams, made, rejected, arrival_time, events), writer)
-        for _ in play(source, events, Pace(speed, events.tick), _rejecting(rejected)):
+        for _ in play(source, events, Pace(speed, events.tick), rejecting(rejected)):
             _print(made, writer, empty)
         events.finish()
         _print(made, writer, empty)
-    _say_rejects(rejected, events)
+    say_rejects(rejected, events)
     if rejected.count or events.set_aside:
         raise typer.Exit(ExitCode.SOME_REJECTED)
     leave(loaded)
@@ -159,7 +158,6 @@ def _sources(
     events: EventTime,
 ) -> Iterator[Event]:
     """The events of all files and sources, in one order."""
-    from livefacts.service.playing import merged, read_ahead, stamped
     from livefacts.syntax.streamfiles import read_events
 
     files: list[Iterator[Event]] = []
@@ -168,17 +166,7 @@ def _sources(
         name, path = _split(given, queries)
         found = _on_stream(read_events(path, rejects), name)
         (live if path == "-" else files).append(found)
-    if live:
-        # Who waits for standard input would hold up every file: all go into one queue.
-        (source,) = live if len(live) == 1 else _refuse_inputs()
-        both = chain(merged(files, events.tick), source)
-        return stamped(read_ahead(both), events.tick) if arrival_time else read_ahead(both)
-    together = merged(files, events.tick)
-    return stamped(together, events.tick) if arrival_time else together
-
-
-def _refuse_inputs() -> list[Iterator[Event]]:
-    raise InputError("standard input is one stream", hint="give - once, and files for the others")
+    return in_one_order(files, live, events.tick, arrival_time)
 
 
 def _split(given: str, queries: list[Registration]) -> tuple[str | None, str]:
@@ -224,29 +212,11 @@ def _is_date(time: Time) -> bool:
     return not isinstance(time, int) and time.datatype.value.endswith("#dateTime")
 
 
-def _rejecting(rejects: Rejects) -> Callable[[Event, InputError], None]:
-    from livefacts.syntax.rejects import Reject
-
-    def reject(event: Event, error: InputError) -> None:
-        rejects.add(Reject(event.stream or "", 0, 0, error.message, str(event.facts)))
-
-    return reject
-
-
 def _print(queries: list[Registration], writer: ReportWriter, empty: bool) -> None:
     for query in queries:
         for report in query.results():
             if report or empty or report.correction or writer.format == "patch":
                 typer.echo(writer.write(query, report), nl=False)
-
-
-def _say_rejects(rejects: Rejects, events: EventTime) -> None:
-    if rejects.count:
-        say(f"{counted(rejects.count, 'line was', 'lines were')} rejected")
-        for reject in rejects.kept[:REJECTS_SHOWN]:
-            say(f"  {reject}")
-    for reason, times in events.set_aside.items():
-        say(f"{counted(times, 'event was', 'events were')} set aside: {reason}")
 
 
 def _width() -> int:

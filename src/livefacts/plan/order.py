@@ -46,17 +46,23 @@ def negative_steps(rule: Rule, pivot: int) -> tuple[Atom, tuple[Step, ...]]:
     pivot: 1 and "01" are equal values, but a fact about one is not a fact about the other.
     """
     negations = [f for f in rule.body if isinstance(f, Negation)]
-    atom = negations[pivot].atom
+    return _steps_from(rule, negations[pivot].atom, _Checks(rule, negated_pivot=pivot))
+
+
+def backward_steps(rule: Rule) -> tuple[Atom, tuple[Step, ...]]:
+    """A fact pattern for the head of a rule, and the steps that find what derives such a fact."""
+    assert rule.head is not None
+    return _steps_from(rule, rule.head, _Checks(rule))
+
+
+def _steps_from(rule: Rule, atom: Atom, checks: _Checks) -> tuple[Atom, tuple[Step, ...]]:
+    """A pattern for an atom that binds nothing by itself, and the steps that complete it."""
     by_atoms = {v for a in positive_atoms(rule) for v in variables_of(a)}
     computed = dict.fromkeys(v for v in variables_of(atom) if v not in by_atoms)
     aside = {v: Variable(f":pivot:{v.name}") for v in computed}
     pattern = _with_variables(atom, aside)
-    steps = _completed(
-        rule,
-        set(variables_of(pattern)),
-        list(range(len(positive_atoms(rule)))),
-        _Checks(rule, negated_pivot=pivot),
-    )
+    every = list(range(len(positive_atoms(rule))))
+    steps = _completed(rule, set(variables_of(pattern)), every, checks)
     return pattern, (*steps, *(Test(SAME, aside[v], v) for v in computed))
 
 

@@ -148,6 +148,8 @@ class Explanation:
     nearby: tuple[Shown, ...] = ()
     similar: tuple[Term, ...] = ()
     prefixes: Mapping[str, str] = field(default_factory=dict, repr=False)
+    written: Mapping[str, Rule] = field(default_factory=dict, repr=False)
+    """The rules as they were written, where they are followed in another form."""
 
     @property
     def holds(self) -> bool:

@@ -25,7 +25,7 @@ Data = dict[str, Any]
 
 def as_data(explanation: Explanation) -> Data:
     """The explanation, ready for JSON."""
-    words = Words({})
+    words = Words({}, explanation.written)
     data: Data = {"fact": words.fact(explanation.fact), "holds": explanation.holds}
     if explanation.proof is not None:
         steps = _Steps(explanation.steps(), words)

@@ -28,7 +28,7 @@ STYLES = {State.TRUE: "", State.OPEN: "style=dotted", State.MISSING: MISSING, St
 
 def as_dot(explanation: Explanation) -> str:
     """The graph, in the language of `dot`."""
-    lines = _Graph(Words(explanation.prefixes)).lines(explanation)
+    lines = _Graph(Words(explanation.prefixes, explanation.written)).lines(explanation)
     head = ["digraph explanation {", "  rankdir=BT", "  node [shape=box]"]
     return "\n".join([*head, *(f"  {line}" for line in lines), "}"]) + "\n"
 

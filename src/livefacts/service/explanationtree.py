@@ -56,7 +56,7 @@ class Page:
 
 def page(explanation: Explanation) -> Page:
     """The lines that explain a fact."""
-    words = Words(explanation.prefixes)
+    words = Words(explanation.prefixes, explanation.written)
     if explanation.proof is None:
         return _page_of_attempts(explanation, words)
     remark = "Too many ways lead here to be sure that there is no smaller proof."
@@ -80,10 +80,14 @@ class _Trees:
         if depth == DEEPEST:
             return Branch(title, f"… {step.height:,} more levels")
         self._seen.add(id(step))
-        why = [f"by {step.rule.id}: {self._words.rule(step.rule)}"]
-        if step.bindings:
-            why.append(f"with {self._words.bindings(step.bindings)}")
-        return Branch(title, "", tuple(why), self._premises(step.premises, depth + 1))
+        return Branch(title, "", self._why(step), self._premises(step.premises, depth + 1))
+
+    def _why(self, step: Step) -> tuple[str, ...]:
+        """The rule and its bindings; a window explains itself by what is in it."""
+        if step.rule is None or self._words.is_of_window(step.rule):
+            return ()
+        why = f"by {step.rule.id}: {self._words.rule(step.rule)}"
+        return (why, f"with {self._words.bindings(step.bindings)}") if step.bindings else (why,)
 
     def _premises(self, premises: Sequence[Premise], depth: int) -> tuple[Branch, ...]:
         return tuple(self._premise(premise, depth) for premise in premises)

@@ -2,25 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from pyoxigraph import Triple
 
 from livefacts.model.facts import Fact, Term
-from livefacts.rules.formula import Formula, Negation, PredicateAtom, TripleAtom, Variable
+from livefacts.rules.formula import (
+    Aggregate,
+    Formula,
+    Negation,
+    PredicateAtom,
+    TripleAtom,
+    Variable,
+)
 from livefacts.rules.program import Rule
 from livefacts.service.delta import Violation
 from livefacts.service.explaining import Shown
+from livefacts.service.explanationtimes import in_words
 from livefacts.syntax.ruleterms import RDF_TYPE
 from livefacts.syntax.rulewriter import write_formula, write_rule, write_term
 
+HIDDEN = "_"
+NO_RULES: Mapping[str, Rule] = MappingProxyType({})
+
 
 class Words:
-    """Writes with prefixes; without any, every IRI is written in full."""
+    """Writes with prefixes; without any, every IRI is written in full.
 
-    def __init__(self, prefixes: Mapping[str, str]) -> None:
+    `written` are the rules as they were written, by their ids.
+    """
+
+    def __init__(self, prefixes: Mapping[str, str], written: Mapping[str, Rule] = NO_RULES) -> None:
         self._prefixes = prefixes
+        self._written = written
 
     def fact(self, fact: Shown) -> str:
         """A triple as in Turtle, a predicate fact as in the rule language."""
@@ -40,12 +56,16 @@ class Words:
             case TripleAtom(s, p, o):
                 middle = "a" if p == RDF_TYPE and self._prefixes else self._slot(p)
                 return f"{self._slot(s)} {middle} {self._slot(o)}"
-            case PredicateAtom(name, ()):
-                return name
             case PredicateAtom(name, arguments):
-                return f"{name}({', '.join(map(self._slot, arguments))})"
+                values = list(map(self._slot, arguments))
+                return in_words(name, values) or (
+                    f"{name}({', '.join(values)})" if values else name
+                )
             case Negation(atom):
                 return f"not {self.formula(atom)}"
+            case Aggregate(result, function, listed, body) if _is_about_time(body):
+                inner = ", ".join(map(self.formula, body))
+                return f"{result} = {function} {{ {', '.join(map(str, listed))} : {inner} }}"
             case _:
                 return write_formula(formula, self._prefixes)
 
@@ -60,5 +80,17 @@ class Words:
         return ", ".join(f"?{name} = {self.term(term)}" for name, term in bindings.items())
 
     def rule(self, rule: Rule) -> str:
-        """The text of a rule, without its name."""
-        return write_rule(replace(rule, id=""), self._prefixes)
+        """The text of a rule, without its name; one that a window needs is said in words."""
+        if self.is_of_window(rule):
+            conditions = ", ".join(map(self.formula, rule.body))
+            return f"{self.formula(rule.head) if rule.head else 'false'} if {conditions}"
+        return write_rule(replace(self._written.get(rule.id, rule), id=""), self._prefixes)
+
+    def is_of_window(self, rule: Rule) -> bool:
+        """Whether nobody wrote this rule: it says what is in a window."""
+        return rule.id.startswith(HIDDEN)
+
+
+def _is_about_time(body: Sequence[Formula]) -> bool:
+    """Whether a body speaks of windows by their hidden names."""
+    return any(isinstance(f, PredicateAtom) and f.name.startswith(HIDDEN) for f in body)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -364,6 +365,11 @@ class Reasoner:
         """The time point that was evaluated last."""
         return self._streams.now
 
+    @property
+    def tick(self) -> Duration | None:
+        """How long a time point lasts; None: a second, where it matters."""
+        return self._program.tick or self._tick
+
     def push(self, facts: Any, at: Any, stream: str | NamedNode | None = None) -> Delta:
         """Facts of a stream happen at a time point; at or before now they count at once.
 
@@ -380,7 +386,7 @@ class Reasoner:
     ) -> tuple[list[Facts], int, int]:
         iri = NamedNode(stream) if isinstance(stream, str) else stream
         name = int(self._dictionary.encode_one(NO_STREAM if iri is None else iri))
-        point = time_point(at, self._program.tick or self._tick)
+        point = time_point(at, self.tick)
         return self._facts(facts).in_order(), point, name
 
     def advance(self, to: Any) -> Delta:
@@ -390,7 +396,7 @@ class Reasoner:
 
     def ticks(self, to: Any) -> Iterator[tuple[int, Delta]]:
         """Move time on; each time point at which something changes, with its delta."""
-        last = time_point(to, self._program.tick or self._tick)
+        last = time_point(to, self.tick)
         for point, delta in self._streams.ticks(last):
             if delta or delta.violations or delta.resolved:
                 yield point, delta
@@ -488,7 +494,9 @@ class Reasoner:
         """
         from livefacts.service.asking import explain
 
-        return explain(fact, self._followed(), self._engine, self._queries.prefixes(self.prefixes))
+        known = self._queries.prefixes(self.prefixes)
+        explanation = explain(fact, self._followed(), self._engine, known)
+        return replace(explanation, written={rule.id: rule for rule in self.rules})
 
     def violations(self) -> list[Violation]:
         """The violations of constraints, with their bindings."""
@@ -534,7 +542,7 @@ class Reasoner:
         """
         from livefacts.service.hosting import host_of
 
-        host = host_of(self._streams, self._program, self._program.tick or self._tick)
+        host = host_of(self._streams, self._program, self.tick)
         return host.queries.register(text, self._queries.prefixes(self.prefixes), full=full)
 
     def event_time(
@@ -554,8 +562,7 @@ class Reasoner:
         """
         from livefacts.service.eventtime import EventTime
 
-        tick = self._program.tick or self._tick
-        events = EventTime(self, lateness, late, streams, idle, max_ahead, tick)
+        events = EventTime(self, lateness, late, streams, idle, max_ahead, self.tick)
         self._streams.events = events
         return events
 
@@ -563,7 +570,7 @@ class Reasoner:
         """Send reports again that facts of a stream touch, no later than so many time points."""
         from livefacts.service.hosting import host_of
 
-        host = host_of(self._streams, self._program, self._program.tick or self._tick)
+        host = host_of(self._streams, self._program, self.tick)
         host.queries.correct(stream, lateness)
 
     # writing

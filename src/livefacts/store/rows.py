@@ -55,7 +55,9 @@ class RowStore:
     array([0])
     """
 
-    def __init__(self) -> None:
+    def __init__(self, spare: int = 0) -> None:
+        """`spare` cells in each row, behind its columns, are for whoever makes the store."""
+        self._spare = spare
         self.rows = Rows(
             np.zeros((0, INDEX + MOST_INDICES), np.int64), np.zeros((0, KEY + 4), np.int64)
         )
@@ -95,7 +97,7 @@ class RowStore:
     def _add_relation(self, columns: int) -> int:
         relations, indices = self.rows
         line = np.zeros((1, relations.shape[1]), np.int64)
-        line[0, [STRIDE, COLUMNS, HIGH]] = COLUMN + columns, columns, 1
+        line[0, [STRIDE, COLUMNS, HIGH]] = COLUMN + columns + self._spare, columns, 1
         widened = np.zeros((len(indices), max(indices.shape[1], KEY + columns)), np.int64)
         widened[:, : indices.shape[1]] = indices
         self.rows = Rows(np.concatenate([relations, line]), widened)

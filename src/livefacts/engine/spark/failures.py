@@ -19,6 +19,9 @@ FULL = "No space left on device"
 IN_A_TASK = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)+(\S.*(?:\n\S.*)*)")
 PACKAGE = re.compile(r"^(?:[a-z_]\w*\.)+(?=[A-Z])")
 SAFE = "nothing was changed: the last version is as it was"
+TOO_NEW = "getSubject is not supported"
+"""What an older Spark says on a Java that is newer than 23."""
+OTHER_JAVA = "this Spark does not know so new a Java: take 17 or 21, or a newer pyspark"
 
 
 @contextmanager
@@ -38,7 +41,8 @@ def explained(error: BaseException, path: Path) -> LivefactsError:
             f"the disk is full: {path} could not be changed",
             hint=f"{SAFE}; make room, `livefacts spark optimize` removes what was half written",
         )
-    return LivefactsError(f"{path} could not be changed: {reason_of(error)}", hint=SAFE)
+    hint = f"{SAFE}; {OTHER_JAVA}" if TOO_NEW in text else SAFE
+    return LivefactsError(f"{path} could not be changed: {reason_of(error)}", hint=hint)
 
 
 def reason_of(error: BaseException) -> str:

@@ -30,6 +30,7 @@ from livefacts.engine.spark.telling import Facts, asked, settled
 from livefacts.errors import InputError, LivefactsError
 from livefacts.rules.program import Program, Rule
 from livefacts.rules.safety import check
+from livefacts.store.compiled import announce_compilation
 from livefacts.syntax import rulefile
 from livefacts.syntax.rulefile import RuleSource
 from livefacts.syntax.rulewriter import write_rule
@@ -98,6 +99,7 @@ class Pipeline:
             raise InputError(f"unknown bnodes={bnodes!r}", hint=f'use "{LOCAL}" or "{BY_NAME}"')
         files = find_files(sources)
         # Kernels are compiled here, once, and not by every worker at the same time.
+        announce_compilation()
         settled(asked(SAMPLE), Encoding(), lambda ids: {})
         compile_kernels()
         splits = make_splits(

@@ -1,0 +1,58 @@
+"""Events for a command: files and standard input in one order, and what was not taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from livefacts.commands.terminal import counted, say
+from livefacts.errors import InputError
+
+if TYPE_CHECKING:
+    from livefacts.model.durations import Duration
+    from livefacts.service.eventtime import EventTime
+    from livefacts.syntax.rejects import Rejects
+    from livefacts.syntax.streamfiles import Event
+
+REJECTS_SHOWN = 5
+
+
+def in_one_order(
+    files: list[Iterator[Event]],
+    live: list[Iterator[Event]],
+    tick: Duration | None,
+    arrival_time: bool = False,
+) -> Iterator[Event]:
+    """The events of all files, by time, and of standard input behind them."""
+    from livefacts.service.playing import merged, read_ahead, stamped
+
+    if len(live) > 1:
+        raise InputError(
+            "standard input is one stream", hint="give - once, and files for the others"
+        )
+    together = merged(files, tick)
+    if live:
+        # Who waits for standard input would hold up every file: all go into one queue.
+        together = read_ahead(chain(together, live[0]))
+    return stamped(together, tick) if arrival_time else together
+
+
+def rejecting(rejects: Rejects) -> Callable[[Event, InputError], None]:
+    """What to do with an event that has no time."""
+    from livefacts.syntax.rejects import Reject
+
+    def reject(event: Event, error: InputError) -> None:
+        rejects.add(Reject(event.stream or "", 0, 0, error.message, str(event.facts)))
+
+    return reject
+
+
+def say_rejects(rejects: Rejects, events: EventTime) -> None:
+    """Say which lines were rejected, and what was set aside."""
+    if rejects.count:
+        say(f"{counted(rejects.count, 'line was', 'lines were')} rejected")
+        for reject in rejects.kept[:REJECTS_SHOWN]:
+            say(f"  {reject}")
+    for reason, times in events.set_aside.items():
+        say(f"{counted(times, 'event was', 'events were')} set aside: {reason}")

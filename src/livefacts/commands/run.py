@@ -1,0 +1,158 @@
+"""`livefacts run`: a program of rules over timed facts, from files or live."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from livefacts.commands.events import in_one_order, rejecting, say_rejects
+from livefacts.commands.loading import Inputs, leave, load
+from livefacts.commands.options import Data
+from livefacts.commands.terminal import ExitCode
+
+if TYPE_CHECKING:
+    from livefacts.service.eventtime import EventTime
+    from livefacts.service.following import Moment, Statement
+    from livefacts.service.reasoner import Reasoner
+    from livefacts.syntax.rejects import Rejects
+    from livefacts.syntax.streamfiles import Event
+
+
+class Shown(StrEnum):
+    """What is printed at a time point."""
+
+    changes = "changes"
+    answers = "answers"
+
+
+class LineFormat(StrEnum):
+    """How lines are printed."""
+
+    text = "text"
+    jsonl = "jsonl"
+
+
+def run_command(
+    program: Annotated[
+        list[str], typer.Argument(metavar="PROGRAM...", help="Files of rules, or ready rule sets.")
+    ],
+    facts: Annotated[
+        list[str],
+        typer.Option(
+            "--facts",
+            "-f",
+            metavar="FILE",
+            help="Timed facts, .jsonl .nq .nt .trdf .rdfp, also .gz or .zst; - is standard input.",
+        ),
+    ],
+    data: Data = None,
+    show: Annotated[
+        Shown, typer.Option(help="What changes, or all conclusions at every change.")
+    ] = Shown.changes,
+    form: Annotated[LineFormat, typer.Option("--format", help="Lines of text, or of JSON.")] = (
+        LineFormat.text
+    ),
+    everything: Annotated[
+        bool, typer.Option("--all", help="Show the facts of the streams, too.")
+    ] = False,
+    explain: Annotated[
+        str | None,
+        typer.Option(metavar="FACT", help="Say why, whenever this fact begins to hold."),
+    ] = None,
+    until: Annotated[
+        int | None, typer.Option(metavar="TIME", help="Go on to this time point at the end.")
+    ] = None,
+    tick: Annotated[
+        str | None, typer.Option(metavar="TIME", help="How long a time point lasts, such as 1s.")
+    ] = None,
+    speed: Annotated[
+        float | None,
+        typer.Option(min=0.001, help="So many times as fast as it happened; otherwise at once."),
+    ] = None,
+    lateness: Annotated[
+        str, typer.Option(metavar="TIME", help="How late facts may come, such as 5s.")
+    ] = "0",
+    rejects: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Write every line that is no fact here.")
+    ] = None,
+) -> None:
+    """Run rules with windows over timed facts: one line for every change.
+
+    A line is a time point, + or -, and a conclusion.
+
+    \b
+    livefacts run cooling.rules --facts temps.jsonl
+    livefacts run cooling.rules --facts temps.jsonl --show answers --format jsonl
+    tail -f temps.jsonl | livefacts run cooling.rules --facts - --explain alarm
+    """
+    from livefacts.service.eventtime import EventTime
+    from livefacts.service.following import Follower
+    from livefacts.service.playing import Pace, play
+    from livefacts.syntax.rejects import Rejects
+
+    loaded = load(Inputs(data or [], program, tick=tick))
+    printer = _Printer(loaded.reasoner, show, form, explain)
+    follower = Follower(loaded.reasoner, printer.print, everything=everything)
+    events = EventTime(follower, lateness=lateness, tick=loaded.reasoner.tick)
+    with Rejects(rejects) as rejected:
+        for _ in play(
+            _events(facts, rejected, events), events, Pace(speed, events.tick), rejecting(rejected)
+        ):
+            pass
+        events.finish()
+    if until is not None:
+        follower.advance(until)
+    say_rejects(rejected, events)
+    if rejected.count or events.set_aside:
+        raise typer.Exit(ExitCode.SOME_REJECTED)
+    leave(loaded)
+
+
+def _events(facts: list[str], rejects: Rejects, events: EventTime) -> Iterator[Event]:
+    from livefacts.syntax.streamfiles import read_events
+
+    files = [read_events(path, rejects) for path in facts if path != "-"]
+    live = [read_events(path, rejects) for path in facts if path == "-"]
+    return in_one_order(files, live, events.tick)
+
+
+class _Printer:
+    """Prints what changes at each moment."""
+
+    def __init__(
+        self, reasoner: Reasoner, show: Shown, form: LineFormat, explained: str | None
+    ) -> None:
+        self._reasoner = reasoner
+        self._show = show
+        self._is_json = form is LineFormat.jsonl
+        self._explained = explained
+        self._held = False
+
+    def print(self, moment: Moment) -> None:
+        if self._show is Shown.answers:
+            self._answers(moment.time, self._reasoner.facts(derived=True))
+        else:
+            self._changes(moment)
+        if self._explained is not None:
+            self._explain(self._explained)
+
+    def _changes(self, moment: Moment) -> None:
+        for sign, facts in (("+", moment.added), ("-", moment.removed)):
+            for text in sorted(map(str, facts)):
+                line = {"at": moment.time, "op": sign, "fact": text}
+                typer.echo(json.dumps(line) if self._is_json else f"{moment.time} {sign} {text}")
+
+    def _answers(self, time: int, facts: Iterable[Statement]) -> None:
+        texts = sorted(map(str, facts))
+        line = {"at": time, "facts": texts}
+        typer.echo(json.dumps(line) if self._is_json else f"{time}: {', '.join(texts)}")
+
+    def _explain(self, fact: str) -> None:
+        why = self._reasoner.explain(fact)
+        if why.holds and not self._held:
+            typer.echo(str(why), err=self._is_json)
+        self._held = why.holds

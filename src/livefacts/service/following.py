@@ -1,0 +1,86 @@
+"""Following a program through time: a clock that hands on what changes at every time point.
+
+It stands between a source of events and a reasoner, and looks at each change: whether what
+came and went are conclusions, or facts of the streams themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from pyoxigraph import Triple
+
+from livefacts.model.facts import Fact
+from livefacts.service.delta import Delta
+from livefacts.service.reasoner import Reasoner
+
+Statement = Triple | Fact
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What changed at a time point: conclusions, or with `everything` all facts."""
+
+    time: int
+    added: tuple[Statement, ...]
+    removed: tuple[Statement, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.added or self.removed)
+
+
+class Follower:
+    """A reasoner's clock; `seen` is called with every moment that time has reached."""
+
+    def __init__(
+        self, reasoner: Reasoner, seen: Callable[[Moment], None], *, everything: bool = False
+    ) -> None:
+        self._reasoner = reasoner
+        self._seen = seen
+        self._everything = everything
+        self._concluded = set(reasoner.facts(derived=True))
+
+    @property
+    def now(self) -> int | None:
+        """The time point that was evaluated last."""
+        return self._reasoner.now
+
+    def push(self, facts: Any, at: Any, stream: Any = None) -> None:
+        """Facts arrive; late ones change what holds now."""
+        self._look(self._reasoner.push(facts, at=at, stream=stream))
+
+    def retract(self, facts: Any, at: Any, stream: Any = None) -> None:
+        """Facts are taken back."""
+        self._look(self._reasoner.retract(facts, at=at, stream=stream))
+
+    def advance(self, to: Any) -> None:
+        """Move time on, and look at every time point at which something changes."""
+        for now, delta in self._reasoner.ticks(to):
+            self._seen(self._moment(now, delta))
+
+    def correct(self, stream: str, lateness: int) -> None:
+        """Late facts count from now on: what was seen is not taken back."""
+
+    def _look(self, delta: Delta) -> None:
+        now = self._reasoner.now
+        if delta and now is not None:
+            self._seen(self._moment(now, delta))
+
+    def _moment(self, now: int, delta: Delta) -> Moment:
+        if self._everything:
+            return Moment(now, tuple(delta.added), tuple(delta.removed))
+        return Moment(now, tuple(self._begun(delta)), tuple(self._ended(delta)))
+
+    def _begun(self, delta: Delta) -> Iterator[Statement]:
+        for fact in delta.derived:
+            if fact not in self._concluded:
+                self._concluded.add(fact)
+                yield fact
+
+    def _ended(self, delta: Delta) -> Iterator[Statement]:
+        for fact in delta.removed:
+            if fact in self._concluded:
+                self._concluded.remove(fact)
+                yield fact
