@@ -15,6 +15,7 @@ from benchmarks.measuring import run_worker
 from benchmarks.peers import Peers
 from benchmarks.plots import plot
 from benchmarks.tables import NOTHING, latency, seconds, table, times
+from benchmarks.targets import Target, at_most, holds, summary, within
 
 SIZES = ((1, 2000), (100, 300), (1_000, 100), (100_000, 5))
 SIZES_OF_API = ((1, 2000), (100, 200), (1_000, 50), (100_000, 3))
@@ -23,16 +24,62 @@ RULES = ("rho-df", "rdfs")
 UNIVERSITIES = (1, 2, 10, 80)
 ENGINE, API = "engine", "api"
 DIRECTIONS = ("in", "out")
+MOST = {
+    1: {"in": 15e-6, "out": 20e-6},
+    100: {"in": 1e-3, "out": 2e-3},
+    1_000: {"in": 2e-3, "out": 3e-3},
+    100_000: {"in": 0.2, "out": 0.3},
+}
+"""What changes of each size may take inside the engine (p50)."""
+MOST_OF_API = 150e-6
+"""What one triple may take through the public API (p50)."""
+MOST_GROWTH = 2.0
+"""How much more one triple may cost in the largest closure than in the smallest: caches."""
 
 
 def run(peers: Peers) -> str:
     title, path = _data()
-    parts = [f"# Changes\n\n{title}\n"]
+    parts, targets = [f"# Changes\n\n{title}\n"], []
     for rules in RULES:
         engine = _changes(path, rules, ENGINE, SIZES, compare=True)
         api = _changes(path, rules, API, SIZES_OF_API)
         parts += [_title(rules, engine), _table(engine, api)]
-    return "\n".join([*parts, _independence(peers)])
+        targets += _targets(rules, engine, api)
+    sizes = _sizes()
+    targets += _growth(sizes)
+    return "\n".join([*parts, _independence(sizes, peers), summary("changes", targets)])
+
+
+def _targets(rules: str, engine: dict[str, Any], api: dict[str, Any]) -> list[Target]:
+    inside = [
+        within(
+            f"{rules}, {change['size']:,} {way}, engine",
+            change[way]["p50"],
+            MOST[change["size"]][way],
+        )
+        for change in engine["changes"]
+        for way in DIRECTIONS
+    ]
+    public = [
+        within(f"{rules}, 1 {way}, public API", api["changes"][0][way]["p50"], MOST_OF_API)
+        for way in DIRECTIONS
+    ]
+    same = all(change["same"] for change in (*engine["changes"], *api["changes"]))
+    return [*inside, *public, holds(f"{rules}, same result as anew", same)]
+
+
+def _growth(sizes: list[dict[str, Any]]) -> list[Target]:
+    """One triple costs the same whatever the size of the closure."""
+    first, last = sizes[0][ENGINE], sizes[-1][ENGINE]
+    name = f"{first['true']:,} → {last['true']:,} facts"
+    return [
+        at_most(
+            f"1 {way}, engine, {name}",
+            last["changes"][0][way]["p50"] / first["changes"][0][way]["p50"],
+            MOST_GROWTH,
+        )
+        for way in DIRECTIONS
+    ]
 
 
 def _data() -> tuple[str, Path]:
@@ -83,14 +130,18 @@ def _table(engine: dict[str, Any], api: dict[str, Any]) -> str:
     return table(heads, rows)
 
 
-def _independence(peers: Peers) -> str:
-    reports = [
+def _sizes() -> list[dict[str, Any]]:
+    """One triple in closures of all sizes."""
+    return [
         {
             through: _changes(datasets.universities(count), "rho-df", through, ONE)
             for through in (ENGINE, API)
         }
         for count in UNIVERSITIES
     ]
+
+
+def _independence(reports: list[dict[str, Any]], peers: Peers) -> str:
     rows = [_size_row(report) for report in reports]
     heads = [
         "facts",

@@ -12,6 +12,7 @@ from benchmarks import datasets
 from benchmarks.measuring import run_worker
 from benchmarks.peers import Peers
 from benchmarks.tables import NOTHING, latency, seconds, table, times
+from benchmarks.targets import Target, at_most, holds, summary
 
 UNIVERSITIES = 10
 WAYS = (("counting-dred", 9), ("dred", 5), ("recompute", 1))
@@ -33,10 +34,20 @@ def run(peers: Peers) -> str:
         f"# The updates of DynamiTE\n\n{UNIVERSITIES} universities, rho-df: {first['told']:,} "
         f"triples, {first['true']:,} when closed, in {seconds(first['stages']['close'])}\n\n"
     )
-    updates = zip(*(reports[name]["updates"] for name, _ in WAYS), strict=True)
+    updates = list(zip(*(reports[name]["updates"] for name, _ in WAYS), strict=True))
     heads = ["update", "triples", "facts", "addition", "removal", "removal / addition"]
     heads += ["removal, dred", "addition, anew", "removal, anew", "anew / removal", "same result"]
-    return said + table(heads, [_row(*update) for update in updates])
+    rows = [_row(*update) for update in updates]
+    targets = [
+        *(_target(counting) for counting, _, _ in updates),
+        holds("same result in all ways", all(row[-1] == "yes" for row in rows)),
+    ]
+    return said + table(heads, rows) + "\n" + summary("dynamite", targets)
+
+
+def _target(update: dict[str, Any]) -> Target:
+    ratio = update["removal"]["p50"] / update["addition"]["p50"]
+    return at_most(f"removal, against addition: update {update['name']}", ratio, 2)
 
 
 def _report(maintenance: str, turns: int) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from benchmarks import datasets
 from benchmarks.measuring import run_worker
 from benchmarks.peers import Peers
 from benchmarks.tables import latency, table, times
+from benchmarks.targets import at_most, holds, summary
 
 TURNS = 10
 
@@ -27,4 +28,10 @@ def run(peers: Peers) -> str:
     ]
     said = f"{report['come']} triples in, {report['gone']} out; "
     said += f"same result: {'yes' if report['same'] else 'no'}\n\n"
-    return title + said + table(["", "facts", "CPU", "anew, against it"], rows)
+    targets = [
+        at_most("as one change, against anew", report["forward"] / report["anew"], 1),
+        at_most("and back, against anew", report["back"] / report["anew"], 1),
+        holds("same result as anew", report["same"]),
+    ]
+    shown = table(["", "facts", "CPU", "anew, against it"], rows)
+    return title + said + shown + "\n" + summary("schemaorg", targets)

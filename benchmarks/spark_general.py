@@ -60,7 +60,8 @@ def _job(options: Options) -> dict[str, Any]:
             "rules": JOINS,
         },
     ]
-    return {"cases": cases, "folder": str(SCRATCH)}
+    warm_up = {**cases[0], "input": str(datasets.binary_tree(QUICK_DEPTH))}
+    return {"cases": cases, "warm_up": warm_up, "folder": str(SCRATCH)}
 
 
 def _rows(case: dict[str, Any]) -> list[list[str]]:

@@ -533,9 +533,9 @@ TIMES = (
         "untold = [self._unmarked(change.unnamed)]",
     ),
     Mutant(
-        "what a stream lets go is no longer background",
-        "stays = self._flags(shape, ids) & IN_DEFAULT != 0",
-        "stays = self._flags(shape, ids) < 0",
+        "background that ends takes what a stream holds with it",
+        "untold[shape] = ids[~held]",
+        "untold[shape] = ids",
     ),
     Mutant(
         "the net of many ticks is that of the last",

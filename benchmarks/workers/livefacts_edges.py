@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from changing import engine_for, fingerprint, into, out_of, read, summary, timed
-from reporting import Stages, run
+from reporting import Stages, first_lines, run
 
 from livefacts.store.dictionary import Dictionary
 
-WARM_UP = 5
+WARM_UP = 10
 
 
 def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
-    _edges(job, Stages(), most=WARM_UP)
-    return _edges(job, stages, job["turns"])
+    _edges(first_lines(job["input"], WARM_UP), job, Stages())
+    return _edges(job["input"], job, stages)
 
 
-def _edges(job: dict[str, Any], stages: Stages, most: int) -> dict[str, Any]:
+def _edges(source: str | bytes, job: dict[str, Any], stages: Stages) -> dict[str, Any]:
     dictionary = Dictionary()
-    rows = read(job["input"], dictionary)
+    rows = read(source, dictionary)
     engine = engine_for(job["rules"], dictionary, job["maintenance"])
     with stages.stage("close"):
         engine.apply(into(rows))
@@ -28,7 +28,7 @@ def _edges(job: dict[str, Any], stages: Stages, most: int) -> dict[str, Any]:
     without = fingerprint(engine)
     engine.apply(into(rows[:1]))
     out, back = [], []
-    for number in range(0, len(rows), max(1, len(rows) // most)):
+    for number in range(0, len(rows), max(1, len(rows) // job["turns"])):
         edge = rows[number : number + 1]
         out.append(timed(lambda edge=edge: engine.apply(out_of(edge))))  # type: ignore[misc]
         back.append(timed(lambda edge=edge: engine.apply(into(edge))))  # type: ignore[misc]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 DRIVER, JAVA, WORKERS = "driver", "java", "workers"
 TICKS = os.sysconf("SC_CLK_TCK")
-EVERY = 0.1
+EVERY = 0.25
 PARENT, USER, SYSTEM, CHILDREN_USER, CHILDREN_SYSTEM = 1, 11, 12, 13, 14
 """Places in /proc/N/stat, counted from the state of the process."""
 

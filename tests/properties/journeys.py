@@ -3,7 +3,8 @@ clock goes on.
 
 A journey has a stock of facts that its rules look for.  Some of them arrive at most time
 points, so that `always` can hold; most arrive now and then.  Facts come in time, late, and
-ahead of time; the clock goes on by one time point or by several.
+ahead of time; the clock goes on by one time point or by several.  In a quiet journey little
+arrives, and the clock jumps.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from tests.properties.vocabulary import NODE
 
 from livefacts.model.durations import Duration
 from livefacts.model.facts import Fact, Term
-from livefacts.rules.formula import Atom, TripleAtom
+from livefacts.rules.formula import Atom, PredicateAtom, TripleAtom
 from livefacts.rules.program import Program, Rule
 from livefacts.rules.windows import SteppedWindow
 from livefacts.syntax.rulewriter import write_program
@@ -75,9 +76,9 @@ def draw_journey(seed: int, steps: int = 9) -> Journey:
     """The journey of a seed."""
     pick = random.Random(f"journey {seed}")
     program = draw_program(pick)
-    stock = draw_stock(pick, program.rules)
+    stock = draw_stock(pick, program)
     first = pick.choice((0, 0, 1, 1, 2, 5, 100, -3))
-    traveller = Traveller(pick, stock, first)
+    traveller = Traveller(pick, stock, first, is_quiet=pick.random() < 0.25)
     acts = [act for _ in range(steps) for act in traveller.step()]
     start = first if pick.random() < 0.5 else None
     return Journey(f"seed {seed}", program, tuple(acts), start)
@@ -95,13 +96,15 @@ def draw_program(pick: random.Random) -> Program:
         if fits([*rules, rule]):
             rules.append(rule)
     lengths = tuple((name, Duration(pick.choice((0, 1, 2, 3)))) for name in retained)
-    program = Program(retained=lengths, streams=_draw_streams(pick))
+    heads = {rule.head.name for rule in rules if isinstance(rule.head, PredicateAtom)}
+    share = 0.5 if heads & ARRIVING.keys() else 0.2
+    program = Program(retained=lengths, streams=_draw_streams(pick, share))
     return program.plus(replace(rule, id=f"rule{n}") for n, rule in enumerate(rules, 1))
 
 
-def _draw_streams(pick: random.Random) -> tuple[tuple[NamedNode, SteppedWindow], ...]:
+def _draw_streams(pick: random.Random, share: float) -> tuple[tuple[NamedNode, SteppedWindow], ...]:
     """Sometimes a stream whose facts hold in a window."""
-    if pick.random() < 0.75:
+    if pick.random() >= share:
         return ()
     width, step = pick.choice((1, 2, 3, 5)), pick.choice((1, 1, 2, 3))
     window = SteppedWindow(Duration(width), Duration(step), closed=pick.random() < 0.3)
@@ -117,18 +120,18 @@ class Stocked:
     share: float
 
 
-def draw_stock(pick: random.Random, rules: Sequence[Rule]) -> list[Stocked]:
+def draw_stock(pick: random.Random, program: Program) -> list[Stocked]:
     """A few facts for the atoms that the rules read, most of them with their constants."""
     nodes = pick.sample(NODES, 2)
     drawn = [
         _instance(atom, pick, nodes)
-        for atom in reads(rules)
+        for atom in reads(program.rules)
         for _ in range(pick.choice((1, 1, 2)))
         if isinstance(atom, TripleAtom) or atom.name in ARRIVING or pick.random() < 0.15
     ]
     facts = [*dict.fromkeys(drawn)]
     pick.shuffle(facts)
-    streams = (None, None, None, *STREAMS)
+    streams = (STREAMS[0], None, *STREAMS) if program.streams else (None, None, None, *STREAMS)
     shares = (0.2, 0.3, 0.4, 0.85)
     return [Stocked(fact, pick.choice(streams), pick.choice(shares)) for fact in facts[:MOST_FACTS]]
 
@@ -159,8 +162,11 @@ def _term(sort: str, pick: random.Random, nodes: Sequence[NamedNode]) -> Term:
 class Traveller:
     """Draws what happens next, knowing what has happened."""
 
-    def __init__(self, pick: random.Random, stock: Sequence[Stocked], first: int) -> None:
+    def __init__(
+        self, pick: random.Random, stock: Sequence[Stocked], first: int, is_quiet: bool
+    ) -> None:
         self.pick = pick
+        self.is_quiet = is_quiet
         self.stock = list(stock)
         self.now = first - 1
         self.first = first
@@ -176,8 +182,10 @@ class Traveller:
         if self.chance(0.5 if is_first else 0.1):
             yield from self.tell()
         further = 1 if is_first or self.chance(0.7) else self.pick.choice((2, 3, 5))
+        if self.is_quiet and not is_first:
+            further = self.pick.choice((1, 2, 4, 7))
         for time in range(self.now + 1, self.now + further + 1):
-            yield from self.arrive(time)
+            yield from self.arrive(time, 0.3 if self.is_quiet and not is_first else 1.0)
         if not is_first:
             yield from self.surprises()
         self.now += further

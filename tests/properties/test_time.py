@@ -25,7 +25,7 @@ LEAST = {
     "always": 0.5,
     "at": 0.7,
     "heads with at": 0.5,
-    "heads at a computed time": 0.2,
+    "heads at a computed time": 0.12,
     "aggregates over windows": 0.15,
     "arithmetic": 0.2,
     "time windows": 0.8,

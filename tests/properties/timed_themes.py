@@ -140,7 +140,32 @@ def steadiness(pick: random.Random) -> list[Rule]:
     ]
 
 
+def doubly(pick: random.Random) -> list[Rule]:
+    """What arrives is concluded as well, and windows look at it."""
+    n, m = pick.choice((0, 1, 2)), pick.choice((1, 2, 3))
+    hot = atom("hot", X)
+    return [
+        Rule(hot, (Timed(pick.choice((SOMETIME, ALWAYS)), atom("seen", X), last(n)),)),
+        Rule(atom("warm", X), (Timed(SOMETIME, hot, last(m)),)),
+        Rule(atom("when", T), (Timed(AT, hot, last(m), T),)),
+    ]
+
+
+def spreading(pick: random.Random) -> list[Rule]:
+    """Recursion through `always`: what lasts in one place comes over the neighbours."""
+    n, m = pick.choice((1, 2, 3)), pick.choice((1, 2))
+    warm = atom("warm", X)
+    over = Timed(AT, atom("near", X, Y), last(n), T)
+    return [
+        Rule(warm, (Timed(AT, atom("hot", X), last(n), T),), at=T),
+        Rule(atom("warm", Y), (Timed(ALWAYS, warm, last(m)), over), at=T),
+        Rule(atom("_mark", X), (Timed(ALWAYS, warm, last(m)),)),
+    ]
+
+
 THEMES = (
+    doubly,
+    spreading,
     cooling,
     reaching,
     reaching_in_time,

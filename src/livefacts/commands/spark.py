@@ -206,9 +206,13 @@ def facts_command(
     livefacts spark facts --kb kb/ --derived | head
     livefacts spark facts --kb kb/ --version 1 | sort > before.nt
     """
-    facts = _pipeline(kb, master).facts(derived=derived, decoded=True, version=version)
-    for row in facts.toLocalIterator():
-        sys.stdout.write(f"{row.s} {row.p} {row.o} .\n")
+    from livefacts.engine.spark.failures import read_plainly
+
+    pipeline = _pipeline(kb, master)
+    with read_plainly(kb):
+        facts = pipeline.facts(derived=derived, decoded=True, version=version)
+        for row in facts.toLocalIterator():
+            sys.stdout.write(f"{row.s} {row.p} {row.o} .\n")
 
 
 @app.command("history", short_help="List all changes.")

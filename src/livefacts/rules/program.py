@@ -34,6 +34,9 @@ from livefacts.rules.formula import (
 )
 from livefacts.rules.windows import SteppedWindow
 
+SHOWN = 8
+"""How many names of rules an error lists."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -127,7 +130,19 @@ class Program:
         for rule in self.rules:
             if rule.id == id:
                 return rule
-        raise RuleError(f"there is no rule {id}", hint="Reasoner.rules lists them")
+        raise RuleError(f"there is no rule {id}", hint=self._names_near(id))
+
+    def _names_near(self, id: str) -> str:
+        import difflib  # only here: importing it takes longer than importing this module
+
+        names = [rule.id for rule in self.rules]
+        if not names:
+            return "there are no rules"
+        near = difflib.get_close_matches(id, names, n=1) if len(names) > SHOWN else []
+        if near:
+            return f"did you mean {near[0]}? Reasoner.rules lists them all"
+        more = ", …; Reasoner.rules lists them all" if len(names) > SHOWN else ""
+        return f"rules are called {', '.join(names[:SHOWN])}{more}"
 
     def plus(self, rules: Iterable[Rule]) -> Program:
         """With these rules too; rules without an id get the next number."""

@@ -8,6 +8,7 @@ it a `str` is a symbol and a Python number, boolean or datetime is the xsd liter
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from datetime import datetime
@@ -122,7 +123,7 @@ def _symbol(name: str) -> Symbol:
     raise InputError(
         f"{name!r} is not a symbol",
         hint=f"a symbol is one word, and none of {', '.join(sorted(RESERVED))}; "
-        "for other strings give a Literal",
+        "for other strings give a Literal, for a triple terms (NamedNode) or text",
     )
 
 
@@ -131,7 +132,7 @@ def _typed(text: str, datatype: str) -> Literal:
 
 
 def _refusal(value: Any) -> InputError:
-    return InputError(
-        f"{value!r} is not a fact",
-        hint="give triples, Facts, tuples like ('isIn', 'a', 'b'), text, or a Path to a file",
-    )
+    hint = "give triples, Facts, tuples like ('isIn', 'a', 'b'), text, or a Path to a file"
+    if isinstance(value, str | os.PathLike):
+        hint = "a text or a Path stands alone, not in a list; several texts can be joined to one"
+    return InputError(f"{value!r} is not a fact", hint=hint)

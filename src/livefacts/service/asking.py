@@ -115,7 +115,7 @@ def _read_rule_language(
 
 def _without_place(error: Exception) -> str:
     """What the parser says, without the line of a text that the user has not seen."""
-    return re.sub(r"^.*? column \d+: | \(line \d+\)$", "", str(error))
+    return re.sub(r"^.*? columns? \d+(?: and \d+)?: | \(line \d+\)$", "", str(error))
 
 
 def _not_a_fact(text: str, reason: str) -> InputError:

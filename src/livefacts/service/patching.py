@@ -30,7 +30,8 @@ def take_patches(source: PatchSource, intake: Intake, outtake: Withdrawal) -> No
         rows += patch.rows
         intake.prefixes.update(patch.prefixes)
         if patch.aborted:
-            intake.hints.append(f"{patch.aborted:,} rows of aborted transactions: left out")
+            rows_left = "1 row" if patch.aborted == 1 else f"{patch.aborted:,} rows"
+            intake.hints.append(f"{rows_left} of aborted transactions: left out")
     if rows:
         _take_rows(rows, intake, outtake)
 

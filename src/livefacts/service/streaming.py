@@ -124,9 +124,7 @@ class Streams:
 
     def net(self, deltas: list[IdDelta]) -> IdDelta:
         """The net of several changes; a conclusion among it is one that is not told in the end."""
-        if len(deltas) == 1:
-            return deltas[0]
-        added, removed = _merged(deltas)
+        added, removed = deltas[0][:2] if len(deltas) == 1 else _merged(deltas)
         derived = {s: self._flags(s, ids) & ASSERTED == 0 for s, ids in added.items()}
         return IdDelta(added, removed, derived)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from textwrap import shorten
@@ -68,6 +68,11 @@ def open_rules(source: RuleSource) -> Program:
         return Program((source,))
     if isinstance(source, os.PathLike):
         return read_rules(source)
+    if not isinstance(source, Iterable):
+        raise RuleError(
+            f"{source!r} is no rules",
+            hint="give rule text, the name of a rule set, a Path, or a list of these",
+        )
     if not isinstance(source, str):
         program = Program()
         for each in source:

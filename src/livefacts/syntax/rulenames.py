@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from livefacts.errors import RuleError
 from livefacts.rules.program import Program, Rule
@@ -12,16 +12,16 @@ from livefacts.syntax import rulefile
 def named_rules(program: Program, rules: str | Rule | Sequence[str | Rule]) -> list[Rule]:
     """The rules of the program that these mean; ids, and texts whatever the spacing."""
     each = [rules] if isinstance(rules, str | Rule) else rules
+    if not isinstance(each, Iterable):
+        raise RuleError(f"{each!r} is no rule", hint="give the ids or the texts of rules")
     return [found for rule in each for found in _named(program, rule)]
 
 
 def _named(program: Program, rule: str | Rule) -> Iterator[Rule]:
     if isinstance(rule, Rule):
         yield _known(program, rule)
-    elif rule in {each.id for each in program}:
+    elif ":-" not in rule or rule in {each.id for each in program}:
         yield program.rule(rule)
-    elif ":-" not in rule:
-        raise RuleError(f"there is no rule {rule}", hint="Reasoner.rules lists them")
     else:
         yield from (_known(program, each) for each in rulefile.open_rules(rule).rules)
 

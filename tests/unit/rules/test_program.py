@@ -96,3 +96,19 @@ def test_a_rule_that_was_looked_up_travels_without_its_hash() -> None:
     again = pickle.loads(pickle.dumps(rule))
     assert (again, again.place) == (rule, rule.place)
     assert again._hash == 0
+
+
+def test_an_unknown_name_gets_the_names_there_are() -> None:
+    program = parse("@id near p(?x) :- q(?x) . @id far p(?x) :- r(?x) .")
+    with pytest.raises(RuleError) as few:
+        program.rule("r1")
+    assert few.value.hint == "rules are called near, far"
+    many = parse(" ".join(f"@id step{n} p(?x) :- q{n}(?x) ." for n in range(20)))
+    with pytest.raises(RuleError) as misspelt:
+        many.rule("stepp7")
+    assert "did you mean step7?" in misspelt.value.hint
+    with pytest.raises(RuleError) as strange:
+        many.rule("zzz")
+    assert strange.value.hint.startswith("rules are called step0, step1, ")
+    with pytest.raises(RuleError, match="there is no rule r1"):
+        parse("").rule("r1")

@@ -237,6 +237,12 @@ class TestTheFact:
             r.explain(text)
         assert error.value.hint
 
+    def test_a_refusal_does_not_speak_of_lines_that_nobody_wrote(self) -> None:
+        with pytest.raises(lf.InputError) as error:
+            lf.Reasoner().explain("nope:tom a nope:Cat")
+        assert "The prefix nope: has not been declared" in error.value.message
+        assert "line" not in error.value.message
+
     def test_explaining_changes_neither_facts_nor_terms(self, roads: lf.Reasoner) -> None:
         before = set(map(str, roads.facts())), roads.stats()["terms"]
         roads.explain("route(atlantis, lemuria)")

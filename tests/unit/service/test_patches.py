@@ -114,7 +114,7 @@ class TestApplying:
     def test_aborted_rows_are_left_out_and_that_is_said(self) -> None:
         delta = lf.Reasoner().apply(patch="TX .\nA p(a) .\nTA .")
         assert not delta
-        assert delta.hints == ("1 rows of aborted transactions: left out",)
+        assert delta.hints == ("1 row of aborted transactions: left out",)
 
     def test_a_patch_is_not_loaded_but_applied(self, tmp_path: Path) -> None:
         (tmp_path / "a.rdfp").write_text("A p(a) .\n")

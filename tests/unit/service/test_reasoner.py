@@ -7,6 +7,7 @@ import io
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, RdfFormat, Triple, parse
@@ -422,3 +423,22 @@ class TestQueriesInStep:
         reasoner = lf.Reasoner(rules="@prefix r: <x:r#> . [?x, a, r:T] :- [?x, a, r:S] .")
         reasoner.add("@prefix d: <x:d#> . d:a a <x:r#S> .")
         assert reasoner.query("ASK { d:a a r:T }")
+
+
+@pytest.mark.parametrize(
+    ("change", "hint"),
+    [
+        ({"add": ["p(a) ."]}, "a text or a Path stands alone"),
+        ({"remove": [("x:tom", "a", "x:Cat")]}, "for a triple terms"),
+        ({"add_rules": 5}, "give rule text"),
+        ({"remove_rules": 5}, "give the ids or the texts of rules"),
+        ({"remove_rules": ["r9"]}, "rules are called r1"),
+    ],
+)
+def test_an_argument_that_means_nothing_is_refused_with_what_to_give(
+    change: dict[str, Any], hint: str
+) -> None:
+    reasoner = lf.Reasoner(rules="p(?x) :- q(?x) .")
+    with pytest.raises(lf.LivefactsError, match="hint") as error:
+        reasoner.apply(**change)
+    assert hint in str(error.value)

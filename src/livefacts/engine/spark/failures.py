@@ -45,6 +45,18 @@ def explained(error: BaseException, path: Path) -> LivefactsError:
     return LivefactsError(f"{path} could not be changed: {reason_of(error)}", hint=hint)
 
 
+@contextmanager
+def read_plainly(path: str) -> Iterator[None]:
+    """Say in plain words why a knowledge base cannot be read."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except _kinds() as error:
+        hint = OTHER_JAVA if TOO_NEW in str(error) else ""
+        raise LivefactsError(f"{path} cannot be read: {reason_of(error)}", hint=hint) from error
+
+
 def reason_of(error: BaseException) -> str:
     """The line that says why.
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import livefacts as lf
-from livefacts.engine.spark.failures import told_plainly
+from livefacts.engine.spark.failures import read_plainly, told_plainly
 
 KB = Path("kb")
 
@@ -26,6 +26,9 @@ def test_a_file_that_cannot_be_written_is_named() -> None:
 
 def test_a_java_that_is_too_new_is_recognized() -> None:
     with pytest.raises(lf.LivefactsError) as refused, told_plainly(KB):
+        raise OSError("java.lang.UnsupportedOperationException: getSubject is not supported")
+    assert "take 17 or 21" in refused.value.hint
+    with pytest.raises(lf.LivefactsError, match="cannot be read") as refused, read_plainly("kb"):
         raise OSError("java.lang.UnsupportedOperationException: getSubject is not supported")
     assert "take 17 or 21" in refused.value.hint
 
