@@ -55,7 +55,7 @@ PROMISED = {
         "single triples: inside tasks",
         "+ <http://example.org/ada> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type>",
         "facts in one process",
-        "version 4 without",
+        "version 6 without",
     ],
     "10_time.py": [
         "2: ",
