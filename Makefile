@@ -12,7 +12,7 @@ SEED ?= 0
 EXPERIMENTS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test quick check format bench fuzz mutants pins clean
+.PHONY: help setup demo test thorough quick check format bench fuzz mutants pins clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -22,8 +22,11 @@ setup: $(COMPILED) ## make .venv from the pinned requirements and compile the ke
 demo: setup ## a tour of a minute: generate, load, conclude, ask
 	@$(VENV)/bin/livefacts demo
 
-test: setup ## all tests, on two cores
-	$(PYTHON) -m pytest -n 2 --dist loadgroup
+test: setup ## the tests, on two cores
+	$(PYTHON) -m pytest -n 2 --dist loadgroup -m "not thorough"
+
+thorough: setup ## the tests that repeat others on a larger scale
+	$(PYTHON) -m pytest -n 2 --dist loadgroup -m thorough
 
 quick: setup ## the fast tests, under a minute: for every save
 	$(PYTHON) -m pytest -n 2 -x -m "not slow and not spark" tests/unit tests/shape tests/golden

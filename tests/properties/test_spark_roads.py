@@ -14,7 +14,7 @@ from tests.properties.worlds import tiny
 from livefacts.engine.spark import merging, tables
 from livefacts.spark import Pipeline
 
-WORLDS, STEPS = 20, 5
+WORLDS, STEPS = 20, 3
 ROADS = [
     pytest.param("driver", "rdfs", {"small": 1_000_000}, id="driver"),
     pytest.param("tasks", "rho-df", {"small": 0}, id="tasks"),

@@ -129,8 +129,17 @@ def prepared(spark: Any, folder: Path, operation: str) -> None:
         made(pipeline, folder)
 
 
+IN_ALL_TESTS = ("ingest", "update")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("operation", OPERATIONS)
+@pytest.mark.parametrize(
+    "operation",
+    [
+        pytest.param(name, marks=() if name in IN_ALL_TESTS else pytest.mark.thorough)
+        for name in OPERATIONS
+    ],
+)
 def test_a_change_that_is_cut_off_anywhere_can_be_made_again(
     spark: Any, tmp_path: Path, operation: str
 ) -> None:
@@ -166,8 +175,8 @@ def unnamed_after_optimizing(pipeline: Pipeline) -> set[str]:
     ("operation", "point"),
     [
         ("ingest", "deduplicate, dictionary"),
-        ("materialize", "facts_3 committed"),
-        ("checkpoint", "terms committed"),
+        pytest.param("materialize", "facts_3 committed", marks=pytest.mark.thorough),
+        pytest.param("checkpoint", "terms committed", marks=pytest.mark.thorough),
     ],
 )
 def test_a_driver_that_is_killed_leaves_the_last_version(

@@ -55,7 +55,7 @@ def test_small_files_have_the_conclusions_of_the_embedded_engine(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rules", ["rho-df", "rdfs"])
+@pytest.mark.parametrize("rules", ["rdfs", pytest.param("rho-df", marks=pytest.mark.thorough)])
 def test_a_university_has_the_conclusions_of_the_embedded_engine(
     spark: Any, tmp_path: Path, rules: str
 ) -> None:
@@ -69,7 +69,7 @@ def test_a_university_has_the_conclusions_of_the_embedded_engine(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rules", ["rho-df", "rdfs"])
+@pytest.mark.parametrize("rules", ["rho-df", pytest.param("rdfs", marks=pytest.mark.thorough)])
 def test_lubm_has_the_conclusions_of_the_embedded_engine(
     spark: Any, tmp_path: Path, third_party_data: Path, rules: str
 ) -> None:
