@@ -61,3 +61,11 @@ Derived = Annotated[
         show_default="both",
     ),
 ]
+Tick = Annotated[
+    str | None, typer.Option(metavar="TIME", help="How long a time point lasts, such as 1s.")
+]
+Speed = Annotated[
+    float | None,
+    typer.Option(min=0.001, help="So many times as fast as it happened; otherwise at once."),
+]
+Lateness = Annotated[str, typer.Option(metavar="TIME", help="How late facts may come, such as 5s.")]

@@ -14,7 +14,8 @@ import typer
 
 from livefacts.commands.events import in_one_order, rejecting, say_rejects
 from livefacts.commands.loading import Inputs, leave, load
-from livefacts.commands.options import Data, Rules
+from livefacts.commands.options import Data, Lateness, Rules, Speed, Tick
+from livefacts.commands.options import Rejects as RejectsFile
 from livefacts.commands.terminal import ExitCode
 from livefacts.errors import InputError
 
@@ -65,16 +66,9 @@ def register_command(
     form: Annotated[
         ReportFormat, typer.Option("--format", help="nq and patch are for CONSTRUCT.")
     ] = ReportFormat.table,
-    tick: Annotated[
-        str | None, typer.Option(metavar="TIME", help="How long a time point lasts.")
-    ] = None,
-    speed: Annotated[
-        float | None,
-        typer.Option(min=0.001, help="So many times as fast as it happened; otherwise at once."),
-    ] = None,
-    lateness: Annotated[
-        str, typer.Option(metavar="TIME", help="How late facts may come, such as 5s.")
-    ] = "0",
+    tick: Tick = None,
+    speed: Speed = None,
+    lateness: Lateness = "0",
     late: Annotated[
         Late, typer.Option(help="Wait for late facts, or send reports again.")
     ] = Late.wait,
@@ -91,9 +85,7 @@ def register_command(
     empty: Annotated[bool, typer.Option("--empty", help="Print reports without answers, too.")] = (
         False
     ),
-    rejects: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write every line that is no fact here.")
-    ] = None,
+    rejects: RejectsFile = None,
 ) -> None:
     """Run continuous queries over streams, with background data and rules.
 

@@ -11,7 +11,8 @@ import typer
 
 from livefacts.commands.events import in_one_order, rejecting, say_rejects
 from livefacts.commands.loading import Inputs, leave, load
-from livefacts.commands.options import Data
+from livefacts.commands.options import Data, Lateness, Speed, Tick
+from livefacts.commands.options import Rejects as RejectsFile
 from livefacts.commands.terminal import ExitCode
 
 if TYPE_CHECKING:
@@ -66,19 +67,10 @@ def run_command(
     until: Annotated[
         int | None, typer.Option(metavar="TIME", help="Go on to this time point at the end.")
     ] = None,
-    tick: Annotated[
-        str | None, typer.Option(metavar="TIME", help="How long a time point lasts, such as 1s.")
-    ] = None,
-    speed: Annotated[
-        float | None,
-        typer.Option(min=0.001, help="So many times as fast as it happened; otherwise at once."),
-    ] = None,
-    lateness: Annotated[
-        str, typer.Option(metavar="TIME", help="How late facts may come, such as 5s.")
-    ] = "0",
-    rejects: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write every line that is no fact here.")
-    ] = None,
+    tick: Tick = None,
+    speed: Speed = None,
+    lateness: Lateness = "0",
+    rejects: RejectsFile = None,
 ) -> None:
     """Run rules with windows over timed facts: one line for every change.
 

@@ -76,7 +76,7 @@ def term_of(text: str) -> Term:
 
 
 class ValueFunctions:
-    """The functions on values, under names that queries of this session can use."""
+    """The functions on values, under names that SQL on Spark can use."""
 
     def __init__(self, session: SparkSession, id_of: Callable[[str], int]) -> None:
         number = next(_numbers)
