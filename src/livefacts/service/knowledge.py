@@ -1,0 +1,253 @@
+"""Knowledge: the facts, rules and conclusions of a reasoner, and how one change of them is made.
+
+A change is taken in, followed by the engine, and published: all of it happens, or nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from livefacts.engine.contract import IdDelta, Ids
+from livefacts.engine.embedded.engine import Change, EmbeddedEngine, Facts
+from livefacts.errors import ViolationError
+from livefacts.model.durations import Duration, read_duration
+from livefacts.model.timepoints import time_point
+from livefacts.plan import compile_rules
+from livefacts.plan.operators import Plan
+from livefacts.plan.timing import Timing, lowered
+from livefacts.rules.program import Program, Rule
+from livefacts.rules.restratifying import Restratifier
+from livefacts.rules.safety import check
+from livefacts.service.arguments import as_statements
+from livefacts.service.assertions import NO_QUADS, Asked, Assertions, note
+from livefacts.service.delta import Delta, Violation
+from livefacts.service.intake import Intake, Reading
+from livefacts.service.interrupts import Interrupts
+from livefacts.service.patching import PatchSource, take_patches
+from livefacts.service.queryview import QueryView
+from livefacts.service.reading import FactReader
+from livefacts.service.streaming import Streams
+from livefacts.service.violating import violations_in
+from livefacts.service.withdrawal import Withdrawal
+from livefacts.store.compiled import announce_compilation
+from livefacts.store.dictionary import Dictionary
+from livefacts.store.graphs import NamedGraphs
+from livefacts.store.rows import TRIPLES
+from livefacts.syntax import rulefile
+from livefacts.syntax.rejects import Rejects
+from livefacts.syntax.rulefile import RuleSource
+from livefacts.syntax.rulenames import named_rules
+
+if TYPE_CHECKING:
+    from livefacts.service.keeping import Kept
+
+
+class Knowledge:
+    """The parts that a reasoner consists of; they change together."""
+
+    def __init__(
+        self,
+        limit: int | None,
+        refuses: bool,
+        maintenance: str,
+        single_path: bool,
+        start: Any,
+        tick: str | Duration | None,
+    ) -> None:
+        announce_compilation()
+        self._dictionary = Dictionary()
+        self._reader = FactReader(self._dictionary)
+        self._graphs = NamedGraphs()
+        self._limit = limit
+        self._refuses = refuses
+        self._program = Program()
+        self._restratifiers = Restratifier(), Restratifier()
+        self._engine = EmbeddedEngine(
+            self._dictionary, compile_rules(()), single_path=single_path, maintenance=maintenance
+        )
+        self._interrupts = Interrupts()
+        self._engine.before_commit = self._decide
+        self._queries = QueryView(self._engine, self._reader, self._graphs)
+        self._tick = read_duration(tick) if isinstance(tick, str) else tick
+        self._streams = Streams(self._engine, self._graphs, self._moved)
+        if start is not None:
+            self._streams.timeline.first = time_point(start, self._tick)
+        self.prefixes: dict[str, str] = {}
+        """Prefixes that queries may use undeclared; loaded files and rules add theirs."""
+        self._scopes: Iterator[object] = count(1)
+        self._base: Kept | None = None
+        self._seq = 0
+        self._shown = 0
+
+    def _asked(
+        self,
+        add: Any,
+        remove: Any,
+        patch: PatchSource,
+        add_rules: RuleSource | None,
+        remove_rules: str | Rule | Sequence[str | Rule],
+    ) -> tuple[Intake, Withdrawal, list[Rule]]:
+        """What a change comes with, what it withdraws, and the rules that it drops."""
+        intake, outtake = self._facts(add), Withdrawal(self._dictionary)
+        outtake.take(remove)
+        take_patches(patch, intake, outtake)
+        if add_rules is not None:
+            intake.take_program(rulefile.open_rules(add_rules))
+        return intake, outtake, named_rules(self._program, remove_rules)
+
+    def _facts(self, facts: Any) -> Intake:
+        intake = Intake(self._dictionary)
+        if isinstance(facts, str):
+            intake.take_text(facts, self._scope("t"))
+        elif isinstance(facts, os.PathLike):
+            intake.take_file(facts, self._scope("f"), Reading())
+        else:
+            intake.take_statements(as_statements(facts))
+        return intake
+
+    def _take(
+        self,
+        intake: Intake,
+        outtake: Withdrawal | None = None,
+        dropped: Sequence[Rule] = (),
+        rejects: Rejects | None = None,
+        *,
+        keep: bool = True,
+    ) -> Delta:
+        """Make one change of what was taken in; all of it happens, or nothing."""
+        outtake = outtake or Withdrawal(self._dictionary)
+        told, untold, quads = intake.facts(), outtake.facts(), intake.quads()
+        gone = self._graphs.present(outtake.quads())
+        came = self._graphs.missing(quads, gone)
+        absent = len(outtake.quads()) - len(gone)
+        asked = note(self._engine.store, told, untold, outtake.strange)
+        before, program = self._program, self._program.minus(dropped).joined(intake.program)
+        with self._interrupts:
+            with self._under(program, keep) as (plan, timing):
+                asserted = self._change(told, quads, dict(untold), gone, plan)
+                self._graphs.make_room(len(came))
+                with self._timed(asserted, timing, keep) as change:
+                    ids = self._engine.apply(change, keep=keep)
+            if keep:
+                self._graphs.change(came, gone)
+            delta = Delta(
+                self._seq + 1,
+                ids,
+                self._reader,
+                Assertions(asked, ids, came, gone, absent),
+                violations=list(self._violations_in(ids.added, program)),
+                resolved=list(self._violations_in(ids.removed, before)),
+                rejects=rejects,
+                hints=intake.hints,
+            )
+            if keep:
+                self.prefixes |= dict(self._program.prefixes) | intake.prefixes
+                self._publish(delta, came, gone)
+                self._streams.listener.changed(program, told, untold, came, gone)
+            return delta
+
+    @contextmanager
+    def _under(self, program: Program, keep: bool) -> Iterator[tuple[Plan | None, Timing]]:
+        """A program, its plan if it is new, and what it needs to know of time.
+
+        The old one comes back unless all goes well.
+        """
+        plan, timing = None, self._streams.timeline.timing
+        if not program.has_rules_of(self._program):
+            checking, planning = self._restratifiers
+            strata = check(program, self._program, checking)
+            low = lowered(program, self._tick, strata)
+            timing = low.timing
+            known = strata if low.rules is program.rules else None
+            plan = compile_rules(low.rules, known, self._engine.plan, planning)
+        before, self._program = self._program, program
+        self._engine.limit = self._limit if self._limit is not None else program.limit
+        try:
+            yield plan, timing
+        except BaseException:
+            self._program = before
+            raise
+        if not keep:
+            self._program = before
+
+    def _change(
+        self, told: Facts, quads: Ids, untold: Facts, gone: Ids, plan: Plan | None
+    ) -> Change:
+        """The change for the engine, in which a triple counts as told while any graph tells it."""
+        named = {TRIPLES: np.ascontiguousarray(quads[:, :3])} if len(quads) else {}
+        unmarked: Facts = {}
+        unnamed: Facts = {}
+        if len(self._graphs) and TRIPLES in untold:
+            is_named = self._graphs.others(untold[TRIPLES], gone)
+            unmarked = {TRIPLES: untold[TRIPLES][is_named]}
+            untold[TRIPLES] = untold[TRIPLES][~is_named]
+        if len(gone):
+            triples = np.ascontiguousarray(gone[:, :3])
+            unnamed = {TRIPLES: triples[~self._graphs.others(triples, gone)]}
+        return Change(told, named, untold, unmarked, unnamed, plan)
+
+    def _timed(self, change: Change, timing: Timing, keep: bool) -> AbstractContextManager[Change]:
+        """The change with what it means for facts of streams and windows, where there are any."""
+        if (
+            self._streams.now is None
+            and timing is self._streams.timeline.timing
+            and not timing.background
+        ):
+            return nullcontext(change)
+        return self._streams.under(change, timing, keep)
+
+    def _publish(self, delta: Delta, came: Ids, gone: Ids) -> None:
+        self._seq += 1
+        self._shown += len(delta.added) - len(delta.removed)
+        self._queries.follow(delta, came, gone)
+
+    def _moved(self, change: Change) -> Delta:
+        """Make a change that time brings."""
+        ids = self._engine.apply(change) if change != Change() else IdDelta({}, {}, {})
+        delta = self._delta_of(ids)
+        self._publish(delta, NO_QUADS, NO_QUADS)
+        return delta
+
+    def _delta_of(self, ids: IdDelta) -> Delta:
+        nothing = Asked({}, {}, {}, {})
+        return Delta(
+            self._seq + 1,
+            ids,
+            self._reader,
+            Assertions(nothing, ids, NO_QUADS, NO_QUADS, 0),
+            violations=list(self._violations_in(ids.added, self._program)),
+            resolved=list(self._violations_in(ids.removed, self._program)),
+        )
+
+    def _summed(self, deltas: Sequence[Delta]) -> Delta:
+        self._seq -= 1
+        try:
+            return self._delta_of(self._streams.net([delta.ids for delta in deltas]))
+        finally:
+            self._seq += 1
+
+    def _violations_in(self, facts: Mapping[int, Ids], program: Program) -> Iterator[Violation]:
+        return violations_in(facts, program, self._dictionary)
+
+    def _decide(self, delta: IdDelta) -> None:
+        """The last word on a change: from here on it happens, and Ctrl-C waits for its end."""
+        if self._refuses:
+            self._check_constraints(delta)
+        self._interrupts.hold()
+
+    def _check_constraints(self, delta: IdDelta) -> None:
+        for violation in self._violations_in(delta.added, self._program):
+            raise ViolationError(
+                f"the change violates {violation}; it was undone",
+                place=self._program.rule(violation.constraint).place,
+                hint='on_violation="report" lists violations instead',
+            )
+
+    def _scope(self, kind: str) -> bytes:
+        return f"{kind}{next(self._scopes)}".encode()

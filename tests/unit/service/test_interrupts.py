@@ -1,0 +1,73 @@
+"""Ctrl-C at any moment: a change is undone, or done to the end."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from livefacts import Reasoner
+
+RULES = "q(?x) :- p(?x). r(?x) :- q(?x), not s(?x)."
+
+
+def interrupted(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, with Ctrl-C before it does anything."""
+
+    def and_then(*arguments: Any, **named: Any) -> Any:
+        signal.raise_signal(signal.SIGINT)
+        return function(*arguments, **named)
+
+    return and_then
+
+
+@pytest.mark.parametrize(("part", "name"), [("_queries", "follow"), ("_graphs", "change")])
+def test_an_interrupt_after_the_decision_waits_until_all_is_told(
+    monkeypatch: pytest.MonkeyPatch, part: str, name: str
+) -> None:
+    r = Reasoner(RULES)
+    r.query("ASK {}")
+    held = getattr(r, part)
+    monkeypatch.setattr(held, name, interrupted(getattr(held, name)))
+    with pytest.raises(KeyboardInterrupt):
+        r.add("p(a). [<x:a>, <x:b>, <x:c>].")
+    monkeypatch.undo()
+    assert sorted(map(str, r.facts())) == sorted(["p(a)", "q(a)", "r(a)", "<x:a> <x:b> <x:c>"])
+    assert len(r) == 4
+    assert r.query("ASK { <x:a> <x:b> <x:c> }")
+    assert r.verify()
+    assert r.add("p(b).").seq == 2
+
+
+def test_an_interrupt_before_the_decision_undoes_the_change(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    r = Reasoner(RULES)
+    monkeypatch.setattr(r._engine, "before_commit", interrupted(r._engine.before_commit))
+    with pytest.raises(KeyboardInterrupt):
+        r.add("p(a).")
+    monkeypatch.undo()
+    assert len(r) == 0
+    assert r.verify()
+
+
+def test_an_interrupt_while_time_moves_leaves_one_time_point(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    r = Reasoner("seen(?x) :- sometime p(?x) in [2].")
+    r.push([("p", "a")], at=1)
+    monkeypatch.setattr(r._queries, "follow", interrupted(r._queries.follow))
+    with pytest.raises(KeyboardInterrupt):
+        r.advance(2)
+    monkeypatch.undo()
+    assert r.now == 1
+    assert ("seen", "a") in r
+    assert [str(fact) for fact in r.advance(4).removed] == ["p(a)", "seen(a)"]
+
+
+def test_interrupts_are_as_before_after_a_change() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    Reasoner(RULES).add("p(a).")
+    assert signal.getsignal(signal.SIGINT) is before
