@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from livefacts.plan.remembering import by_address
 from livefacts.rules.formula import (
     Aggregate,
     Comparison,
@@ -26,9 +27,6 @@ from livefacts.rules.program import Rule
 TRUE = PredicateAtom("_true:")
 VIOLATION = "_violation:"
 ROWS, GROUPS = "_rows:", "_groups:"
-REMEMBERED = 1 << 16
-"""A change of rules plans the others again; so many of them are remembered."""
-_normal_by_address: dict[int, tuple[Rule, tuple[Rule, ...]]] = {}
 
 
 def normalize(rules: Iterable[Rule]) -> tuple[Rule, ...]:
@@ -36,16 +34,10 @@ def normalize(rules: Iterable[Rule]) -> tuple[Rule, ...]:
     return tuple(part for rule in rules for part in _normal(rule))
 
 
+@by_address
 def _normal(rule: Rule) -> tuple[Rule, ...]:
     # By address, not by value: formulas of the normal form are those of this very rule.
-    known = _normal_by_address.get(id(rule))
-    if known is not None and known[0] is rule:
-        return known[1]
-    if len(_normal_by_address) >= REMEMBERED:
-        _normal_by_address.clear()
-    parts = tuple(_parts(rule))
-    _normal_by_address[id(rule)] = rule, parts
-    return parts
+    return tuple(_parts(rule))
 
 
 def violation_variables(rule: Rule) -> tuple[Variable, ...]:

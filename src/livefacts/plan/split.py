@@ -13,11 +13,11 @@ Paper: DynamiTE, section 3.2 (rule types 1 to 3), for any program.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 
 from pyoxigraph import NamedNode
 
-from livefacts.plan.normalize import REMEMBERED, is_positive
+from livefacts.plan.normalize import is_positive
+from livefacts.plan.remembering import by_address
 from livefacts.rules.formula import Atom, TripleAtom, Variable
 from livefacts.rules.program import Rule
 
@@ -45,7 +45,7 @@ def is_schema_class(term: object) -> bool:
     )
 
 
-@lru_cache(maxsize=REMEMBERED)
+@by_address
 def follows_single_triples(rule: Rule) -> bool:
     """Whether a rule belongs to the split."""
     if rule.head is None or not isinstance(rule.head, TripleAtom) or not is_positive(rule):

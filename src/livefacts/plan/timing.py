@@ -29,6 +29,7 @@ from pyoxigraph import NamedNode
 from livefacts.errors import InputError, RuleError
 from livefacts.model.durations import Duration
 from livefacts.plan.normalize import VIOLATION, violation_variables
+from livefacts.plan.remembering import by_address
 from livefacts.rules.formula import (
     ALWAYS,
     AT,
@@ -138,9 +139,12 @@ class Lowered:
 
 
 def has_time(program: Program) -> bool:
-    return bool(program.streams) or any(
-        rule.at is not None or any(True for _ in timed_parts(rule.body)) for rule in program.rules
-    )
+    return bool(program.streams) or any(map(_is_timed, program.rules))
+
+
+@by_address
+def _is_timed(rule: Rule) -> bool:
+    return rule.at is not None or any(True for _ in timed_parts(rule.body))
 
 
 def timed_parts(body: Iterable[Formula]) -> Iterator[Timed]:

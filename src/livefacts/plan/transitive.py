@@ -8,15 +8,14 @@ once per last edge instead of once per point between.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
 
-from livefacts.plan.normalize import REMEMBERED
 from livefacts.plan.operators import Match, RulePlan
+from livefacts.plan.remembering import by_address
 from livefacts.rules.formula import Atom, PredicateAtom, TripleAtom, Variable
 from livefacts.rules.program import Rule
 
 
-@lru_cache(maxsize=REMEMBERED)
+@by_address
 def is_transitive(rule: Rule) -> bool:
     """Whether a rule says that one binary predicate is transitive, and nothing else.
 
