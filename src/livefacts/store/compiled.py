@@ -177,6 +177,7 @@ IDS = Table(types.int32, 1)
 ID_ROWS = Table(types.int32, 2)
 FLOATS = Table(types.float64, 1)
 BYTES = Table(types.uint8, 1)
+BYTE_ROWS = Table(types.uint8, 2)
 VECTOR = types.Array(types.int64, 1, "C")
 _array: Any = make_array
 
