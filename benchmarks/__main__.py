@@ -26,6 +26,7 @@ EXPERIMENTS = (
     "schemaorg",
     "streams",
     "imars",
+    "laser",
     "spark",
     "spark general",
     "spark updates",
@@ -67,7 +68,7 @@ def _experiments(words: list[str]) -> list[str]:
 
 
 def _has_options(name: str) -> bool:
-    return name.startswith(("spark", "streams"))
+    return name.startswith(("spark", "streams", "laser"))
 
 
 def _where_and_when(name: str) -> str:

@@ -30,7 +30,7 @@ def latency(value: float | None) -> str:
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
         if value >= size:
             return f"{value / size:.{0 if value >= 100 * size else 1}f} {unit}"
-    return f"{value * 1e6:.0f} µs"
+    return f"{value * 1e6:.{0 if value >= 1e-5 else 1}f} µs"
 
 
 def rate(count: int, value: float | None) -> str:

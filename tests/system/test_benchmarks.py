@@ -99,3 +99,12 @@ def test_a_window_with_a_self_join_has_answers_that_end() -> None:
     report = found("livefacts_window", {"points": 4, "rate": 30, "nodes": 40})
     assert report["rows"] > 0
     assert report["ended"] > 30
+
+
+@pytest.mark.parametrize("kind", ["diamond", "box", "join", "cooling"])
+def test_a_timed_stream_has_every_part_measured_and_answers(kind: str) -> None:
+    job = {"kind": kind, "rate": 40, "windows": [2], "rules": [1, 2], "ticks": 3}
+    one, two = found("livefacts_laser", job)["cells"]
+    assert all(one[part] > 0 for part in ("push", "advance", "answers"))
+    assert one["rows"] > 0
+    assert two["rows"] == (one["rows"] if kind == "cooling" else 2 * one["rows"])

@@ -46,6 +46,8 @@ def test_help_lists_the_jobs_in_the_order_in_which_they_are_needed() -> None:
         "generate university",
         "generate ontology",
         "generate positions",
+        "generate diamond",
+        "generate cooling",
         "spark ingest",
         "spark materialize",
         "spark update",

@@ -1,4 +1,4 @@
-"""`livefacts generate`: data to try things on, as N-Triples, and streams as timed N-Quads."""
+"""`livefacts generate`: data to try things on, as N-Triples, and streams with times."""
 
 from __future__ import annotations
 
@@ -19,6 +19,16 @@ Output = Annotated[
         "-o",
         metavar="FILE",
         help="Write here: .nt, .nt.gz, .nt.zst; - is standard output.",
+    ),
+]
+
+StreamOutput = Annotated[
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write here: .jsonl, .jsonl.gz, .jsonl.zst; - is standard output.",
     ),
 ]
 
@@ -162,6 +172,46 @@ def positions_command(
     _write(positions(seconds, people, rate, seed), path, thing="position")
     if city is not None:
         _write(made(), city)
+
+
+STREAMS = {
+    "diamond": "A stream of atoms that never come again, kept for a window.",
+    "box": "A stream of the same atoms at every time point, which hold always.",
+    "join": "A stream of random edges, joined in a window.",
+    "cooling": "A stream of temperatures, judged by the rules of a cooling system.",
+}
+
+
+def _add_stream(kind: str, about: str) -> None:
+    """The command that writes one kind of timed stream."""
+
+    @app.command(kind, short_help=about, help=f"{about}\n\n{_STREAM_HELP.format(kind=kind)}")
+    def command(
+        points: Annotated[int, typer.Argument(metavar="POINTS", min=0, help="How many points.")],
+        rate: Annotated[int, typer.Option(min=0, help="Atoms at every time point.")] = 200,
+        window: Annotated[int, typer.Option(min=0, help="The window of the rules.")] = 10,
+        seed: Seed = 0,
+        rules: Annotated[
+            str | None, typer.Option("--rules", metavar="FILE", help="Write the rules here.")
+        ] = None,
+        path: StreamOutput = "-",
+    ) -> None:
+        from livefacts.generate import TimedStream
+
+        made = TimedStream(kind, points, rate, window, seed)
+        _write(made.lines(), path, thing="time point")
+        if rules is not None:
+            _write((f"{rule}\n".encode() for rule in made.rules()), rules, thing="rule")
+
+
+_STREAM_HELP = """JSON lines, one for each time point; Laser was measured with such streams.
+
+\b
+livefacts generate {kind} 100 --rate 20 --window 5 --rules {kind}.rules -o {kind}.jsonl
+livefacts run {kind}.rules --facts {kind}.jsonl"""
+
+for _kind, _about in STREAMS.items():
+    _add_stream(_kind, _about)
 
 
 def _write(
