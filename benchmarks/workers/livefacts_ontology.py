@@ -7,6 +7,7 @@ where conclusions are kept.  Texts are parsed before anything is timed.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterable
 from pathlib import Path
 from random import Random
@@ -40,6 +41,7 @@ def _measured(job: dict[str, Any]) -> dict[str, Any]:
     kept = Reasoner(rules=program)
     kept.load(job["input"])
     before = state(kept)
+    gc.freeze()
     return {
         "told": len(facts),
         "true": before[0],

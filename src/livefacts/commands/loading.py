@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -76,6 +77,8 @@ def load(inputs: Inputs) -> Loaded:
             progress=is_watched(),
         )
     loaded = Loaded(reasoner, delta, time.perf_counter() - started)
+    # What is loaded stays: the collector of garbage need not go over it at every tenth change.
+    gc.freeze()
     report_rejects(loaded, inputs.rejects)
     return loaded
 
