@@ -13,7 +13,7 @@ from itertools import groupby
 from pathlib import Path
 
 import numpy as np
-from pyoxigraph import BlankNode, NamedNode, RdfFormat, Triple
+from pyoxigraph import BlankNode, NamedNode, Triple
 
 from livefacts.engine.contract import Ids
 from livefacts.errors import InputError, RuleError
@@ -25,7 +25,7 @@ from livefacts.store.ntriples import DEFAULT_GRAPH, Batch
 from livefacts.store.rows import TRIPLES
 from livefacts.syntax import rulefile
 from livefacts.syntax.files import Progress, without_compression
-from livefacts.syntax.rdf import read_rows, scope_of_name
+from livefacts.syntax.rdf import read_rows, read_text, scope_of_name
 from livefacts.syntax.rejects import Rejects
 
 RULES_SUFFIX = ".rules"
@@ -97,15 +97,7 @@ class Intake:
     def take_text(self, text: str, scope: bytes) -> None:
         """Facts in Turtle or N-Triples, or in the rule language."""
         try:
-            batches = list(
-                read_rows(
-                    text.encode(),
-                    self.dictionary,
-                    format=RdfFormat.TURTLE,
-                    scope=scope,
-                    prefixes=self.prefixes,
-                )
-            )
+            batches = read_text(text, self.dictionary, scope, self.prefixes)
         except InputError as turtle_error:
             self._take_fact_text(text, scope, turtle_error)
             return

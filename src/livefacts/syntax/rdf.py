@@ -20,6 +20,7 @@ import io
 import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import IO, cast
@@ -149,6 +150,18 @@ def read_rows(
             if progress:
                 progress(stream.bytes_read(), stream.size)
     reading.conclude()
+
+
+def read_text(
+    text: str, dictionary: Dictionary, scope: bytes, prefixes: dict[str, str] | None = None
+) -> list[Batch]:
+    """The statements of a text in Turtle; where it is N-Triples, line by line, which is quicker."""
+    source = text.encode()
+    if text.lstrip()[:1] in ("<", "_"):
+        with suppress(InputError):
+            return list(read_rows(source, dictionary, format=RdfFormat.N_TRIPLES, scope=scope))
+    turtle = RdfFormat.TURTLE
+    return list(read_rows(source, dictionary, format=turtle, scope=scope, prefixes=prefixes))
 
 
 class _Reading:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Protocol
 
 import numpy as np
@@ -58,6 +58,23 @@ class Columns:
         is_told = self.told > 0
         return s[is_told], p[is_told], o[is_told]
 
+    def told_of_kinds(self, kinds: frozenset[Kind]) -> HashIds:
+        """The told triples of some kinds, without a look at others."""
+        places, predicates = self._by_predicate
+        wanted = np.array(sorted({predicate for predicate, _ in kinds}), np.int64)
+        starts, ends = (np.searchsorted(predicates, wanted, side) for side in ("left", "right"))
+        spans = [places[i:j] for i, j in zip(starts.tolist(), ends.tolist(), strict=True)]
+        chosen = np.concatenate([places[:0], *spans])
+        found = np.stack([column[chosen] for column in self.keys], axis=1)
+        return found[is_of_kinds(found, kinds)]
+
+    @cached_property
+    def _by_predicate(self) -> tuple[NDArray[np.int64], HashIds]:
+        """The places of told triples in the order of their predicates, and these."""
+        told = np.flatnonzero(self.told > 0)
+        places = told[np.argsort(self.keys[1][told], kind="stable")]
+        return places, self.keys[1][places]
+
     def triples(self, chosen: NDArray[np.bool_]) -> HashIds:
         return np.stack([column[chosen] for column in self.keys], axis=1)
 
@@ -78,7 +95,7 @@ class Live:
 
     def __init__(self, buckets: Sequence[Bucket], survey: Surveyor | None = None) -> None:
         self._buckets = buckets
-        self._survey = survey or self._survey_here
+        self._survey = survey
         self._columns: dict[int, Columns] = {}
         self._terms: dict[int, tuple[HashIds, pa.LargeStringArray]] = {}
         self._changes: list[Columns] = []
@@ -109,14 +126,20 @@ class Live:
 
     def of_kinds(self, kinds: frozenset[Kind]) -> HashIds:
         """The told triples of some kinds."""
-        found = np.concatenate([NO_TRIPLES, *(t for t, _ in self._survey(Survey(kinds)))])
+        found = np.concatenate([NO_TRIPLES, *self._surveyed(kinds)])
         came, gone = (part[is_of_kinds(part, kinds)] for part in self._told_since())
         return np.concatenate([found[~contains(gone, found)], came])
+
+    def _surveyed(self, kinds: frozenset[Kind]) -> list[HashIds]:
+        if self._survey is not None:
+            return [triples for triples, _ in self._survey(Survey(kinds))]
+        return [self._bucket(bucket.number).told_of_kinds(kinds) for bucket in self._buckets]
 
     def count_kinds(self, by_object: frozenset[int]) -> Counter[Kind]:
         """How many told triples each kind has; kinds of some predicates name the object."""
         counts: Counter[Kind] = Counter()
-        for _, each in self._survey(Survey(frozenset(), by_object)):
+        survey = self._survey or self._survey_here
+        for _, each in survey(Survey(frozenset(), by_object)):
             counts.update(each)
         came, gone = self._told_since()
         counts.update(kinds_of_triples(came, by_object))

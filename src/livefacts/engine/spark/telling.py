@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from pyoxigraph import BlankNode, RdfFormat, Triple
+from pyoxigraph import BlankNode, Triple
 
 from livefacts.engine.spark.encode import Encoding, Texts, encode_numbers
 from livefacts.engine.spark.ingest import MOST_SALTS
@@ -26,7 +26,7 @@ from livefacts.store.rows import TRIPLES
 from livefacts.store.xxhash import HashIds
 from livefacts.syntax import rulefile
 from livefacts.syntax.files import without_compression
-from livefacts.syntax.rdf import read_rows
+from livefacts.syntax.rdf import read_rows, read_text
 
 Facts = str | os.PathLike[str] | Iterable[Triple | Fact]
 """Text in Turtle, N-Triples or the rule language, a path to a file, or facts."""
@@ -51,7 +51,7 @@ def rows_of(facts: Facts, scope: bytes, dictionary: Dictionary) -> Rows:
 
 def _rows_of_text(text: str, scope: bytes, dictionary: Dictionary) -> Rows:
     try:
-        batches = list(read_rows(text.encode(), dictionary, format=RdfFormat.TURTLE, scope=scope))
+        batches = read_text(text, dictionary, scope)
     except InputError as turtle_error:
         try:
             program = rulefile.parse(text, blank_nodes=_labels(scope))

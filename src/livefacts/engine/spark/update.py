@@ -12,7 +12,7 @@ one file of signed rows and one commit.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -100,7 +100,26 @@ def state_after(
     if rules is None and not touches and kinds.keys() == state.kinds.keys():
         return State(state.rules, state.schema, state.table, kinds)
     new_rules = state.rules if rules is None else tuple(rules)
-    return closed_state(new_rules, ToldAfter(told, came, gone), encoding)
+    return closed_state(new_rules, ToldAfter(_KnownTold(state, told), came, gone), encoding)
+
+
+@dataclass(frozen=True, slots=True)
+class _KnownTold:
+    """Told triples, of which those of the schema and the number of each kind are known."""
+
+    state: State
+    told: Told
+
+    def of_kinds(self, kinds: frozenset[Kind]) -> HashIds:
+        schema = self.state.schema
+        if not kinds <= schema.kinds:
+            return self.told.of_kinds(kinds)
+        known = _rows(schema.told)
+        return known[is_of_kinds(known, kinds)]
+
+    def count_kinds(self, by_object: frozenset[int]) -> Mapping[Kind, int]:
+        known = by_object == self.state.schema.by_object
+        return self.state.kinds if known else self.told.count_kinds(by_object)
 
 
 class Updater:
