@@ -25,6 +25,8 @@ RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 VOCABULARIES = ("http://www.w3.org/2000/01/rdf-schema#", "http://www.w3.org/2002/07/owl#")
 TYPE = NamedNode(RDF + "type")
 RESOURCE = NamedNode(VOCABULARIES[0] + "Resource")
+OF_INSTANCES = frozenset(NamedNode(VOCABULARIES[1] + name) for name in ("sameAs", "differentFrom"))
+"""Words of the vocabularies that speak of any two things."""
 
 
 def is_schema(atom: Atom) -> bool:
@@ -33,7 +35,9 @@ def is_schema(atom: Atom) -> bool:
         return False
     if atom.predicate == TYPE:
         return is_schema_class(atom.object)
-    return isinstance(atom.predicate, NamedNode) and atom.predicate.value.startswith(VOCABULARIES)
+    if not isinstance(atom.predicate, NamedNode) or atom.predicate in OF_INSTANCES:
+        return False
+    return atom.predicate.value.startswith(VOCABULARIES)
 
 
 def is_schema_class(term: object) -> bool:

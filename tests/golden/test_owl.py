@@ -1,0 +1,101 @@
+"""Golden cases of OWL 2 RL: one file per rule of the standard, named after it.
+
+A case is Turtle: the premises, then `# concludes` and what follows, or `# contradicts`.  One
+reasoner takes them all in turn, so each case also shows that the one before left nothing.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple
+from pyoxigraph import parse as parse_rdf
+from tests.oracle.owl import FIRST, OWL, RDF, RDFS, REST, XSD, contradictions, owl_closure
+from tests.oracle.owl import Terms, Violation
+
+import livefacts as lf
+
+HERE = Path(__file__).parent / "owl"
+CASES = sorted(path.stem for path in HERE.glob("*.ttl"))
+NAMES = {"": "http://example.org/", "rdf": RDF, "rdfs": RDFS, "owl": OWL, "xsd": XSD}
+PREFIXES = "".join(f"@prefix {name}: <{iri}> .\n" for name, iri in NAMES.items())
+PLUMBING = {"l", "i", "j", "n"}
+"""Variables of constraints that are about lists and numbers, not about what is wrong."""
+
+
+def triples_of(turtle: str) -> list[Triple]:
+    """Triples with IRIs for blank nodes, so that each can be added and removed alone."""
+    quads = parse_rdf(PREFIXES + turtle, format=RdfFormat.TURTLE)
+    return [Triple(_named(q.subject), q.predicate, _named(q.object)) for q in quads]
+
+
+def _named(term: object) -> object:
+    return NamedNode(f"http://cells.example/{term.value}") if isinstance(term, BlankNode) else term
+
+
+def case_of(name: str) -> tuple[list[Triple], list[Triple] | None]:
+    """The premises of a case, and its conclusions; None for a contradiction."""
+    text = (HERE / f"{name}.ttl").read_text(encoding="utf-8")
+    premises, _, conclusions = text.partition("# concludes\n")
+    return triples_of(premises), triples_of(conclusions) if conclusions else None
+
+
+def terms(triple: Triple) -> Terms:
+    return triple.subject, triple.predicate, triple.object
+
+
+def expected(told: list[Triple]) -> tuple[set[Triple], set[Violation]]:
+    """What the oracle sees: the triples that can be shown, and the contradictions."""
+    closure = owl_closure(map(terms, told))
+    return {
+        Triple(*triple) for triple in closure if not isinstance(triple[0], Literal)
+    }, contradictions(closure)
+
+
+def violated(reasoner: lf.Reasoner) -> set[Violation]:
+    return {
+        (v.constraint, tuple(sorted((n, t) for n, t in v.bindings.items() if n not in hidden(v))))
+        for v in reasoner.violations()
+    }
+
+
+def hidden(violation: lf.Violation) -> set[str]:
+    return PLUMBING - {"n"} if violation.constraint.startswith("prp-npa") else PLUMBING
+
+
+@pytest.fixture(scope="module")
+def reasoner() -> lf.Reasoner:
+    return lf.Reasoner(rules="owl-rl")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_rule_concludes_from_its_premises_and_from_no_fewer(
+    case: str, reasoner: lf.Reasoner
+) -> None:
+    premises, conclusions = case_of(case)
+    nothing = set(reasoner)
+    reasoner.add(premises)
+    assert (set(reasoner), violated(reasoner)) == expected(premises)
+    assert follows(reasoner, case, conclusions)
+    for premise in premises:
+        rest = [triple for triple in premises if triple != premise]
+        reasoner.remove([premise])
+        assert (set(reasoner), violated(reasoner)) == expected(rest)
+        assert premise.predicate in (FIRST, REST) or not follows(reasoner, case, conclusions)
+        reasoner.add([premise])
+        assert follows(reasoner, case, conclusions)
+    reasoner.remove(premises)
+    assert set(reasoner) == nothing
+    assert not reasoner.violations()
+
+
+def follows(reasoner: lf.Reasoner, case: str, conclusions: list[Triple] | None) -> bool:
+    if conclusions is None:
+        return case in {violation.constraint for violation in reasoner.violations()}
+    return all(triple in reasoner for triple in conclusions)
+
+
+def test_every_rule_of_the_set_has_a_case() -> None:
+    names = {rule.id.partition(".")[0] for rule in lf.Reasoner(rules="owl-rl").rules}
+    assert names - {"list"} == set(CASES)
