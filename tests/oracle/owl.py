@@ -43,18 +43,17 @@ ANNOTATIONS = [
     *map(owl, ("deprecated", "versionInfo", "priorVersion")),
     *map(owl, ("backwardCompatibleWith", "incompatibleWith")),
 ]
+OF_XML_SCHEMA = """
+    decimal integer nonNegativeInteger nonPositiveInteger positiveInteger negativeInteger long int
+    short byte unsignedLong unsignedInt unsignedShort unsignedByte float double string
+    normalizedString token language Name NCName NMTOKEN boolean hexBinary base64Binary anyURI
+    dateTime dateTimeStamp
+"""
 DATATYPES = [
-    *(NamedNode(RDF + name) for name in ("PlainLiteral", "XMLLiteral")),
+    NamedNode(RDF + "PlainLiteral"),
+    NamedNode(RDF + "XMLLiteral"),
     rdfs("Literal"),
-    *(
-        NamedNode(XSD + name)
-        for name in (
-            "decimal integer nonNegativeInteger nonPositiveInteger positiveInteger negativeInteger "
-            "long int short byte unsignedLong unsignedInt unsignedShort unsignedByte float double "
-            "string normalizedString token language Name NCName NMTOKEN boolean hexBinary "
-            "base64Binary anyURI dateTime dateTimeStamp"
-        ).split()
-    ),
+    *(NamedNode(XSD + name) for name in OF_XML_SCHEMA.split()),
 ]
 AXIOMS: set[Terms] = {
     (THING, TYPE, owl("Class")),
@@ -301,7 +300,7 @@ TABLES: tuple[Callable[[Graph], Iterator[Terms]], ...] = (
 def owl_closure(triples: Iterable[Terms]) -> set[Terms]:
     """Everything that follows, generalized triples too."""
     graph = Graph(AXIOMS | set(triples))
-    while any([graph.add(list(table(graph))) for table in TABLES]):
+    while graph.add([triple for table in TABLES for triple in table(graph)]):
         pass
     return graph.triples
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import gzip
 import subprocess
 import sys
@@ -198,6 +199,21 @@ class TestRules:
         ended = livefacts("rules", "show", "rdsf")
         assert ended.code == 1
         assert "did you mean rdfs?" in ended.err
+
+    def test_contradictions_are_written_as_a_table(self, tmp_path: Path) -> None:
+        owl, ex = "http://www.w3.org/2002/07/owl#", "http://example.org/"
+        (tmp_path / "cats.ttl").write_text(
+            f"<{ex}Cat> <{owl}disjointWith> <{ex}Dog> . <{ex}tom> a <{ex}Cat>, <{ex}Dog> ."
+        )
+        table = tmp_path / "violations.csv"
+        ended = livefacts(
+            "load", str(tmp_path / "cats.ttl"), "--rules", "owl-rl", "--violations", str(table)
+        )
+        assert ended.code == 0
+        (line,) = csv.DictReader(table.read_text().splitlines(keepends=True))
+        assert line["constraint"] == "cax-dw"
+        assert f"?x = <{ex}tom>" in line["bindings"].splitlines()
+        assert len(line["facts"].splitlines()) == 3
 
     def test_the_ready_sets_are_listed_with_what_they_are_for(self) -> None:
         ended = livefacts("rules", "list")

@@ -20,6 +20,7 @@ from livefacts.commands.options import (
     Rules,
 )
 from livefacts.commands.terminal import counted, output, say
+from livefacts.commands.violations import as_csv, as_json_lines
 from livefacts.commands.writing import dump
 
 
@@ -47,7 +48,9 @@ def load_command(
     violations: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="Write the violations of constraints here, as JSON lines."
+            metavar="FILE",
+            help="Write the violations of constraints here, as JSON lines, or as a table if the "
+            "name ends in .csv.",
         ),
     ] = None,
     stats: Annotated[bool, typer.Option("--stats", help="Print figures of the store.")] = False,
@@ -65,6 +68,7 @@ def load_command(
     livefacts load 'data/*.ttl' mine.rules --rules rdfs --dump closure.nt.gz
     livefacts load people.nt --rules mine.rules --dump - --derived
     livefacts load big.nq.zst --rejects bad.csv --stats --format json
+    livefacts load wine.owl data.nt --rules owl-rl --violations violations.csv
     """
     inputs = Inputs(files, rules or [], graph, bnodes, input_format, rejects)
     loaded = load(inputs)
@@ -91,11 +95,9 @@ def _summarize(loaded: Loaded) -> None:
 
 
 def _write_violations(loaded: Loaded, path: str) -> None:
+    violations = loaded.reasoner.violations()
     with output(path) as stream:
-        for violation in loaded.reasoner.violations():
-            bindings = {name: str(term) for name, term in violation.bindings.items()}
-            line = {"constraint": violation.constraint, "bindings": bindings}
-            stream.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
+        stream.write(as_csv(violations) if path.endswith(".csv") else as_json_lines(violations))
 
 
 def _print_stats(loaded: Loaded, form: StatsFormat) -> None:

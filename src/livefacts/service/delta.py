@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
+
+from pyoxigraph import Triple
 
 from livefacts.engine.contract import IdDelta, Ids
 from livefacts.model.facts import Fact, Term, shown
@@ -17,10 +19,15 @@ from livefacts.syntax.rejects import Rejects
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A constraint that does not hold, and the values for which it does not."""
+    """A constraint that does not hold, and the values for which it does not.
+
+    `facts` are those that are in conflict, in the order of the constraint; hidden ones are not
+    among them.
+    """
 
     constraint: str
     bindings: Mapping[str, Term]
+    facts: tuple[Triple | Fact, ...] = field(default=(), compare=False, repr=False)
 
     def __str__(self) -> str:
         values = ", ".join(f"?{name} = {shown(term)}" for name, term in self.bindings.items())

@@ -27,6 +27,7 @@ from livefacts.rules.safety import check
 from livefacts.service.arguments import as_statements
 from livefacts.service.assertions import NO_QUADS, Asked, Assertions, note
 from livefacts.service.delta import Delta, Violation
+from livefacts.service.equality import RULES, with_equality
 from livefacts.service.intake import Intake, Reading
 from livefacts.service.interrupts import Interrupts
 from livefacts.service.patching import PatchSource, take_patches
@@ -67,6 +68,7 @@ class Knowledge:
         self._limit = limit
         self._refuses = refuses
         self._program = Program()
+        self._same_as = RULES
         self._restratifiers = Restratifier(), Restratifier()
         self._engine = EmbeddedEngine(
             self._dictionary, compile_rules(()), single_path=single_path, maintenance=maintenance
@@ -98,7 +100,7 @@ class Knowledge:
         outtake.take(remove)
         take_patches(patch, intake, outtake)
         if add_rules is not None:
-            intake.take_program(rulefile.open_rules(add_rules))
+            intake.take_program(with_equality(rulefile.open_rules(add_rules), self._same_as))
         return intake, outtake, named_rules(self._program, remove_rules)
 
     def _facts(self, facts: Any) -> Intake:

@@ -27,6 +27,7 @@ from livefacts.rules.program import NO_PROGRAM, Rule
 from livefacts.service.arguments import as_statement
 from livefacts.service.delta import Delta, Violation
 from livefacts.service.dumping import write_facts
+from livefacts.service.equality import RULES, check_same_as
 from livefacts.service.intake import LOCAL, Intake, Reading
 from livefacts.service.knowledge import Knowledge
 from livefacts.service.patching import PatchSource
@@ -58,7 +59,8 @@ class Reasoner(Knowledge):
     undoes the change.  `on_violation` is "report", or "refuse": a change that violates a
     constraint is undone.  `maintenance` chooses how changes are followed, for comparison:
     "counting-dred", "dred", "counting" (programs without recursion) or "recompute".
-    `start` is the first time point of streams, `tick` how long one lasts ("1 s").
+    `same_as` says how owl:sameAs is treated where the rules are those of OWL: by "rules", or
+    not at all ("off").  `start` is the first time point of streams, `tick` how long one lasts ("1 s").
     """
 
     def __init__(
@@ -69,11 +71,14 @@ class Reasoner(Knowledge):
         on_violation: str = REPORT,
         maintenance: str = COUNTING_DRED,
         single_path: bool = True,
+        same_as: str = RULES,
         start: Any = None,
         tick: str | Duration | None = None,
     ) -> None:
         _check_options(on_violation, maintenance)
+        check_same_as(same_as)
         super().__init__(limit, on_violation == REFUSE, maintenance, single_path, start, tick)
+        self._same_as = same_as
         program = rulefile.open_rules(rules)
         if program != NO_PROGRAM:
             self.add_rules(program)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from pyoxigraph import Triple
+
 from livefacts.engine.contract import Ids
-from livefacts.model.facts import Symbol
+from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.plan.normalize import VIOLATION, violation_variables
+from livefacts.rules.formula import Formula, PredicateAtom, TripleAtom, filled
 from livefacts.rules.program import Program, Rule
 from livefacts.service.delta import Violation
+from livefacts.service.proofreading import as_triple
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.rows import TRIPLES
 
@@ -33,5 +37,22 @@ def _violations_of(
     if rows is None or predicate is None:
         return
     for row in rows[rows[:, 0] == predicate]:
-        terms = dictionary.decode(row[1:])
-        yield Violation(rule.id, dict(zip(names, terms, strict=True)))
+        bindings = dict(zip(names, dictionary.decode(row[1:]), strict=True))
+        yield Violation(rule.id, bindings, _in_conflict(rule, bindings))
+
+
+def _in_conflict(rule: Rule, bindings: Mapping[str, Term]) -> tuple[Triple | Fact, ...]:
+    """The facts that match the atoms of a constraint, as far as users see them."""
+    terms = {variable: bindings[variable.name] for variable in violation_variables(rule)}
+    atoms = [formula for formula in rule.body if isinstance(formula, TripleAtom | PredicateAtom)]
+    return tuple(fact for atom in atoms if (fact := _fact(filled(atom, terms))) is not None)
+
+
+def _fact(atom: Formula) -> Triple | Fact | None:
+    if isinstance(atom, TripleAtom):
+        shown = as_triple(*atom.slots)  # type: ignore[arg-type]
+        return shown if isinstance(shown, Triple) else None
+    assert isinstance(atom, PredicateAtom)
+    if atom.name.startswith("_"):
+        return None
+    return Fact(atom.name, atom.arguments)  # type: ignore[arg-type]
