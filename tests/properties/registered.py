@@ -18,6 +18,8 @@ from tests.oracle import closure
 from tests.properties.programs import draw_case, fits
 
 from livefacts.model.facts import Fact, Term
+from livefacts.plan.raising import are_lasting
+from livefacts.rules.program import Rule
 from livefacts.service.reasoner import Reasoner
 from livefacts.service.registration import Registration
 from livefacts.service.reports import Report
@@ -151,9 +153,14 @@ class History:
         self.reasoner = Reasoner(rules=self.program, start=0)
         self.asked: list[Asked] = []
         self.lines: list[str] = []
-        self.answered = self.changed = 0
-        self._known: dict[frozenset[Triple | Fact], set[Triple]] = {}
-        for number in range(self.pick.choice((1, 2, 3))):
+        self.answered = self.changed = self.lasting = self.resettled = 0
+        self.gone: list[Rule] = []
+        self._known: dict[tuple[frozenset[Triple | Fact], tuple[Rule, ...]], set[Triple]] = {}
+        if self.pick.random() < 0.6:
+            self.gone = [rule for rule in self.program.rules if not are_lasting([rule])]
+            self.program = self.program.minus(self.gone)
+            self.reasoner.remove_rules(self.gone)
+        for number in range(self.pick.choice((1, 2, 3, 5))):
             self.register(number)
 
     def run(self) -> list[str]:
@@ -213,11 +220,19 @@ class History:
 
     def come_and_go(self) -> None:
         """A rule goes or comes back; a query goes or comes."""
-        if self.pick.random() < 0.5 and self.program.rules:
+        if self.pick.random() < 0.35 and self.program.rules:
             rule = self.pick.choice(self.program.rules)
             self.reasoner.remove_rules(rule)
             self.program = self.program.minus([rule])
+            self.gone.append(rule)
             self.lines.append(f"remove_rules({rule.id})")
+        elif self.gone and self.pick.random() < 0.5:
+            rule = self.gone.pop()
+            before = self._lasting()
+            self.reasoner.add_rules([rule])
+            self.resettled += before - self._lasting()
+            self.program = self.program.plus([rule])
+            self.lines.append(f"add_rules({rule})")
         elif self.asked and self.pick.random() < 0.5:
             gone = self.asked.pop()
             gone.registration.close()
@@ -238,7 +253,14 @@ class History:
         late = self.now >= 0 and (reach or any(w.counts for w in question.windows))
         since = self.now + reach if late else 0
         is_compared = not (late and any(w.counts for w in question.windows))
+        before = self._lasting()
         self.asked.append(Asked(question, registration, since, is_compared=is_compared))
+        self.lasting += self._lasting() - before
+
+    def _lasting(self) -> int:
+        """How many queries are answered from a state of windows of every length."""
+        plans = [asked.registration.plan for asked in self.asked]
+        return sum("state of windows" in plan for plan in plans)
 
     def _question(self, number: int) -> Question:
         pick = self.pick
@@ -249,7 +271,7 @@ class History:
         return Question(
             f"q{number}",
             windows,
-            pick.choice((1, 1, 2, 3)),
+            pick.choice((1, 2, 3, 6)),
             patterns,
             selected,
             pick.random() < 0.3,
@@ -259,11 +281,11 @@ class History:
 
     def _window(self) -> Window:
         pick = self.pick
-        counts = pick.random() < 0.2
+        counts = pick.random() < 0.15
         return Window(
             pick.choice(STREAMS),
             pick.choice((1, 2, 3, 5, 5)),
-            pick.choice((1, 1, 2, 3)),
+            pick.choice((1, 1, 1, 2, 3)),
             not counts and pick.random() < 0.2,
             counts,
         )
@@ -306,7 +328,7 @@ class History:
         facts = set(self.background)
         for window in question.windows:
             facts.update(self._inside(window, time))
-        key = frozenset(facts)
+        key = frozenset(facts), self.program.rules
         self._known.setdefault(
             key, {fact for fact in closure(self.program, facts) if isinstance(fact, Triple)}
         )
@@ -324,3 +346,43 @@ class History:
         point = time // window.step * window.step
         oldest = point - window.range + (0 if window.closed else 1)
         yield from (fact for at, fact in arrivals if oldest <= at <= point)
+
+
+class Abreast:
+    """Queries over one stream that have one reasoner, beside reasoners that have one each."""
+
+    def __init__(self, seed: int) -> None:
+        self.pick = pick = random.Random(f"abreast {seed}")
+        rules = pick.sample(
+            [rule for rule in PLACES if "not" not in rule and "count" not in rule], 3
+        )
+        text = f"@prefix : <{EX}> .\n" + "\n".join(rules)
+        texts = [
+            f"REGISTER {pick.choice(('QUERY', 'ISTREAM', 'DSTREAM'))} q{number} AS "
+            f"SELECT ?x ?y FROM STREAM <{STREAMS[0]}> [RANGE {pick.randint(1, 8)} "
+            f"STEP {pick.choice((1, 1, 2, 3))}] WHERE {{ ?x <{EX}in> ?y }}"
+            for number in range(6)
+        ]
+        self.one = Reasoner(rules=text, start=0)
+        self.many = [Reasoner(rules=text, start=0) for _ in texts]
+        self.together = [self.one.register(text) for text in texts]
+        self.alone = [r.register(text) for r, text in zip(self.many, texts, strict=True)]
+        self.pool = _places(pick)
+
+    def run(self) -> Iterator[tuple[list[object], list[object]]]:
+        """What each query reports with the others, and alone."""
+        for now in range(16):
+            for _ in range(self.pick.choice((0, 1, 2))):
+                deed = self.pick.choice(("push", "push", "push", "retract"))
+                facts = self.pick.sample(self.pool, 2)
+                time = max(0, now - self.pick.choice((0, 0, 0, 1, 4)))
+                for reasoner in (self.one, *self.many):
+                    getattr(reasoner, deed)(facts, at=time, stream=STREAMS[0])
+            for reasoner in (self.one, *self.many):
+                reasoner.advance(now)
+        for together, alone in zip(self.together, self.alone, strict=True):
+            yield list(map(_seen, together.results())), list(map(_seen, alone.results()))
+
+
+def _seen(report: Report) -> object:
+    return report.time, report.last, sorted(report.rows, key=str)

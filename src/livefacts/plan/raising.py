@@ -36,6 +36,15 @@ def lasting_rules(rules: Iterable[Rule]) -> tuple[Rule, ...]:
     return normalize(rules)
 
 
+def are_lasting(rules: Iterable[Rule]) -> bool:
+    """Whether the conclusions of all rules have ends that are known beforehand."""
+    try:
+        lasting_rules(rules)
+    except NotPositiveError:
+        return False
+    return True
+
+
 def _require_positive(rule: Rule) -> None:
     place: Place | None = rule.place
     is_plain = rule.at is None

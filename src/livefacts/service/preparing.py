@@ -9,17 +9,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from pyoxigraph import Quad
+
 from livefacts.errors import QueryError
 from livefacts.model.durations import Duration
 from livefacts.rules.query import BasicQuery
 from livefacts.rules.registration import CountWindow, RegisteredQuery, Relation
 from livefacts.service.answering import AskedAnswers, FollowedAnswers
+from livefacts.service.backgrounds import Background
+from livefacts.service.matches import Matches, SeenAnswers
+from livefacts.service.projecting import Projection
 from livefacts.service.queries import QueryStore
 from livefacts.service.reading import FactReader
-from livefacts.service.registration import Prepared
-from livefacts.service.sharing import Needs, SharedWorlds
+from livefacts.service.registration import Asked, Prepared
+from livefacts.service.sharing import Needs, SharedState, SharedWorld, SharedWorlds
+from livefacts.service.states import WindowView
 from livefacts.service.windowing import Extent, extent_of, points
-from livefacts.service.worlds import Background
+from livefacts.service.worlds import EngineWorld
 from livefacts.service.worldstores import WindowGraph, WorldStore
 from livefacts.store.dictionary import Dictionary
 from livefacts.syntax.basicquery import parse_basic_query
@@ -56,61 +62,70 @@ class Preparer:
         """The query, ready to be asked; nothing is left behind if it cannot be."""
         basic = None if query.named_graphs else parse_basic_query(query.body, prefixes)
         extents = tuple(extent_of(window, self.tick) for window in query.windows)
-        every = self._every(query, extents)
+        asked = Asked(number, query, extents, self._every(query, extents), prefixes, full)
         try:
             if basic is not None:
-                return self._followed(number, query, basic, extents, every, prefixes, full)
-            return self._asked(number, query, extents, every, prefixes, full)
+                return self._followed(asked, basic)
+            return self._queried(asked)
         except BaseException:
             self._worlds.release(number)
             raise
 
-    def _followed(
-        self,
-        number: int,
-        query: RegisteredQuery,
-        basic: BasicQuery,
-        extents: tuple[Extent, ...],
-        every: int,
-        prefixes: Mapping[str, str],
-        full: bool,
-    ) -> Prepared:
-        shared = self._worlds.world_of(extents)
-        answers = shared.followed.get(basic) if query.relation is Relation.ALL else None
+    def _followed(self, asked: Asked, basic: BasicQuery) -> Prepared:
+        number, relation = asked.number, asked.query.relation
+        projection = Projection(basic, number, self._dictionary)
+        needs = Needs(basic.patterns, projection.rule, asked.full)
+        if self._worlds.can_last(asked.windows, asked.every, needs):
+            state = self._worlds.state_of(asked.windows, number)
+            matches = state.matches.get(basic)
+            if matches is None:
+                matches = state.matches[basic] = Matches(projection)
+                state.state.follow(matches.follow)
+            self._worlds.need(state, number, replace(needs, rule=matches.projection.rule))
+            view = state.views[number]
+            return Prepared(asked, state, view, SeenAnswers(matches, view, relation))
+        shared = self._worlds.world_of(asked.windows)
+        answers = shared.followed.get(basic) if relation is Relation.ALL else None
         if answers is None:
-            answers = FollowedAnswers(basic, query.relation, number, self._dictionary)
-            key = basic if query.relation is Relation.ALL else replace(basic, name=str(number))
+            answers = FollowedAnswers(projection, relation)
+            key = basic if relation is Relation.ALL else replace(basic, name=str(number))
             shared.followed[key] = answers
             shared.world.follow(answers.follow)
-        self._worlds.need(shared, number, Needs(answers.patterns, answers.rule, full))
-        return Prepared(number, query, extents, every, shared, answers, None, prefixes, full)
+        self._worlds.need(shared, number, replace(needs, rule=answers.projection.rule))
+        return Prepared(asked, shared, shared.world, answers)
 
-    def _asked(
-        self,
-        number: int,
-        query: RegisteredQuery,
-        extents: tuple[Extent, ...],
-        every: int,
-        prefixes: Mapping[str, str],
-        full: bool,
-    ) -> Prepared:
-        shared = self._worlds.world_of(extents)
-        self._worlds.need(shared, number, Needs(full=full))
+    def _queried(self, asked: Asked) -> Prepared:
+        number, query = asked.number, asked.query
+        needs = Needs(full=asked.full)
+        is_named = any(window.name is not None for window in query.windows)
+        shared: SharedWorld | SharedState
+        world: EngineWorld | WindowView
+        if not is_named and self._worlds.can_last(asked.windows, asked.every, needs):
+            shared = self._worlds.state_of(asked.windows, number)
+            world = shared.views[number]
+        else:
+            shared = self._worlds.world_of(asked.windows)
+            world = shared.world
+        self._worlds.need(shared, number, needs)
+        store = WorldStore(world, self._reader, self._graphs(asked, needs), self._quads(query))
+        answers = AskedAnswers(lambda: store.query(query.body, asked.prefixes), query.relation)
+        return Prepared(asked, shared, world, answers, store)
+
+    def _graphs(self, asked: Asked, needs: Needs) -> list[WindowGraph]:
+        """The windows that have names, as graphs."""
         graphs = []
-        for window, extent in zip(query.windows, extents, strict=True):
+        for window, extent in zip(asked.query.windows, asked.windows, strict=True):
             if window.name is not None:
                 alone, empty = self._worlds.world_of((extent,)), self._worlds.world_of(())
-                self._worlds.need(alone, number, Needs(full=full))
-                self._worlds.need(empty, number, Needs(full=full))
+                self._worlds.need(alone, asked.number, needs)
+                self._worlds.need(empty, asked.number, needs)
                 graphs.append(WindowGraph(window.name, alone.world, empty.world))
-        quads = [
-            quad
-            for quad in self._background.quads()
-            if quad.graph_name.value in query.named_graphs  # type: ignore[union-attr]
-        ]
-        store = WorldStore(shared.world, self._reader, graphs, quads)
-        answers = AskedAnswers(lambda: store.query(query.body, prefixes), query.relation)
-        return Prepared(number, query, extents, every, shared, answers, store, prefixes, full)
+        return graphs
+
+    def _quads(self, query: RegisteredQuery) -> list[Quad]:
+        wanted = query.named_graphs
+        quads = self._background.quads()
+        return [quad for quad in quads if quad.graph_name.value in wanted]  # type: ignore[union-attr]
 
     def _every(self, query: RegisteredQuery, extents: tuple[Extent, ...]) -> int:
         if query.every is not None:

@@ -16,15 +16,16 @@ from pyoxigraph import Quad, Triple
 from livefacts.errors import QueryError
 from livefacts.model.durations import Duration
 from livefacts.rules.program import Program
-from livefacts.service.answering import Found, triples_of
+from livefacts.service.backgrounds import Background
+from livefacts.service.found import Found, found_rows, triples_of
 from livefacts.service.preparing import Preparer
 from livefacts.service.queries import WELL_KNOWN_PREFIXES
-from livefacts.service.registration import Registration
+from livefacts.service.registration import Asked, Prepared, Registration
+from livefacts.service.results import Row
 from livefacts.service.sharing import SharedWorlds
-from livefacts.service.streamlog import Facts, Key, StreamLog
+from livefacts.service.streamlog import Facts, StreamLog
 from livefacts.service.streamorder import ordered
 from livefacts.service.windowing import grid_point
-from livefacts.service.worlds import Background
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.rows import TRIPLES
 from livefacts.syntax.csparql import parse_registration
@@ -85,6 +86,9 @@ class Registrations:
         self._start(made)
         return made
 
+    def _prepared(self, asked: Asked, preparer: Preparer) -> Prepared:
+        return preparer.prepare(asked.number, asked.query, asked.prefixes, asked.full)
+
     def _start(self, made: Registration) -> None:
         if self._lateness:
             made.remembered = {}
@@ -107,15 +111,13 @@ class Registrations:
         if self.first is not None and time < self.first:
             return
         new = self._worlds.log(stream).add(time, facts)
-        for world in self._worlds:
-            world.arrived(stream, time, new)
+        self._worlds.arrived(stream, time, new)
         self._touch(time, stream, new)
 
     def retracted(self, facts: Facts, time: int, stream: str) -> None:
         """Arrivals have been taken back."""
         gone = self._worlds.log(stream).remove(time, facts)
-        for world in self._worlds:
-            world.retracted(stream, time, gone)
+        self._worlds.retracted(stream, time, gone)
         self._touch(time, stream, gone)
 
     def background(
@@ -123,8 +125,7 @@ class Registrations:
     ) -> None:
         """The background may have changed for these facts, and named graphs by these quads."""
         came, gone = list(came), list(gone)
-        for world in self._worlds:
-            world.background_changed(touched)
+        self._worlds.background_changed(touched)
         for query in self._queries:
             if query.store is not None and query.query.named_graphs:
                 wanted = query.query.named_graphs
@@ -133,7 +134,18 @@ class Registrations:
 
     def rules(self, program: Program) -> None:
         """The rules have changed."""
-        self._worlds.change_rules(program)
+        if program.rules == self._worlds.program.rules:
+            self._worlds.program = program
+            return
+        numbers = self._worlds.unlasting(program)
+        moving = [query for query in self._queries if query.number in numbers]
+        for query in moving:
+            if query.store is not None:
+                query.store.close()
+        self._worlds.release(*numbers)
+        self._worlds.change_rules()
+        for query in moving:
+            query.resettle(self._prepared(query.asked, self._preparer))
         self._wake(self.now)
 
     def begin(self, first: int) -> None:
@@ -163,14 +175,13 @@ class Registrations:
             for query in self._queries:
                 if query.due == due:
                     found = query.report(due)
-                    if query.query.makes_stream and found.count:
+                    if query.query.makes_stream and not found.is_empty:
                         self._emit(query, triples_of(found), due)
 
     def _emit(self, query: Registration, triples: Iterable[Triple], now: int) -> None:
         """What a query has constructed arrives on its stream."""
         new = self._worlds.log(query.name).add(now, self._encoded(triples))
-        for world in self._worlds:
-            world.arrived(query.name, now, new)
+        self._worlds.arrived(query.name, now, new)
         for reader in self._readers(query.name):
             reader.wake(now)
 
@@ -197,11 +208,7 @@ class Registrations:
         oldest = now - max(self._lateness.values(), default=0)
         if self._lateness:
             oldest -= max((query.every for query in self._queries), default=0)
-        for stream, log in self._worlds.logs.items():
-            times = [time for world in self._worlds for time in world.forgettable(stream, oldest)]
-            extents = (extent for extent in self._worlds.extents() if extent.stream == stream)
-            fewest = max((extent.fewest for extent in extents), default=0)
-            log.forget(min([oldest - 1, *times]), fewest)
+        self._worlds.forget(now, oldest)
         for query in self._queries:
             if query.remembered:
                 kept = query.remembered.items()
@@ -215,7 +222,7 @@ class Registrations:
         for query in self._queries:
             query.remembered = query.remembered or {}
 
-    def _touch(self, time: int, stream: str, facts: list[Key]) -> None:
+    def _touch(self, time: int, stream: str, facts: Facts) -> None:
         """Facts have come or gone: reports ahead change, and past ones if they are corrected."""
         self._wake(time, stream)
         lateness = self._lateness.get(stream)
@@ -240,11 +247,11 @@ class Registrations:
             return
         known = found or before
         assert known is not None, "one of two different reports has rows"
-        query.correct(at, Found(known.names, len(new), lambda: iter(new)))
+        query.correct(at, found_rows(known.names, new))
         if query.query.makes_stream:
             self._emit_again(query, at, old, new)
 
-    def _emit_again(self, query: Registration, at: int, old: list, new: list) -> None:  # type: ignore[type-arg]
+    def _emit_again(self, query: Registration, at: int, old: list[Row], new: list[Row]) -> None:
         """Corrections travel as retractions and late facts of the stream that was made."""
         gone = [Triple(*row) for row in old if row not in new]
         came = [Triple(*row) for row in new if row not in old]
@@ -259,14 +266,11 @@ class Registrations:
         """The reports of a query from a time on, made anew from what is known now."""
         assert self.first is not None, "there have been reports"
         assert self.now is not None, "there have been reports"
-        made = query.prepared
         apart = Registrations(
             self._dictionary, self._background, self._worlds.program, self._worlds.logs
         )
         apart.tick = self.tick
-        again = Registration(
-            apart._preparer.prepare(made.number, made.query, made.prefixes, made.full), apart._end
-        )
+        again = Registration(self._prepared(query.asked, apart._preparer), apart._end)
         again.start(self.first, grid_point(time, query.every) - query.every)
         found: dict[int, Found] = {}
         while again.due is not None and again.due <= self.now:

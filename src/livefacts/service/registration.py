@@ -6,43 +6,53 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from livefacts.rules.registration import RegisteredQuery
-from livefacts.service.answering import Answers, Found
+from livefacts.service.answering import AskedAnswers, FollowedAnswers
+from livefacts.service.found import Found, found_rows
+from livefacts.service.matches import SeenAnswers
 from livefacts.service.reports import Report, ReportQueue
-from livefacts.service.sharing import SharedWorld
+from livefacts.service.sharing import SharedState, SharedWorld
+from livefacts.service.states import WindowView
 from livefacts.service.windowing import Extent, grid_point
+from livefacts.service.worlds import EngineWorld
 from livefacts.service.worldstores import WorldStore
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query as it was registered."""
+
+    number: int
+    query: RegisteredQuery
+    windows: tuple[Extent, ...]
+    every: int
+    """So many time points lie between two reports."""
+    prefixes: Mapping[str, str]
+    full: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A query that can be asked: in which world, and how its answers are found."""
 
-    number: int
-    query: RegisteredQuery
-    windows: tuple[Extent, ...]
-    every: int
-    shared: SharedWorld
-    answers: Answers
-    store: WorldStore | None
-    prefixes: Mapping[str, str]
-    full: bool
+    asked: Asked
+    shared: SharedWorld | SharedState
+    world: EngineWorld | WindowView
+    answers: SeenAnswers | FollowedAnswers | AskedAnswers
+    store: WorldStore | None = None
 
 
 class Registration:
     """A registered query: `results()` are its reports, `close()` ends it."""
 
     def __init__(self, prepared: Prepared, close: Callable[[Registration], None]) -> None:
-        self.prepared = prepared
-        self.number = prepared.number
-        self.query = prepared.query
-        self.windows = prepared.windows
-        self.every = prepared.every
-        """So many time points lie between two reports."""
+        self._prepared = prepared
+        self.asked = prepared.asked
+        self.number = prepared.asked.number
+        self.query = prepared.asked.query
+        self.windows = prepared.asked.windows
+        self.every = prepared.asked.every
         self.due: int | None = None
         """When it must be looked at again; None while nothing can change."""
-        self.shared = prepared.shared
-        self.store = prepared.store
-        self._answers = prepared.answers
         self._close = close
         self._reports = ReportQueue()
         self._start = self._next = self._first = 0
@@ -50,6 +60,20 @@ class Registration:
         self.is_started = False
         self.remembered: dict[int, Found] | None = None
         """What was reported and may have to be corrected, by time; None if nothing ever is."""
+
+    @property
+    def store(self) -> WorldStore | None:
+        """What the query is put to, if it is asked anew at each report."""
+        return self._prepared.store
+
+    def resettle(self, prepared: Prepared) -> None:
+        """Be asked in another world from now on."""
+        answers, before = prepared.answers, self._prepared.answers
+        if isinstance(answers, FollowedAnswers) and isinstance(before, SeenAnswers):
+            answers.resume(before.reported())
+        elif isinstance(answers, AskedAnswers) and isinstance(before, AskedAnswers):
+            answers.resume(before)
+        self._prepared = prepared
 
     # for users
 
@@ -61,7 +85,9 @@ class Registration:
     @property
     def plan(self) -> str:
         """How the answers are found, in words."""
-        rules = [rule.id for rule in self.shared.rules]
+        shared = self._prepared.shared
+        rules = [rule.id for rule in shared.rules]
+        kind = "world" if isinstance(shared, SharedWorld) else "state of windows of every length"
         return "\n".join(
             [
                 f"reports: every {self.every}, {self.query.relation}",
@@ -70,9 +96,9 @@ class Registration:
                 if self.store is not None
                 else "answers: followed change by change",
                 f"rules: {', '.join(rules) if rules else 'none can matter'}",
-                f"world: shared by {len(self.shared.needs)} queries"
-                if len(self.shared.needs) > 1
-                else "world: its own",
+                f"{kind}: shared by {len(shared.needs)} queries"
+                if len(shared.needs) > 1
+                else f"{kind}: its own",
             ]
         )
 
@@ -103,18 +129,18 @@ class Registration:
 
     def report(self, now: int) -> Found:
         """The report that is due now; it is also kept to be read."""
-        world = self.shared.world
+        world = self._prepared.world
         world.move(now)
         if self.store is not None:
             self.store.move(now)
-        found = self._answers.report()
+        found = self._prepared.answers.report()
         self.pass_until(now - 1)
-        self._nothing = Found(found.names, 0, lambda: iter(()))
+        self._nothing = found_rows(found.names, ())
         self._put(now, now, found)
-        if self.remembered is not None and found.count:
+        if self.remembered is not None and not found.is_empty:
             self.remembered[now] = found
         self._next = now + self.every
-        change = world.next_change(now) if not found.count else self._next
+        change = world.next_change(now) if found.is_empty else self._next
         self.due = None if change is None else grid_point(change, self.every)
         return found
 
@@ -137,7 +163,7 @@ class Registration:
         return self.is_started and self._start <= time < self._next
 
     def _put(self, first: int, last: int, found: Found, *, correction: bool = False) -> None:
-        spans = self.shared.world.spans(first, self._first)
+        spans = self._prepared.world.spans(first, self._first)
         windows = tuple(spans[extent] for extent in self.windows)
         count = (last - first) // self.every + 1
         self._reports.put(Report(first, windows, found, last, count, correction))

@@ -10,7 +10,8 @@ from functools import cached_property
 from pyoxigraph import Triple
 
 from livefacts.errors import QueryError
-from livefacts.service.answering import TRIPLE_NAMES, Found
+from livefacts.service.found import Found
+from livefacts.service.projecting import TRIPLE_NAMES
 from livefacts.service.results import Row
 from livefacts.service.windowing import Span
 
@@ -50,7 +51,7 @@ class Report:
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """The answers, as terms in SELECT order; of CONSTRUCT the triples, of ASK one row if yes."""
-        return tuple(Row.of(self.found.names, terms) for terms in self.found.rows())
+        return self.found.rows()
 
     @property
     def triples(self) -> tuple[Triple, ...]:
@@ -63,7 +64,7 @@ class Report:
         return self.found.count
 
     def __bool__(self) -> bool:
-        return self.found.count > 0
+        return not self.found.is_empty
 
     def __repr__(self) -> str:
         if self.count > 1:

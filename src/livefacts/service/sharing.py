@@ -1,18 +1,27 @@
-"""Shared worlds: queries over the same windows have one world, which runs what one of them needs."""
+"""Sharing: queries over the same streams have one state, or one world, with what one of them needs.
+
+Where the rules that a query needs are positive, all windows over a stream read one state,
+whatever their lengths.  Every other query has a world of its windows, which it shares with
+queries over the very same ones.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from livefacts.plan.raising import are_lasting
 from livefacts.rules.formula import TripleAtom, Variable
 from livefacts.rules.needed import needed_rules
 from livefacts.rules.program import Program, Rule
 from livefacts.rules.query import BasicQuery
 from livefacts.service.answering import FollowedAnswers
-from livefacts.service.streamlog import StreamLog
-from livefacts.service.windowing import Extent
-from livefacts.service.worlds import Background, EngineWorld
+from livefacts.service.backgrounds import Background
+from livefacts.service.matches import Matches
+from livefacts.service.states import Offsets, StreamState, WindowView, offsets_of
+from livefacts.service.streamlog import Facts, StreamLog
+from livefacts.service.windowing import Extent, TimeWindow
+from livefacts.service.worlds import EngineWorld
 from livefacts.store.dictionary import Dictionary
 
 ANY_TRIPLE = TripleAtom(Variable("s"), Variable("p"), Variable("o"))
@@ -39,17 +48,59 @@ class SharedWorld:
     followed: dict[BasicQuery, FollowedAnswers] = field(default_factory=dict)
     """Answers that queries of the same body, which report all of them, have in common."""
 
-    def forget_answers(self) -> None:
-        """Follow no answers that no query has any more."""
+    def require(self, rules: tuple[Rule, ...], answers: Sequence[Rule]) -> None:
+        """Let these rules run, and those that find answers."""
+        self.world.require([*rules, *answers])
+        self.rules = rules
+
+    def release(self, number: int) -> bool:
+        """A query is gone; whether it was one of these."""
+        was_here = self.needs.pop(number, None) is not None
         needed = {need.rule for need in self.needs.values()}
         for body, answers in list(self.followed.items()):
-            if answers.rule not in needed:
+            if answers.projection.rule not in needed:
                 self.world.unfollow(answers.follow)
                 del self.followed[body]
+        return was_here
+
+
+@dataclass(slots=True)
+class SharedState:
+    """A state and the queries that share it, each with its windows."""
+
+    state: StreamState
+    needs: dict[int, Needs] = field(default_factory=dict)
+    """By the numbers of the queries."""
+    rules: tuple[Rule, ...] = ()
+    views: dict[int, WindowView] = field(default_factory=dict)
+    matches: dict[BasicQuery, Matches] = field(default_factory=dict)
+
+    def require(self, rules: tuple[Rule, ...], answers: Sequence[Rule]) -> None:
+        """Let these rules run, and those that find answers."""
+        self.state.require([*rules, *answers])
+        self.rules = rules
+
+    def release(self, number: int) -> bool:
+        """A query is gone; whether it was one of these."""
+        was_here = self.needs.pop(number, None) is not None
+        self.views.pop(number, None)
+        needed = {need.rule for need in self.needs.values()}
+        for body, matches in list(self.matches.items()):
+            if matches.projection.rule not in needed:
+                self.state.unfollow(matches.follow)
+                del self.matches[body]
+        return was_here
+
+    def forget(self, now: int) -> None:
+        """Drop what no window can look at after a time."""
+        after = min(view.unneeded(now) for view in self.views.values())
+        self.state.forget(after)
+        for matches in self.matches.values():
+            matches.forget(after)
 
 
 class SharedWorlds:
-    """All worlds of a reasoner's registered queries."""
+    """All states and worlds of a reasoner's registered queries."""
 
     def __init__(
         self,
@@ -63,17 +114,13 @@ class SharedWorlds:
         self.program = program
         self.logs = logs
         self._worlds: dict[tuple[Extent, ...], SharedWorld] = {}
-
-    def __iter__(self) -> Iterator[EngineWorld]:
-        return (shared.world for shared in self._worlds.values())
-
-    def extents(self) -> Iterator[Extent]:
-        """The windows of all worlds."""
-        return (extent for key in self._worlds for extent in key)
+        self._states: dict[Offsets, SharedState] = {}
 
     def log(self, stream: str) -> StreamLog:
         """What has arrived on a stream."""
         return self.logs.setdefault(stream, StreamLog())
+
+    # who needs what
 
     def world_of(self, extents: Sequence[Extent]) -> SharedWorld:
         """The world of these windows, made if it is not there."""
@@ -85,36 +132,110 @@ class SharedWorlds:
             self._worlds[key] = SharedWorld(world)
         return self._worlds[key]
 
-    def need(self, shared: SharedWorld, number: int, needs: Needs) -> None:
+    def state_of(self, extents: Sequence[Extent], number: int) -> SharedState:
+        """The state of these streams, made if it is not there, with a view for a query."""
+        key, reach = offsets_of(extents)
+        if key not in self._states:
+            streams = [(name, offset, self.log(name)) for name, offset in key]
+            state = StreamState(self._dictionary, self._background, streams, self.program.limit)
+            state.fill()
+            self._states[key] = SharedState(state)
+        shared = self._states[key]
+        shared.state.reach_back(shared.state.now - reach)
+        windows = [TimeWindow(extent, self.log(extent.stream)) for extent in extents]
+        shared.views[number] = WindowView(shared.state, windows)
+        return shared
+
+    def can_last(self, extents: Sequence[Extent], every: int, needs: Needs) -> bool:
+        """Whether a query can be answered from a state.
+
+        Its windows move whenever it reports, and its rules are positive.
+        """
+        moves = all(not extent.by_count and every % extent.step == 0 for extent in extents)
+        return moves and bool(extents) and are_lasting(self._needed([needs]))
+
+    def need(self, shared: SharedWorld | SharedState, number: int, needs: Needs) -> None:
         """A query needs this of its world."""
         shared.needs[number] = needs
         self._require(shared)
 
-    def release(self, number: int) -> None:
-        """A query needs nothing any more."""
-        for key, shared in list(self._worlds.items()):
-            needed = shared.needs.pop(number, None)
-            shared.forget_answers()
-            if not shared.needs:
-                del self._worlds[key]
-            elif needed is not None:
+    def release(self, *numbers: int) -> None:
+        """Some queries need nothing any more."""
+        for shared in list(self._all()):
+            was_here = [shared.release(number) for number in numbers]
+            if any(was_here) and shared.needs:
                 self._require(shared)
+        self._worlds = {key: world for key, world in self._worlds.items() if world.needs}
+        self._states = {key: state for key, state in self._states.items() if state.needs}
 
-    def change_rules(self, program: Program) -> None:
+    def _all(self) -> Iterator[SharedWorld | SharedState]:
+        yield from self._worlds.values()
+        yield from self._states.values()
+
+    def unlasting(self, program: Program) -> set[int]:
+        """The queries whose state cannot be kept under the rules of another program."""
+        self.program, before = program, self.program
+        if before.rules == program.rules:
+            return set()
+        return {
+            number
+            for shared in self._states.values()
+            for number, needs in shared.needs.items()
+            if not are_lasting(self._needed([needs]))
+        }
+
+    def change_rules(self) -> None:
         """The rules have changed."""
-        before, self.program = self.program, program
-        if before.rules != program.rules:
-            for shared in self._worlds.values():
-                self._require(shared)
+        for shared in self._all():
+            self._require(shared)
 
-    def _require(self, shared: SharedWorld) -> None:
+    def _require(self, shared: SharedWorld | SharedState) -> None:
         """Let the rules run that some query of this world needs."""
-        needs = shared.needs.values()
-        if any(need.full for need in needs):
-            rules = tuple(rule for rule in self.program.rules if not rule.is_constraint)
-        else:
-            atoms = [atom for need in needs for atom in need.atoms]
-            rules = needed_rules(self.program.rules, atoms)
+        needs = list(shared.needs.values())
         answers = dict.fromkeys(need.rule for need in needs if need.rule is not None)
-        shared.world.require([*rules, *answers])
-        shared.rules = rules
+        shared.require(self._needed(needs), list(answers))
+
+    def _needed(self, needs: Sequence[Needs]) -> tuple[Rule, ...]:
+        if any(need.full for need in needs):
+            return tuple(rule for rule in self.program.rules if not rule.is_constraint)
+        return needed_rules(self.program.rules, [atom for need in needs for atom in need.atoms])
+
+    # what happens
+
+    def __iter__(self) -> Iterator[EngineWorld | StreamState]:
+        yield from (shared.world for shared in self._worlds.values())
+        yield from (shared.state for shared in self._states.values())
+
+    def arrived(self, stream: str, time: int, facts: Facts) -> None:
+        """Facts have come to a stream."""
+        for world in self:
+            world.arrived(stream, time, facts)
+
+    def retracted(self, stream: str, time: int, facts: Facts) -> None:
+        """Facts have been taken back."""
+        for world in self:
+            world.retracted(stream, time, facts)
+
+    def background_changed(self, touched: Facts) -> None:
+        """The background may have changed for these facts, and for no others."""
+        for world in self:
+            world.background_changed(touched)
+
+    def forget(self, now: int, oldest: int) -> None:
+        """Drop what can no longer matter at a time, and arrivals that can no longer matter."""
+        for shared in self._states.values():
+            shared.forget(now)
+        worlds: list[EngineWorld | WindowView] = [each.world for each in self._worlds.values()]
+        worlds += [view for shared in self._states.values() for view in shared.views.values()]
+        fewest = self._fewest()
+        for stream, log in self.logs.items():
+            times = [time for world in worlds for time in world.forgettable(stream, oldest)]
+            log.forget(min([oldest - 1, *times]), fewest.get(stream, 0))
+
+    def _fewest(self) -> dict[str, int]:
+        """How many arrivals of a stream windows by count may need."""
+        fewest: dict[str, int] = {}
+        for extents in self._worlds:
+            for extent in extents:
+                fewest[extent.stream] = max(extent.fewest, fewest.get(extent.stream, 0))
+        return fewest

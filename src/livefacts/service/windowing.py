@@ -117,10 +117,10 @@ class TimeWindow:
     def moved(self, now: int) -> Counter[Key]:
         after, until = self._bounds(now)
         change: Counter[Key] = Counter()
-        for facts in self._log.between(max(self._until, after), until):
-            change.update(facts)
-        for facts in self._log.between(self._after, min(self._until, after)):
-            change.subtract(facts)
+        for fact in self._log.facts_between(max(self._until, after), until):
+            change[fact] += 1
+        for fact in self._log.facts_between(self._after, min(self._until, after)):
+            change[fact] -= 1
         return change
 
     def settle(self, now: int) -> None:
@@ -143,7 +143,7 @@ class TimeWindow:
         after, until = self._bounds(now)
         return Span(max(first, after + 1), until)
 
-    def forgettable(self, now: int) -> int | None:
+    def forgettable(self, now: int) -> int:
         oldest = self._log.next_after(self._after)
         after = self._bounds(now)[0]
         return self._after if oldest is not None and oldest <= self._until else after

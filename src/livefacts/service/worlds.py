@@ -8,11 +8,9 @@ window and the background both tell is told until neither does.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
 
 import numpy as np
-from pyoxigraph import Quad
 
 from livefacts.engine.contract import Flags, IdDelta, Ids
 from livefacts.engine.embedded.engine import Change, EmbeddedEngine
@@ -20,28 +18,13 @@ from livefacts.errors import QueryError
 from livefacts.plan import compile_rules
 from livefacts.rules.formula import Aggregate, Formula, Timed
 from livefacts.rules.program import Rule
+from livefacts.service.backgrounds import Background
 from livefacts.service.streamlog import Facts, Key, StreamLog, facts_of, keys_of
 from livefacts.service.windowing import Extent, MovingWindow, Span, window_on
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.layout import ASSERTED
 
 Follower = Callable[[IdDelta], None]
-
-
-class Background(Protocol):
-    """What is told for all time."""
-
-    def facts(self) -> Facts:
-        """All of it."""
-        ...
-
-    def holds(self, shape: int, ids: Ids) -> Flags:
-        """Which of these facts are part of it."""
-        ...
-
-    def quads(self) -> Iterable[Quad]:
-        """What named graphs tell of it."""
-        ...
 
 
 class EngineWorld:
@@ -89,17 +72,17 @@ class EngineWorld:
         """Take the background in; done once, before anything else but rules."""
         self._apply(Change(dict(self._background.facts())))
 
-    def arrived(self, stream: str, time: int, facts: Iterable[Key]) -> None:
+    def arrived(self, stream: str, time: int, facts: Facts) -> None:
         """Facts have come to a stream; if they are late, they count at the next move."""
         for window in self._windows:
             if window.extent.stream == stream and window.sees(time):
-                self._pending.update(facts)
+                self._pending.update(keys_of(facts))
 
-    def retracted(self, stream: str, time: int, facts: Iterable[Key]) -> None:
+    def retracted(self, stream: str, time: int, facts: Facts) -> None:
         """Facts have been taken back."""
         for window in self._windows:
             if window.extent.stream == stream and window.sees(time):
-                self._pending.subtract(facts)
+                self._pending.subtract(keys_of(facts))
 
     def background_changed(self, touched: Facts) -> None:
         """The background may have changed for these facts, and for no others."""

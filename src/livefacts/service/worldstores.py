@@ -8,6 +8,7 @@ follow from the background alone.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
 
 from pyoxigraph import NamedNode, Quad, Triple
 
@@ -16,7 +17,7 @@ from livefacts.service.queries import QueryStore
 from livefacts.service.reading import FactReader
 from livefacts.service.results import QueryResult
 from livefacts.service.streamlog import Facts, Key, facts_of, keys_of
-from livefacts.service.worlds import EngineWorld
+from livefacts.service.worlds import EngineWorld, Follower
 from livefacts.store.rows import TRIPLES
 from livefacts.syntax.csparql import WINDOW_BASE
 
@@ -73,12 +74,28 @@ class WindowGraph:
         return came, gone
 
 
+class World(Protocol):
+    """What a store is kept in step with."""
+
+    def facts(self) -> Facts:
+        """Everything that is true."""
+        ...
+
+    def follow(self, follower: Follower) -> None:
+        """Tell of every change from now on."""
+        ...
+
+    def unfollow(self, follower: Follower) -> None:
+        """Tell no more."""
+        ...
+
+
 class WorldStore:
     """A world that can be asked."""
 
     def __init__(
         self,
-        world: EngineWorld,
+        world: World,
         reader: FactReader,
         graphs: Sequence[WindowGraph] = (),
         quads: Iterable[Quad] = (),

@@ -58,6 +58,8 @@ class Changed:
     facts: Ids
     before: Longs
     until: Longs
+    entries: Longs
+    """Numbers that tell the facts apart: one keeps its number as long as it holds."""
 
     def came(self, after: int = NEVER) -> Ids:
         """The facts that last beyond a time, and did not before."""
@@ -178,11 +180,17 @@ class ExpiringEngine:
             rows = entries[mine] & ROW_BITS
             until, _ = self._runs.times(relation, rows)
             facts = self.store.columns(relation, rows)
-            delta.shapes[shape] = Changed(facts, until, np.full(len(rows), NEVER, np.int64))
+            never = np.full(len(rows), NEVER, np.int64)
+            delta.shapes[shape] = Changed(facts, until, never, entries[mine])
             self._runs.remove(relation, rows)
         self._runs.now = max(self.now, now)
         self._is_broken = False
         return delta
+
+    def reach_back(self, after: int) -> None:
+        """From now on facts may be told again that ended later than this."""
+        self._check_sound()
+        self._runs.now = min(self.now, after)
 
     def _change_of_rules(
         self, added: Iterable[Rule], removed: Iterable[Rule]
@@ -255,12 +263,13 @@ class ExpiringEngine:
     def _delta(self) -> ExpiryDelta:
         delta, log = ExpiryDelta(), self._runs.log()
         for shape, relation, mine in self._by_shape(log[:, 0]):
-            rows, before = log[mine, 0] & ROW_BITS, log[mine, 1]
-            until, _ = self._runs.times(relation, rows)
+            entries, before = log[mine, 0], log[mine, 1]
+            until, _ = self._runs.times(relation, entries & ROW_BITS)
             has_changed = until != before
             if has_changed.any():
-                facts = self.store.columns(relation, rows[has_changed])
-                delta.shapes[shape] = Changed(facts, before[has_changed], until[has_changed])
+                entries, before, until = (each[has_changed] for each in (entries, before, until))
+                facts = self.store.columns(relation, entries & ROW_BITS)
+                delta.shapes[shape] = Changed(facts, before, until, entries)
         return delta
 
     def _by_shape(self, entries: Longs) -> Iterator[tuple[int, int, Flags]]:
