@@ -44,7 +44,7 @@ def _updates(count: int, report: dict[str, Any]) -> str:
         f"all conclusions anew in {seconds(full)}\n\n"
     )
     heads = ["update", "road", "triples", "facts", "addition", "removal", "removal / addition"]
-    heads += ["anew / addition", "anew / removal", "target"]
+    heads += ["anew / addition", "anew / removal", "folding", "target"]
     return said + table(heads, [_row(full, each) for each in report["updates"]])
 
 
@@ -61,6 +61,7 @@ def _row(full: float, one: dict[str, Any]) -> list[str]:
         times(removed, added),
         times(full, added),
         times(full, removed),
+        latency(one["folding"]) if one["folding"] else "",
         ("met" if met else "missed") if one["name"] in SMALL and one["road"] == "driver" else "",
     ]
 

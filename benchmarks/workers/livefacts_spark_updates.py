@@ -6,7 +6,9 @@ import resource
 import shutil
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import dropwhile, islice
 from pathlib import Path
 from typing import Any
 
@@ -51,10 +53,19 @@ def _measured(running: Any, folder: Path, job: dict[str, Any]) -> dict[str, Any]
 
 
 def _timed(work: Callable[[], Any]) -> dict[str, float]:
-    """Wall time, and processor time of this process; that of tasks is not in it."""
+    """Wall time, and processor time of this process; that of tasks is not in it.
+
+    Now and then a change is followed by folding all changes into the facts: that is apart.
+    """
     wall, processor = time.perf_counter(), _processor()
-    work()
-    return {"wall": time.perf_counter() - wall, "cpu": _processor() - processor}
+    report = work()
+    wall, processor = time.perf_counter() - wall, _processor() - processor
+    folding = sum(stage.seconds for stage in _after_the_commit(report.stages))
+    return {"wall": wall - folding, "cpu": processor, "folding": folding}
+
+
+def _after_the_commit(stages: Sequence[Any]) -> Iterator[Any]:
+    return islice(dropwhile(lambda stage: stage.name != "commit", stages), 1, None)
 
 
 def _processor() -> float:
@@ -65,20 +76,20 @@ def _processor() -> float:
 def _came_and_went(pipeline: Pipeline, lines: Lines) -> dict[str, Any]:
     text, figures = lines.text.decode(), dict[str, int]()
 
-    def come() -> None:
-        figures.update(pipeline.update(add=text).figures)
+    def change(**change: str) -> Any:
+        report = pipeline.update(**change)
+        figures.update(report.figures)
+        return report
 
-    def go() -> None:
-        figures.update(pipeline.update(remove=text).figures)
-
-    way = (go, come) if lines.is_told else (come, go)
-    first, second = (_timed(each) for each in way)
+    come, go = partial(change, add=text), partial(change, remove=text)
+    first, second = map(_timed, (go, come) if lines.is_told else (come, go))
     return {
         "name": lines.name,
         "triples": len(set(lines.text.splitlines())),
         "changed": figures["added"] + figures["removed"],
         "addition": second if lines.is_told else first,
         "removal": first if lines.is_told else second,
+        "folding": first["folding"] + second["folding"],
     }
 
 

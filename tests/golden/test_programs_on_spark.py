@@ -1,0 +1,72 @@
+"""The golden programs on Spark, side by side: each in a world of its own, by joins.
+
+All facts come, half of them go, and come back; after each step every world is what the
+oracle computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from tests.golden.test_programs import CASES, HERE, facts_of
+from tests.properties.abreast import Abreast, World, differences
+from tests.properties.worlds import SmallTerms, tiny
+
+from livefacts.engine.spark.rounds import Setting
+from livefacts.errors import UnstratifiedError
+from livefacts.rules.program import Program, Rule
+from livefacts.rules.safety import check
+from livefacts.syntax.rulefile import parse
+
+
+def rules_of(case: str) -> list[Rule]:
+    rules = parse((HERE / case / "program.rules").read_text()).rules
+    return [replace(rule, id=f"{case}-{rule.id}", numbered=False) for rule in rules]
+
+
+def groups() -> list[list[str]]:
+    """Cases whose rules can stand in one program without a circle through negation."""
+    found: list[list[str]] = []
+    for case in CASES:
+        fitting = next((group for group in found if _fits([*group, case])), None)
+        if fitting is None:
+            found.append([case])
+        else:
+            fitting.append(case)
+    return found
+
+
+def _fits(cases: Sequence[str]) -> bool:
+    try:
+        check(Program().plus([rule for case in cases for rule in rules_of(case)]))
+    except UnstratifiedError:
+        return False
+    return True
+
+
+def abreast(cases: Sequence[str], steps: int) -> Abreast:
+    rules = tuple(rule for case in cases for rule in rules_of(case))
+    every = frozenset(rule.id for rule in rules)
+    return Abreast(" ".join(cases), rules, every, (every,) * steps, tuple(map(_world, cases)))
+
+
+def _world(case: str) -> World:
+    facts, on = facts_of(case), frozenset(rule.id for rule in rules_of(case))
+    return World((frozenset(facts), frozenset(facts[::2]), frozenset(facts)), (on,) * 3)
+
+
+@pytest.fixture
+def setting(spark: Any) -> Iterator[Setting]:
+    with tiny(spark) as session:
+        yield Setting.of(session, SmallTerms(session), worlds=True)
+
+
+@pytest.mark.parametrize("steps", [1, pytest.param(3, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("cases", groups(), ids=len)
+def test_the_programs_are_what_the_oracle_computes(
+    setting: Setting, cases: list[str], steps: int
+) -> None:
+    assert next(differences(abreast(cases, steps), setting), None) is None
