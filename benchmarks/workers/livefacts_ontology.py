@@ -1,8 +1,8 @@
 """Our ontologies: the measures (a) to (g) of Volz et al., through the public API.
 
 (a) a query where nothing is kept: a new reasoner with the rules that the query needs;
-(b) setting up; (c) a rule comes, (d) goes, both as medians; (e) facts come, (f) go; (g) the same query
-where conclusions are kept.  Texts are parsed before anything is timed.
+(b) setting up; (c) a rule comes, (d) goes, both as medians; (e) facts come, (f) go; (g) the
+same query where conclusions are kept.  Texts are parsed before anything is timed.
 """
 
 from __future__ import annotations

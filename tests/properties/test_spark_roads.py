@@ -28,6 +28,8 @@ def session(spark: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     for module in (merging, tables):
         # Files are merged, and logs summed up, in the middle of every history.
         monkeypatch.setattr(module, "TIDY_EVERY", 4)
+    # Changes are folded into the facts as soon as they are a fourth of them.
+    monkeypatch.setattr(merging, "FOLD_ROWS", 0)
     with tiny(spark) as session:
         yield session
 
@@ -49,6 +51,7 @@ def test_twenty_worlds_in_one_pipeline_are_what_the_oracle_computes_after_every_
     assert next(differences(pipeline, tmp_path, steps), None) is None
     others = {stage for name, stage in STAGE.items() if name != road}
     assert STAGE[road] in stages
+    assert "compact facts" in stages, "changes were never folded"
     assert not others & stages, "a change took another road"
 
 

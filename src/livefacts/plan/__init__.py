@@ -13,8 +13,8 @@ from functools import cached_property
 from livefacts.plan.normalize import GROUPS, ROWS, normalize, positive_atoms
 from livefacts.plan.operators import AggregatePlan, Level, Plan, RulePlan
 from livefacts.plan.order import negative_steps, ordered_steps
-from livefacts.plan.split import split
-from livefacts.plan.traits import traits
+from livefacts.plan.split import is_worth_splitting
+from livefacts.plan.traits import SortedRules, sorted_rules, traits
 from livefacts.plan.transitive import restricted
 from livefacts.rules.formula import Aggregate, Negation, PredicateAtom
 from livefacts.rules.program import Rule
@@ -43,17 +43,14 @@ def compile_rules(
     normal = normalize(rules)
     if strata is None or normal != rules:
         strata = (restratifier or Restratifier()).strata(normal)
-    levels = [_deductive(rules) for rules in strata.levels]
-    splits = [split(rules) for rules in levels]
-    singles = [len(single) for single, _ in splits]
+    levels = [sorted_rules(rules) for rules in strata.levels]
+    singles = [len(each.single) if is_worth_splitting(each.single) else 0 for each in levels]
     chosen = singles.index(max(singles)) if any(singles) else None
     planner = _Planner(strata, _KnownPlans(before))
     return Plan(
         tuple(
-            planner.level(
-                strata.levels[number], splits[number] if number == chosen else ((), rules)
-            )
-            for number, rules in enumerate(levels)
+            planner.level(each if number == chosen else each.unsplit(strata.levels[number]))
+            for number, each in enumerate(levels)
         )
     )
 
@@ -91,24 +88,18 @@ class _Planner:
         """The rules that depend on no other that depends on them."""
         return {part[0] for part in self._strata.components if len(part) == 1}
 
-    def level(self, rules: Rules, parts: tuple[Rules, Rules]) -> Level:
-        single, others = parts
+    def level(self, rules: SortedRules) -> Level:
         return Level(
-            tuple(_aggregate_plan(rule) for rule in rules if traits(rule).is_aggregate),
-            self._plans(others),
-            tuple(
-                plan
-                for rule in others
-                if traits(rule).has_negation
-                for plan in _negative_plans(rule, self._strata)
-            ),
-            single,
-            self._plans(single),
-            _is_mixed(single, self._strata),
+            tuple(map(_aggregate_plan, rules.aggregates)),
+            self._plans(rules.others),
+            tuple(p for rule in rules.negated for p in _negative_plans(rule, self._strata)),
+            rules.single,
+            self._plans(rules.single),
+            _is_mixed(rules.single, self._strata),
         )
 
     def _plans(self, rules: Rules) -> tuple[RulePlan, ...]:
-        return tuple(plan for rule in rules for plan in self._plans_of(rule))
+        return tuple([plan for rule in rules for plan in self._plans_of(rule)])
 
     def _plans_of(self, rule: Rule) -> Sequence[RulePlan]:
         is_transitive_alone = traits(rule).is_transitive and rule in self._alone
@@ -124,10 +115,6 @@ def _is_mixed(single: tuple[Rule, ...], strata: Strata) -> bool:
     return bool(chosen) and any(
         chosen.intersection(part) and not chosen.issuperset(part) for part in strata.components
     )
-
-
-def _deductive(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
-    return tuple(rule for rule in rules if not traits(rule).is_aggregate)
 
 
 def _rule_plans(rule: Rule, recursive: bool, is_restricted: bool) -> list[RulePlan]:

@@ -52,8 +52,8 @@ def rule_change(old: Plan, new: Plan) -> RuleChange:
     now = {plan.rule: plan for plan in _first_plans(new, shared)}
     stays = {rule for rule in was if rule in now and was[rule].transitive == now[rule].transitive}
     aggregates = _aggregates(old) & _aggregates(new)
-    gone = _Changed(was.keys() - stays, _aggregates(old) - aggregates)
-    come = _Changed(now.keys() - stays, _aggregates(new) - aggregates)
+    gone = _Changed({id(rule) for rule in was if rule not in stays}, _aggregates(old) - aggregates)
+    come = _Changed({id(rule) for rule in now if rule not in stays}, _aggregates(new) - aggregates)
     old_levels, new_levels = old.levels or (Level(),), new.levels or (Level(),)
     return RuleChange(
         new,
@@ -79,8 +79,8 @@ def _first_plans(plan: Plan, shared: set[int]) -> Iterator[RulePlan]:
     """One plan for each rule, the one at its first atom; those at these addresses aside."""
     seen: set[Rule] = set()
     for level in plan.levels:
-        for each in level.plans:
-            if id(each) not in shared and each.rule not in seen:
+        for each in [one for one in level.plans if id(one) not in shared]:
+            if each.rule not in seen:
                 seen.add(each.rule)
                 yield each
 
@@ -101,9 +101,12 @@ def _sticky(level: Level, was: dict[Rule, RulePlan]) -> Level:
 
 @dataclass(frozen=True, slots=True)
 class _Changed:
-    """Rules and aggregates that one of two plans has and the other has not."""
+    """Rules and aggregates that one of two plans has and the other has not.
 
-    rules: set[Rule]
+    Rules are known by address: all plans of one have the same.
+    """
+
+    rules: set[int]
     aggregates: set[AggregatePlan]
 
     def left_in(self, level: Level) -> Level:
@@ -113,15 +116,15 @@ class _Changed:
         return replace(
             level,
             aggregates=tuple(plan for plan in level.aggregates if plan not in self.aggregates),
-            plans=tuple(plan for plan in level.plans if plan.rule not in self.rules),
-            negative=tuple(plan for plan in level.negative if plan.rule not in self.rules),
+            plans=tuple([plan for plan in level.plans if id(plan.rule) not in self.rules]),
+            negative=tuple([plan for plan in level.negative if id(plan.rule) not in self.rules]),
         )
 
     def part_of(self, level: Level) -> LevelChange:
         """Those of a level."""
         if not self.rules and not self.aggregates:
             return LevelChange()
-        plans = {plan.rule: plan for plan in reversed(level.plans) if plan.rule in self.rules}
+        plans = {plan.rule: plan for plan in reversed(level.plans) if id(plan.rule) in self.rules}
         return LevelChange(
             tuple(plans.values()),
             tuple(plan for plan in level.aggregates if plan in self.aggregates),

@@ -5,7 +5,8 @@ vocabulary's, or it is rdf:type with such a class.  A rule belongs to the split 
 of its premises but at most one are schema atoms: then, under a closed schema, every
 other triple has a fixed set of consequences.  A rule without any schema atom belongs only
 if its premise is any triple at all.  Whether the data keep the schema apart
-(nobody declares a subproperty of rdfs:subClassOf) is for the engine to find out.
+(nobody declares a subproperty of rdfs:subClassOf) is for the engine to find out: a rule of
+the rest with a variable predicate in its head could conclude schema triples.
 
 Paper: DynamiTE, section 3.2 (rule types 1 to 3), for any program.
 """
@@ -62,17 +63,6 @@ def follows_single_triples(rule: Rule) -> bool:
     return len(generic) <= 1
 
 
-def split(rules: Iterable[Rule]) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
-    """The rules of the split, and the others.
-
-    Nothing is split off unless the rest leaves the schema alone and the split has a rule
-    with an instance premise; a rule of the rest with a variable predicate in its head
-    could conclude schema triples, and is seen to at run time.
-    """
-    rules = tuple(rules)
-    follows = [follows_single_triples(rule) for rule in rules]
-    single = tuple(rule for rule, is_single in zip(rules, follows, strict=True) if is_single)
-    others = tuple(rule for rule, is_single in zip(rules, follows, strict=True) if not is_single)
-    if not any(not is_schema(a) for rule in single for a in rule.body):  # type: ignore[arg-type]
-        return (), rules
-    return single, others
+def is_worth_splitting(single: Iterable[Rule]) -> bool:
+    """Whether rules of the split have an instance premise among them."""
+    return any(not is_schema(atom) for rule in single for atom in rule.body)  # type: ignore[arg-type]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 from livefacts.plan.remembering import by_address
+from livefacts.plan.split import follows_single_triples
 from livefacts.plan.transitive import is_transitive
 from livefacts.rules.formula import Aggregate, Negation
 from livefacts.rules.program import Rule
@@ -17,6 +19,7 @@ class Traits:
     is_aggregate: bool
     has_negation: bool
     is_transitive: bool
+    follows_single_triples: bool
 
 
 @by_address
@@ -26,4 +29,38 @@ def traits(rule: Rule) -> Traits:
         isinstance(rule.body[0], Aggregate),
         any(isinstance(formula, Negation) for formula in rule.body),
         is_transitive(rule),
+        follows_single_triples(rule),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class SortedRules:
+    """The rules of a level by what they are; those with negation are among the others too."""
+
+    aggregates: tuple[Rule, ...]
+    single: tuple[Rule, ...]
+    others: tuple[Rule, ...]
+    negated: tuple[Rule, ...]
+
+    def unsplit(self, rules: tuple[Rule, ...]) -> SortedRules:
+        """Without rules that follow single triples; `rules` are all of the level."""
+        if not self.single:
+            return self
+        gone = set(map(id, self.aggregates))
+        return replace(self, single=(), others=tuple(r for r in rules if id(r) not in gone))
+
+
+def sorted_rules(rules: Iterable[Rule]) -> SortedRules:
+    """Sort the rules of a level, in one go: there may be thousands."""
+    aggregates, single, others, negated = list[Rule](), list[Rule](), list[Rule](), list[Rule]()
+    for rule in rules:
+        known = traits(rule)
+        if known.is_aggregate:
+            aggregates.append(rule)
+        elif known.follows_single_triples:
+            single.append(rule)
+        else:
+            others.append(rule)
+            if known.has_negation:
+                negated.append(rule)
+    return SortedRules(tuple(aggregates), tuple(single), tuple(others), tuple(negated))

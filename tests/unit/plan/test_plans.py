@@ -7,7 +7,8 @@ import pytest
 from livefacts.plan import compile_rules
 from livefacts.plan.explain import explained
 from livefacts.plan.normalize import normalize
-from livefacts.plan.split import follows_single_triples, split
+from livefacts.plan.split import follows_single_triples
+from livefacts.plan.traits import sorted_rules
 from livefacts.plan.transitive import is_transitive
 from livefacts.syntax.rulefile import open_rules, parse
 
@@ -110,9 +111,9 @@ def test_at_most_one_level_follows_single_triples() -> None:
 
 def test_a_join_of_two_instance_triples_is_left_out_of_the_split() -> None:
     mine = parse("[?x, <x:g>, ?z] :- [?x, <x:p>, ?y], [?y, <x:p>, ?z] .").rules
-    single, others = split((*open_rules("rho-df").rules, *mine))
-    assert others == mine
-    assert len(single) == 6
+    found = sorted_rules((*open_rules("rho-df").rules, *mine))
+    assert found.others == mine
+    assert len(found.single) == 6
 
 
 def test_rules_that_stay_keep_their_plans() -> None:
