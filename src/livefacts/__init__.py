@@ -30,6 +30,8 @@ from livefacts.errors import (
 
 if TYPE_CHECKING:
     from livefacts.model.facts import Fact, Symbol
+    from livefacts.service.continuous import ContinuousQuery
+    from livefacts.service.continuouschange import Change
     from livefacts.service.delta import Delta, Violation
     from livefacts.service.explaining import Explanation
     from livefacts.service.maintenance import maintenance_program
@@ -37,7 +39,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ArityError",
+    "Change",
     "ConflictError",
+    "ContinuousQuery",
     "Delta",
     "Explanation",
     "Fact",
@@ -61,6 +65,8 @@ __all__ = [
 
 # Loaded when first used, so that importing livefacts takes no time.
 _HOMES = {
+    "Change": "livefacts.service.continuouschange",
+    "ContinuousQuery": "livefacts.service.continuous",
     "Delta": "livefacts.service.delta",
     "Explanation": "livefacts.service.explaining",
     "Fact": "livefacts.model.facts",

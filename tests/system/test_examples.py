@@ -57,6 +57,14 @@ PROMISED = {
         "facts in one process",
         "version 6 without",
     ],
+    "12_patterns.py": [
+        "2 parts, loosely connected; answers are their product",
+        "+ ?who=<http://example.org/ann>",
+        "# message 6\n+ ?who=<http://example.org/bob>\n# message 7\n# message 8\n- ?who=",
+        "['http://example.org/bob']",
+        "+ ?a=<http://example.org/cal>, ?c=<http://example.org/bob>",
+        "digraph pattern {",
+    ],
     "10_time.py": [
         "2: ",
         "3: +freeze +isSteam",

@@ -158,6 +158,11 @@ class Dictionary:
         """The memory that the tables take, spare room included."""
         return sum(array.nbytes for array in self._terms)
 
+    @property
+    def desk(self) -> NDArray[np.int64]:
+        """Where the tables are, for kernels that look up texts themselves."""
+        return self._desk
+
     def encode(self, terms: Iterable[Term]) -> Ids:
         """The ids of terms; new ones are added."""
         text, lengths = _packed(terms)
@@ -169,7 +174,7 @@ class Dictionary:
         length = self._put_key(term)
         number: int = termtable.intern(self._desk, length)
         if number < 0:
-            self._grow(1)
+            self.make_room(1)
             number = termtable.intern(self._desk, length)
         return number
 
@@ -206,7 +211,7 @@ class Dictionary:
         while done < len(ids):
             done = termtable.intern_spans(self._terms, buffer, starts, ends, scope_bytes, done, ids)
             if done < len(ids):
-                self._grow(termtable.BLOCK)
+                self.make_room(termtable.BLOCK)
         return ids
 
     def decode(self, ids: Sequence[int] | Ids) -> list[Term]:
@@ -310,7 +315,7 @@ class Dictionary:
         self._scratch_bytes[:length] = key
         return length
 
-    def _grow(self, texts: int) -> None:
+    def make_room(self, texts: int) -> None:
         """Make room for so many texts, and for the bytes that the last kernel asked for."""
         terms = self._terms
         count, used, prefixes, prefix_used = (

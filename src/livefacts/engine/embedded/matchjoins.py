@@ -32,8 +32,7 @@ from livefacts.engine.embedded.joinkernels import (
 )
 from livefacts.engine.embedded.signedrows import SignedRows, consolidated, no_rows
 from livefacts.store.compiled import described
-from livefacts.store.layout import OUT_ROWS
-from livefacts.store.rows import TRIPLES, RowStore
+from livefacts.store.rows import FEWEST_ROWS, TRIPLES, RowStore
 
 Signs = NDArray[np.int32]
 FIRST_OUT = 1 << 10
@@ -72,7 +71,7 @@ class JoinMatcher:
             if status == NEED_OUT:
                 self._set_out(2 * len(self._counts))
             else:
-                self._store.make_room(TRIPLES, OUT_ROWS)
+                self._store.make_room(TRIPLES, max(FEWEST_ROWS, self.entries // 4))
         assert status == DONE
         found = int(state[FOUND])
         if not found:

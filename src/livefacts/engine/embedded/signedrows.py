@@ -6,7 +6,9 @@ rows are all different, and none has the count zero.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import prod
 from typing import NamedTuple
 
 import numpy as np
@@ -67,3 +69,36 @@ def product(left: SignedRows, right: SignedRows) -> SignedRows:
     second = np.tile(np.arange(len(right.counts)), len(left.counts))
     rows = np.concatenate([left.rows[first], right.rows[second]], axis=1)
     return SignedRows(rows, left.counts[first] * right.counts[second])
+
+
+@dataclass(frozen=True, slots=True)
+class Factored:
+    """A sum of products of rows, multiplied out when it is read.
+
+    A term has one bag of rows for each part of a pattern; `order` are the columns of their
+    product, as they are wanted.
+    """
+
+    terms: tuple[Sequence[SignedRows], ...]
+    order: tuple[int, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.terms)
+
+    def total(self) -> int:
+        """The sum of all counts, without multiplying out."""
+        sums = (prod(int(bag.counts.sum()) for bag in term) for term in self.terms)
+        return sum(sums)
+
+    def expanded(self) -> SignedRows:
+        """All rows, consolidated."""
+        if len(self.terms) == 1 and len(self.terms[0]) == 1:
+            rows, counts = self.terms[0][0]
+            return SignedRows(rows[:, self.order], counts)
+        return added_up((self._multiplied(term) for term in self.terms), len(self.order))
+
+    def _multiplied(self, bags: Sequence[SignedRows]) -> SignedRows:
+        whole = SignedRows(np.empty((1, 0), np.int32), np.ones(1, np.int64))
+        for bag in bags:
+            whole = product(whole, bag)
+        return SignedRows(whole.rows[:, self.order], whole.counts)

@@ -1,0 +1,174 @@
+"""Update messages: triples that come and go, from every way to write them.
+
+    (17, "ins", triple)   ("del", triple)        tuples, the time is optional
+    A <s> <p> <o> .                              RDF Patch
+    {"at": 17, "facts": "<s> <p> <o> ."}         JSON lines; "retract" takes back
+
+Labels of blank nodes are names here: the same label is the same node in every message.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from pyoxigraph import DefaultGraph, Quad, RdfFormat, Triple, parse
+
+from livefacts.engine.embedded.messagescan import Messages, canonical, scanned
+from livefacts.errors import InputError, Place
+from livefacts.service.arguments import as_statement, as_statements
+from livefacts.store.ntriples import reason_of
+from livefacts.syntax.files import name_of, open_source, without_compression
+from livefacts.syntax.patch import parse_patch
+from livefacts.syntax.rdf import format_of
+
+SIGNS = {"ins": 1, "del": -1, "+": 1, "-": -1, "A": 1, "D": -1, "add": 1, "remove": -1}
+LINES_OF_JSON = (".jsonl", ".ndjson")
+KNOWN = '"ins" or "del", and before it the time if there is one: (17, "ins", triple)'
+
+
+def of_change(add: Any, remove: Any) -> Messages:
+    """Triples that go and, after them, triples that come."""
+    parts = [of_triples(told, sign) for told, sign in ((remove, -1), (add, 1)) if told is not None]
+    if len(parts) == 1:
+        return parts[0]
+    return _joined(parts)
+
+
+def of_triples(told: Any, sign: int) -> Messages:
+    """Triples, texts of them or files, that all come or all go."""
+    if isinstance(told, str):
+        plain = scanned(told.encode(), sign)
+        return plain if plain is not None else _signed(_turtle(told), sign)
+    if isinstance(told, Path):
+        return _signed(_file(told), sign)
+    return _signed(map(as_triple, as_statements(told)), sign)
+
+
+def of_messages(told: Any) -> Messages:
+    """Messages as tuples, as text, or in a file."""
+    if isinstance(told, str | bytes):
+        return _of_text(told.encode() if isinstance(told, str) else told, "<text>")
+    if isinstance(told, Path):
+        with open_source(told) as stream:
+            content = stream.read()
+        is_json = without_compression(told).suffix.lower() in LINES_OF_JSON
+        return _of_json(content, name_of(told)) if is_json else _of_text(content, name_of(told))
+    return of_tuples([told] if _is_message(told) else told)
+
+
+def of_tuples(told: Iterable[Any]) -> Messages:
+    """Messages as tuples."""
+    signs, lines = [], []
+    for message in told:
+        try:
+            *_, operation, triple = message
+            signs.append(SIGNS[operation])
+        except (KeyError, TypeError, ValueError):
+            raise InputError(f"{message!r} is not a message", hint=KNOWN) from None
+        lines.append(str(triple if type(triple) is Triple else as_triple(triple)))
+    lines.append("")
+    return canonical("\n".join(lines), np.array(signs, np.int32))
+
+
+def as_triple(told: Any) -> Triple:
+    """A triple of the default graph, from any way to write one."""
+    fact = as_statement(told)
+    if isinstance(fact, Triple):
+        return fact
+    if isinstance(fact, Quad) and isinstance(fact.graph_name, DefaultGraph):
+        return fact.triple
+    raise InputError(
+        f"{fact} is not a triple of the default graph",
+        hint="a continuous query on its own looks at one graph of triples; feed the triple, "
+        "or watch a Reasoner",
+    )
+
+
+def _is_message(told: Any) -> bool:
+    return isinstance(told, tuple) and len(told) in (2, 3) and told[-2] in list(SIGNS)
+
+
+def _signed(triples: Iterable[Triple], sign: int) -> Messages:
+    lines = [*map(str, triples), ""]
+    return canonical("\n".join(lines), np.full(len(lines) - 1, sign, np.int32))
+
+
+def _turtle(text: str) -> Iterator[Triple]:
+    try:
+        yield from map(as_triple, list(parse(text, RdfFormat.TURTLE)))
+    except SyntaxError as error:
+        line = text.split("\n")[(error.lineno or 1) - 1] if error.lineno else ""
+        place = Place("<text>", error.lineno or 1, error.offset or 1, line)
+        raise InputError(
+            reason_of(error), place=place, hint="triples are text in Turtle or N-Triples"
+        ) from None
+
+
+def _file(path: Path) -> Iterator[Triple]:
+    with open_source(path) as stream:
+        try:
+            yield from map(as_triple, parse(cast(IO[bytes], stream), format_of(path)))
+        except SyntaxError as error:
+            place = Place(name_of(path), error.lineno or 1, error.offset or 1)
+            raise InputError(reason_of(error), place=place) from None
+
+
+def _of_text(content: bytes, name: str) -> Messages:
+    if content.lstrip().startswith(b"{"):
+        return _of_json(content, name)
+    plain = scanned(content)
+    if plain is not None:
+        return plain
+    rows = parse_patch(content.decode(), name).rows
+    signs = np.array([1 if row.adds else -1 for row in rows], np.int32)
+    return canonical("".join(f"{as_triple(row.statement)}\n" for row in rows), signs)
+
+
+def _of_json(content: bytes, name: str) -> Messages:
+    found: list[tuple[int, Triple]] = []
+    for number, line in enumerate(content.decode().split("\n"), start=1):
+        if line.strip():
+            try:
+                found += _json_line(json.loads(line))
+            except (ValueError, InputError) as error:
+                reason = error.message if isinstance(error, InputError) else "this is no JSON"
+                place = Place(name, number, getattr(error, "colno", 1), line)
+                raise InputError(
+                    reason, place=place, hint='{"at": 17, "facts": "<s> <p> <o> ."}'
+                ) from None
+    signs = np.array([sign for sign, _ in found], np.int32)
+    return canonical("".join(f"{triple}\n" for _, triple in found), signs)
+
+
+def _json_line(told: Any) -> Iterator[tuple[int, Triple]]:
+    known = {"at", "facts", "retract"}
+    if not isinstance(told, dict) or not {"facts", "retract"} & set(told) or set(told) - known:
+        raise InputError('a line is an object with "facts" or "retract", and "at" for the time')
+    for key, sign in (("retract", -1), ("facts", 1)):
+        texts = told.get(key, [])
+        for text in texts if isinstance(texts, list) else [texts]:
+            if not isinstance(text, str):
+                raise InputError("facts are text, in Turtle or N-Triples")
+            yield from ((sign, triple) for triple in _turtle(text))
+
+
+def _joined(parts: Sequence[Messages]) -> Messages:
+    if not parts:
+        return canonical("", np.empty(0, np.int32))
+    first, second = parts
+    far = len(first.text)
+    return Messages(
+        np.concatenate([first.text, second.text]),
+        np.concatenate([first.starts, second.starts + far]),
+        np.concatenate([first.ends, second.ends + far]),
+        _signs(first, second),
+    )
+
+
+def _signs(first: Messages, second: Messages) -> NDArray[np.int32]:
+    return np.concatenate([first.signs, second.signs])

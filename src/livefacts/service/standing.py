@@ -1,0 +1,66 @@
+"""Standing patterns: a query of triple patterns over ids, and what it keeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from livefacts.engine.contract import Ids
+from livefacts.engine.embedded.matching import Matcher
+from livefacts.engine.embedded.projecting import Signs
+from livefacts.engine.embedded.signedrows import Factored
+from livefacts.plan.patternplan import PatternPlan
+from livefacts.rules.formula import Variable
+from livefacts.rules.query import BasicQuery
+from livefacts.store.dictionary import Dictionary
+
+ANY = -1
+"""Stands for a variable in the patterns that triples are let in by."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPart:
+    """What is kept for one part of a query."""
+
+    name: str
+    entries: int
+    bytes: int
+
+
+class StandingPattern:
+    """Follows one query of triple patterns."""
+
+    def __init__(self, query: BasicQuery, dictionary: Dictionary) -> None:
+        self.query = query
+        self.plan = PatternPlan(query)
+        self.form = query.form
+        self.variables = tuple(variable.name for variable in query.selected)
+        distinct = query.distinct or query.form == "ASK"
+        encode = dictionary.encode_one
+        self._matcher = Matcher(query.patterns, encode, query.selected, distinct)
+        slots = [
+            [ANY if isinstance(s, Variable) else encode(s) for s in pattern.slots]
+            for pattern in query.patterns
+        ]
+        self.patterns: Ids = np.array(slots, np.int32).reshape(-1, 3)
+
+    def change(self, triples: Ids, signs: Signs) -> Factored:
+        """The answers that come and go with triples that come (1) and go (-1)."""
+        return self._matcher.change(triples, signs)
+
+    def answers(self) -> Factored:
+        """All answers as they are now."""
+        return self._matcher.factored()
+
+    def kept(self) -> Ids:
+        """The triples that are known to be there."""
+        return self._matcher.kept()
+
+    def cached(self) -> tuple[KeptPart, ...]:
+        """What is kept, part by part."""
+        pairs = zip(self._matcher.parts, self._matcher.matchers, strict=True)
+        return tuple(
+            KeptPart(f"part {number}, {part.shape.value}", matcher.entries, matcher.nbytes)
+            for number, (part, matcher) in enumerate(pairs, start=1)
+        )

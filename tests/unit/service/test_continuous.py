@@ -1,0 +1,233 @@
+"""Continuous queries over update messages."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
+
+import livefacts as lf
+from livefacts.service.continuousanswers import Answers
+
+EX = "http://example.org/"
+STAR = f"SELECT ?x {{ ?x <{EX}in> <{EX}Rome> . ?x <{EX}likes> <{EX}cats> }}"
+PATH = f"SELECT ?x ?z {{ ?x <{EX}knows> ?y . ?y <{EX}knows> ?z }}"
+LIKES = f"<{EX}likes> <{EX}cats> ."
+
+
+def node(name: str) -> NamedNode:
+    return NamedNode(EX + name)
+
+
+def triple(s: str, p: str, o: str) -> Triple:
+    return Triple(node(s), node(p), node(o))
+
+
+def shown(changes: list[lf.Change]) -> list[str]:
+    return [f"{change.op}{change.row[0].value[len(EX) :]}" for change in changes]  # type: ignore[union-attr]
+
+
+def test_changes_carry_operation_row_count_and_the_number_of_the_batch() -> None:
+    query = lf.ContinuousQuery(STAR)
+    assert query.feed(add=[triple("ann", "in", "Rome")]) == []
+    (change,) = query.feed(add=(node("ann"), node("likes"), node("cats")))
+    assert (change.op, change.row["x"], change.count, change.seq) == ("+", node("ann"), 1, 2)
+    assert query.seq == 2
+    assert str(change) == f"+ ?x=<{EX}ann>"
+
+
+def test_a_bag_counts_and_distinct_does_not() -> None:
+    bag = lf.ContinuousQuery(f"SELECT ?x {{ ?x <{EX}knows> ?y }}")
+    once = lf.ContinuousQuery(f"SELECT DISTINCT ?x {{ ?x <{EX}knows> ?y }}")
+    both = [triple("ann", "knows", "bob"), triple("ann", "knows", "cal")]
+    assert [change.count for change in bag.feed(add=both)] == [2]
+    assert [change.count for change in once.feed(add=both)] == [1]
+    assert [change.count for change in bag.feed(remove=both[:1])] == [1]
+    assert once.feed(remove=both[:1]) == []
+    assert shown(once.feed(remove=both[1:])) == ["-ann"]
+
+
+def test_ask_answers_yes_while_there_is_an_answer() -> None:
+    query = lf.ContinuousQuery(f"ASK {{ ?x <{EX}knows> ?y }}")
+    assert not query.answers()
+    assert [c.op for c in query.feed(add=[triple("a", "knows", "b")])] == ["+"]
+    assert query.feed(add=[triple("a", "knows", "c")]) == []
+    assert query.answers()
+    assert [c.op for c in query.feed(remove=f"<{EX}a> <{EX}knows> <{EX}b>, <{EX}c> .")] == ["-"]
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [(1, "ins", triple("ann", "in", "Rome")), (2, "ins", triple("ann", "likes", "cats"))],
+        [("+", triple("ann", "in", "Rome")), ("A", triple("ann", "likes", "cats"))],
+        f"A <{EX}ann> <{EX}in> <{EX}Rome> .\nA <{EX}ann> {LIKES}\n",
+        f"PA e: <{EX}> .\nTX .\nA e:ann e:in e:Rome .\nA e:ann e:likes e:cats .\nTC .\n",
+        f'{{"at": 1, "facts": "<{EX}ann> <{EX}in> <{EX}Rome> ."}}\n{{"facts": ["<{EX}ann> {LIKES}"]}}',
+        f"A <{EX}ann> <{EX}in> <{EX}Rome> .\r\nA <{EX}ann> {LIKES}\r\n".encode(),
+    ],
+    ids=["tuples", "signs", "plain patch", "patch", "json lines", "bytes"],
+)
+def test_messages_are_tuples_rdf_patch_or_json_lines(messages: object) -> None:
+    assert shown(lf.ContinuousQuery(STAR).feed(messages=messages)) == ["+ann"]
+
+
+def test_messages_may_come_from_files(tmp_path: Path) -> None:
+    patch, lines, facts = (tmp_path / name for name in ("a.rdfp", "b.jsonl", "c.nt"))
+    patch.write_text(f"A <{EX}ann> <{EX}in> <{EX}Rome> .\nD <{EX}ann> {LIKES}\n")
+    lines.write_text(f'{{"retract": "<{EX}ann> <{EX}in> <{EX}Rome> ."}}\n')
+    facts.write_text(f"<{EX}ann> {LIKES}\n")
+    query = lf.ContinuousQuery(STAR)
+    assert query.feed(messages=patch) == []
+    assert shown(query.feed(add=facts)) == ["+ann"]
+    assert shown(query.feed(messages=lines)) == ["-ann"]
+
+
+def test_follow_tells_after_each_message_and_reads_no_further() -> None:
+    read = []
+
+    def stream() -> object:
+        for name in ("likes cats", "in Rome", "in Oslo"):
+            read.append(name)
+            yield "ins", triple("ann", *name.split())
+
+    changes = lf.ContinuousQuery(STAR).follow(stream())
+    assert shown(next(changes)) == []
+    assert shown(next(changes)) == ["+ann"]
+    assert read == ["likes cats", "in Rome"]
+
+
+def test_follow_takes_a_batch_at_a_time() -> None:
+    text = f"A <{EX}ann> <{EX}in> <{EX}Rome> .\nA <{EX}ann> {LIKES}\nD <{EX}ann> {LIKES}\n"
+    assert [shown(c) for c in lf.ContinuousQuery(STAR).follow(text, batch=2)] == [
+        ["+ann"],
+        ["-ann"],
+    ]
+    assert [shown(c) for c in lf.ContinuousQuery(STAR).follow(text, batch=3)] == [[]]
+
+
+def test_terms_of_every_kind_pass_through_unchanged() -> None:
+    values = [
+        Literal('say "hi"\n\ttwice \\ é \u2028'),
+        Literal("hej", language="sv"),
+        Literal("01", datatype=NamedNode("http://www.w3.org/2001/XMLSchema#integer")),
+        Literal(-5),
+        BlankNode("b7"),
+        Triple(node("a"), node("b"), Literal("c d")),
+    ]
+    query = lf.ContinuousQuery(f"SELECT ?v {{ <{EX}a> <{EX}has> ?v }}")
+    changes = query.feed(add=[Triple(node("a"), node("has"), value) for value in values])
+    assert {change.row["v"] for change in changes} == set(values)
+    text = "".join(f"D {Triple(node('a'), node('has'), value)} .\n" for value in values)
+    assert {change.row["v"] for change in query.feed(messages=text)} == set(values)
+
+
+def test_what_fits_nothing_leaves_no_trace() -> None:
+    query = lf.ContinuousQuery(STAR)
+    before = query.cached
+    query.feed(add=[triple(f"n{i}", "eats", f"m{i}") for i in range(500)])
+    query.feed(add=[triple(f"n{i}", "in", "Oslo") for i in range(500)])
+    query.feed(remove=[triple(f"n{i}", "in", "Rome") for i in range(500)])
+    assert query.cached == before
+
+
+def test_what_has_gone_is_forgotten_with_its_terms() -> None:
+    query = lf.ContinuousQuery(PATH)
+    query.feed(add=[triple("ann", "knows", "bob"), triple("bob", "knows", "cal")])
+    for first in range(0, 20_000, 1000):
+        told = [triple(f"n{i}", "knows", f"m{i}") for i in range(first, first + 1000)]
+        query.feed(add=told)
+        query.feed(remove=told)
+    assert query.cached.entries == 2
+    assert query.cached.terms < 5000
+    assert shown(query.feed(add=[triple("cal", "knows", "ann")])) == ["+bob", "+cal"]
+
+
+def test_changes_are_readable_after_terms_were_forgotten() -> None:
+    query = lf.ContinuousQuery(f"SELECT ?x {{ ?x <{EX}in> <{EX}Rome> }}")
+    kept = query.feed(add=[triple("ann", "in", "Rome")])
+    for first in range(0, 10_000, 1000):
+        told = [triple(f"n{i}", "in", "Rome") for i in range(first, first + 1000)]
+        query.feed(add=told)
+        query.feed(remove=told)
+    assert shown(kept) == ["+ann"]
+    answers = query.answers()
+    assert isinstance(answers, Answers)
+    assert [row["x"] for row in answers] == [node("ann")]
+
+
+def test_answers_are_counted_without_being_multiplied_out() -> None:
+    query = lf.ContinuousQuery(f"SELECT * {{ ?x <{EX}in> <{EX}Rome> . ?y <{EX}in> <{EX}Oslo> }}")
+    query.feed(add=[triple(f"n{i}", "in", city) for i in range(3000) for city in ("Rome", "Oslo")])
+    answers = query.answers()
+    assert isinstance(answers, Answers)
+    assert len(answers) == 9_000_000
+    assert repr(answers) == "<9,000,000 answers of ?x ?y>"
+
+
+def test_answers_write_tables() -> None:
+    query = lf.ContinuousQuery(f"SELECT ?x {{ ?x <{EX}in> <{EX}Rome> }}")
+    query.feed(add=[triple("ann", "in", "Rome")])
+    answers = query.answers()
+    assert isinstance(answers, Answers)
+    assert answers.as_rows().to_csv() == f"x\r\n{EX}ann\r\n"
+
+
+def test_one_message_looks_at_as_many_triples_in_a_large_graph_as_in_a_small_one() -> None:
+    from livefacts.engine.embedded.matchjoins import JoinMatcher
+
+    def looked(size: int) -> int:
+        query = lf.ContinuousQuery(f"SELECT ?x ?y ?z {{ ?x <{EX}knows> ?y . ?y <{EX}knows> ?z }}")
+        rng = random.Random(1)
+        pairs = [(f"n{rng.randrange(size)}", f"n{rng.randrange(size)}") for _ in range(size)]
+        query.feed(add=[triple(a, "knows", b) for a, b in pairs])
+        query.feed(add=[triple("ann", "knows", "bob"), triple("bob", "knows", "cal")])
+        (matcher,) = query._standing._matcher.matchers
+        assert isinstance(matcher, JoinMatcher)
+        before = matcher.looked
+        query.feed(remove=[triple("ann", "knows", "bob")])
+        return matcher.looked - before
+
+    assert looked(100) == looked(20_000) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("SELECT ?x { ?x <e:p> }", "the query cannot be read"),
+        ("SELECT ?x { ?x foaf:name ?n }", "the prefix foaf: is not declared"),
+    ],
+)
+def test_a_query_that_cannot_be_followed_is_refused_with_a_reason(text: str, reason: str) -> None:
+    with pytest.raises(lf.QueryError, match=reason):
+        lf.ContinuousQuery(text)
+
+
+@pytest.mark.parametrize(
+    ("messages", "reason"),
+    [
+        ([("put", triple("a", "b", "c"))], "is not a message"),
+        ([5], "is not a message"),
+        ("A <e:a> <e:b> .", "a row has three terms"),
+        ("A <e:a> <e:b> <e:c>", "the dot at the end is missing"),
+        ('{"at": 3}', "a line is an object"),
+        ('{"facts": 3}', "facts are text"),
+        ("{nonsense", "this is no JSON"),
+        (
+            [("ins", Quad(node("a"), node("b"), node("c"), node("g")))],
+            "not a triple of the default",
+        ),
+        ([("ins", ("isIn", "a", "b"))], "not a triple of the default"),
+    ],
+)
+def test_messages_that_cannot_be_read_are_refused_and_nothing_is_taken(
+    messages: object, reason: str
+) -> None:
+    query = lf.ContinuousQuery(f"SELECT ?x {{ ?x <{EX}in> <{EX}Rome> }}")
+    with pytest.raises(lf.InputError, match=reason):
+        query.feed(messages=messages)
+    with pytest.raises(lf.InputError, match="messages beside add"):
+        query.feed(add=[], messages=[])
+    assert query.cached.entries == 0
