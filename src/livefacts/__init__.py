@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from livefacts.service.delta import Delta, Violation
     from livefacts.service.explaining import Explanation
     from livefacts.service.maintenance import maintenance_program
+    from livefacts.service.ontology import OntologyReport, rules_from_owl
     from livefacts.service.reasoner import Reasoner
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "LimitError",
     "LivefactsError",
     "LivefactsWarning",
+    "OntologyReport",
     "QueryError",
     "Reasoner",
     "RuleError",
@@ -61,6 +63,7 @@ __all__ = [
     "Violation",
     "ViolationError",
     "maintenance_program",
+    "rules_from_owl",
 ]
 
 # Loaded when first used, so that importing livefacts takes no time.
@@ -70,10 +73,12 @@ _HOMES = {
     "Delta": "livefacts.service.delta",
     "Explanation": "livefacts.service.explaining",
     "Fact": "livefacts.model.facts",
+    "OntologyReport": "livefacts.service.ontology",
     "Reasoner": "livefacts.service.reasoner",
     "Symbol": "livefacts.model.facts",
     "Violation": "livefacts.service.delta",
     "maintenance_program": "livefacts.service.maintenance",
+    "rules_from_owl": "livefacts.service.ontology",
 }
 
 

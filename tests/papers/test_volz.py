@@ -324,3 +324,38 @@ def test_of_the_wine_axiom_only_two_rules_follow() -> None:
     assert lf.Fact("wine", (Symbol("beer"),)) not in reasoner
     reasoner.add("wine(merlot) . hasMaker(merlot, cellar) .")
     assert lf.Fact("winery", (Symbol("cellar"),)) in reasoner
+
+
+WINE = """
+    @prefix ex: <http://example.org/> .
+    @prefix owl: <http://www.w3.org/2002/07/owl#> .
+    @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+    ex:Wine rdfs:subClassOf [ owl:intersectionOf ( ex:PotableLiquid
+        [ a owl:Restriction ; owl:onProperty ex:hasMaker ; owl:allValuesFrom ex:Winery ] ) ] .
+"""
+
+
+def test_section_2_2_wine_compiles_to_two_rules_and_not_to_the_third_that_is_printed() -> None:
+    """`Wine(X) :- PotableLiquid(X), hasMaker(X, Y), Winery(Y)` does not follow from the axiom."""
+    report = lf.rules_from_owl(WINE)
+    expected = parse("""
+        @prefix ex: <http://example.org/> .
+        [?x, a, ex:PotableLiquid] :- [?x, a, ex:Wine] .
+        [?y, a, ex:Winery] :- [?x, a, ex:Wine], [?x, ex:hasMaker, ?y] .
+    """)
+    assert [rule.key() for rule in report.program] == [rule.key() for rule in expected]
+    assert report.inexpressible == ()
+
+
+def test_section_2_2_a_liquid_from_a_winery_is_no_wine_but_its_wine_comes_from_a_winery() -> None:
+    reasoner = lf.Reasoner(lf.rules_from_owl(WINE).program)
+    delta = reasoner.add("""
+        @prefix ex: <http://example.org/> .
+        ex:juice a ex:PotableLiquid ; ex:hasMaker ex:estate . ex:estate a ex:Winery .
+        ex:port a ex:Wine ; ex:hasMaker ex:cellar .
+    """)
+    of_type = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
+    assert set(delta.derived) == {
+        Triple(_class("port"), of_type, _class("PotableLiquid")),
+        Triple(_class("cellar"), of_type, _class("Winery")),
+    }

@@ -43,6 +43,7 @@ def test_help_lists_the_jobs_in_the_order_in_which_they_are_needed() -> None:
         *JOBS,
         "rules check",
         "rules maintenance",
+        "rules from-owl",
         "rules profile",
         "generate university",
         "generate ontology",
@@ -229,6 +230,27 @@ class TestRules:
         assert (ended.code, ended.err) == (0, "")
         (tmp_path / "made.rules").write_text(ended.out)
         assert livefacts("rules", "check", str(tmp_path / "made.rules")).code == 0
+
+    def test_an_ontology_becomes_rules_on_standard_output_and_reasons_on_standard_error(
+        self, tmp_path: Path
+    ) -> None:
+        (tmp_path / "pets.ttl").write_text(
+            "@prefix ex: <http://example.org/> . "
+            "@prefix owl: <http://www.w3.org/2002/07/owl#> . "
+            "@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . "
+            "ex:Cat rdfs:subClassOf ex:Pet . ex:likes a owl:ReflexiveProperty ."
+        )
+        ended = livefacts("rules", "from-owl", str(tmp_path / "pets.ttl"))
+        assert ended.code == 3
+        assert "- ex:likes Reflexive: it speaks of everything" in ended.err
+        (tmp_path / "pets.rules").write_text(ended.out)
+        assert livefacts("rules", "check", str(tmp_path / "pets.rules")).code == 0
+        (tmp_path / "pets.rules").write_text("[<x:tom>, a, <http://example.org/Cat>] .")
+        loaded = livefacts(
+            *("dump", str(tmp_path / "pets.rules"), "--derived"),
+            *("--rules", f"dlp:{tmp_path / 'pets.ttl'}"),
+        )
+        assert (loaded.code, loaded.out.count("http://example.org/Pet")) == (0, 1)
 
     def test_a_maintenance_program_follows_a_change_of_rules(self, tmp_path: Path) -> None:
         (tmp_path / "my.rules").write_text("@id one p(?x) :- q(?x) .\n@id two p(?x) :- r(?x) .\n")

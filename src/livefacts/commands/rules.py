@@ -132,6 +132,36 @@ def maintenance_command(
     typer.echo(str(made).rstrip("\n"))
 
 
+@app.command("from-owl", short_help="The rules of an ontology, and what rules cannot say of it.")
+def from_owl_command(
+    sources: Annotated[
+        list[str], typer.Argument(metavar="ONTOLOGY", help="Files in any RDF format, read as one.")
+    ],
+    same_as: Annotated[
+        bool, typer.Option("--same-as", help="With the rules of equality, for owl:sameAs.")
+    ] = False,
+) -> None:
+    """An OWL ontology as rules, on standard output; axioms stand above their rules as comments.
+
+    What rules cannot say goes to standard error, axiom by axiom with the reason; the command
+    then ends with 3. Nothing is fetched: give the files of imported ontologies, too.
+
+    \b
+    livefacts rules from-owl ontology.owl > ontology.rules
+    livefacts rules from-owl wine.owl food.owl --same-as > wine.rules
+    livefacts load data.nt --rules dlp:ontology.owl
+    """
+    from livefacts.service.ontology import OFF, RULES, rules_from_owl
+
+    report = rules_from_owl(sources, same_as=RULES if same_as else OFF)
+    typer.echo(report.rules.rstrip("\n"))
+    say(report.summary())
+    for reason in report.reasons():
+        say(f"- {reason}")
+    if report.inexpressible:
+        raise typer.Exit(ExitCode.SOME_REJECTED)
+
+
 @app.command("profile", short_help="What each rule looks at, finds and costs.")
 def profile_command(
     source: Source,

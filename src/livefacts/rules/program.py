@@ -15,6 +15,7 @@ from pyoxigraph import NamedNode, Triple
 from livefacts.errors import Place, RuleError
 from livefacts.model.durations import Duration
 from livefacts.model.facts import Fact
+from livefacts.rules.axioms import Axiom
 from livefacts.rules.formula import (
     NOWHERE,
     Aggregate,
@@ -112,6 +113,8 @@ class Program:
     retained: tuple[tuple[str | NamedNode, Duration], ...] = ()
     streams: tuple[tuple[NamedNode, SteppedWindow], ...] = ()
     prefixes: tuple[tuple[str, str], ...] = field(default=(), compare=False, repr=False)
+    axioms: tuple[Axiom, ...] = field(default=(), compare=False, repr=False)
+    """The ontology that rules were made from, as far as they were: meaning is in the rules."""
 
     def __iter__(self) -> Iterator[Rule]:
         return iter(self.rules)
@@ -173,7 +176,7 @@ class Program:
 
     def joined(self, other: Program) -> Program:
         """Both programs in one: the rules, facts and prefixes of each, the smaller limit."""
-        if other is NO_PROGRAM or (other == NO_PROGRAM and not other.prefixes):
+        if other is NO_PROGRAM or (other == NO_PROGRAM and not (other.prefixes or other.axioms)):
             return self
         limits = [limit for limit in (self.limit, other.limit) if limit is not None]
         return replace(
@@ -184,6 +187,7 @@ class Program:
             retained=tuple((dict(self.retained) | dict(other.retained)).items()),
             streams=tuple((dict(self.streams) | dict(other.streams)).items()),
             prefixes=tuple((dict(self.prefixes) | dict(other.prefixes)).items()),
+            axioms=tuple(dict.fromkeys((*self.axioms, *other.axioms))),
         )
 
     def minus(self, rules: Iterable[Rule]) -> Program:

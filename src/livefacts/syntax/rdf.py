@@ -9,8 +9,8 @@ the file is rejected with the place.
 Labels of blank nodes are local to a file: the caller gives each file a scope, and label `x`
 in scope `f3` becomes `_:f3_x`; the nth node without a label becomes `_:f3_-n`.
 
-RDF/XML that declares a DOCTYPE is refused before it is parsed: entities could make a small
-file grow without bound.
+Of a DOCTYPE in RDF/XML only plain entities are taken, see `livefacts.syntax.entities`; any
+other is refused before it is parsed, since entities can make a small file grow without bound.
 """
 
 from __future__ import annotations
@@ -38,6 +38,14 @@ from livefacts.store.ntriples import (
     Batch,
     StatementReader,
     reason_of,
+)
+from livefacts.syntax.entities import (
+    DOCTYPE,
+    LONGEST_PROLOG,
+    Entities,
+    is_prolog,
+    refusal,
+    without_doctype,
 )
 from livefacts.syntax.files import (
     STANDARD_INPUT,
@@ -76,7 +84,7 @@ QUADS_AT_A_TIME = 1 << 14
 OPEN_TRIPLE_TERM = b"<<("
 DEEPEST_NESTING = 400
 """Triple terms inside each other; pyoxigraph overflows its stack at some 10,000."""
-DOCTYPE = b"<!doctype"
+NAMESPACE = re.compile(rb"\bxmlns(?::([A-Za-z][\w-]*))?\s*=\s*[\"']([^\"'<>\s]+)[\"']")
 OTHER_ENCODINGS = (b"\xff\xfe", b"\xfe\xff", b"\x00", b"<\x00")
 
 # A string, which is passed over, or a label of a blank node.
@@ -164,6 +172,20 @@ def read_text(
     return list(read_rows(source, dictionary, format=turtle, scope=scope, prefixes=prefixes))
 
 
+def read_quads(
+    source: Source,
+    *,
+    format: str | RdfFormat | None = None,
+    base: str | None = None,
+    prefixes: dict[str, str] | None = None,
+) -> Iterator[Quad]:
+    """The statements of a source, as terms; the first bad one raises an `InputError`."""
+    kind = format_of(source, format)
+    reading = _Reading(source, Dictionary(), b"", None)
+    with open_source(source) as stream:
+        yield from reading.quads(stream, kind, base or _address(source), prefixes)
+
+
 class _Reading:
     """One source on its way into a dictionary."""
 
@@ -193,9 +215,7 @@ class _Reading:
         base: str | None,
         prefixes: dict[str, str] | None,
     ) -> Iterator[Batch]:
-        feed = _XmlFeed(stream) if format == RdfFormat.RDF_XML else _Feed(stream)
-        parser = parse(cast(IO[bytes], feed), format=format, base_iri=base)
-        quads = self._until_error(parser, feed, format)
+        quads = self.quads(stream, format, base, prefixes)
         reader = StatementReader(
             self._dictionary, scope=b"", quads=True, on_bad_line=self._reject_line
         )
@@ -203,8 +223,19 @@ class _Reading:
         while chunk := list(islice(quads, QUADS_AT_A_TIME)):
             text = serialize(chunk, format=RdfFormat.N_QUADS) or b""
             yield from reader.read(io.BytesIO(labels.scoped(text)))
+
+    def quads(
+        self,
+        stream: SourceStream,
+        format: RdfFormat,
+        base: str | None,
+        prefixes: dict[str, str] | None,
+    ) -> Iterator[Quad]:
+        feed = _XmlFeed(stream) if format == RdfFormat.RDF_XML else _Feed(stream)
+        parser = parse(cast(IO[bytes], feed), format=format, base_iri=base)
+        yield from self._until_error(parser, feed, format)
         if prefixes is not None:
-            prefixes.update(parser.prefixes)
+            prefixes.update(feed.prefixes | parser.prefixes)
 
     def _until_error(self, parser: QuadParser, feed: _Feed, format: RdfFormat) -> Iterator[Quad]:
         try:
@@ -248,6 +279,8 @@ class _Feed:
         self._tail = b""
         self.opened = 0
         self.line = 0
+        self.prefixes: dict[str, str] = {}
+        """Prefixes that the parser does not tell of."""
 
     def read(self, size: int = -1) -> bytes:
         piece = self._stream.read(size) or b""
@@ -261,22 +294,46 @@ class _Feed:
 class _XmlFeed(_Feed):
     """The same for RDF/XML, one line at a time, since its errors do not tell their line.
 
-    A DOCTYPE is refused wherever it stands, even in a comment or a CDATA section: what
-    hides there from us may not hide from the parser.
+    A DOCTYPE before the root element is made anew from the plain entities it declares.  Any
+    other is refused wherever it stands, even in a comment or a CDATA section: what hides
+    there from us may not hide from the parser.
     """
 
     def __init__(self, stream: SourceStream) -> None:
         super().__init__(stream)
         self._starts_line = True
+        self._entities = Entities(stream.name)
+        self._prolog: io.BytesIO | None = None
 
     def read(self, size: int = -1) -> bytes:
-        piece = self._stream.readline(size)
-        if self.line == 0:
-            self._check_encoding(piece)
+        if self._prolog is None:
+            self._prolog = io.BytesIO(self._read_prolog())
+        piece = self._prolog.readline(size)
+        if not piece:
+            piece = self._stream.readline(size)
+            self._check(piece)
         self.line += self._starts_line and bool(piece)
         self._starts_line = piece.endswith(b"\n")
-        self._check_doctype(piece)
+        self._note_prefixes(piece)
         return piece
+
+    def _note_prefixes(self, piece: bytes) -> None:
+        if b"xmlns" in piece:
+            for name, iri in NAMESPACE.findall(piece):
+                self.prefixes.setdefault(name.decode(), self._entities.expanded(iri).decode())
+
+    def _read_prolog(self) -> bytes:
+        prolog = self._stream.readline(LONGEST_PROLOG)
+        self._check_encoding(prolog)
+        while is_prolog(prolog) and len(prolog) < LONGEST_PROLOG:
+            line = self._stream.readline(LONGEST_PROLOG)
+            if not line:
+                break
+            prolog += line
+        made = without_doctype(prolog, self._entities)
+        for part in made.around:
+            self._check(part)
+        return made.text
 
     def _check_encoding(self, start: bytes) -> None:
         if start.startswith(OTHER_ENCODINGS):
@@ -285,13 +342,12 @@ class _XmlFeed(_Feed):
                 hint="save the file as UTF-8 and load it again",
             )
 
-    def _check_doctype(self, piece: bytes) -> None:
+    def _check(self, piece: bytes) -> None:
+        self._entities.count(piece)
         window = (self._tail + piece).lower()
         if DOCTYPE in window:
-            raise InputError(
-                f"{self._stream.name} has a DOCTYPE in line {self.line}, which is refused",
-                hint="entities can make a file grow without bound: write them out, "
-                "or convert the file to Turtle with a tool that you trust with it",
+            raise refusal(
+                self._stream.name, f"in line {self.line + 1} it is behind, or inside, other things"
             )
         self._tail = window[1 - len(DOCTYPE) :]
 

@@ -26,10 +26,13 @@ from livefacts.syntax.ruletree import TreeReader
 if TYPE_CHECKING:
     from lark import Lark, Token, Tree
 
+ONTOLOGY = "dlp:"
+"""Stands before the path of an ontology whose rules are meant."""
 READY = Path(__file__).parent.parent / "rulesets"
 
 RuleSource: TypeAlias = str | os.PathLike[str] | Program | Rule | Sequence["RuleSource"]
-"""A ready name, a path, rule text, a program, a rule, or several of these."""
+"""A ready name, a path, "dlp:" and the path of an ontology, rule text, a program, a rule, or
+several of these."""
 
 
 def parse(text: str, file: str = "<text>", blank_nodes: BlankNodes | None = None) -> Program:
@@ -78,6 +81,10 @@ def open_rules(source: RuleSource) -> Program:
         for each in source:
             program = program.joined(open_rules(each))
         return program
+    if source.startswith(ONTOLOGY):
+        from livefacts.syntax.owl import rules_of
+
+        return rules_of(source.removeprefix(ONTOLOGY)).program
     if source in ready_names():
         return read_rules(READY / f"{source}.rules")
     return _named_or_written(source)

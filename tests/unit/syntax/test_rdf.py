@@ -404,19 +404,17 @@ ENTITY = '<!DOCTYPE rdf:RDF [<!ENTITY e "boom">]>'
 @pytest.mark.parametrize(
     "document",
     [
-        ENTITY + RDF_XML.format(NAMED_XML),
         ENTITY.lower() + RDF_XML.format(NAMED_XML),
-        "\ufeff" + ENTITY + RDF_XML.format(NAMED_XML),
-        '<?xml version="1.0"?>\n<!-- a -->\n' + ENTITY + RDF_XML.format(NAMED_XML),
+        ENTITY + ENTITY + RDF_XML.format(NAMED_XML),
+        "<!-- " + ENTITY + " -->" + RDF_XML.format(NAMED_XML),
         RDF_XML.format(ENTITY + KITCHEN_XML.format("<ex:p>&e;</ex:p>")),
         RDF_XML.format(KITCHEN_XML.format(ENTITY + "<ex:p>&e;</ex:p>")),
-        "<!-- <![CDATA[ -->" + ENTITY + RDF_XML.format(NAMED_XML),
-        " " * 2043 + ENTITY + RDF_XML.format(NAMED_XML),
+        "<!-- <![CDATA[ -->" + RDF_XML.format(ENTITY + NAMED_XML),
         " " * 65_530 + ENTITY + RDF_XML.format(NAMED_XML),
     ],
 )
-def test_a_doctype_is_refused_wherever_it_stands(document: str) -> None:
-    with pytest.raises(InputError, match=r"DOCTYPE in line [123]"):
+def test_a_doctype_is_refused_wherever_else_it_stands(document: str) -> None:
+    with pytest.raises(InputError, match="has a DOCTYPE that is refused"):
         Read(document.encode(), format="rdf")
 
 

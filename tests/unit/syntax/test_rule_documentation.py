@@ -39,7 +39,7 @@ def pairs(page: str, first: str, second: str) -> list[tuple[str, str]]:
     ]
 
 
-EXAMPLES = [*accepted("rule-language.md"), *accepted("rulesets.md")]
+EXAMPLES = [*accepted("rule-language.md"), *accepted("rulesets.md"), *accepted("owl-rules.md")]
 CONCLUSIONS = pairs("rule-language.md", "rules", "concludes")
 REFUSALS = pairs("rule-language.md", "refused", "text")
 

@@ -1,0 +1,336 @@
+"""An ontology as RDF to axioms, triple by triple.
+
+Every triple is an axiom, a part of one, a declaration or an annotation.  Axioms come in the
+order of the text.  Triples that say nothing to a reasoner (labels, comments, declarations)
+are counted by predicate, so that nothing disappears without a trace.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+
+from livefacts.rules.axioms import (
+    Axiom,
+    ClassAssertion,
+    DatatypeDefinition,
+    Declaration,
+    DifferentIndividuals,
+    DisjointClasses,
+    DisjointProperties,
+    DisjointUnion,
+    Domain,
+    EquivalentClasses,
+    EquivalentProperties,
+    HasKey,
+    HasTrait,
+    Individual,
+    InverseProperties,
+    Kind,
+    Misstated,
+    Property,
+    PropertyAssertion,
+    Range,
+    SameIndividuals,
+    SubClassOf,
+    SubPropertyOf,
+    Trait,
+)
+from livefacts.syntax.owlgraph import (
+    CONSTRUCTIONS,
+    NOTHING,
+    TYPE,
+    BrokenError,
+    Node,
+    OntologyGraph,
+    definitions_of,
+    in_order,
+)
+from livefacts.syntax.ruleterms import OWL, RDF, RDFS, XSD
+
+VOCABULARY = (RDF, RDFS, OWL, XSD)
+TRAITS = {f"{OWL}{trait}Property": trait for trait in Trait}
+KINDS = {
+    OWL + "ObjectProperty": Kind.OBJECT_PROPERTY,
+    OWL + "DatatypeProperty": Kind.DATA_PROPERTY,
+    RDFS + "Datatype": Kind.DATATYPE,
+    OWL + "DataRange": Kind.DATATYPE,
+}
+DECLARATIONS = {
+    *(
+        OWL + kind
+        for kind in [
+            "Class",
+            "Restriction",
+            "AnnotationProperty",
+            "OntologyProperty",
+            "Ontology",
+            "NamedIndividual",
+            "DeprecatedClass",
+            "DeprecatedProperty",
+            "AllDifferent",
+            "AllDisjointClasses",
+            "AllDisjointProperties",
+            "Axiom",
+            "Annotation",
+        ]
+    ),
+    *(RDFS + kind for kind in ("Class", "Resource")),
+    *(RDF + kind for kind in ("Property", "List")),
+}
+PARTS = {
+    *CONSTRUCTIONS,
+    *(
+        OWL + part
+        for part in [
+            "someValuesFrom",
+            "allValuesFrom",
+            "hasValue",
+            "hasSelf",
+            "onClass",
+            "onDataRange",
+            "onProperties",
+            "minCardinality",
+            "maxCardinality",
+            "cardinality",
+            "minQualifiedCardinality",
+            "maxQualifiedCardinality",
+            "qualifiedCardinality",
+            "withRestrictions",
+            "sourceIndividual",
+            "assertionProperty",
+            "targetIndividual",
+            "targetValue",
+            "annotatedSource",
+            "annotatedProperty",
+            "annotatedTarget",
+        ]
+    ),
+    RDF + "first",
+    RDF + "rest",
+}
+DENIAL = OWL + "NegativePropertyAssertion"
+
+
+@dataclass(frozen=True, slots=True)
+class Ontology:
+    """What an ontology says: its axioms, and what was left aside."""
+
+    axioms: tuple[Axiom, ...] = ()
+    annotations: tuple[tuple[str, int], ...] = ()
+    """Predicates of triples that say nothing to a reasoner, and how many there are."""
+    imports: tuple[str, ...] = ()
+
+
+def ontology_of(triples: Iterable[Triple], known: Iterable[NamedNode] = ()) -> Ontology:
+    """The ontology that these triples state; `known` are properties that it need not declare."""
+    reading = _Reading(list(triples), known)
+    axioms = tuple(dict.fromkeys(reading.axioms()))
+    annotations = tuple(sorted(reading.annotations.items()))
+    return Ontology(axioms, annotations, tuple(dict.fromkeys(reading.imports)))
+
+
+class _Reading:
+    """One ontology on its way from triples to axioms."""
+
+    def __init__(self, triples: list[Triple], known: Iterable[NamedNode]) -> None:
+        self.graph = OntologyGraph(triples)
+        self.annotations: Counter[str] = Counter()
+        self.imports: list[str] = []
+        self._triples = triples
+        self._properties = _properties_in(triples) | set(known)
+
+    def axioms(self) -> Iterator[Axiom]:
+        for triple in self._triples:
+            try:
+                yield from self._axioms_of(triple)
+            except BrokenError as error:
+                yield Misstated(f"{triple.subject} {triple.predicate}", str(error))
+
+    def _axioms_of(self, triple: Triple) -> Iterable[Axiom]:
+        predicate = triple.predicate.value
+        read = READERS.get(predicate)
+        if read is not None:
+            return read(self, triple.subject, triple.object)
+        if predicate in PARTS:
+            return ()
+        if triple.predicate in self._properties and not isinstance(triple.object, Triple):
+            return (
+                PropertyAssertion(_individual(triple.subject), triple.predicate, triple.object),
+            )
+        self.annotations[predicate] += 1
+        return ()
+
+    # one reader for each predicate
+
+    def type(self, subject: Node, cls: Node) -> Iterable[Axiom]:
+        kind = cls.value if isinstance(cls, NamedNode) else ""
+        if kind in TRAITS:
+            return (HasTrait(self.graph.property(subject), TRAITS[kind]),)
+        if kind == DENIAL:
+            return (self._denial(subject),)
+        if kind in KINDS and isinstance(subject, NamedNode):
+            return (Declaration(subject, KINDS[kind]),)
+        if kind in DECLARATIONS or kind in KINDS:
+            return ()
+        return (ClassAssertion(_individual(subject), self.graph.cls(cls)),)
+
+    def _denial(self, node: Node) -> Axiom:
+        property = self.graph.object(node, OWL + "assertionProperty")
+        source = self.graph.object(node, OWL + "sourceIndividual")
+        target = self.graph.object(node, OWL + "targetIndividual")
+        target = target or self.graph.object(node, OWL + "targetValue")
+        if source is None or target is None or not isinstance(property, NamedNode):
+            raise BrokenError("a denied assertion lacks its source, its property or its target")
+        return PropertyAssertion(_individual(source), property, _individual(target), denied=True)
+
+    def sub_class(self, sub: Node, sup: Node) -> Iterable[Axiom]:
+        return (SubClassOf(self.graph.cls(sub), self.graph.cls(sup)),)
+
+    def same_class(self, first: Node, second: Node) -> Iterable[Axiom]:
+        if isinstance(first, NamedNode) and self.graph.is_datatype(first):
+            return (DatatypeDefinition(first, self.graph.cls(second)),)
+        members = in_order((self.graph.cls(first), self.graph.cls(second)))
+        return (EquivalentClasses(members),) if len(members) > 1 else ()
+
+    def defined(self, subject: Node, value: Node) -> Iterable[Axiom]:
+        """A named class that is made of others directly, without owl:equivalentClass."""
+        if not isinstance(subject, NamedNode):
+            return
+        for definition in definitions_of(self.graph, subject):
+            if self.graph.is_datatype(subject):
+                yield DatatypeDefinition(subject, definition)
+            else:
+                yield EquivalentClasses(in_order((subject, definition)))
+
+    def disjoint(self, first: Node, second: Node) -> Iterable[Axiom]:
+        members = in_order((self.graph.cls(first), self.graph.cls(second)))
+        return (DisjointClasses(members) if len(members) > 1 else SubClassOf(members[0], NOTHING),)
+
+    def disjoint_union(self, whole: Node, parts: Node) -> Iterable[Axiom]:
+        return (DisjointUnion(self.graph.cls(whole), self.graph.members(parts, 1)),)
+
+    def members(self, subject: Node, items: Node) -> Iterable[Axiom]:
+        """owl:AllDifferent, owl:AllDisjointClasses and owl:AllDisjointProperties."""
+        if self.graph.is_a(subject, OWL + "AllDifferent"):
+            return (DifferentIndividuals(_individuals(self.graph.items(items))),)
+        if self.graph.is_a(subject, OWL + "AllDisjointClasses"):
+            return (DisjointClasses(self.graph.members(items, 1)),)
+        if self.graph.is_a(subject, OWL + "AllDisjointProperties"):
+            return (DisjointProperties(self._properties_of(items)),)
+        raise BrokenError("what these are the members of is not said")
+
+    def _properties_of(self, items: Node) -> tuple[Property, ...]:
+        return _sorted_properties(map(self.graph.property, self.graph.items(items)))
+
+    def sub_property(self, sub: Node, sup: Node) -> Iterable[Axiom]:
+        return (SubPropertyOf((self.graph.property(sub),), self.graph.property(sup)),)
+
+    def chain(self, sup: Node, items: Node) -> Iterable[Axiom]:
+        links = tuple(map(self.graph.property, self.graph.items(items)))
+        return (SubPropertyOf(links, self.graph.property(sup)),)
+
+    def same_property(self, first: Node, second: Node) -> Iterable[Axiom]:
+        members = _sorted_properties(map(self.graph.property, (first, second)))
+        return (EquivalentProperties(members),) if len(members) > 1 else ()
+
+    def inverse(self, first: Node, second: Node) -> Iterable[Axiom]:
+        if not isinstance(first, NamedNode):
+            return ()
+        both = sorted((first, self.graph.property(second)), key=repr)
+        return (InverseProperties((both[0], both[1])),)
+
+    def disjoint_properties(self, first: Node, second: Node) -> Iterable[Axiom]:
+        if first == second:
+            raise BrokenError("a property that is disjoint with itself has no values at all")
+        both = _sorted_properties(map(self.graph.property, (first, second)))
+        return (DisjointProperties(both),)
+
+    def domain(self, property: Node, cls: Node) -> Iterable[Axiom]:
+        return (Domain(self.graph.property(property), self.graph.cls(cls)),)
+
+    def range(self, property: Node, cls: Node) -> Iterable[Axiom]:
+        return (Range(self.graph.property(property), self.graph.cls(cls)),)
+
+    def key(self, cls: Node, items: Node) -> Iterable[Axiom]:
+        return (HasKey(self.graph.cls(cls), self._properties_of(items)),)
+
+    def same(self, first: Node, second: Node) -> Iterable[Axiom]:
+        return (SameIndividuals(_individuals((first, second))),)
+
+    def different(self, first: Node, second: Node) -> Iterable[Axiom]:
+        if first == second:
+            raise BrokenError("nothing is different from itself")
+        return (DifferentIndividuals(_individuals((first, second))),)
+
+    def imported(self, subject: Node, ontology: Node) -> Iterable[Axiom]:
+        self.imports.append(getattr(ontology, "value", str(ontology)))
+        return ()
+
+
+Reader: TypeAlias = Callable[[_Reading, Node, Node], Iterable[Axiom]]
+READERS: Mapping[str, Reader] = {
+    TYPE: _Reading.type,
+    RDFS + "subClassOf": _Reading.sub_class,
+    RDFS + "subPropertyOf": _Reading.sub_property,
+    RDFS + "domain": _Reading.domain,
+    RDFS + "range": _Reading.range,
+    OWL + "equivalentClass": _Reading.same_class,
+    OWL + "disjointWith": _Reading.disjoint,
+    OWL + "disjointUnionOf": _Reading.disjoint_union,
+    OWL + "members": _Reading.members,
+    OWL + "distinctMembers": _Reading.members,
+    OWL + "propertyChainAxiom": _Reading.chain,
+    OWL + "equivalentProperty": _Reading.same_property,
+    OWL + "inverseOf": _Reading.inverse,
+    OWL + "propertyDisjointWith": _Reading.disjoint_properties,
+    OWL + "hasKey": _Reading.key,
+    OWL + "sameAs": _Reading.same,
+    OWL + "differentFrom": _Reading.different,
+    OWL + "imports": _Reading.imported,
+} | dict.fromkeys(CONSTRUCTIONS, _Reading.defined)
+
+
+def _properties_in(triples: Iterable[Triple]) -> set[NamedNode]:
+    """The properties that are declared, or that an axiom speaks of."""
+    kinds = {OWL + "ObjectProperty", OWL + "DatatypeProperty", *TRAITS}
+    subjects = {RDFS + "subPropertyOf", RDFS + "domain", RDFS + "range"} | {
+        OWL + name
+        for name in (
+            "inverseOf",
+            "equivalentProperty",
+            "propertyDisjointWith",
+            "propertyChainAxiom",
+        )
+    }
+    objects = {RDFS + "subPropertyOf", OWL + "onProperty", OWL + "inverseOf"} | {
+        OWL + name for name in ("equivalentProperty", "propertyDisjointWith")
+    }
+    found: set[NamedNode | BlankNode | Literal | Triple] = set()
+    for triple in triples:
+        predicate = triple.predicate.value
+        kind = getattr(triple.object, "value", "") if predicate == TYPE else ""
+        if predicate in subjects or kind in kinds:
+            found.add(triple.subject)
+        if predicate in objects:
+            found.add(triple.object)
+    named = {each for each in found if isinstance(each, NamedNode)}
+    return {each for each in named if not each.value.startswith(VOCABULARY)}
+
+
+def _individual(node: Node) -> Individual:
+    if isinstance(node, Triple):
+        raise BrokenError("a triple term stands where an individual should")
+    return node
+
+
+def _individuals(nodes: Iterable[Node]) -> tuple[Individual, ...]:
+    return tuple(sorted(map(_individual, dict.fromkeys(nodes)), key=str))
+
+
+def _sorted_properties(properties: Iterable[Property]) -> tuple[Property, ...]:
+    return tuple(sorted(dict.fromkeys(properties), key=repr))

@@ -1,0 +1,129 @@
+"""The program of an ontology, and the same as text that people read.
+
+The text has a comment with its axiom above the rules that say it, and below them what of the
+axiom is not said.  Reading the text gives the program again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from pyoxigraph import NamedNode, Triple
+
+from livefacts.model.facts import Fact
+from livefacts.rules.axioms import Axiom, DifferentIndividuals, SameIndividuals
+from livefacts.rules.formula import PredicateAtom, TripleAtom
+from livefacts.rules.program import Program, Rule
+from livefacts.syntax.owlclasses import SAME_AS
+from livefacts.syntax.owldatatypes import families, within
+from livefacts.syntax.owlids import Ids
+from livefacts.syntax.owlrules import Inexpressible, Translated
+from livefacts.syntax.owlwriter import AxiomWriter
+from livefacts.syntax.rulefile import open_rules, parse
+from livefacts.syntax.ruleterms import DECLARED
+from livefacts.syntax.rulewriter import write_fact, write_rule
+
+DIFFERENCE = """
+@id different-1  false :- [?x, owl:sameAs, ?y], [?x, owl:differentFrom, ?y] .
+@id different-2  false :- [?x, owl:sameAs, ?y], [?y, owl:differentFrom, ?x] .
+@id all-different  false :- [?x, owl:sameAs, ?y], _different(?g, ?x), _different(?g, ?y), ?x != ?y .
+"""
+EQUALITY = "owl-same-as"
+"""The ready rules of equality."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Statements under a comment."""
+
+    comment: str
+    rules: tuple[Rule, ...] = ()
+    facts: tuple[Triple | Fact, ...] = ()
+    gaps: tuple[Inexpressible, ...] = ()
+    repeated: bool = False
+    """Whether rules are left out here since they stand further above."""
+
+
+def sections_of(
+    translated: Iterable[Translated], writer: AxiomWriter, equality: bool
+) -> Iterator[Section]:
+    """The program in sections: one for each axiom that has rules or gaps, then what they need."""
+    ids = Ids(rule.id for rule in (*parse(DIFFERENCE), *open_rules(EQUALITY)))
+    known: set[Rule] = set()
+    told: dict[Triple | Fact, None] = {}
+    rules: list[Rule] = []
+    speaks_of_same = False
+    for each in translated:
+        new = [rule for rule in each.rules if rule.key() not in known]
+        known |= {rule.key() for rule in new}
+        told |= dict.fromkeys(each.facts)
+        speaks_of_same |= isinstance(each.axiom, SameIndividuals | DifferentIndividuals)
+        if each.rules or each.gaps:
+            named = tuple(replace(rule, id=ids.next(each.axiom)) for rule in new)
+            rules += named
+            repeated = len(new) < len(each.rules)
+            yield Section(writer.axiom(each.axiom), named, (), each.gaps, repeated)
+    if told:
+        yield Section("what the ontology tells of individuals", facts=tuple(told))
+    if speaks_of_same or any(_concludes_same(rule) for rule in rules):
+        yield Section("what is different is not the same", parse(DIFFERENCE).rules)
+    if equality:
+        yield Section("what holds of one name holds of all", open_rules(EQUALITY).rules)
+    if helping := tuple(_datatype_facts(rules)):
+        yield Section("datatypes", facts=helping)
+
+
+def program_of(
+    sections: Iterable[Section], axioms: Sequence[Axiom], prefixes: Mapping[str, str]
+) -> Program:
+    """The program that the sections hold."""
+    parts = list(sections)
+    return Program(
+        tuple(rule for part in parts for rule in part.rules),
+        tuple(fact for part in parts for fact in part.facts),
+        prefixes=tuple(prefixes.items()),
+        axioms=tuple(axioms),
+    )
+
+
+def text_of(sections: Iterable[Section], writer: AxiomWriter, prefixes: Mapping[str, str]) -> str:
+    """The sections as text of the rule language."""
+    all_prefixes = DECLARED | dict(prefixes)
+    lines = [f"@prefix {name}: <{iri}> ." for name, iri in prefixes.items() if name not in DECLARED]
+    for section in sections:
+        lines += ["", f"# {_one_line(section.comment)}"]
+        lines += [write_rule(rule, all_prefixes) for rule in section.rules]
+        lines += ["# (a rule for this stands above)"] if section.repeated else []
+        lines += [write_fact(fact, all_prefixes) for fact in section.facts]
+        lines += [
+            f"# not in rules: {_one_line(gap_text(gap, writer, whole=False))}"
+            for gap in section.gaps
+        ]
+    return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def gap_text(gap: Inexpressible, writer: AxiomWriter, *, whole: bool = True) -> str:
+    """A gap in words: what cannot be said, unless it is known to be the whole axiom, and why."""
+    if gap.part == gap.axiom and not whole:
+        return gap.reason
+    return f"{writer.axiom(gap.part)}: {gap.reason}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _concludes_same(rule: Rule) -> bool:
+    return isinstance(rule.head, TripleAtom) and rule.head.predicate == SAME_AS
+
+
+def _datatype_facts(rules: Iterable[Rule]) -> Iterator[Fact]:
+    """The facts about datatypes that the rules look at."""
+    atoms = [part for rule in rules for part in rule.body if isinstance(part, PredicateAtom)]
+    if any(atom.name == "_family" for atom in atoms):
+        yield from families()
+    wanted = dict.fromkeys(atom.arguments[1] for atom in atoms if atom.name == "_within")
+    for datatype in wanted:
+        assert isinstance(datatype, NamedNode), "a datatype is an IRI"
+        yield from within(datatype)

@@ -1,0 +1,401 @@
+"""Axioms become rules on the sides where rules can say them; what is left is reported."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from pyoxigraph import Literal, NamedNode
+
+import livefacts as lf
+from livefacts.errors import InputError
+from livefacts.rules.axioms import And, EquivalentClasses, Some
+from livefacts.syntax.owl import rules_of
+from livefacts.syntax.owlclasses import (
+    ABSENCE_UNKNOWN,
+    ALL_VALUES_UNKNOWN,
+    CHOOSES,
+    COUNTS,
+    EVERYTHING,
+    INVENTS,
+    NAMELESS,
+)
+from livefacts.syntax.rulefile import open_rules, parse
+from livefacts.syntax.ruleterms import DECLARED
+from livefacts.syntax.rulewriter import write_fact, write_rule
+
+EX = "http://example.org/"
+START = """
+@prefix ex: <http://example.org/> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+"""
+SUPPORT = ("_family", "_within", "different-1", "different-2", "all-different")
+
+
+def restriction(property: str, what: str) -> str:
+    return f"[ a owl:Restriction ; owl:onProperty {property} ; {what} ]"
+
+
+def translated(axioms: str) -> tuple[list[str], list[str]]:
+    """The rules and facts of axioms in Turtle, and the reasons for what is missing."""
+    report = rules_of(START + axioms)
+    prefixes = DECLARED | {"ex": EX}
+    rules = [rule for rule in report.program if rule.id not in SUPPORT]
+    lines = [write_rule(rule, prefixes).partition(" ")[2].partition(" ")[2] for rule in rules]
+    facts = [write_fact(fact, prefixes) for fact in report.program.facts]
+    facts = [fact for fact in facts if not fact.startswith(SUPPORT)]
+    return lines + facts, [gap.reason for gap in report.inexpressible]
+
+
+SIDES = [
+    ("ex:A rdfs:subClassOf ex:B .", "[?x, a, ex:B] :- [?x, a, ex:A] ."),
+    (
+        "ex:A owl:equivalentClass ex:B .",
+        "[?x, a, ex:B] :- [?x, a, ex:A] .\n[?x, a, ex:A] :- [?x, a, ex:B] .",
+    ),
+    (
+        "ex:A rdfs:subClassOf [ owl:intersectionOf (ex:C ex:B) ] .",
+        "[?x, a, ex:B] :- [?x, a, ex:A] .\n[?x, a, ex:C] :- [?x, a, ex:A] .",
+    ),
+    (
+        "[ owl:intersectionOf (ex:A ex:B) ] rdfs:subClassOf ex:C .",
+        "[?x, a, ex:C] :- [?x, a, ex:A], [?x, a, ex:B] .",
+    ),
+    (
+        "[ owl:unionOf (ex:A ex:B) ] rdfs:subClassOf ex:C .",
+        "[?x, a, ex:C] :- [?x, a, ex:A] .\n[?x, a, ex:C] :- [?x, a, ex:B] .",
+    ),
+    (
+        "[ owl:intersectionOf (ex:A [ owl:unionOf (ex:B ex:C) ]) ] rdfs:subClassOf ex:D .",
+        "[?x, a, ex:D] :- [?x, a, ex:A], [?x, a, ex:B] .\n"
+        "[?x, a, ex:D] :- [?x, a, ex:A], [?x, a, ex:C] .",
+    ),
+    (
+        restriction("ex:p", "owl:someValuesFrom ex:B") + " rdfs:subClassOf ex:A .",
+        "[?x, a, ex:A] :- [?x, ex:p, ?y], [?y, a, ex:B] .",
+    ),
+    (
+        restriction("[ owl:inverseOf ex:p ]", "owl:someValuesFrom owl:Thing")
+        + " rdfs:subClassOf ex:A .",
+        "[?x, a, ex:A] :- [?y, ex:p, ?x] .",
+    ),
+    (
+        "ex:A rdfs:subClassOf " + restriction("ex:p", "owl:allValuesFrom ex:B") + " .",
+        "[?y, a, ex:B] :- [?x, a, ex:A], [?x, ex:p, ?y] .",
+    ),
+    (
+        "ex:A rdfs:subClassOf " + restriction("ex:p", "owl:hasValue ex:i") + " .",
+        "[?x, ex:p, ex:i] :- [?x, a, ex:A] .",
+    ),
+    (
+        restriction("ex:p", "owl:hasValue ex:i") + " rdfs:subClassOf ex:A .",
+        "[?x, a, ex:A] :- [?x, ex:p, ex:i] .",
+    ),
+    (
+        "ex:A rdfs:subClassOf " + restriction("ex:p", "owl:hasSelf true") + " .",
+        "[?x, ex:p, ?x] :- [?x, a, ex:A] .",
+    ),
+    (
+        restriction("ex:p", "owl:hasSelf true") + " rdfs:subClassOf ex:A .",
+        "[?x, a, ex:A] :- [?x, ex:p, ?x] .",
+    ),
+    (
+        "[ owl:oneOf (ex:i ex:j) ] rdfs:subClassOf ex:A .",
+        "[?x, a, ex:A] :- ?x = ex:i .\n[?x, a, ex:A] :- ?x = ex:j .",
+    ),
+    (
+        restriction("ex:p", "owl:someValuesFrom [ owl:oneOf (ex:i ex:j) ]")
+        + " rdfs:subClassOf ex:A .",
+        "[?x, a, ex:A] :- [?x, ex:p, ex:i] .\n[?x, a, ex:A] :- [?x, ex:p, ex:j] .",
+    ),
+    (
+        "ex:A rdfs:subClassOf [ owl:oneOf (ex:i) ] .",
+        "[?x, owl:sameAs, ex:i] :- [?x, a, ex:A] .",
+    ),
+    (
+        "ex:A rdfs:subClassOf [ owl:complementOf ex:B ] .",
+        "false :- [?x, a, ex:A], [?x, a, ex:B] .",
+    ),
+    (
+        "ex:A rdfs:subClassOf [ owl:unionOf (ex:B [ owl:complementOf ex:C ]) ] .",
+        "[?x, a, ex:B] :- [?x, a, ex:A], [?x, a, ex:C] .",
+    ),
+    ("ex:A rdfs:subClassOf owl:Nothing .", "false :- [?x, a, ex:A] ."),
+    ("ex:A rdfs:subClassOf owl:Thing .", ""),
+    ("owl:Nothing rdfs:subClassOf ex:A .", ""),
+    ("ex:A rdfs:subClassOf ex:A .", ""),
+    ("ex:A owl:disjointWith ex:B .", "false :- [?x, a, ex:A], [?x, a, ex:B] ."),
+    ("ex:A owl:disjointWith ex:A .", "false :- [?x, a, ex:A] ."),
+    (
+        "[] a owl:AllDisjointClasses ; owl:members (ex:A ex:B ex:C) .",
+        "false :- [?x, a, ex:A], [?x, a, ex:B] .\n"
+        "false :- [?x, a, ex:A], [?x, a, ex:C] .\n"
+        "false :- [?x, a, ex:B], [?x, a, ex:C] .",
+    ),
+    (
+        "ex:A rdfs:subClassOf " + restriction("ex:p", "owl:maxCardinality 0") + " .",
+        "false :- [?x, a, ex:A], [?x, ex:p, ?y] .",
+    ),
+    (
+        "ex:A rdfs:subClassOf "
+        + restriction("ex:p", "owl:maxQualifiedCardinality 1 ; owl:onClass ex:B")
+        + " .",
+        "[?y, owl:sameAs, ?z] :- [?x, a, ex:A], [?x, ex:p, ?y], [?x, ex:p, ?z], "
+        "[?y, a, ex:B], [?z, a, ex:B], ?y != ?z .",
+    ),
+    (
+        restriction("ex:p", "owl:minCardinality 1") + " rdfs:subClassOf ex:A .",
+        "[?x, a, ex:A] :- [?x, ex:p, ?y] .",
+    ),
+    ("ex:p rdfs:subPropertyOf ex:q .", "[?x, ex:q, ?y] :- [?x, ex:p, ?y] ."),
+    (
+        "ex:p owl:equivalentProperty ex:q .",
+        "[?x, ex:q, ?y] :- [?x, ex:p, ?y] .\n[?x, ex:p, ?y] :- [?x, ex:q, ?y] .",
+    ),
+    (
+        "ex:p owl:inverseOf ex:q .",
+        "[?y, ex:q, ?x] :- [?x, ex:p, ?y] .\n[?y, ex:p, ?x] :- [?x, ex:q, ?y] .",
+    ),
+    (
+        "ex:q owl:propertyChainAxiom (ex:p [ owl:inverseOf ex:r ] ex:p) .",
+        "[?x, ex:q, ?u] :- [?x, ex:p, ?y], [?z, ex:r, ?y], [?z, ex:p, ?u] .",
+    ),
+    ("ex:p rdfs:domain ex:A .", "[?x, a, ex:A] :- [?x, ex:p, ?y] ."),
+    ("ex:p rdfs:range ex:A .", "[?y, a, ex:A] :- [?x, ex:p, ?y] ."),
+    (
+        "ex:p a owl:FunctionalProperty .",
+        "[?y, owl:sameAs, ?z] :- [?x, ex:p, ?y], [?x, ex:p, ?z], ?y != ?z .",
+    ),
+    (
+        "ex:p a owl:FunctionalProperty, owl:DatatypeProperty .",
+        "false :- [?x, ex:p, ?y], [?x, ex:p, ?z], ?y != ?z .",
+    ),
+    (
+        "ex:p a owl:InverseFunctionalProperty .",
+        "[?y, owl:sameAs, ?z] :- [?y, ex:p, ?x], [?z, ex:p, ?x], ?y != ?z .",
+    ),
+    ("ex:p a owl:SymmetricProperty .", "[?y, ex:p, ?x] :- [?x, ex:p, ?y] ."),
+    ("ex:p a owl:TransitiveProperty .", "[?x, ex:p, ?z] :- [?x, ex:p, ?y], [?y, ex:p, ?z] ."),
+    ("ex:p a owl:AsymmetricProperty .", "false :- [?x, ex:p, ?y], [?y, ex:p, ?x] ."),
+    ("ex:p a owl:IrreflexiveProperty .", "false :- [?x, ex:p, ?x] ."),
+    ("ex:p owl:propertyDisjointWith ex:q .", "false :- [?x, ex:p, ?y], [?x, ex:q, ?y] ."),
+    (
+        "ex:A owl:hasKey (ex:p ex:q) .",
+        "[?x, owl:sameAs, ?y] :- [?x, a, ex:A], [?y, a, ex:A], "
+        "[?x, ex:p, ?z], [?y, ex:p, ?z], [?x, ex:q, ?u], [?y, ex:q, ?u], ?x != ?y .",
+    ),
+    ("ex:i a ex:A .", "[ex:i, a, ex:A] ."),
+    (
+        "ex:p a owl:ObjectProperty . ex:i ex:p ex:j .",
+        "[ex:i, ex:p, ex:j] .",
+    ),
+    (
+        "ex:i a " + restriction("ex:p", "owl:allValuesFrom ex:A") + " .",
+        "[?x, a, ex:A] :- [ex:i, ex:p, ?x] .",
+    ),
+    (
+        "ex:i a " + restriction("ex:p", "owl:hasValue ex:j") + " .",
+        "[?x, ex:p, ex:j] :- ?x = ex:i .",
+    ),
+    (
+        "[] a owl:NegativePropertyAssertion ; owl:sourceIndividual ex:i ; "
+        "owl:assertionProperty ex:p ; owl:targetIndividual ex:j .",
+        "false :- [ex:i, ex:p, ex:j] .",
+    ),
+    ("ex:i owl:sameAs ex:j .", "[ex:i, owl:sameAs, ex:j] ."),
+    ("ex:i owl:differentFrom ex:j .", "[ex:i, owl:differentFrom, ex:j] ."),
+    (
+        "ex:age rdfs:range xsd:nonNegativeInteger .",
+        "false :- [?x, ex:age, ?y], ?y_type = datatype(?y), _family(?y_type, ?y_family), "
+        "?y_family != numbers .\n"
+        "false :- [?x, ex:age, ?y], ?y < 0 .",
+    ),
+    (
+        restriction(
+            "ex:age",
+            "owl:someValuesFrom [ a rdfs:Datatype ; owl:onDatatype xsd:integer ; "
+            "owl:withRestrictions ([ xsd:minInclusive 18 ]) ]",
+        )
+        + " rdfs:subClassOf ex:Adult .",
+        "[?x, a, ex:Adult] :- [?x, ex:age, ?y], ?y_type = datatype(?y), "
+        "_within(?y_type, xsd:integer), ?y >= 18 .",
+    ),
+]
+
+
+@pytest.mark.parametrize(("axioms", "rules"), SIDES, ids=range(len(SIDES)))
+def test_an_axiom_becomes_the_rules_that_say_the_same(axioms: str, rules: str) -> None:
+    assert translated(axioms) == (rules.split("\n") if rules else [], [])
+
+
+GAPS = [
+    ("ex:A rdfs:subClassOf " + restriction("ex:p", "owl:someValuesFrom ex:B") + " .", INVENTS),
+    ("ex:A rdfs:subClassOf " + restriction("ex:p", "owl:minCardinality 1") + " .", INVENTS),
+    ("ex:A rdfs:subClassOf " + restriction("ex:p", "owl:maxCardinality 2") + " .", COUNTS),
+    ("ex:A rdfs:subClassOf [ owl:unionOf (ex:B ex:C) ] .", CHOOSES),
+    ("ex:A rdfs:subClassOf [ owl:oneOf (ex:i ex:j) ] .", CHOOSES),
+    (restriction("ex:p", "owl:allValuesFrom ex:B") + " rdfs:subClassOf ex:A .", ALL_VALUES_UNKNOWN),
+    (restriction("ex:p", "owl:maxCardinality 1") + " rdfs:subClassOf ex:A .", ALL_VALUES_UNKNOWN),
+    (restriction("ex:p", "owl:minCardinality 2") + " rdfs:subClassOf ex:A .", COUNTS),
+    ("[ owl:complementOf ex:B ] rdfs:subClassOf ex:A .", ABSENCE_UNKNOWN),
+    ("owl:Thing rdfs:subClassOf ex:A .", EVERYTHING),
+    ("ex:p a owl:ReflexiveProperty .", EVERYTHING),
+    ("[] a ex:A .", NAMELESS),
+    ("ex:A rdfs:subClassOf [ a owl:Restriction ; owl:onProperty ex:p ] .", "what the values have"),
+    ("ex:A rdfs:subClassOf [ owl:intersectionOf [] ] .", "a list is not complete"),
+    ("ex:A rdfs:subClassOf [ a owl:Class ] .", "no definition that is known"),
+    ("ex:A rdfs:subClassOf 5 .", "where a class should"),
+    ("[] owl:members (ex:A ex:B) .", "is not said"),
+    ("ex:i owl:differentFrom ex:i .", "nothing is different from itself"),
+    ("ex:p a owl:DatatypeProperty ; rdfs:range ex:Metre . ex:Metre a rdfs:Datatype .", "not known"),
+]
+
+
+@pytest.mark.parametrize(("axioms", "reason"), GAPS, ids=range(len(GAPS)))
+def test_what_rules_cannot_say_is_reported_with_the_reason(axioms: str, reason: str) -> None:
+    rules, reasons = translated(axioms)
+    assert rules == []
+    assert len(reasons) == 1
+    assert reason in reasons[0]
+
+
+def test_one_half_of_an_axiom_is_kept_and_the_other_reported() -> None:
+    report = rules_of(
+        START
+        + "ex:Chair owl:equivalentClass [ owl:intersectionOf (ex:Person "
+        + restriction("ex:headOf", "owl:someValuesFrom ex:Department")
+        + ") ] ."
+    )
+    assert "[?x, a, ex:Chair] :- [?x, a, ex:Person], [?x, ex:headOf, ?y]" in report.rules
+    assert [f"{report.words(gap.part)}: {gap.reason}" for gap in report.inexpressible] == [
+        f"ex:Chair SubClassOf ex:headOf some ex:Department: {INVENTS}"
+    ]
+    assert "# ex:Chair EquivalentTo ex:Person and (ex:headOf some ex:Department)" in report.rules
+    assert next(report.reasons()).endswith("ex:headOf some ex:Department))")
+
+
+def test_a_named_class_may_be_made_of_others_directly() -> None:
+    rules = "ex:A owl:intersectionOf (ex:B ex:C) ."
+    assert rules_of(START + rules).axioms == (
+        EquivalentClasses((NamedNode(EX + "A"), And((NamedNode(EX + "B"), NamedNode(EX + "C"))))),
+    )
+
+
+def test_the_order_of_members_makes_no_other_axiom() -> None:
+    first, second = (
+        rules_of(START + f"ex:A owl:equivalentClass [ owl:intersectionOf ({members}) ] .").axioms
+        for members in (
+            "ex:B " + restriction("ex:p", "owl:someValuesFrom ex:C"),
+            restriction("ex:p", "owl:someValuesFrom ex:C") + " ex:B",
+        )
+    )
+    assert first == second
+    assert isinstance(first[0], EquivalentClasses)
+    assert (
+        And((NamedNode(EX + "B"), Some(NamedNode(EX + "p"), NamedNode(EX + "C"))))
+        in first[0].members
+    )
+
+
+def test_classes_in_a_ring_are_reported_and_do_not_hang() -> None:
+    _, reasons = translated(
+        "ex:A rdfs:subClassOf _:b . _:b owl:onProperty ex:p ; owl:allValuesFrom _:b ."
+    )
+    assert ["in a ring" in reason for reason in reasons] == [True]
+
+
+def test_annotations_are_counted_and_imports_are_named() -> None:
+    report = rules_of(
+        START + "<http://example.org/> a owl:Ontology ; owl:imports ex:other ."
+        'ex:A rdfs:label "a" ; rdfs:comment "b" ; ex:editor "c" ; rdfs:subClassOf ex:B .'
+    )
+    assert sum(dict(report.ontology.annotations).values()) == 3
+    assert report.imports == (EX + "other",)
+    assert "left aside as annotations: 3 triples" in str(report)
+    assert "imported, and not read: http://example.org/other" in str(report)
+
+
+def test_individuals_that_all_differ_take_one_fact_each() -> None:
+    report = rules_of(START + "[] a owl:AllDifferent ; owl:distinctMembers (ex:a ex:b ex:c) .")
+    reasoner = lf.Reasoner(report.program)
+    assert [fact.name for fact in report.program.facts] == ["_different"] * 3  # type: ignore[union-attr]
+    reasoner.add(
+        "@prefix ex: <http://example.org/> . ex:a <http://www.w3.org/2002/07/owl#sameAs> ex:c ."
+    )
+    assert {violation.constraint for violation in reasoner.violations()} == {"all-different"}
+
+
+def test_text_and_program_are_the_same() -> None:
+    report = rules_of(START + "\n".join(axioms for axioms, _ in [*SIDES, *GAPS]))
+    assert parse(report.rules) == report.program
+
+
+def test_several_files_are_read_as_one(tmp_path: Path) -> None:
+    (tmp_path / "a.ttl").write_text(START + "ex:age a owl:DatatypeProperty . _:x a ex:A .")
+    (tmp_path / "b.owl").write_text(START + "ex:age a owl:FunctionalProperty .")
+    report = rules_of([str(tmp_path / "a.ttl"), tmp_path / "b.owl"])
+    assert [rule.is_constraint for rule in report.program] == [True]
+
+
+@pytest.mark.parametrize(
+    ("text", "notation"),
+    [
+        ("Prefix(:=<http://example.org/>)\nOntology(<http://example.org/>)", "functional"),
+        ("Prefix: : <http://example.org/>\nOntology: <http://example.org/>", "Manchester"),
+        ('<?xml version="1.0"?>\n<Ontology xmlns="http://www.w3.org/2002/07/owl#"/>', "OWL/XML"),
+    ],
+)
+def test_notations_that_are_no_rdf_are_named(tmp_path: Path, text: str, notation: str) -> None:
+    (tmp_path / "o.owl").write_text(text)
+    with pytest.raises(InputError, match=notation):
+        rules_of(tmp_path / "o.owl")
+
+
+def test_equality_comes_along_when_asked() -> None:
+    axioms = START + "ex:mother a owl:FunctionalProperty ."
+    facts = (
+        "@prefix ex: <http://example.org/> . ex:ann ex:mother ex:eve, ex:eva . ex:eve ex:age 60 ."
+    )
+    plain, equal = (
+        lf.Reasoner(lf.rules_from_owl(axioms, same_as=mode).program) for mode in ("off", "rules")
+    )
+    for reasoner in (plain, equal):
+        reasoner.add(facts)
+    age = (NamedNode(EX + "eva"), NamedNode(EX + "age"), Literal(60))
+    assert age not in plain
+    assert age in equal
+    with pytest.raises(ValueError, match="same_as"):
+        lf.rules_from_owl(axioms, same_as="merged")
+
+
+def test_rules_may_be_the_path_of_an_ontology(tmp_path: Path) -> None:
+    path = tmp_path / "animals.owl"
+    path.write_text(START + "ex:Cat rdfs:subClassOf ex:Animal . ex:tom a ex:Cat .")
+    reasoner = lf.Reasoner(rules=f"dlp:{path}")
+    assert [rule.id for rule in reasoner.rules] == ["subclass-Cat-Animal"]
+    assert len(reasoner) == 2
+    assert len(reasoner.facts(derived=True)) == 1
+
+
+def test_a_missing_ontology_is_an_error_that_names_it() -> None:
+    with pytest.raises(InputError, match=r"there is no file nowhere\.owl"):
+        lf.Reasoner(rules="dlp:nowhere.owl")
+
+
+def test_the_rules_of_equality_are_those_of_owl_rl() -> None:
+    known = {rule.id: rule for rule in open_rules("owl-rl")}
+    assert all(known[rule.id] == rule for rule in open_rules("owl-same-as"))
+
+
+def test_the_page_prints_the_rules_that_it_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    text = (Path(__file__).parents[3] / "docs" / "owl-rules.md").read_text(encoding="utf-8")
+    world: dict[str, object] = {}
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(block, world)
+    printed = capsys.readouterr().out
+    shown = re.findall(r"```rules\n(.*?)```", text, re.DOTALL)
+    assert [block for block in shown if block not in printed] == []
+    assert "not, or not fully, in rules: 1 axiom" in printed
