@@ -489,13 +489,13 @@ TIMES = (
     ),
     Mutant(
         "a fact that is renewed in its window ends with its first arrival",
-        "reasons[row] = count + 1",
-        "reasons[row] = 1",
+        "self._more[row] = self._more.get(row, 1) + 1",
+        "pass",
     ),
     Mutant(
         "facts of one time point leave a window by count in the wrong order",
-        "for row in reversed(self._chosen(chunk)):",
-        "for row in self._chosen(chunk):",
+        "in islice(reversed(rows), left)",
+        "in islice(rows, left)",
     ),
     Mutant(
         "facts of one push are not in their order",
@@ -564,13 +564,23 @@ TIMES = (
     ),
     Mutant(
         "a window on one stream looks at all of them",
-        "yield _with(ARRIVED, atom, TIME, span.window.stream or STREAM), points",
-        "yield _with(ARRIVED, atom, TIME, STREAM), points",
+        "_with(ARRIVED_ON, atom, TIME, stream)",
+        "_with(ARRIVED_ON, atom, TIME, Variable(':on'))",
     ),
     Mutant(
         "facts that a stream holds count as concluded now",
         "if not self.program.streams:\n            return atom",
         "if True:\n            return atom",
+    ),
+    Mutant(
+        "a window sees what a longer one keeps",
+        "span.range == max(lengths)",
+        "True",
+    ),
+    Mutant(
+        "a fact of two streams ends with the first that takes it back",
+        "chunk.without(others).ids if others else chunk.ids",
+        "chunk.ids",
     ),
     Mutant(
         "always in recursion steps over gaps",

@@ -133,7 +133,11 @@ def draw_stock(pick: random.Random, program: Program) -> list[Stocked]:
     pick.shuffle(facts)
     streams = (STREAMS[0], None, *STREAMS) if program.streams else (None, None, None, *STREAMS)
     shares = (0.2, 0.3, 0.4, 0.85)
-    return [Stocked(fact, pick.choice(streams), pick.choice(shares)) for fact in facts[:MOST_FACTS]]
+    stock = [
+        Stocked(fact, pick.choice(streams), pick.choice(shares)) for fact in facts[:MOST_FACTS]
+    ]
+    again = [replace(each, stream=pick.choice(STREAMS)) for each in stock if pick.random() < 0.15]
+    return [*stock, *again]
 
 
 def _instance(atom: Atom, pick: random.Random, nodes: Sequence[NamedNode]) -> Statement:

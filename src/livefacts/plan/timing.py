@@ -1,7 +1,7 @@
 """Time lowered to rules: what a timed formula means, in rules over time points.
 
 Every predicate `p` that a window looks at gets companions with a time column: the arrivals
-of the streams (`_arrived:p`), conclusions for a time point (`_at:p`), and what is told for
+of the streams (`_arrived:p`, and with their streams `_arrived-on:p`), conclusions for a time point (`_at:p`), and what is told for
 all time (`_background:p`).  The time points of a window are facts as well (`_in:10`), and
 change when time moves; so a tick is a change like any other.  For instance
 
@@ -9,10 +9,11 @@ change when time moves; so a tick is a change like any other.  For instance
 
 becomes
 
-    _sometime:10:reading(?s) :- _arrived:reading(?s, ?t, ?on), _in:10(?t) .
+    _sometime:10:reading(?s) :- _arrived:reading(?s, ?t), _in:10(?t) .
     hot(?s) :- _sometime:10:reading(?s) .
 
-`always` counts the time points of its window at which the atom holds; in recursion, where
+Arrivals are kept for as long as the longest window may look at them, so that one sees all
+of them, and needs no `_in`.  `always` counts the time points of its window at which the atom holds; in recursion, where
 nothing may be counted, it goes through them one by one.
 
 Paper: LARS and its incremental evaluation (Bazoobandi et al., Laser).
@@ -50,12 +51,13 @@ from livefacts.rules.strata import Strata, pattern_of, stratify
 from livefacts.rules.windows import FactWindow, SteppedWindow, TimeWindow, Window
 
 NOW = "_now:"
-ARRIVED, MEANT, BACKGROUND = "_arrived:", "_at:", "_background:"
+ARRIVED, ARRIVED_ON, MEANT = "_arrived:", "_arrived-on:", "_at:"
+BACKGROUND = "_background:"
 CONCLUDED = "_concluded:"
 POINTS, SIZE, OPEN = "_in:", "_size:", "_open:"
 FIRST, NEXT, LAST_POINT = "_first:", "_next:", "_last:"
 RECENT = "_recent:"
-TIME, LATER, STREAM, COUNT = Variable(":t"), Variable(":u"), Variable(":on"), Variable(":n")
+TIME, LATER, COUNT = Variable(":t"), Variable(":u"), Variable(":n")
 FOREVER = 1 << 40
 Family = str | NamedNode | None
 """The predicate of an atom, the predicate of a triple pattern, or None for any triple."""
@@ -110,6 +112,8 @@ class Timing:
     """The keys of windows that are gone through point by point."""
     arrivals: tuple[tuple[Family, int], ...] = ()
     """Whose arrivals are kept as facts, and for how long."""
+    arrivals_on: tuple[tuple[Family, int], ...] = ()
+    """The same, for arrivals that are kept with their streams."""
     recent: frozenset[tuple[Span, Family]] = frozenset()
     """Windows by count, and whose facts they look for."""
     background: frozenset[Family] = frozenset()
@@ -125,7 +129,7 @@ class Timing:
     @property
     def retention(self) -> int:
         """For how many time points an arrival can matter."""
-        lengths = [length for _, length in self.arrivals]
+        lengths = [length for _, length in (*self.arrivals, *self.arrivals_on)]
         lengths += [span.retention for _, span in self.held]
         return max(lengths, default=0) if not self.recent else FOREVER
 
@@ -175,6 +179,7 @@ class _Lowering:
     spans: dict[str, Span] = field(default_factory=dict)
     chained: set[str] = field(default_factory=set)
     arrivals: dict[Family, int] = field(default_factory=dict)
+    arrivals_on: dict[Family, int] = field(default_factory=dict)
     recent: set[tuple[Span, Family]] = field(default_factory=set)
     background: set[Family] = field(default_factory=set)
     is_generating: bool = False
@@ -182,12 +187,16 @@ class _Lowering:
 
     def all(self) -> Lowered:
         for rule in self.program.rules:
+            for formula in timed_parts(rule.body):
+                self._keep(formula)
+        for rule in self.program.rules:
             self.rules.extend(list(self._rules(rule)))
         held = tuple((iri, self._span(window)) for iri, window in self.program.streams)
         timing = Timing(
             frozenset(self.spans.values()),
             frozenset(self.chained),
             tuple(self.arrivals.items()),
+            tuple(self.arrivals_on.items()),
             frozenset(self.recent),
             frozenset(self.background),
             held,
@@ -196,6 +205,16 @@ class _Lowering:
             self.tick,
         )
         return Lowered(tuple(self.rules), timing)
+
+    def _keep(self, formula: Timed) -> None:
+        """Arrivals that a formula looks for are kept as long as it may see them."""
+        span, family = self._span(self._window(formula)), _family(formula.atom)
+        if not isinstance(span.window, FactWindow):
+            kept = self._kept(span)
+            kept[family] = max(kept.get(family, 0), span.retention)
+
+    def _kept(self, span: Span) -> dict[Family, int]:
+        return self.arrivals if span.window.stream is None else self.arrivals_on
 
     def _rules(self, rule: Rule) -> Iterator[Rule]:
         """A rule without timed formulas: once for each of the ways to make its body true."""
@@ -345,24 +364,33 @@ class _Lowering:
             yield (_with(f"{RECENT}{span.key}:", atom, TIME),)
             return
         points = self._points(span, TIME)
-        family = _family(atom)
-        self.arrivals[family] = max(self.arrivals.get(family, 0), span.retention)
-        yield _with(ARRIVED, atom, TIME, span.window.stream or STREAM), points
-        if span.window.stream is not None:
+        stream = span.window.stream
+        arrived = (
+            _with(ARRIVED, atom, TIME) if stream is None else _with(ARRIVED_ON, atom, TIME, stream)
+        )
+        yield (arrived,) if self._sees_all(atom, span) else (arrived, points)
+        if stream is not None:
             return
         if any(rule.at is not None for rule in self._concluding(formula.atom)):
             yield _with(MEANT, atom, TIME), points
         if any(rule.at is None for rule in self._concluding(formula.atom)):
             yield self._concluded(atom, formula.atom), PredicateAtom(NOW, (TIME,)), points
 
+    def _sees_all(self, atom: Atom, span: Span) -> bool:
+        """Whether all arrivals that are kept are in the window."""
+        lengths = [n for other, n in self._kept(span).items() if _may_meet(other, _family(atom))]
+        return isinstance(span.window, TimeWindow) and span.range == max(lengths)
+
     def _always(
         self, head: PredicateAtom, hits: list[tuple[Formula, ...]], span: Span, is_chain: bool
     ) -> None:
         """All time points of the window are hit: by their number, or one after the other."""
         hit = PredicateAtom(f"_hit{head.name}", (*head.arguments, TIME))
-        self._add(hit, hits)
+        if is_chain or len(hits) > 1:
+            self._add(hit, hits)
         if not is_chain:
-            count = Aggregate(COUNT, "count", (TIME,), (hit,))
+            hit_at = (hit,) if len(hits) > 1 else hits[0]
+            count = Aggregate(COUNT, "count", (TIME,), hit_at)
             self._add(head, [(count, PredicateAtom(SIZE + span.points_key, (COUNT,)))])
             self._ask(span)
             return
@@ -457,6 +485,15 @@ def _family(atom: Atom) -> Family:
     if isinstance(atom, PredicateAtom):
         return atom.name
     return atom.predicate if isinstance(atom.predicate, NamedNode) else None
+
+
+def _may_meet(one: Family, other: Family) -> bool:
+    """Whether facts may be of both families: None are all triples."""
+    if one == other:
+        return True
+    return (
+        (one is None or other is None) and not isinstance(one, str) and not isinstance(other, str)
+    )
 
 
 def _generalized(atom: Atom) -> tuple[Atom, tuple[Slot, ...]]:

@@ -17,6 +17,7 @@ from livefacts.engine.contract import Ids
 from livefacts.store.rows import TRIPLES
 
 Facts = dict[int, Ids]
+GONE = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,6 +30,11 @@ class Chunk:
     ids: Ids
     number: int
     """What comes later at the same time point has a larger one."""
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether these facts were taken back."""
+        return self.number == GONE
 
     def without(self, rows: set[bytes]) -> Chunk:
         kept = [row not in rows for row in row_bytes(self.ids)]
@@ -77,7 +83,7 @@ class Arrivals:
             known = self._known(time, stream, shape)
             rows = {row for row in row_bytes(ids) if row in known}
             if rows:
-                gone.append(Chunk(time, stream, shape, row_ids(list(rows)), -1))
+                gone.append(Chunk(time, stream, shape, row_ids(list(rows)), GONE))
         self.drop(gone)
         return gone
 
@@ -92,6 +98,12 @@ class Arrivals:
             self._by_time[gone.time] = [chunk for chunk in kept if len(chunk.ids)]
             if not self._by_time[gone.time]:
                 self._forget(gone.time)
+
+    def restore(self, time: int, chunks: list[Chunk]) -> None:
+        """The arrivals of a time point are these again."""
+        if time in self._by_time:
+            self._forget(time)
+        self.put(chunks)
 
     def at(self, time: int) -> list[Chunk]:
         """The arrivals of a time point, in order."""

@@ -26,7 +26,7 @@ def in_words(name: str, arguments: Sequence[str]) -> str | None:
 
     >>> in_words("_sometime:10:reading(? ?)", ["s1", "95"])
     'sometime reading(s1, 95) in [10]'
-    >>> in_words("_arrived:hot", ["s1", "3", "_stream:"])
+    >>> in_words("_arrived:hot", ["s1", "3"])
     'hot(s1) at 3'
     """
     kind, _, rest = name.partition(":")
@@ -70,13 +70,12 @@ def _atom(name: str, arguments: list[str]) -> str:
     return f"{name}({', '.join(arguments)})" if arguments else name
 
 
-def _arrived(name: str, arguments: list[str]) -> str:
+def _arrived_on(name: str, arguments: list[str]) -> str:
     *inner, time, stream = arguments
-    on = "" if stream == "_stream:" else f" on {stream}"
-    return f"{_atom(name, inner)} at {time}{on}"
+    return f"{_atom(name, inner)} at {time} on {stream}"
 
 
-def _meant(name: str, arguments: list[str]) -> str:
+def _timed(name: str, arguments: list[str]) -> str:
     return f"{_atom(name, arguments[:-1])} at {arguments[-1]}"
 
 
@@ -94,8 +93,9 @@ def _concluded(pattern: str, arguments: list[str]) -> str:
 
 
 _COMPANIONS: dict[str, Callable[[str, list[str]], str]] = {
-    names.ARRIVED: _arrived,
-    names.MEANT: _meant,
+    names.ARRIVED: _timed,
+    names.ARRIVED_ON: _arrived_on,
+    names.MEANT: _timed,
     names.BACKGROUND: _background,
     names.RECENT: _recent,
     "_concluded:": _concluded,

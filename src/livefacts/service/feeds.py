@@ -12,7 +12,7 @@ import bisect
 import heapq
 from collections import deque
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import numpy as np
 from pyoxigraph import Literal, NamedNode
@@ -41,19 +41,13 @@ class Notes:
         self._held: dict[int, set[bytes]] = {}
         self._released: dict[int, set[bytes]] = {}
 
-    def hold(self, shape: int, row: bytes) -> None:
-        ended = self._released.get(shape)
-        if ended and row in ended:
-            ended.remove(row)
-        else:
-            self._held.setdefault(shape, set()).add(row)
+    def hold(self, shape: int, rows: set[bytes]) -> None:
+        """Rows begin to hold; those that were let go before have not changed."""
+        _move(rows, self._released.get(shape), self._held.setdefault(shape, set()))
 
-    def release(self, shape: int, row: bytes) -> None:
-        begun = self._held.get(shape)
-        if begun and row in begun:
-            begun.remove(row)
-        else:
-            self._released.setdefault(shape, set()).add(row)
+    def release(self, shape: int, rows: set[bytes]) -> None:
+        """Rows cease to hold; those that began before have not changed."""
+        _move(rows, self._held.get(shape), self._released.setdefault(shape, set()))
 
     def tell(self, shape: int, ids: Ids) -> None:
         self._told.setdefault(shape, []).append(ids)
@@ -146,10 +140,22 @@ class Choice:
 
 
 class ArrivalFeed:
-    """Arrivals as facts with their time and stream, as long as a window may look at them."""
+    """Arrivals as facts with their time, as long as a window may look at them.
 
-    def __init__(self, kept: Iterable[tuple[Family, int]], naming: Naming) -> None:
+    With their streams, they are facts of their own; without, the same fact on several
+    streams is one.
+    """
+
+    def __init__(
+        self,
+        kept: Iterable[tuple[Family, int]],
+        arrivals: Arrivals,
+        naming: Naming,
+        with_streams: bool,
+    ) -> None:
+        self._arrivals = arrivals
         self._naming = naming
+        self._with_streams = with_streams
         self._kept = [(Choice(family, naming.dictionary), length) for family, length in kept]
         self._due: dict[int, list[tuple[int, Ids]]] = {}
         self._ends: list[int] = []
@@ -173,15 +179,35 @@ class ArrivalFeed:
 
     def _facts(self, chunk: Chunk, now: int) -> Iterator[tuple[int, int, Ids]]:
         """The last time point at which facts of a chunk may be looked at, and the facts."""
-        lengths = np.full(len(chunk.ids), -1, np.int64)
+        if not self._kept:
+            return
+        ids = chunk.ids if self._with_streams else self._alone(chunk)
+        lengths = np.full(len(ids), -1, np.int64)
         for is_of, length in self._kept:
-            np.maximum(lengths, np.where(is_of(chunk.shape, chunk.ids), length, -1), out=lengths)
+            np.maximum(lengths, np.where(is_of(chunk.shape, ids), length, -1), out=lengths)
         for length in set(lengths.tolist()):
             if length >= 0 and chunk.time + length >= now:
-                more = self._naming.time(chunk.time), chunk.stream
-                ids = chunk.ids[lengths == length]
-                shape, rows = self._naming.companions(names.ARRIVED, chunk.shape, ids, *more)
-                yield chunk.time + length, shape, rows
+                yield chunk.time + length, *self._named(chunk, ids[lengths == length])
+
+    def _named(self, chunk: Chunk, ids: Ids) -> tuple[int, Ids]:
+        time = self._naming.time(chunk.time)
+        if self._with_streams:
+            name = names.ARRIVED_ON
+            return self._naming.companions(name, chunk.shape, ids, time, chunk.stream)
+        return self._naming.companions(names.ARRIVED, chunk.shape, ids, time)
+
+    def _alone(self, chunk: Chunk) -> Ids:
+        """Those facts of a chunk that no other stream tells for the same time point.
+
+        Of chunks that come, the earlier ones count; one that goes is not there any more.
+        """
+        others = {
+            row
+            for other in self._arrivals.at(chunk.time)
+            if other.shape == chunk.shape and (other.number < chunk.number or chunk.is_gone)
+            for row in row_bytes(other.ids)
+        }
+        return chunk.without(others).ids if others else chunk.ids
 
 
 class RecentFeed:
@@ -220,13 +246,12 @@ class RecentFeed:
         """The facts in the window, the newest first."""
         left = self._window.count
         for time in reversed(self._arrivals.between(first, now)):
-            seen: set[tuple[int, bytes]] = set()
-            for chunk in reversed(self._arrivals.at(time)):
-                for row in reversed(self._chosen(chunk)):
-                    if (chunk.shape, row) not in seen and left:
-                        seen.add((chunk.shape, row))
-                        left -= 1
-                        yield time, chunk.shape, row
+            chunks = self._arrivals.at(time)
+            # The same fact on several streams is one, in the place of the first.
+            rows = dict.fromkeys((c.shape, row) for c in chunks for row in self._chosen(c))
+            for shape, row in islice(reversed(rows), left):
+                yield time, shape, row
+            left -= min(left, len(rows))
             if not left:
                 return
 
@@ -358,8 +383,8 @@ class HoldingFeed:
         encode = naming.dictionary.encode_one
         self._declared = {int(encode(iri)): span for iri, span in declared}
         self._arrivals = arrivals
-        self._reasons: dict[int, dict[bytes, int]] = {}
-        """How many arrivals make a fact hold, by shape."""
+        self._rows: dict[int, _Counted] = {}
+        """The facts that arrivals make hold, by shape."""
         self._now: int | None = None
 
     def move(self, now: int, notes: Notes) -> None:
@@ -376,11 +401,11 @@ class HoldingFeed:
             self._shift([], [chunk], notes)
 
     def facts(self) -> Facts:
-        return {shape: row_ids(list(rows)) for shape, rows in self._reasons.items() if rows}
+        return {shape: row_ids(rows) for shape, held in self._rows.items() if (rows := held.rows())}
 
     def holds(self, shape: int, ids: Ids) -> Flags:
-        rows = self._reasons.get(shape, {})
-        return np.array([row in rows for row in row_bytes(ids)], np.bool_)
+        held = self._rows.get(shape) or _Counted()
+        return np.array([row in held for row in row_bytes(ids)], np.bool_)
 
     def _visible(self, now: int, hidden: int | None) -> list[Chunk]:
         """The chunks that hold at one time point and not at another."""
@@ -410,19 +435,45 @@ class HoldingFeed:
 
     def _shift(self, entering: list[Chunk], leaving: list[Chunk], notes: Notes) -> None:
         for chunk in leaving:
-            reasons = self._reasons[chunk.shape]
-            for row in row_bytes(chunk.ids):
-                reasons[row] -= 1
-                if not reasons[row]:
-                    del reasons[row]
-                    notes.release(chunk.shape, row)
+            notes.release(chunk.shape, self._rows[chunk.shape].take(row_bytes(chunk.ids)))
         for chunk in entering:
-            reasons = self._reasons.setdefault(chunk.shape, {})
-            for row in row_bytes(chunk.ids):
-                count = reasons.get(row, 0)
-                reasons[row] = count + 1
-                if not count:
-                    notes.hold(chunk.shape, row)
+            held = self._rows.setdefault(chunk.shape, _Counted())
+            notes.hold(chunk.shape, held.give(row_bytes(chunk.ids)))
+
+
+class _Counted:
+    """Rows, and how many arrivals make them hold: mostly one, so only others are counted."""
+
+    def __init__(self) -> None:
+        self._once: set[bytes] = set()
+        self._more: dict[bytes, int] = {}
+
+    def __contains__(self, row: bytes) -> bool:
+        return row in self._once or row in self._more
+
+    def rows(self) -> list[bytes]:
+        return [*self._once, *self._more]
+
+    def give(self, rows: list[bytes]) -> set[bytes]:
+        """Different rows have one arrival more; those that had none."""
+        new = set(rows)
+        for row in (self._once & new) | (self._more.keys() & new):
+            self._more[row] = self._more.get(row, 1) + 1
+            self._once.discard(row)
+            new.remove(row)
+        self._once |= new
+        return new
+
+    def take(self, rows: list[bytes]) -> set[bytes]:
+        """Different rows have one arrival less; those that have none any more."""
+        gone = self._once.intersection(rows)
+        self._once -= gone
+        for row in () if len(gone) == len(rows) else set(rows) - gone:
+            self._more[row] -= 1
+            if self._more[row] == 1:
+                del self._more[row]
+                self._once.add(row)
+        return gone
 
 
 def visible_times(span: Span, now: int) -> Interval:
@@ -448,3 +499,12 @@ def _note_difference(
         notes.tell(shape, ids)
     for shape, ids in _differing(before, after).items():
         notes.untell(shape, ids)
+
+
+def _move(rows: set[bytes], back: set[bytes] | None, on: set[bytes]) -> None:
+    """Rows that go back to where they were before, or on to somewhere else."""
+    if back:
+        returning = back & rows
+        back -= returning
+        rows = rows - returning
+    on |= rows

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from pyoxigraph import BlankNode, NamedNode, Triple
@@ -19,7 +20,8 @@ from livefacts.engine.contract import Ids
 from livefacts.errors import InputError, RuleError
 from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.rules.program import NO_PROGRAM, Program
-from livefacts.service.arguments import Statement, graph_of
+from livefacts.service import columns
+from livefacts.service.arguments import Statement, as_statements, graph_of
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.ntriples import DEFAULT_GRAPH, Batch
 from livefacts.store.rows import TRIPLES
@@ -121,6 +123,14 @@ class Intake:
         """Rules, and the facts that came with them."""
         self.program = self.program.joined(replace(program, facts=()))
         self.take_statements(program.facts)
+
+    def take_objects(self, facts: Any) -> None:
+        """Facts as objects of Python; many tuples of one shape are looked up at once."""
+        ids = columns.encoded(facts, self.dictionary)
+        if ids is None:
+            self.take_statements(as_statements(facts))
+        else:
+            self._arrays.setdefault(ids.shape[1], []).append(ids)
 
     def take_statements(self, statements: Iterable[Statement]) -> None:
         """Triples, quads and predicate facts; many of a kind have their terms looked up at once."""

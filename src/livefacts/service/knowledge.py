@@ -24,7 +24,6 @@ from livefacts.plan.timing import Timing, lowered
 from livefacts.rules.program import Program, Rule
 from livefacts.rules.restratifying import Restratifier
 from livefacts.rules.safety import check
-from livefacts.service.arguments import as_statements
 from livefacts.service.assertions import NO_QUADS, Asked, Assertions, note
 from livefacts.service.delta import Delta, Violation
 from livefacts.service.equality import RULES, with_equality
@@ -110,7 +109,7 @@ class Knowledge:
         elif isinstance(facts, os.PathLike):
             intake.take_file(facts, self._scope("f"), Reading())
         else:
-            intake.take_statements(as_statements(facts))
+            intake.take_objects(facts)
         return intake
 
     def _take(

@@ -14,7 +14,9 @@ from pyoxigraph import Triple
 from livefacts.engine.contract import Ids
 from livefacts.model.facts import Fact
 from livefacts.store.dictionary import Dictionary
-from livefacts.store.rows import TRIPLES
+from livefacts.store.layout import ASSERTED, LIVE
+from livefacts.store.rows import TRIPLES, RowStore
+from livefacts.store.selecting import Names
 
 PIECE = 4096
 HIDDEN = "_"
@@ -25,6 +27,22 @@ class FactReader:
 
     def __init__(self, dictionary: Dictionary) -> None:
         self._dictionary = dictionary
+        self._names = Names(lambda name: not dictionary.texts([name])[0].startswith(HIDDEN))
+
+    def stored(self, store: RowStore, derived: bool | None) -> dict[int, Ids]:
+        """What is true and shown, by shape; only conclusions, or only what was told."""
+        mask = LIVE if derived is None else LIVE | ASSERTED
+        flags = LIVE | ASSERTED if derived is False else LIVE
+        return {
+            shape: self._selected(store, shape, relation, mask, flags)
+            for shape, relation in store.shapes().items()
+        }
+
+    def _selected(self, store: RowStore, shape: int, relation: int, mask: int, flags: int) -> Ids:
+        if shape != TRIPLES:
+            return self._names.select(store, relation, mask, flags)
+        rows = np.flatnonzero(store.flags(relation) & mask == flags)
+        return self._shown(shape, store.columns(relation, rows))
 
     def are_shown(self, shape: int, ids: Ids) -> bool:
         """Whether all of these facts are shown."""
@@ -35,12 +53,9 @@ class FactReader:
         return {shape: self._shown(shape, ids) for shape, ids in facts.items() if len(ids)}
 
     def _shown(self, shape: int, ids: Ids) -> Ids:
-        if shape == TRIPLES:
-            marks = np.empty(len(ids), np.bool_)
-            return ids if self._dictionary.mark_statements(ids, marks) else ids[marks]
-        names = np.unique(ids[:, 0])
-        is_open = [not name.startswith(HIDDEN) for name in self._dictionary.texts(names)]
-        return ids[np.isin(ids[:, 0], names[np.array(is_open, np.bool_)])]
+        marks = np.empty(len(ids), np.bool_)
+        mark = self._dictionary.mark_statements if shape == TRIPLES else self._names.mark
+        return ids if mark(ids, marks) else ids[marks]
 
     def ntriples(self, rows: Ids) -> str:
         """Triples as N-Triples, or quads as N-Quads."""

@@ -258,7 +258,7 @@ class Reasoner(Knowledge):
 
     def facts(self, derived: bool | None = None) -> FactView:
         """What is true at this moment; `True`: only conclusions, `False`: only what was told."""
-        return FactView(self._reader, self._reader.shown(self._chosen(derived)))
+        return FactView(self._reader, self._reader.stored(self._engine.store, derived))
 
     def _chosen(self, derived: bool | None) -> dict[int, Ids]:
         if derived is None:
@@ -390,7 +390,7 @@ class Reasoner(Knowledge):
         format: str | None = None,
     ) -> None:
         """Write what is true to a file or stream, in an RDF format or as facts (.rules)."""
-        facts = self._reader.shown(self._chosen(derived))
+        facts = self._reader.stored(self._engine.store, derived)
         quads = self._graphs.quads() if derived is not True else np.zeros((0, 4), np.int32)
         write_facts(target, format, facts, quads, self._dictionary, self._reader)
 

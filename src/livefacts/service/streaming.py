@@ -84,10 +84,12 @@ class Streams:
         return delta
 
     def _retract(self, runs: list[Facts], time: int, stream: int) -> Delta:
-        gone = self.timeline.arrivals.remove(time, stream, _united(runs))
+        arrivals = self.timeline.arrivals
+        before = list(arrivals.at(time))
+        gone = arrivals.remove(time, stream, _united(runs))
         if not gone or not self._is_past(time):
             return self._make(Change())
-        with self._undone(lambda: self.timeline.arrivals.put(gone)):
+        with self._undone(lambda: arrivals.restore(time, before)):
             return self._make(self.change(self.timeline.go(gone)))
 
     def _is_past(self, time: int) -> bool:

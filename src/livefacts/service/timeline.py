@@ -159,7 +159,10 @@ class _Feeds:
 
     def __init__(self, timing: Timing, arrivals: Arrivals, naming: Naming, dense: bool) -> None:
         self._arrivals = arrivals
-        self._arrived = ArrivalFeed(timing.arrivals, naming)
+        self._arrived = [
+            ArrivalFeed(timing.arrivals, arrivals, naming, with_streams=False),
+            ArrivalFeed(timing.arrivals_on, arrivals, naming, with_streams=True),
+        ]
         self.holding = HoldingFeed(timing.held, arrivals, naming)
         families: dict[Span, list[Family]] = {}
         for span, family in timing.recent:
@@ -180,18 +183,21 @@ class _Feeds:
 
     def arrive(self, chunk: Chunk, now: int, notes: Notes) -> None:
         """A chunk arrives, in time."""
-        self._arrived.come(chunk, now, notes)
+        for arrived in self._arrived:
+            arrived.come(chunk, now, notes)
 
     def come(self, chunk: Chunk, now: int, notes: Notes) -> None:
         """A chunk arrives late."""
-        self._arrived.come(chunk, now, notes)
+        for arrived in self._arrived:
+            arrived.come(chunk, now, notes)
         self.holding.come(chunk, now, notes)
         for clock in self._clocks.values():
             clock.come(chunk.time, notes)
 
     def go(self, chunk: Chunk, now: int, notes: Notes) -> None:
         """A chunk is taken back."""
-        self._arrived.go(chunk, now, notes)
+        for arrived in self._arrived:
+            arrived.go(chunk, now, notes)
         self.holding.go(chunk, now, notes)
         if not self._arrivals.has(chunk.time):
             for clock in self._clocks.values():
@@ -204,7 +210,8 @@ class _Feeds:
             self._clocks[span].move(self._interval(span, first, now), now, notes)
 
     def move(self, first: int, now: int, notes: Notes) -> None:
-        self._arrived.move(now, notes)
+        for arrived in self._arrived:
+            arrived.move(now, notes)
         self.holding.move(now, notes)
         for recent in self._recent.values():
             recent.move(first, now, notes)

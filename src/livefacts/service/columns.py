@@ -1,0 +1,84 @@
+"""Columns: many tuples of one shape, looked up in the dictionary column by column.
+
+A list of tuples such as ("reading", "s1", 95) has few kinds of values: words are joined to one
+text that is checked and looked up at once, and small numbers are ids by themselves.  Whatever
+does not fit is left to those who look at facts one by one, and who know what to say of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from livefacts.engine.contract import Ids
+from livefacts.model.facts import Symbol
+from livefacts.store.dictionary import SYMBOL_MARK, Dictionary
+from livefacts.store.termtable import INLINE_REACH, INLINE_ZERO
+from livefacts.syntax.rulesource import RESERVED
+
+FEWEST = 8
+"""With fewer tuples, one by one is as fast."""
+WORDS = re.compile(rf"(?:{SYMBOL_MARK}[^\W\d]\w*)*")
+
+
+def encoded(facts: Any, dictionary: Dictionary) -> Ids | None:
+    """The rows of many predicate facts of one shape; None for anything else.
+
+    >>> rows = encoded([("hot", f"s{n}", n) for n in range(9)], Dictionary())
+    >>> rows.shape
+    (9, 3)
+    >>> encoded([("hot", "two words", n) for n in range(9)], Dictionary()) is None
+    True
+    """
+    if not isinstance(facts, list) or len(facts) < FEWEST or set(map(type, facts)) != {tuple}:
+        return None
+    if len(set(map(len, facts))) != 1:
+        return None
+    columns = list(zip(*facts, strict=True))
+    if not columns or set(map(type, columns[0])) != {str}:
+        return None
+    rows = np.empty((len(facts), len(columns)), np.int32)
+    for place, column in enumerate(columns):
+        ids = _column(column, dictionary)
+        if ids is None:
+            return None
+        rows[:, place] = ids
+    return rows
+
+
+def _column(column: Sequence[Any], dictionary: Dictionary) -> Ids | int | None:
+    kinds = set(map(type, column))
+    if kinds == {str}:
+        return _words(column, dictionary)
+    return _numbers(column) if kinds == {int} else None
+
+
+def _words(column: Sequence[str], dictionary: Dictionary) -> Ids | int | None:
+    """The ids of symbols, if all of them are words."""
+    text = SYMBOL_MARK + SYMBOL_MARK.join(column)
+    if not WORDS.fullmatch(text) or text.count(SYMBOL_MARK) != len(column):
+        return None
+    if not RESERVED.isdisjoint(column):
+        return None
+    if column[0] == column[-1] and len(set(column)) == 1:
+        return dictionary.encode_one(Symbol(column[0]))
+    keys = column if text.isascii() else [word.encode() for word in column]
+    ends = np.cumsum(np.fromiter(map(len, keys), np.int64, len(keys)) + len(SYMBOL_MARK))
+    starts = np.concatenate([np.zeros(1, np.int64), ends[:-1]])
+    return dictionary.encode_spans(_bytes(text), starts, ends, b"")
+
+
+def _numbers(column: Sequence[int]) -> Ids | None:
+    """The ids of integers, if all of them are small."""
+    if min(column) < -INLINE_REACH or max(column) >= INLINE_REACH:
+        return None
+    return np.array(column, np.int32) + np.int32(INLINE_ZERO)
+
+
+def _bytes(text: str) -> NDArray[np.uint8]:
+    # A copy that can be written to: kernels would be compiled again for any other array.
+    return np.frombuffer(bytearray(text.encode()), np.uint8)

@@ -1,0 +1,54 @@
+"""Selecting facts by flags and names: what the kernels find, by plain Python."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+
+from livefacts.store.layout import ASSERTED, FLAGS, LIVE
+from livefacts.store.rows import RowStore
+from livefacts.store.selecting import Names
+
+SHAPE = 3
+
+
+def is_even(name: int) -> bool:
+    return name % 2 == 0
+
+
+def filled(pick: random.Random) -> tuple[RowStore, int]:
+    store = RowStore()
+    relation = store.relation(SHAPE)
+    facts = {tuple(pick.randrange(6) for _ in range(SHAPE)) for _ in range(80)}
+    store.insert(relation, np.array(sorted(facts), np.int32))
+    cells = store.cells(relation)
+    for row in range(1, len(cells)):
+        if pick.random() < 0.5:
+            cells[row, FLAGS] |= ASSERTED
+    for row in pick.sample(range(1, len(cells)), 10):
+        store.remove(relation, row)
+    return store, relation
+
+
+def test_facts_are_selected_by_their_flags_and_names() -> None:
+    for seed in range(20):
+        store, relation = filled(random.Random(seed))
+        for flags in (LIVE, LIVE | ASSERTED):
+            found = Names(is_even).select(store, relation, LIVE | ASSERTED, flags)
+            cells = store.cells(relation)[1:]
+            expected = [
+                row[-SHAPE:].tolist()
+                for row in cells[:, : 4 + SHAPE]
+                if row[FLAGS] & (LIVE | ASSERTED) == flags and is_even(int(row[4]))
+            ]
+            assert found.tolist() == expected
+
+
+def test_facts_are_marked_by_their_names() -> None:
+    names = Names(is_even)
+    facts = np.array([[n % 7, n, n] for n in range(50)], np.int32)
+    marks = np.empty(len(facts), np.bool_)
+    assert not names.mark(facts, marks)
+    assert marks.tolist() == [is_even(n % 7) for n in range(50)]
+    assert names.mark(facts[facts[:, 0] % 2 == 0], marks[:29])
