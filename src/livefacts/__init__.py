@@ -30,7 +30,7 @@ from livefacts.errors import (
 
 if TYPE_CHECKING:
     from livefacts.model.facts import Fact, Symbol
-    from livefacts.service.continuous import ContinuousQuery
+    from livefacts.service.continuous import ContinuousQueries, ContinuousQuery
     from livefacts.service.continuouschange import Change
     from livefacts.service.delta import Delta, Violation
     from livefacts.service.explaining import Explanation
@@ -42,6 +42,7 @@ __all__ = [
     "ArityError",
     "Change",
     "ConflictError",
+    "ContinuousQueries",
     "ContinuousQuery",
     "Delta",
     "Explanation",
@@ -69,6 +70,7 @@ __all__ = [
 # Loaded when first used, so that importing livefacts takes no time.
 _HOMES = {
     "Change": "livefacts.service.continuouschange",
+    "ContinuousQueries": "livefacts.service.continuous",
     "ContinuousQuery": "livefacts.service.continuous",
     "Delta": "livefacts.service.delta",
     "Explanation": "livefacts.service.explaining",

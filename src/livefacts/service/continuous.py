@@ -8,54 +8,23 @@ those.  What fits nothing leaves no trace.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from pyoxigraph import Store
 
-from livefacts.engine.embedded.gate import Gate
 from livefacts.engine.embedded.messagescan import Messages
-from livefacts.engine.embedded.signedrows import Factored
 from livefacts.errors import InputError, QueryError
-from livefacts.plan.patternplan import PatternPlan
-from livefacts.rules.query import BasicQuery
 from livefacts.service.continuousanswers import Answers, Changes
 from livefacts.service.messages import of_change, of_messages, of_tuples
 from livefacts.service.queries import WELL_KNOWN_PREFIXES
 from livefacts.service.querytext import read_query, syntax_error
 from livefacts.service.results import Answer
-from livefacts.service.standing import KeptPart, StandingPattern
-from livefacts.store.dictionary import Dictionary
+from livefacts.service.standing import Plan, StandingPattern
+from livefacts.service.standinggroup import Build, Cached, StandingGroup
 from livefacts.syntax.basicquery import parse_basic_query
-
-FEWEST_TERMS = 4096
-"""Terms that may be kept before it is looked at whether they are still needed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Cached:
-    """What a continuous query keeps: entries and bytes of each part, and the terms."""
-
-    parts: tuple[KeptPart, ...]
-    terms: int
-    term_bytes: int
-
-    @property
-    def entries(self) -> int:
-        """Centres, triples and rows of all parts."""
-        return sum(part.entries for part in self.parts)
-
-    @property
-    def bytes(self) -> int:
-        """The memory of all parts and of the terms, spare room included."""
-        return sum(part.bytes for part in self.parts) + self.term_bytes
-
-    def __str__(self) -> str:
-        lines = [f"{p.name}: {p.entries:,} entries, {p.bytes:,} bytes" for p in self.parts]
-        return "\n".join([*lines, f"terms: {self.terms:,}, {self.term_bytes:,} bytes"])
 
 
 class ContinuousQuery:
@@ -76,15 +45,7 @@ class ContinuousQuery:
     def __init__(self, text: str, prefixes: Mapping[str, str] | None = None) -> None:
         """`prefixes` are known beside rdf:, rdfs:, xsd: and owl:, and those of the text."""
         self.text = text
-        self._query = _read(text, {**WELL_KNOWN_PREFIXES, **(prefixes or {})})
-        self._seq = 0
-        self._look_at = FEWEST_TERMS
-        self._begin(Dictionary())
-
-    def _begin(self, dictionary: Dictionary) -> None:
-        self._dictionary = dictionary
-        self._standing = StandingPattern(self._query, dictionary)
-        self._gate = Gate(self._standing.patterns, dictionary)
+        self._group = StandingGroup([_build(text, prefixes)])
 
     # messages
 
@@ -97,94 +58,158 @@ class ContinuousQuery:
         count in their order.  A triple that comes though it is there, or goes though it is
         not, changes nothing.
         """
-        if messages is None:
-            return self._take(of_change(add, remove))
-        if add is not None or remove is not None:
-            raise InputError(
-                "messages beside add and remove",
-                hint='write all of them as messages: ("ins", triple), ("del", triple)',
-            )
-        return self._take(of_messages(messages))
+        return self._take(_messages(add, remove, messages))
 
     def follow(self, messages: Any, batch: int = 1) -> Iterator[Changes]:
         """What messages change, one after the other or `batch` at a time, as they are read."""
-        if isinstance(messages, str | bytes | Path):
-            known = of_messages(messages)
-            for first in range(0, len(known.signs), batch):
-                yield self._take(known.piece(first, first + batch))
-        else:
-            yield from map(self._take, _pieces(messages, batch))
+        return map(self._take, _pieces(messages, batch))
 
     def _take(self, messages: Messages) -> Changes:
-        self._seq += 1
-        triples, signs = self._gate.admit(messages)
-        found = self._standing.change(triples, signs) if len(signs) else NOTHING
-        changes = Changes(found, self.variables, self._dictionary, self._seq)
-        if len(self._dictionary) > self._look_at:
-            self._forget_terms()
+        group = self._group
+        (found,) = group.take(messages)
+        changes = Changes(found, self.variables, group.dictionary, group.seq)
+        group.forget_terms()
         return changes
-
-    def _forget_terms(self) -> None:
-        """Begin anew with what is kept, if most terms are not needed any more."""
-        old, kept = self._dictionary, self._standing.kept()
-        if 2 * len(np.unique(kept)) < len(old):
-            text, ends = old.packed_texts(kept.reshape(-1))
-            starts = np.concatenate([[0], ends[:-1]]) if len(ends) else ends
-            self._begin(Dictionary())
-            ids = self._dictionary.encode_spans(text, starts, ends, b"").reshape(-1, 3)
-            self._standing.change(ids, np.ones(len(ids), np.int32))
-        self._look_at = max(FEWEST_TERMS, 2 * len(self._dictionary))
 
     # answers
 
     @property
     def variables(self) -> tuple[str, ...]:
         """The names of the columns."""
-        return self._standing.variables
+        return self._group.queries[0].variables
 
     @property
     def seq(self) -> int:
         """The number of the last batch."""
-        return self._seq
+        return self._group.seq
 
     def answers(self) -> Answers | Answer:
         """The answers as they are now: rows, or yes or no for ASK."""
-        found = self._standing.answers()
-        if self._standing.form == "ASK":
-            return Answer(bool(found))
-        return Answers(found, self.variables, self._dictionary)
+        return _answers(self._group, 0)
 
     @property
-    def plan(self) -> PatternPlan:
+    def plan(self) -> Plan:
         """How the query is followed: in words when printed, and `to_dot()` as a picture."""
-        return self._standing.plan
+        return self._group.queries[0].plan
 
     @property
     def cached(self) -> Cached:
         """What is kept to follow the query, and how much memory it takes."""
-        terms = self._dictionary
-        return Cached(self._standing.cached(), len(terms), terms.nbytes)
+        return self._group.cached(self._group.queries[0].cached())
 
 
-NOTHING = Factored((), ())
+class ContinuousQueries:
+    """Several queries that follow one stream: messages are read and encoded once for all.
+
+    >>> many = ContinuousQueries({
+    ...     "rome": "SELECT ?x { ?x <ex:in> <ex:Rome> }",
+    ...     "cats": "SELECT ?x { ?x <ex:likes> <ex:cats> }",
+    ... })
+    >>> for name, changes in many.feed(add="<ex:ann> <ex:likes> <ex:cats> .").items():
+    ...     print(name, *changes)
+    cats + ?x=<ex:ann>
+    >>> len(many.answers("rome"))
+    0
+    """
+
+    def __init__(self, texts: Mapping[str, str], prefixes: Mapping[str, str] | None = None) -> None:
+        """Queries by name."""
+        if not texts:
+            raise QueryError("no query", hint='give queries by name: {"first": "SELECT ..."}')
+        self.names = tuple(texts)
+        self._group = StandingGroup([_build(text, prefixes) for text in texts.values()])
+
+    def feed(
+        self, add: Any = None, remove: Any = None, *, messages: Any = None
+    ) -> dict[str, Changes]:
+        """Take one batch, as `ContinuousQuery.feed` does; the changes of those that have any."""
+        return self._take(_messages(add, remove, messages))
+
+    def follow(self, messages: Any, batch: int = 1) -> Iterator[dict[str, Changes]]:
+        """What messages change, one after the other or `batch` at a time, as they are read."""
+        return map(self._take, _pieces(messages, batch))
+
+    def _take(self, messages: Messages) -> dict[str, Changes]:
+        group = self._group
+        dictionary = group.dictionary
+        changed = {}
+        for number, found in enumerate(group.take(messages)):
+            if found:
+                variables = group.queries[number].variables
+                changes = Changes(found, variables, dictionary, group.seq)
+                if changes:
+                    changed[self.names[number]] = changes
+        group.forget_terms()
+        return changed
+
+    def answers(self, name: str) -> Answers | Answer:
+        """The answers of one query as they are now."""
+        return _answers(self._group, self._number(name))
+
+    def plan(self, name: str) -> Plan:
+        """How one query is followed."""
+        return self._group.queries[self._number(name)].plan
+
+    @property
+    def cached(self) -> Cached:
+        """What is kept for all queries together, and the terms that they share."""
+        parts = [part for query in self._group.queries for part in query.cached()]
+        return self._group.cached(parts)
+
+    def _number(self, name: str) -> int:
+        if name not in self.names:
+            raise QueryError(
+                f"there is no query {name!r}", hint=f"known are {', '.join(self.names)}"
+            )
+        return self.names.index(name)
 
 
-def _pieces(messages: Iterable[Any], batch: int) -> Iterator[Messages]:
+def _answers(group: StandingGroup, number: int) -> Answers | Answer:
+    query = group.queries[number]
+    found = query.answers()
+    if query.form == "ASK":
+        return Answer(bool(found))
+    return Answers(found, query.variables, group.dictionary)
+
+
+def _messages(add: Any, remove: Any, messages: Any) -> Messages:
+    if messages is None:
+        return of_change(add, remove)
+    if add is not None or remove is not None:
+        raise InputError(
+            "messages beside add and remove",
+            hint='write all of them as messages: ("ins", triple), ("del", triple)',
+        )
+    return of_messages(messages)
+
+
+def _pieces(messages: Any, batch: int) -> Iterator[Messages]:
+    if batch < 1:
+        raise InputError(f"a batch of {batch} messages", hint="take at least one")
+    if isinstance(messages, str | bytes | Path):
+        known = of_messages(messages)
+        return (known.piece(at, at + batch) for at in range(0, len(known.signs), batch))
+    return _read_on(messages, batch)
+
+
+def _read_on(messages: Iterable[Any], batch: int) -> Iterator[Messages]:
     waiting = iter(messages)
     while piece := list(islice(waiting, batch)):
         yield of_tuples(piece)
 
 
-def _read(text: str, prefixes: dict[str, str]) -> BasicQuery:
-    known = read_query(text, prefixes)
+def _build(text: str, prefixes: Mapping[str, str] | None) -> Build:
+    """What makes the standing query of a text."""
+    known = {**WELL_KNOWN_PREFIXES, **(prefixes or {})}
+    asked = read_query(text, known)
     try:
-        Store().query(known.text, prefixes=prefixes)
+        Store().query(asked.text, prefixes=known)
     except SyntaxError as error:
-        raise syntax_error(known.text, error) from None
-    query = parse_basic_query(known.text, prefixes)
+        raise syntax_error(asked.text, error) from None
+    query = parse_basic_query(asked.text, known)
     if query is None or query.comparisons or query.form == "CONSTRUCT":
         raise QueryError(
             "only triple patterns can be followed",
             hint="SELECT, SELECT DISTINCT or ASK with one group of triple patterns",
         )
-    return query
+    return partial(StandingPattern, query)

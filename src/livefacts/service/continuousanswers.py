@@ -51,7 +51,8 @@ class Changes(_Read, Sequence[Change]):
         ]
 
     def __bool__(self) -> bool:
-        return bool(self._found) and bool(self._changes)
+        # One term alone is a product of rows that are there: nothing can cancel out.
+        return bool(self._found) and (len(self._found.terms) == 1 or bool(self._changes))
 
     def __len__(self) -> int:
         return len(self._changes)

@@ -1,8 +1,9 @@
-"""Standing patterns: a query of triple patterns over ids, and what it keeps."""
+"""Standing queries: what is asked again and again, over ids, and what it keeps."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -28,12 +29,43 @@ class KeptPart:
     bytes: int
 
 
+class Plan(Protocol):
+    """How a query is followed: in words when printed."""
+
+    def to_dot(self) -> str:
+        """The same as a picture for Graphviz."""
+
+
+class Standing(Protocol):
+    """Follows one query."""
+
+    form: str
+    variables: tuple[str, ...]
+    patterns: Ids
+    """Every triple pattern that the query can see: ids, and -1 for variables."""
+
+    @property
+    def plan(self) -> Plan:
+        """How the query is followed."""
+
+    def change(self, triples: Ids, signs: Signs) -> Factored:
+        """The answers that come and go with triples that come (1) and go (-1)."""
+
+    def answers(self) -> Factored:
+        """All answers as they are now."""
+
+    def kept(self) -> Ids:
+        """The triples that are known to be there."""
+
+    def cached(self) -> tuple[KeptPart, ...]:
+        """What is kept, part by part."""
+
+
 class StandingPattern:
     """Follows one query of triple patterns."""
 
     def __init__(self, query: BasicQuery, dictionary: Dictionary) -> None:
-        self.query = query
-        self.plan = PatternPlan(query)
+        self.plan: Plan = PatternPlan(query)
         self.form = query.form
         self.variables = tuple(variable.name for variable in query.selected)
         distinct = query.distinct or query.form == "ASK"

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
+from tests.properties.patterns import random_case
 
 import livefacts as lf
 from livefacts.service.continuousanswers import Answers
+from livefacts.service.standing import StandingPattern
 
 EX = "http://example.org/"
 STAR = f"SELECT ?x {{ ?x <{EX}in> <{EX}Rome> . ?x <{EX}likes> <{EX}cats> }}"
@@ -23,6 +25,12 @@ def node(name: str) -> NamedNode:
 
 def triple(s: str, p: str, o: str) -> Triple:
     return Triple(node(s), node(p), node(o))
+
+
+def standing_of(query: lf.ContinuousQuery) -> StandingPattern:
+    (standing,) = query._group.queries
+    assert isinstance(standing, StandingPattern)
+    return standing
 
 
 def shown(changes: list[lf.Change]) -> list[str]:
@@ -184,7 +192,7 @@ def test_one_message_looks_at_as_many_triples_in_a_large_graph_as_in_a_small_one
         pairs = [(f"n{rng.randrange(size)}", f"n{rng.randrange(size)}") for _ in range(size)]
         query.feed(add=[triple(a, "knows", b) for a, b in pairs])
         query.feed(add=[triple("ann", "knows", "bob"), triple("bob", "knows", "cal")])
-        (matcher,) = query._standing._matcher.matchers
+        (matcher,) = standing_of(query)._matcher.matchers
         assert isinstance(matcher, JoinMatcher)
         before = matcher.looked
         query.feed(remove=[triple("ann", "knows", "bob")])
@@ -231,3 +239,36 @@ def test_messages_that_cannot_be_read_are_refused_and_nothing_is_taken(
     with pytest.raises(lf.InputError, match="messages beside add"):
         query.feed(add=[], messages=[])
     assert query.cached.entries == 0
+
+
+def test_several_queries_hear_of_what_concerns_them() -> None:
+    many = lf.ContinuousQueries(
+        {"star": STAR, "path": PATH, "any": f"SELECT ?p {{ <{EX}ann> ?p <{EX}Rome> }}"}
+    )
+    assert list(many.feed(add=[triple("ann", "in", "Rome")])) == ["any"]
+    assert list(many.feed(add=[triple("ann", "likes", "cats")])) == ["star"]
+    changes = many.feed(add=[triple("ann", "knows", "ann")])
+    assert {name: shown(c) for name, c in changes.items()} == {"path": ["+ann"]}
+    assert len(many.answers("star")) == 1  # type: ignore[arg-type]
+    assert "tied together" in str(many.plan("path"))
+    assert [part.entries for part in many.cached.parts] == [1, 1, 1]
+    (last,) = many.follow([("del", triple("ann", "in", "Rome"))])
+    assert list(last) == ["star", "any"]
+
+
+def test_several_queries_answer_as_each_would_alone() -> None:
+    cases = [random_case(seed) for seed in range(40)]
+    many = lf.ContinuousQueries({str(i): case.text for i, case in enumerate(cases)})
+    alone = {str(i): lf.ContinuousQuery(case.text) for i, case in enumerate(cases)}
+    for message in (message for case in cases[:12] for message in case.messages):
+        changes = many.feed(messages=[message])
+        for name, query in alone.items():
+            assert set(query.feed(messages=[message])) == set(changes.get(name, []))
+
+
+def test_an_unknown_name_is_refused_with_those_that_are_known() -> None:
+    many = lf.ContinuousQueries({"star": STAR})
+    with pytest.raises(lf.QueryError, match="known are star"):
+        many.answers("moon")
+    with pytest.raises(lf.QueryError, match="no query"):
+        lf.ContinuousQueries({})
