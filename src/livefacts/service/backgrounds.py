@@ -25,3 +25,7 @@ class Background(Protocol):
     def quads(self) -> Iterable[Quad]:
         """What named graphs tell of it."""
         ...
+
+    def narrowed(self, graphs: tuple[str, ...]) -> Background:
+        """What these named graphs alone tell."""
+        ...

@@ -20,6 +20,7 @@ from livefacts.service.listening import Listener
 from livefacts.service.registering import Registrations
 from livefacts.service.streaming import Streams
 from livefacts.service.streamlog import Facts
+from livefacts.store.dictionary import Dictionary
 from livefacts.store.graphs import NamedGraphs
 from livefacts.store.layout import IN_DEFAULT
 from livefacts.store.rows import TRIPLES
@@ -65,6 +66,10 @@ class ToldForAllTime:
             told |= self._graphs.others(ids, ids[:0])
         return told
 
+    def narrowed(self, graphs: tuple[str, ...]) -> GraphsAlone:
+        """What these named graphs alone tell."""
+        return GraphsAlone(self, self._graphs, self._engine.dictionary, graphs)
+
     def quads(self) -> Iterator[Quad]:
         """What named graphs tell."""
         return self.decoded(self._graphs.quads())
@@ -73,6 +78,42 @@ class ToldForAllTime:
         """Quads of ids as terms."""
         for row in quads:
             yield Quad(*self._engine.dictionary.decode(row))  # type: ignore[arg-type]
+
+
+class GraphsAlone:
+    """The background that some named graphs of a reasoner tell."""
+
+    def __init__(
+        self,
+        whole: ToldForAllTime,
+        graphs: NamedGraphs,
+        dictionary: Dictionary,
+        names: tuple[str, ...],
+    ) -> None:
+        self._whole = whole
+        self._graphs = graphs
+        self._wanted = [dictionary.encode_one(NamedNode(name)) for name in names]
+
+    def facts(self) -> Facts:
+        """What these graphs tell."""
+        quads = self._graphs.quads()
+        return {TRIPLES: np.unique(quads[np.isin(quads[:, 3], self._wanted)][:, :3], axis=0)}
+
+    def holds(self, shape: int, ids: Ids) -> Flags:
+        """Which of these facts one of the graphs tells."""
+        told = np.zeros(len(ids), np.bool_)
+        if shape == TRIPLES and len(ids):
+            for graph in self._wanted:
+                told |= self._graphs.asserts(graph, ids)
+        return told
+
+    def narrowed(self, graphs: tuple[str, ...]) -> GraphsAlone:
+        """What other named graphs tell."""
+        return self._whole.narrowed(graphs)
+
+    def quads(self) -> Iterator[Quad]:
+        """What named graphs tell."""
+        return self._whole.quads()
 
 
 class Host(Listener):

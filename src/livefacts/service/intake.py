@@ -137,9 +137,12 @@ class Intake:
         statements = list(statements)
         self._statements += statements
         pieces, others = in_pieces(statements)
-        for shape, terms in pieces:
-            ids = self.dictionary.encode(terms).reshape(-1, 3 if shape == TRIPLES else shape)
-            (self._triples if shape == TRIPLES else self._arrays.setdefault(shape, [])).append(ids)
+        for shape, piece in pieces:
+            if shape == TRIPLES:
+                self._triples.append(self.dictionary.encode_triples(piece))  # type: ignore[arg-type]
+            else:
+                ids = self.dictionary.encode(terms_of(piece)).reshape(-1, shape)
+                self._arrays.setdefault(shape, []).append(ids)
         self._take_one_by_one(others)
 
     def _take_one_by_one(self, statements: Iterable[Statement]) -> None:
@@ -209,8 +212,8 @@ class Intake:
 
 def in_pieces(
     statements: Iterable[Statement],
-) -> tuple[Iterator[tuple[int, list[Term]]], list[Statement]]:
-    """Many triples or facts of one shape, as pieces of terms to look up at once; and the rest."""
+) -> tuple[Iterator[tuple[int, list[Triple | Fact]]], list[Statement]]:
+    """Many triples or facts of one shape, in pieces to look up at once; and the rest."""
     kinds: dict[int, list[Triple | Fact]] = {}
     others: list[Statement] = []
     for statement in statements:
@@ -223,14 +226,14 @@ def in_pieces(
     for shape in [shape for shape, kind in kinds.items() if len(kind) < FEWEST_AT_ONCE]:
         others += kinds.pop(shape)
     pieces = (
-        (shape, _terms(kind[first : first + PIECE]))
+        (shape, kind[first : first + PIECE])
         for shape, kind in kinds.items()
         for first in range(0, len(kind), PIECE)
     )
     return pieces, others
 
 
-def _terms(statements: list[Triple | Fact]) -> list[Term]:
+def terms_of(statements: list[Triple | Fact]) -> list[Term]:
     """The terms of statements of one shape, one after the other."""
     symbols: dict[str, Symbol] = {}
     terms: list[Term] = []

@@ -44,31 +44,32 @@ class Preparer:
         self._reader = FactReader(dictionary)
         self.tick: Duration | None = None
 
-    def check(self, query: RegisteredQuery, prefixes: Mapping[str, str]) -> None:
-        """Refuse a query that cannot be asked, before anything is done for it."""
+    def asked(
+        self, number: int, query: RegisteredQuery, prefixes: Mapping[str, str], full: bool
+    ) -> Asked:
+        """A query as it is to be asked; one that cannot be is refused, before anything is done."""
         QueryStore().query(query.body, prefixes, base=WINDOW_BASE)
         known = {quad.graph_name.value for quad in self._background.quads()}  # type: ignore[union-attr]
-        for graph in query.named_graphs:
+        graphs = query.graphs if known else ()
+        for graph in (*graphs, *query.named_graphs):
             if graph not in known:
                 raise QueryError(
                     f"no graph <{graph}> is loaded",
                     place=query.place,
                     hint="load(path, graph=...) loads into a graph",
                 )
-
-    def prepare(
-        self, number: int, query: RegisteredQuery, prefixes: Mapping[str, str], full: bool
-    ) -> Prepared:
-        """The query, ready to be asked; nothing is left behind if it cannot be."""
-        basic = None if query.named_graphs else parse_basic_query(query.body, prefixes)
         extents = tuple(extent_of(window, self.tick) for window in query.windows)
-        asked = Asked(number, query, extents, self._every(query, extents), prefixes, full)
+        graphs = tuple(sorted(set(graphs)))
+        return Asked(number, query, extents, self._every(query, extents), prefixes, full, graphs)
+
+    def prepare(self, asked: Asked) -> Prepared:
+        """The query, ready to be asked; nothing is left behind if it cannot be."""
+        query = asked.query
+        basic = None if query.named_graphs else parse_basic_query(query.body, asked.prefixes)
         try:
-            if basic is not None:
-                return self._followed(asked, basic)
-            return self._queried(asked)
+            return self._queried(asked) if basic is None else self._followed(asked, basic)
         except BaseException:
-            self._worlds.release(number)
+            self._worlds.release(asked.number)
             raise
 
     def _followed(self, asked: Asked, basic: BasicQuery) -> Prepared:
@@ -76,7 +77,7 @@ class Preparer:
         projection = Projection(basic, number, self._dictionary)
         needs = Needs(basic.patterns, projection.rule, asked.full)
         if self._worlds.can_last(asked.windows, asked.every, needs):
-            state = self._worlds.state_of(asked.windows, number)
+            state = self._worlds.state_of(asked.windows, asked.graphs, number)
             matches = state.matches.get(basic)
             if matches is None:
                 matches = state.matches[basic] = Matches(projection)
@@ -84,7 +85,7 @@ class Preparer:
             self._worlds.need(state, number, replace(needs, rule=matches.projection.rule))
             view = state.views[number]
             return Prepared(asked, state, view, SeenAnswers(matches, view, relation))
-        shared = self._worlds.world_of(asked.windows)
+        shared = self._worlds.world_of(asked.windows, asked.graphs)
         answers = shared.followed.get(basic) if relation is Relation.ALL else None
         if answers is None:
             answers = FollowedAnswers(projection, relation)
@@ -101,10 +102,10 @@ class Preparer:
         shared: SharedWorld | SharedState
         world: EngineWorld | WindowView
         if not is_named and self._worlds.can_last(asked.windows, asked.every, needs):
-            shared = self._worlds.state_of(asked.windows, number)
+            shared = self._worlds.state_of(asked.windows, asked.graphs, number)
             world = shared.views[number]
         else:
-            shared = self._worlds.world_of(asked.windows)
+            shared = self._worlds.world_of(asked.windows, asked.graphs)
             world = shared.world
         self._worlds.need(shared, number, needs)
         store = WorldStore(world, self._reader, self._graphs(asked, needs), self._quads(query))
@@ -116,7 +117,8 @@ class Preparer:
         graphs = []
         for window, extent in zip(asked.query.windows, asked.windows, strict=True):
             if window.name is not None:
-                alone, empty = self._worlds.world_of((extent,)), self._worlds.world_of(())
+                alone = self._worlds.world_of((extent,), asked.graphs)
+                empty = self._worlds.world_of((), asked.graphs)
                 self._worlds.need(alone, asked.number, needs)
                 self._worlds.need(empty, asked.number, needs)
                 graphs.append(WindowGraph(window.name, alone.world, empty.world))

@@ -17,7 +17,7 @@ from livefacts.model.facts import Symbol
 from livefacts.rules.formula import Formula, PredicateAtom, Variable
 from livefacts.rules.program import Rule
 from livefacts.rules.query import BasicQuery
-from livefacts.service.results import Row
+from livefacts.service.results import Row, row_type
 from livefacts.store.dictionary import BLANK, IRI, SYMBOL, Dictionary
 
 ANSWERS = "_answers:"
@@ -102,9 +102,9 @@ class Projection:
 
     def rows(self, answers: Ids) -> list[Row]:
         """Rows of ids, as they are reported."""
-        names, width = self.names, answers.shape[1]
-        terms: list[Any] = self._dictionary.decode(answers.reshape(-1)) if answers.size else []
+        width = answers.shape[1]
         if not width:
-            return [Row.of(names, ())] * len(answers)
+            return [Row.of(self.names, ())] * len(answers)
+        terms: list[Any] = self._dictionary.decode(answers.reshape(-1)) if answers.size else []
         columns = (terms[place::width] for place in range(width))
-        return [Row.of(names, row) for row in zip(*columns, strict=True)]
+        return list(map(row_type(self.names), zip(*columns, strict=True)))

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from itertools import count
 
-import numpy as np
 from pyoxigraph import Quad, Triple
 
 from livefacts.errors import QueryError
@@ -20,7 +19,7 @@ from livefacts.service.backgrounds import Background
 from livefacts.service.found import Found, found_rows, triples_of
 from livefacts.service.preparing import Preparer
 from livefacts.service.queries import WELL_KNOWN_PREFIXES
-from livefacts.service.registration import Asked, Prepared, Registration
+from livefacts.service.registration import Registration
 from livefacts.service.results import Row
 from livefacts.service.sharing import SharedWorlds
 from livefacts.service.streamlog import Facts, StreamLog
@@ -79,15 +78,12 @@ class Registrations:
                 hint="close it first, or choose another name",
             )
         names = ordered([*(other.query for other in self._queries), query])
-        self._preparer.check(query, known)
-        made = Registration(self._preparer.prepare(number, query, known, full), self._end)
+        asked = self._preparer.asked(number, query, known, full)
+        made = Registration(self._preparer.prepare(asked), self._end)
         self._queries.append(made)
         self._queries.sort(key=lambda each: names.index(each.name))
         self._start(made)
         return made
-
-    def _prepared(self, asked: Asked, preparer: Preparer) -> Prepared:
-        return preparer.prepare(asked.number, asked.query, asked.prefixes, asked.full)
 
     def _start(self, made: Registration) -> None:
         if self._lateness:
@@ -145,7 +141,7 @@ class Registrations:
         self._worlds.release(*numbers)
         self._worlds.change_rules()
         for query in moving:
-            query.resettle(self._prepared(query.asked, self._preparer))
+            query.resettle(self._preparer.prepare(query.asked))
         self._wake(self.now)
 
     def begin(self, first: int) -> None:
@@ -186,9 +182,7 @@ class Registrations:
             reader.wake(now)
 
     def _encoded(self, triples: Iterable[Triple]) -> Facts:
-        terms = [term for triple in triples for term in triple]
-        ids = self._dictionary.encode(terms).reshape(-1, 3)
-        return {TRIPLES: np.ascontiguousarray(ids)}
+        return {TRIPLES: self._dictionary.encode_triples(list(triples))}
 
     def _readers(self, stream: str | None) -> list[Registration]:
         return [
@@ -270,7 +264,7 @@ class Registrations:
             self._dictionary, self._background, self._worlds.program, self._worlds.logs
         )
         apart.tick = self.tick
-        again = Registration(self._prepared(query.asked, apart._preparer), apart._end)
+        again = Registration(apart._preparer.prepare(query.asked), apart._end)
         again.start(self.first, grid_point(time, query.every) - query.every)
         found: dict[int, Found] = {}
         while again.due is not None and again.due <= self.now:

@@ -28,6 +28,8 @@ class Asked:
     """So many time points lie between two reports."""
     prefixes: Mapping[str, str]
     full: bool
+    graphs: tuple[str, ...] = ()
+    """The named graphs that are its background; none if all that is told is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, overload
+from functools import cache
+from typing import Any, ClassVar, TypeAlias, overload
 
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple, serialize
 
@@ -30,13 +31,15 @@ class Row(tuple["RdfTerm | None", ...]):
     (<NamedNode value=ex:a>, None)
     """
 
-    variables: tuple[str, ...]
+    __slots__ = ()
+    variables: ClassVar[tuple[str, ...]] = ()
 
-    @classmethod
-    def of(cls, variables: tuple[str, ...], terms: Sequence[RdfTerm | None]) -> Row:
-        row = cls(terms)
-        row.variables = variables
-        return row
+    @staticmethod
+    def of(variables: tuple[str, ...], terms: Sequence[RdfTerm | None]) -> Row:
+        return row_type(variables)(terms)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Row.of, (self.variables, tuple(self))
 
     @overload  # type: ignore[override]
     def __getitem__(self, key: int | str) -> RdfTerm | None: ...
@@ -55,6 +58,12 @@ class Row(tuple["RdfTerm | None", ...]):
         """The bound variables and their terms."""
         pairs = zip(self.variables, self, strict=True)
         return {name: term for name, term in pairs if term is not None}
+
+
+@cache
+def row_type(variables: tuple[str, ...]) -> type[Row]:
+    """The rows of these variables: each row has the names from its type, and needs no room for them."""
+    return type("Row", (Row,), {"__slots__": (), "variables": variables})
 
 
 @dataclass(frozen=True)

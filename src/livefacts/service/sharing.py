@@ -24,6 +24,8 @@ from livefacts.service.windowing import Extent, TimeWindow
 from livefacts.service.worlds import EngineWorld
 from livefacts.store.dictionary import Dictionary
 
+Graphs = tuple[str, ...]
+"""The named graphs that a query takes its background from; none means all that is told."""
 ANY_TRIPLE = TripleAtom(Variable("s"), Variable("p"), Variable("o"))
 
 
@@ -113,8 +115,8 @@ class SharedWorlds:
         self._background = background
         self.program = program
         self.logs = logs
-        self._worlds: dict[tuple[Extent, ...], SharedWorld] = {}
-        self._states: dict[Offsets, SharedState] = {}
+        self._worlds: dict[tuple[Graphs, tuple[Extent, ...]], SharedWorld] = {}
+        self._states: dict[tuple[Graphs, Offsets], SharedState] = {}
 
     def log(self, stream: str) -> StreamLog:
         """What has arrived on a stream."""
@@ -122,22 +124,29 @@ class SharedWorlds:
 
     # who needs what
 
-    def world_of(self, extents: Sequence[Extent]) -> SharedWorld:
+    def world_of(self, extents: Sequence[Extent], graphs: Graphs) -> SharedWorld:
         """The world of these windows, made if it is not there."""
-        key = tuple(sorted(set(extents)))
+        distinct = tuple(sorted(set(extents)))
+        key = graphs, distinct
         if key not in self._worlds:
-            windows = [(extent, self.log(extent.stream)) for extent in key]
-            world = EngineWorld(self._dictionary, self._background, windows, self.program.limit)
+            windows = [(extent, self.log(extent.stream)) for extent in distinct]
+            background = self._background_of(graphs)
+            world = EngineWorld(self._dictionary, background, windows, self.program.limit)
             world.fill()
             self._worlds[key] = SharedWorld(world)
         return self._worlds[key]
 
-    def state_of(self, extents: Sequence[Extent], number: int) -> SharedState:
+    def _background_of(self, graphs: Graphs) -> Background:
+        return self._background.narrowed(graphs) if graphs else self._background
+
+    def state_of(self, extents: Sequence[Extent], graphs: Graphs, number: int) -> SharedState:
         """The state of these streams, made if it is not there, with a view for a query."""
-        key, reach = offsets_of(extents)
+        offsets, reach = offsets_of(extents)
+        key = graphs, offsets
         if key not in self._states:
-            streams = [(name, offset, self.log(name)) for name, offset in key]
-            state = StreamState(self._dictionary, self._background, streams, self.program.limit)
+            streams = [(name, offset, self.log(name)) for name, offset in offsets]
+            background = self._background_of(graphs)
+            state = StreamState(self._dictionary, background, streams, self.program.limit)
             state.fill()
             self._states[key] = SharedState(state)
         shared = self._states[key]
@@ -235,7 +244,7 @@ class SharedWorlds:
     def _fewest(self) -> dict[str, int]:
         """How many arrivals of a stream windows by count may need."""
         fewest: dict[str, int] = {}
-        for extents in self._worlds:
+        for _, extents in self._worlds:
             for extent in extents:
                 fewest[extent.stream] = max(extent.fewest, fewest.get(extent.stream, 0))
         return fewest

@@ -20,7 +20,7 @@ from livefacts.errors import InputError, Place
 from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.service.arguments import Statement, as_statements, graph_of
 from livefacts.service.assertions import NO_QUADS
-from livefacts.service.intake import Intake, Reading, in_pieces
+from livefacts.service.intake import Intake, Reading, in_pieces, terms_of
 from livefacts.store.dictionary import BLANK, Dictionary
 from livefacts.store.rows import TRIPLES
 
@@ -94,7 +94,8 @@ class Withdrawal:
     def take_statements(self, statements: Iterable[Statement]) -> None:
         """Triples, quads and predicate facts."""
         pieces, others = in_pieces(statements)
-        for shape, terms in pieces:
+        for shape, piece in pieces:
+            terms = terms_of(piece)
             ids = self._dictionary.find_all(terms)
             for at in np.flatnonzero(ids == UNKNOWN).tolist():
                 if isinstance(terms[at], BlankNode):

@@ -22,6 +22,7 @@ from livefacts.errors import LimitError
 from livefacts.model.facts import Symbol, Term
 from livefacts.store import termtable, termwriter
 from livefacts.store.compiled import described
+from livefacts.store.linescan import split_triples
 from livefacts.store.termtable import (
     BLANK,
     BYTES_WANTED,
@@ -168,6 +169,13 @@ class Dictionary:
         text, lengths = _packed(terms)
         ends = np.cumsum(lengths)
         return self.encode_spans(text, ends - lengths, ends, b"")
+
+    def encode_triples(self, triples: Sequence[Triple]) -> Ids:
+        """The ids of triples, a row each; their texts are taken as they are written together."""
+        text = _as_array("\n".join([*map(str, triples), ""]).encode())
+        starts, ends = np.empty((2, 3 * len(triples)), np.int64)
+        split_triples(text, starts, ends)
+        return self.encode_spans(text, starts, ends, b"").reshape(-1, 3)
 
     def encode_one(self, term: Term) -> int:
         """The id of a term, which is added if it is new."""

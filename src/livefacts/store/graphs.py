@@ -80,6 +80,12 @@ class NamedGraphs:
             asserted.append(any(tuple(quad) not in leaving for quad in quads))
         return np.array(asserted, np.bool_)
 
+    def asserts(self, graph: int, triples: Ids) -> NDArray[np.bool_]:
+        """Which of these triples a graph asserts."""
+        quads = np.column_stack([triples, np.full(len(triples), graph, np.int32)])
+        asserted: NDArray[np.bool_] = self._store.find(self._relation, quads) > 0
+        return asserted
+
     def broken(self) -> Iterator[Broken]:
         """What does not fit together in the store of these assertions."""
         return broken(self._store)

@@ -325,6 +325,25 @@ def scan_statement(
 
 
 @kernel
+def split_triples(
+    buffer: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
+) -> None:
+    """Where the three terms of each line `subject predicate object` start and end.
+
+    Every line ends with a line feed, and the lines are ours: the first two terms have no
+    spaces, and no term has a line feed.
+    """
+    position = 0
+    for i in range(starts.shape[0]):
+        starts[i] = position
+        last = NEWLINE if i % 3 == 2 else SPACE
+        while buffer[position] != last:
+            position += 1
+        ends[i] = position
+        position += 1
+
+
+@kernel
 def scan(
     buffer: NDArray[np.uint8],
     position: Number,

@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.service.stage import PAIRS, PREFIX, TRANSITIVE, Stage, by_time, words
+from pyoxigraph import NamedNode, Quad
+from tests.unit.service.stage import (
+    EX,
+    PAIRS,
+    PREFIX,
+    TRANSITIVE,
+    Stage,
+    by_time,
+    triples,
+    words,
+)
 
 from livefacts.errors import QueryError
 from livefacts.service.windowing import Span
@@ -413,3 +423,41 @@ def test_queries_of_the_same_body_share_their_answers_and_part_as_they_like() ->
     stage.push("in E F", at=4)
     stage.advance(4)
     assert by_time(third) == {3: "CD", 4: "EF"}
+
+
+def in_graph(fact: str, graph: str) -> list[Quad]:
+    (triple,) = triples(fact)
+    return [Quad(triple.subject, triple.predicate, triple.object, NamedNode(EX + graph))]
+
+
+@pytest.mark.parametrize(
+    "rule", [TRANSITIVE, TRANSITIVE + "[?x, :far, ?y] :- [?x, :a, ?y], not [?x, :in, ?y] ."]
+)
+def test_from_narrows_the_background_to_its_graphs(rule: str) -> None:
+    stage = Stage(rule)
+    stage.add("in B X")
+    stage.reasoner.add(in_graph("in B C", "one"))
+    stage.reasoner.add(in_graph("in B D", "two"))
+    text = window("RANGE 5 STEP 1").replace("STREAM", "<one> FROM STREAM", 1)
+    one = stage.register(text.replace("<one>", f"<{EX}one>"), full=True)
+    every = stage.register(window("RANGE 5 STEP 1", name="every"))
+    stage.push("in A B", at=1)
+    stage.advance(1)
+    stage.reasoner.add(in_graph("in C E", "one"))
+    stage.reasoner.remove(in_graph("in B C", "one"))
+    stage.advance(2)
+    assert by_time(one) == {1: "AB AC BC", 2: "AB CE"}
+    assert by_time(every) == {1: "AB AC AD AX BC BD BX", 2: "AB AD AX BD BX CE"}
+
+
+def test_from_of_a_graph_that_is_not_loaded_is_refused_where_graphs_are_loaded() -> None:
+    stage = Stage()
+    text = window("RANGE 5").replace("STREAM", f"<{EX}none> FROM STREAM", 1)
+    stage.add("in B X")
+    query = stage.register(text)
+    stage.advance(5)
+    assert by_time(query)[5] == "BX"
+    query.close()
+    stage.reasoner.add(in_graph("in B C", "one"))
+    with pytest.raises(QueryError, match=r"no graph <http://example.org/none> is loaded"):
+        stage.register(text)

@@ -110,6 +110,21 @@ def test_terms_come_back_as_they_were(batch: list[Term]) -> None:
     assert list(map(type, dictionary.decode(ids))) == list(map(type, batch))
 
 
+@given(st.lists(terms, max_size=30))
+@settings(max_examples=100, deadline=None)
+def test_triples_have_the_ids_of_their_terms(objects: list[Term]) -> None:
+    triples = [
+        Triple(subject, ROOM, term)
+        for term in objects
+        for subject in (ROOM, BlankNode("a1"))
+        if not isinstance(term, Symbol)
+    ]
+    plain, together = Dictionary(), Dictionary()
+    expected = plain.encode([t for triple in triples for t in triple]).reshape(-1, 3)
+    assert together.encode_triples(triples).tolist() == expected.tolist()
+    assert together.texts(range(len(together))) == plain.texts(range(len(plain)))
+
+
 def test_a_dictionary_that_grows_keeps_what_it_has() -> None:
     dictionary, plain = Dictionary(), PlainDictionary()
     random_source = random.Random(7)
