@@ -30,6 +30,7 @@ from livefacts.commands import (
     register,
     rules,
     verify,
+    watch,
 )
 from livefacts.commands import run as run_commands
 from livefacts.commands import spark as spark_commands
@@ -43,6 +44,7 @@ JOBS = (
     "remove",
     "apply",
     "query",
+    "watch",
     "run",
     "register",
     "rules",
@@ -80,6 +82,7 @@ app.command("apply", short_help="Change facts by RDF Patch or SPARQL Update.")(
     changes.apply_command
 )
 app.command("query", short_help="Ask SPARQL of files and of what follows.")(query.query_command)
+app.command("watch", short_help="Follow the answers of a query.")(watch.watch_command)
 app.command("run", short_help="Run rules over timed facts.")(run_commands.run_command)
 app.command("register", short_help="Ask continuously, over streams.")(register.register_command)
 app.add_typer(rules.app, name="rules", help="Check rules, and see those that come along.")

@@ -92,6 +92,10 @@ class QueryError(LivefactsError):
     """A query that cannot be parsed or is refused."""
 
 
+class NotIncrementalError(QueryError):
+    """A query that cannot be followed change by change."""
+
+
 class LimitError(LivefactsError):
     """A change that would pass a limit that the caller has set; it was undone."""
 

@@ -58,13 +58,13 @@ def query_command(
     livefacts query 'ASK { ?x a rdfs:Class }' --data schema.ttl
     livefacts query 'CONSTRUCT WHERE { ?x a ?c }' --data a.ttl --data b.ttl --format ttl
     """
-    asked = _text(text)
+    asked = text_of(text)
     loaded = load(Inputs(data or [], rules or [], graph, bnodes, input_format, rejects))
     typer.echo(_written(loaded.reasoner.query(asked), form), nl=False)
     leave(loaded)
 
 
-def _text(given: str) -> str:
+def text_of(given: str) -> str:
     """The query: as given, from a file, or from standard input."""
     if given == "-":
         return sys.stdin.read()

@@ -46,6 +46,7 @@ from livefacts.syntax.rulenames import named_rules
 
 if TYPE_CHECKING:
     from livefacts.service.keeping import Kept
+    from livefacts.service.watching import Watching
 
 
 class Knowledge:
@@ -83,6 +84,7 @@ class Knowledge:
         """Prefixes that queries may use undeclared; loaded files and rules add theirs."""
         self._scopes: Iterator[object] = count(1)
         self._base: Kept | None = None
+        self._watching: Watching | None = None
         self._seq = 0
         self._shown = 0
 
@@ -129,7 +131,7 @@ class Knowledge:
         absent = len(outtake.quads()) - len(gone)
         asked = note(self._engine.store, told, untold, outtake.strange)
         before, program = self._program, self._program.minus(dropped).joined(intake.program)
-        with self._interrupts:
+        with self._complete():
             with self._under(program, keep) as (plan, timing):
                 asserted = self._change(told, quads, dict(untold), gone, plan)
                 self._graphs.make_room(len(came))
@@ -207,6 +209,20 @@ class Knowledge:
         self._seq += 1
         self._shown += len(delta.added) - len(delta.removed)
         self._queries.follow(delta, came, gone)
+        if self._watching is not None:
+            self._watching.follow(delta, self._seq)
+
+    @contextmanager
+    def _complete(self) -> Iterator[None]:
+        """What is decided in here is told to everyone before Ctrl-C counts, then calls are made."""
+        with self._interrupts:
+            yield
+        self._call_watchers()
+
+    def _call_watchers(self) -> None:
+        """Call those who watch, now that a change is complete."""
+        if self._watching is not None:
+            self._watching.call()
 
     def _moved(self, change: Change) -> Delta:
         """Make a change that time brings."""

@@ -7,7 +7,7 @@ change.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from livefacts.service.intake import Intake
@@ -33,13 +33,15 @@ def changed(reasoner: Reasoner, net: Mapping[Any, bool]) -> Iterator[None]:
     """The state after a change, for a while; then everything is as before."""
     kept = reasoner._seq, reasoner._limit, reasoner._refuses
     reasoner._refuses = False
+    watching = reasoner._watching
     try:
-        delta = change_to(reasoner, net)
-        try:
-            yield
-        finally:
-            reasoner._limit = NO_LIMIT
-            _rewind(reasoner, delta)
+        with nullcontext() if watching is None else watching.quietly():
+            delta = change_to(reasoner, net)
+            try:
+                yield
+            finally:
+                reasoner._limit = NO_LIMIT
+                _rewind(reasoner, delta)
     finally:
         reasoner._seq, reasoner._limit, reasoner._refuses = kept
 

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from livefacts.service.registration import Registration
     from livefacts.service.results import QueryResult
     from livefacts.service.verifying import Report
+    from livefacts.service.watch import Watch
 
 REPORT, REFUSE = "report", "refuse"
 
@@ -219,12 +220,12 @@ class Reasoner(Knowledge):
 
         `at` is a whole number, a datetime or an xsd:dateTime; `stream` an IRI.
         """
-        with self._interrupts:
+        with self._complete():
             return self._streams.push(*self._arrivals(facts, at, stream))
 
     def retract(self, facts: Any, at: Any, stream: str | NamedNode | None = None) -> Delta:
         """Take facts of a stream back, as if they had never arrived."""
-        with self._interrupts:
+        with self._complete():
             return self._streams.retract(*self._arrivals(facts, at, stream))
 
     def _arrivals(
@@ -246,6 +247,7 @@ class Reasoner(Knowledge):
         with self._interrupts:
             for point, delta in self._streams.ticks(last):
                 self._interrupts.release()
+                self._call_watchers()
                 if delta or delta.violations or delta.resolved:
                     yield point, delta
 
@@ -341,6 +343,19 @@ class Reasoner(Knowledge):
         Prefixes of loaded files and rules are known, and rdf, rdfs, xsd and owl.
         """
         return self._queries.store().query(text, self._queries.prefixes(self.prefixes))
+
+    def watch(self, text: str, *, buffer: int = 100_000) -> Watch:
+        """Follow the answers of a SPARQL query while facts, rules and time change.
+
+        `answers()` are ready at any time; `changes()` are what came and went since last
+        asked.  Of more than `buffer` unread changes a reader is told only that they were.
+        """
+        from livefacts.service.watching import Watching
+
+        if self._watching is None:
+            self._watching = Watching(self._engine, self._reader, self._queries)
+        known = self._queries.prefixes(self.prefixes)
+        return self._watching.watch(text, known, buffer, self._seq)
 
     def register(self, text: str, *, full: bool = False) -> Registration:
         """Register a C-SPARQL or RSP-QL query over streams; its `results()` are its reports.

@@ -1,0 +1,152 @@
+"""`livefacts watch`: the answers of a query, and how they change with every update."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from livefacts.commands.loading import Inputs, leave, load
+from livefacts.commands.options import BlankNodes, Bnodes, Data, Graph, InputFormat, Rejects, Rules
+from livefacts.commands.query import text_of
+from livefacts.commands.terminal import counted, say
+from livefacts.errors import InputError
+
+if TYPE_CHECKING:
+    from livefacts.service.continuouschange import Change
+    from livefacts.service.reasoner import Reasoner
+    from livefacts.service.watch import Watch
+    from livefacts.syntax.patchpieces import Piece
+
+
+class ChangeFormat(StrEnum):
+    """How changes are printed."""
+
+    table = "table"
+    jsonl = "jsonl"
+    csv = "csv"
+
+
+def watch_command(
+    text: Annotated[str, typer.Argument(metavar="QUERY", help="SPARQL, or a file.rq.")],
+    data: Data = None,
+    rules: Rules = None,
+    updates: Annotated[
+        str | None,
+        typer.Option(
+            "--updates",
+            "-u",
+            metavar="FILE",
+            help="RDF Patch, .gz and .zst too; - is standard input, read as it comes.",
+        ),
+    ] = None,
+    form: Annotated[ChangeFormat, typer.Option("--format", help="How rows are printed.")] = (
+        ChangeFormat.table
+    ),
+    changes_only: Annotated[
+        bool, typer.Option("--changes-only", help="Leave out the answers of the beginning.")
+    ] = False,
+    plan: Annotated[bool, typer.Option("--plan", help="Say first how it is followed.")] = False,
+    graph: Graph = None,
+    bnodes: Bnodes = BlankNodes.local,
+    input_format: InputFormat = None,
+    rejects: Rejects = None,
+) -> None:
+    """Follow the answers of a SPARQL query while updates come in.
+
+    The answers of the beginning come first, then what comes (+) and goes (-) with each
+    transaction of the updates; a row outside of transactions is a change of its own.
+
+    \b
+    livefacts watch 'SELECT ?x ?c { ?x a ?c }' --data kb.nt --rules rdfs --updates changes.rdfp
+    tail -f changes.rdfp | livefacts watch heads.rq --data kb.nt --updates - --format jsonl
+    """
+    asked = text_of(text)
+    loaded = load(Inputs(data or [], rules or [], graph, bnodes, input_format, rejects))
+    watch = loaded.reasoner.watch(asked)
+    if plan:
+        say(watch.plan.rstrip())
+    printer = _Printer(form, watch, loaded.reasoner.prefixes)
+    if not changes_only:
+        printer.show(watch.beginning())
+    if updates:
+        _follow(loaded.reasoner, watch, updates, printer)
+    say(f"{counted(printer.shown, 'row')} printed, {watch.seq:,} changes followed")
+    leave(loaded)
+
+
+def _follow(reasoner: Reasoner, watch: Watch, updates: str, printer: _Printer) -> None:
+    for piece in _pieces(updates):
+        try:
+            reasoner.apply(patch=piece.text)
+        except InputError as error:
+            raise piece.placed(error) from None
+        printer.show(watch.changes())
+
+
+def _pieces(updates: str) -> Iterator[Piece]:
+    from livefacts.syntax.files import open_source
+    from livefacts.syntax.patchpieces import pieces_of
+
+    if updates == "-":
+        yield from pieces_of(sys.stdin, "<stdin>")
+        return
+    with open_source(updates) as stream:
+        yield from pieces_of(io.TextIOWrapper(stream, encoding="utf-8"), updates)
+
+
+class _Printer:
+    """Prints changes as they come."""
+
+    def __init__(self, form: ChangeFormat, watch: Watch, prefixes: dict[str, str]) -> None:
+        self._form = form
+        self._prefixes = prefixes
+        self._variables = watch.variables
+        self.shown = 0
+        if form is ChangeFormat.csv:
+            self._write_csv(["op", "seq", "count", *self._variables])
+        elif form is ChangeFormat.table:
+            typer.echo("     " + "  ".join(f"?{name}" for name in self._variables))
+
+    def show(self, changes: list[Change]) -> None:
+        """Print some changes, at once."""
+        for change in changes:
+            self.shown += 1
+            match self._form:
+                case ChangeFormat.table:
+                    typer.echo(self._line(change))
+                case ChangeFormat.jsonl:
+                    typer.echo(self._json(change))
+                case ChangeFormat.csv:
+                    self._write_csv(self._cells(change))
+        sys.stdout.flush()
+
+    def _line(self, change: Change) -> str:
+        from livefacts.service.results import shown
+
+        times = f"{change.count}x" if change.count > 1 else ""
+        cells = "  ".join(shown(term, self._prefixes) or "-" for term in change.row)
+        return f"{change.op} {times:<3}{cells}".rstrip()
+
+    def _json(self, change: Change) -> str:
+        from livefacts.service.results import as_json
+
+        row = {name: as_json(term) for name, term in change.row.as_dict().items()}
+        told = {"op": change.op, "seq": change.seq, "count": change.count, "row": row}
+        return json.dumps(told, ensure_ascii=False)
+
+    def _cells(self, change: Change) -> list[str]:
+        from livefacts.service.results import plain
+
+        return [change.op, str(change.seq), str(change.count), *map(plain, change.row)]
+
+    def _write_csv(self, cells: list[str]) -> None:
+        out = io.StringIO()
+        csv.writer(out, lineterminator="\r\n").writerow(cells)
+        typer.echo(out.getvalue(), nl=False)

@@ -1,0 +1,203 @@
+"""The dataflow: the steps of all continuous queries over one graph, kept up to date together.
+
+Triples come and go; each change is passed from step to step, as signed bags of rows, and
+only through the steps that it reaches.  Steps that several queries have in common are there
+once.  A step keeps what its operator needs and nothing else; a triple pattern keeps nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+
+import numpy as np
+
+from livefacts.engine.contract import Flags, Ids
+from livefacts.engine.embedded.bags import Bag, add_to, summed
+from livefacts.engine.embedded.flowsteps import Lister, Worker, worker_of
+from livefacts.engine.embedded.flowtotals import Grouper
+from livefacts.engine.embedded.triplefilters import ANY, TripleFilter
+from livefacts.plan.flow import FlowPlan, FlowStep, Match, Operator
+from livefacts.store.dictionary import Dictionary
+
+NodeKey = tuple[Operator, tuple[int, ...], str]
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """A step at work: who takes its rows, and how many queries need it."""
+
+    key: NodeKey
+    number: int
+    worker: Worker | TripleFilter
+    inputs: tuple[Node, ...]
+    outputs: list[tuple[Node, int]] = field(default_factory=list)
+    users: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class Standing:
+    """A query at work: its plan, its steps, and its answers."""
+
+    plan: FlowPlan
+    nodes: tuple[Node, ...]
+    answers: Bag
+
+    @property
+    def size(self) -> int:
+        """How many rows its steps keep, answers included."""
+        return len(self.answers) + sum(node.worker.size for node in self.nodes)
+
+    @property
+    def looked_at(self) -> int:
+        """How many rows of their state its steps have looked at so far."""
+        return sum(node.worker.looked_at for node in self.nodes)
+
+    def sees(self, triples: Ids) -> Flags:
+        """Which triples the query can see at all."""
+        seen = np.zeros(len(triples), np.bool_)
+        for node in self.nodes:
+            if isinstance(node.worker, TripleFilter):
+                seen |= node.worker.matches(triples)
+        return seen
+
+
+class Dataflow:
+    """Follows any number of queries."""
+
+    def __init__(self, dictionary: Dictionary) -> None:
+        self._dictionary = dictionary
+        self._nodes: dict[NodeKey, Node] = {}
+        self._sources: dict[int, list[Node]] = {}
+        self._next = 0
+        self._standing: list[Standing] = []
+
+    def __len__(self) -> int:
+        """How many steps are at work, each counted once."""
+        return len(self._nodes)
+
+    def add(self, plan: FlowPlan, triples: Ids) -> Standing:
+        """A query begins to stand, over the triples that are there."""
+        workers, answers = _filled(plan, self._dictionary, triples)
+        nodes: list[Node] = []
+        for step, worker in zip(plan.steps, workers, strict=True):
+            nodes.append(self._node(step, worker, nodes, plan.base))
+        for node in nodes:
+            node.users += 1
+        standing = Standing(plan, tuple(nodes), answers)
+        self._standing.append(standing)
+        return standing
+
+    def _node(
+        self, step: FlowStep, worker: Worker | TripleFilter, before: Sequence[Node], base: str
+    ) -> Node:
+        """The node of a step: one that is there, or a new one with the worker's state."""
+        inputs = tuple(before[each] for each in step.inputs)
+        key = step.operator, tuple(node.number for node in inputs), base
+        known = self._nodes.get(key)
+        if known is not None:
+            return known
+        node = self._nodes[key] = Node(key, self._next, worker, inputs)
+        self._next += 1
+        for place, other in enumerate(inputs):
+            other.outputs.append((node, place))
+        if isinstance(worker, TripleFilter):
+            self._sources.setdefault(worker.predicate, []).append(node)
+        return node
+
+    def drop(self, standing: Standing) -> None:
+        """A query stands no longer; steps that nobody else needs go with it."""
+        if standing not in self._standing:
+            return
+        self._standing.remove(standing)
+        for node in reversed(standing.nodes):
+            node.users -= 1
+            if not node.users:
+                self._forget(node)
+
+    def _forget(self, node: Node) -> None:
+        del self._nodes[node.key]
+        for other in node.inputs:
+            other.outputs = [pair for pair in other.outputs if pair[0] is not node]
+        if isinstance(node.worker, TripleFilter):
+            self._sources[node.worker.predicate].remove(node)
+
+    def apply(self, added: Ids, removed: Ids) -> list[tuple[Standing, Bag]]:
+        """The change of the answers of each query that a change of triples reaches.
+
+        Triples that are added were not there, and triples that are removed were.
+        """
+        passing = _Passing()
+        for node in self._reached(added, removed):
+            assert isinstance(node.worker, TripleFilter), "only triple patterns see triples"
+            passing.on(node, node.worker.bag(added, removed))
+        made = passing.through()
+        found = []
+        for standing in self._standing:
+            bag = made.get(standing.nodes[-1].number)
+            if bag:
+                for row, count in bag.items():
+                    add_to(standing.answers, row, count)
+                found.append((standing, bag))
+        return found
+
+    def _reached(self, added: Ids, removed: Ids) -> Iterator[Node]:
+        """The triple patterns that a change can match, by its predicates."""
+        yield from self._sources.get(ANY, ())
+        predicates = {*added[:, 1].tolist(), *removed[:, 1].tolist()}
+        if len(predicates) <= len(self._sources):
+            for predicate in predicates:
+                yield from self._sources.get(predicate, ())
+        else:
+            for predicate, nodes in self._sources.items():
+                if predicate in predicates:
+                    yield from nodes
+
+
+class _Passing:
+    """One change on its way through the steps, first things first."""
+
+    def __init__(self) -> None:
+        self._made: dict[int, Bag] = {}
+        self._given: dict[int, tuple[Node, list[Bag]]] = {}
+        self._waiting: list[int] = []
+
+    def on(self, node: Node, bag: Bag) -> None:
+        """A step has made these rows."""
+        if not bag:
+            return
+        self._made[node.number] = bag
+        for target, place in node.outputs:
+            if target.number not in self._given:
+                self._given[target.number] = target, [{} for _ in target.inputs]
+                heappush(self._waiting, target.number)
+            self._given[target.number][1][place] = bag
+
+    def through(self) -> dict[int, Bag]:
+        """What every step has made in the end."""
+        while self._waiting:
+            node, given = self._given.pop(heappop(self._waiting))
+            assert not isinstance(node.worker, TripleFilter), "a triple pattern has no inputs"
+            self.on(node, node.worker.apply(*given))
+        return self._made
+
+
+def _filled(
+    plan: FlowPlan, dictionary: Dictionary, triples: Ids
+) -> tuple[list[Worker | TripleFilter], Bag]:
+    """Workers for all steps of a plan, fed with triples, and what the last of them has made."""
+    workers: list[Worker | TripleFilter] = []
+    made: list[Bag] = []
+    for step in plan.steps:
+        if isinstance(step.operator, Match):
+            source = TripleFilter(step.operator, dictionary)
+            workers.append(source)
+            made.append(source.bag(triples, triples[:0]))
+            continue
+        worker = worker_of(step.operator, dictionary, plan.base)
+        first = worker.start() if isinstance(worker, Lister | Grouper) else {}
+        rest = worker.apply(*(made[each] for each in step.inputs))
+        workers.append(worker)
+        made.append(summed([first, rest]))
+    return workers, made[-1]

@@ -1,0 +1,171 @@
+"""Joins of a flow: rows that agree, and rows whose key is, or is not, among others.
+
+Both sides are kept, by what they are looked up by.  Where a column may be unbound, rows
+are kept apart by which of their columns are bound, so that every lookup is by values that
+both sides have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from livefacts.engine.embedded.bags import UNBOUND, Bag, Key, Row, add_to, key_getter
+from livefacts.plan.flow import Combine, Keep
+
+Table = dict[Key, Bag]
+
+
+class JoinSide:
+    """The rows of one side of a join, kept for lookups from the other side."""
+
+    def __init__(self, agreeing: Sequence[int], equal: Sequence[int]) -> None:
+        self._agreeing = agreeing
+        self._equal = equal
+        # By which of the agreeing columns are bound: tables by which of them are looked at.
+        self._tables: dict[int, dict[int, Table]] = {}
+        self._getters: dict[int, Callable[[Row], Key]] = {}
+        self._all = (1 << len(agreeing)) - 1
+        self.size = 0
+
+    def mask(self, row: Row) -> int:
+        """Which of the agreeing columns are bound, as bits."""
+        found = self._all
+        for bit, column in enumerate(self._agreeing):
+            if row[column] == UNBOUND:
+                found &= ~(1 << bit)
+        return found
+
+    def key(self, row: Row, looked_at: int) -> Key:
+        """What a row is looked up by, when so many of its columns are looked at."""
+        getter = self._getters.get(looked_at)
+        if getter is None:
+            columns = [c for bit, c in enumerate(self._agreeing) if looked_at >> bit & 1]
+            getter = self._getters[looked_at] = key_getter([*self._equal, *columns])
+        return getter(row)
+
+    def change(self, row: Row, count: int) -> None:
+        """Keep a row so many times more, or less."""
+        mask = self.mask(row)
+        tables = self._tables.setdefault(mask, {mask: {}})
+        for looked_at, table in tables.items():
+            key = self.key(row, looked_at)
+            bag = table.setdefault(key, {})
+            before = len(bag)
+            add_to(bag, row, count)
+            if looked_at == mask:
+                self.size += len(bag) - before
+            if not bag:
+                del table[key]
+
+    def agreeing_with(self, row: Row, other: JoinSide) -> Iterator[Bag]:
+        """The rows of this side that agree with a row of the other."""
+        mask = other.mask(row)
+        for own in self._tables:
+            bag = self._table(own, own & mask).get(other.key(row, own & mask))
+            if bag:
+                yield bag
+
+    def _table(self, mask: int, looked_at: int) -> Table:
+        tables = self._tables[mask]
+        table = tables.get(looked_at)
+        if table is None:
+            table = tables[looked_at] = {}
+            for bag in tables[mask].values():
+                for row, count in bag.items():
+                    table.setdefault(self.key(row, looked_at), {})[row] = count
+        return table
+
+
+class Combiner:
+    """Follows a `Combine`: d(A x B) = dA x B + A' x dB, with A' as A is afterwards."""
+
+    def __init__(self, operator: Combine) -> None:
+        self._left = JoinSide(*_columns(operator, 0))
+        self._right = JoinSide(*_columns(operator, 1))
+        self._agreeing = operator.agreeing
+        self._rest = _tuple_getter(operator.right_only)
+        self.looked_at = 0
+
+    def apply(self, *bags: Bag) -> Bag:
+        """The pairs that come and go with rows of both sides."""
+        left, right = bags
+        made: Bag = {}
+        for row, count in left.items():
+            for bag in self._right.agreeing_with(row, self._left):
+                self.looked_at += len(bag)
+                for other, others in bag.items():
+                    add_to(made, self._pair(row, other), count * others)
+            self._left.change(row, count)
+        for row, count in right.items():
+            for bag in self._left.agreeing_with(row, self._right):
+                self.looked_at += len(bag)
+                for other, others in bag.items():
+                    add_to(made, self._pair(other, row), count * others)
+            self._right.change(row, count)
+        return made
+
+    def _pair(self, left: Row, right: Row) -> Row:
+        if UNBOUND in left:
+            values = list(left)
+            for here, there in self._agreeing:
+                if values[here] == UNBOUND:
+                    values[here] = right[there]
+            left = tuple(values)
+        return left + self._rest(right)
+
+    @property
+    def size(self) -> int:
+        """How many rows are kept."""
+        return self._left.size + self._right.size
+
+
+class Keeper:
+    """Follows a `Keep`: counts how often each key is supported."""
+
+    def __init__(self, operator: Keep) -> None:
+        self._key = _tuple_getter(operator.keys)
+        self._present = operator.present
+        self._rows: dict[Row, Bag] = {}
+        self._support: dict[Row, int] = {}
+        self.looked_at = 0
+        self.size = 0
+
+    def apply(self, *bags: Bag) -> Bag:
+        """The rows that come and go, on their own or with their support."""
+        rows, support = bags
+        made: Bag = {}
+        for key, count in support.items():
+            before = key in self._support
+            add_to(self._support, key, count)
+            after = key in self._support
+            if before != after:
+                sign = 1 if after == self._present else -1
+                bag = self._rows.get(key, {})
+                self.looked_at += len(bag)
+                for row, copies in bag.items():
+                    add_to(made, row, sign * copies)
+        for row, count in rows.items():
+            self._keep(row, count)
+            if (self._key(row) in self._support) == self._present:
+                add_to(made, row, count)
+        return made
+
+    def _keep(self, row: Row, count: int) -> None:
+        key = self._key(row)
+        bag = self._rows.setdefault(key, {})
+        before = len(bag)
+        add_to(bag, row, count)
+        self.size += len(bag) - before
+        if not bag:
+            del self._rows[key]
+
+
+def _columns(operator: Combine, side: int) -> tuple[list[int], list[int]]:
+    return [pair[side] for pair in operator.agreeing], [pair[side] for pair in operator.equal]
+
+
+def _tuple_getter(columns: Sequence[int]) -> Callable[[Row], Row]:
+    if len(columns) == 1:
+        (only,) = columns
+        return lambda row: (row[only],)
+    return key_getter(columns)

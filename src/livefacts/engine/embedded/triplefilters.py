@@ -1,0 +1,54 @@
+"""Triple filters: the triples that match one pattern, as rows; nothing is kept."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from livefacts.engine.contract import Ids
+from livefacts.engine.embedded.bags import Bag, Row
+from livefacts.plan.flow import Match
+from livefacts.store.dictionary import Dictionary
+
+ANY = -1
+
+
+class TripleFilter:
+    """Follows a `Match`."""
+
+    looked_at = 0
+    size = 0
+
+    def __init__(self, operator: Match, dictionary: Dictionary) -> None:
+        self._constants: list[tuple[int, int]] = []
+        self._equal: list[tuple[int, int]] = []
+        places: dict[int, int] = {}
+        for place, slot in enumerate(operator.slots):
+            if not isinstance(slot, int):
+                self._constants.append((place, dictionary.encode_one(slot)))
+            elif slot in places:
+                self._equal.append((places[slot], place))
+            else:
+                places[slot] = place
+        self._columns = [places[column] for column in range(len(places))]
+        self.predicate = dict(self._constants).get(1, ANY)
+
+    def bag(self, added: Ids, removed: Ids) -> Bag:
+        """The rows of triples that come and go; no triple does both."""
+        found = dict.fromkeys(self._rows(added), 1)
+        found.update(dict.fromkeys(self._rows(removed), -1))
+        return found
+
+    def matches(self, triples: Ids) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Which triples match."""
+        fits = np.ones(len(triples), np.bool_)
+        for place, term in self._constants:
+            fits &= triples[:, place] == term
+        for one, other in self._equal:
+            fits &= triples[:, one] == triples[:, other]
+        return fits
+
+    def _rows(self, triples: Ids) -> list[Row]:
+        if not len(triples):
+            return []
+        found = triples[self.matches(triples)]
+        return list(map(tuple, found[:, self._columns].tolist()))

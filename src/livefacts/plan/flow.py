@@ -1,0 +1,193 @@
+"""Flows: plans of continuous queries, as operators that pass on signed bags of rows.
+
+A step is an operator and the steps whose rows it takes; columns are known by position, so
+that queries with other names for their variables share steps.  Steps stand in an order in
+which each comes after its inputs.  What a change brings is passed on from step to step;
+nothing is computed anew, except where an operator says so (`Cut`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from livefacts.model.facts import Term
+from livefacts.rules.expressions import QueryExpression
+from livefacts.rules.formula import Variable
+
+COLUMN = "c"
+"""Expressions of steps speak of column 3 as the variable `c3`."""
+
+
+def column(position: int) -> Variable:
+    """The variable that stands for a column."""
+    return Variable(f"{COLUMN}{position}")
+
+
+def position_of(variable: Variable) -> int:
+    """The column that a variable stands for."""
+    return int(variable.name[len(COLUMN) :])
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The triples that match a pattern; a number is the column that its place is read into."""
+
+    slots: tuple[Term | int, Term | int, Term | int]
+
+
+@dataclass(frozen=True, slots=True)
+class Constantly:
+    """Rows that never change; None is unbound."""
+
+    rows: tuple[tuple[Term | None, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Combine:
+    """Pairs of rows that agree: columns of the left, then the columns only the right has.
+
+    Columns of `agreeing` may be unbound on a side, which then takes the other's value;
+    those of `equal` must be the same, bound or not.
+    """
+
+    agreeing: tuple[tuple[int, int], ...]
+    equal: tuple[tuple[int, int], ...]
+    right_only: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Rows of the first input whose key columns are, or are not, a row of the second."""
+
+    keys: tuple[int, ...]
+    present: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Rows for which an expression is true."""
+
+    expression: QueryExpression
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """Rows with one more column: the value of an expression, unbound where it is an error."""
+
+    expression: QueryExpression
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """Rows with one more column: a blank node of their own, named after the template's."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """Other columns: numbers are columns of the input, terms are constants, None is unbound."""
+
+    sources: tuple[Term | int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gather:
+    """The rows of all inputs together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Once:
+    """Every row once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statements:
+    """Rows of three columns that are triples of RDF."""
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """One aggregate of a group: a function of a column, or of whole rows."""
+
+    function: str
+    column: int | None
+    distinct: bool
+    separator: str = " "
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """One row per group: its keys, and its totals.  Without keys there is always one group."""
+
+    keys: tuple[int, ...]
+    totals: tuple[Total, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Pairs (seed, node): the nodes that edges lead to, from each seed of the second input."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """So many rows of an order, from a place on; ordered anew whenever something changes."""
+
+    order: tuple[tuple[QueryExpression, bool], ...]
+    start: int
+    length: int | None
+
+
+Operator: TypeAlias = (
+    Match
+    | Constantly
+    | Combine
+    | Keep
+    | Condition
+    | Compute
+    | Stamp
+    | Choose
+    | Gather
+    | Once
+    | Statements
+    | Group
+    | Reach
+    | Cut
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FlowStep:
+    """An operator, the steps whose rows it takes, and how many columns its own rows have."""
+
+    operator: Operator
+    inputs: tuple[int, ...]
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class FlowPlan:
+    """The steps of a query; the rows of the last one are its answers."""
+
+    steps: tuple[FlowStep, ...]
+    form: str
+    variables: tuple[str, ...]
+    order: tuple[tuple[QueryExpression, bool], ...] = ()
+    base: str = ""
+
+
+class FlowBuilder:
+    """Collects steps; a step that is there already is used again."""
+
+    def __init__(self) -> None:
+        self.steps: list[FlowStep] = []
+        self._numbers: dict[FlowStep, int] = {}
+
+    def step(self, operator: Operator, inputs: tuple[int, ...], width: int) -> int:
+        """The number of a step."""
+        wanted = FlowStep(operator, inputs, width)
+        if wanted not in self._numbers:
+            self._numbers[wanted] = len(self.steps)
+            self.steps.append(wanted)
+        return self._numbers[wanted]

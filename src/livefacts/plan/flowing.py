@@ -1,0 +1,302 @@
+"""From the algebra of a query to a flow.
+
+Most operators become steps as they are.  Three are put together from others:
+
+- OPTIONAL: the pairs that fit, and the left rows of which no pair is made;
+- MINUS: the left rows of which no pair is made that shares a value;
+- EXISTS: what stands inside is asked of all rows at once.  The values that the pattern can
+  see go in as a relation of their own, beside hidden copies; the copies that come out again
+  are the values for which there is an answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from pyoxigraph import Literal
+
+from livefacts.errors import NotIncrementalError
+from livefacts.model.facts import Term
+from livefacts.plan.flow import (
+    Choose,
+    Cut,
+    FlowPlan,
+    FlowStep,
+    Group,
+    Stamp,
+    Statements,
+    Total,
+)
+from livefacts.plan.flowpatterns import basic
+from livefacts.plan.relations import HIDDEN, Relation, Relations
+from livefacts.rules import algebra
+from livefacts.rules.algebra import BLANK, Pattern, Query, exists_in, variables_in
+from livefacts.rules.expressions import (
+    TRUE,
+    Call,
+    Constant,
+    Exists,
+    QueryExpression,
+    conjuncts,
+    rewritten,
+)
+from livefacts.rules.formula import TripleAtom, Variable
+
+FALSE = Constant(Literal(False))
+
+
+def flow_of(query: Query) -> FlowPlan:
+    """The plan of a query."""
+    planner = _Planner()
+    relations = planner.relations
+    found = planner.of(query.pattern, None)
+    order: tuple[tuple[QueryExpression, bool], ...] = ()
+    if query.form == "ASK":
+        found = relations.once(relations.chosen(found, ()))
+    elif query.form == "CONSTRUCT":
+        found = planner.constructed(found, query.template)
+    else:
+        found = relations.chosen(found, query.selected)
+        order = tuple((relations.placed(found, k.value), k.descending) for k in query.order)
+    steps = _needed(relations.flow.steps, found.step)
+    return FlowPlan(steps, query.form, found.columns, order, query.base)
+
+
+class _Planner:
+    """Makes relations of patterns."""
+
+    def __init__(self) -> None:
+        self.relations = Relations()
+
+    def of(self, pattern: Pattern, given: Relation | None) -> Relation:
+        """The rows of a pattern; inside EXISTS for the given values."""
+        match pattern:
+            case algebra.Basic():
+                return basic(self.relations, pattern, given)
+            case algebra.Both():
+                return self._both(pattern, given)
+            case algebra.Either():
+                sides = [self.of(side, given) for side in (pattern.left, pattern.right)]
+                return self.relations.gathered(sides)
+            case algebra.Optionally():
+                return self._optionally(pattern, given)
+            case algebra.Without():
+                return self._without(pattern, given)
+            case algebra.Where():
+                return self.filtered(self.of(pattern.of, given), pattern.condition)
+            case algebra.With():
+                return self._with(pattern, given)
+            case algebra.Listed():
+                names = [variable.name for variable in pattern.variables]
+                listed = self.relations.listed(names, pattern.rows)
+                return listed if given is None else self.relations.joined(given, listed)
+            case algebra.Grouped():
+                return self._grouped(pattern, given)
+            case algebra.Chosen():
+                return self._chosen(pattern, given)
+            case algebra.Cut():
+                return self._cut(pattern, given)
+
+    def _both(self, pattern: algebra.Both, given: Relation | None) -> Relation:
+        nothing = algebra.Basic()
+        if pattern.left == nothing or pattern.right == nothing:
+            return self.of(pattern.right if pattern.left == nothing else pattern.left, given)
+        left, right = self.of(pattern.left, given), self.of(pattern.right, given)
+        return self.relations.joined(left, right)
+
+    def _optionally(self, pattern: algebra.Optionally, given: Relation | None) -> Relation:
+        left, right = self.of(pattern.left, given), self.of(pattern.right, given)
+        lacking = [n for n in left.visible if n in right.columns and n not in left.certain]
+        marked, copies = self.relations.copied(left, lacking)
+        pairs = self.filtered(self.relations.joined(marked, right), pattern.condition)
+        keys = {copies.get(name, name): copies.get(name, name) for name in left.columns}
+        alone = self.relations.kept(marked, pairs, keys, present=False)
+        both = self.relations.gathered([pairs, alone])
+        dropped = set(copies.values())
+        return self.relations.chosen(both, [n for n in both.columns if n not in dropped])
+
+    def _without(self, pattern: algebra.Without, given: Relation | None) -> Relation:
+        left, right = self.of(pattern.left, given), self.of(pattern.right, given)
+        given_names = given.visible if given else ()
+        shared = [n for n in left.visible if n in right.visible and n not in given_names]
+        if not shared:
+            return left
+        right = self.relations.once(self.relations.chosen(right, [*shared, *right.hidden]))
+        surely = any(name in left.certain and name in right.certain for name in shared)
+        open_names = [name for name in left.visible if name not in left.certain]
+        marked, copies = self.relations.copied(left, [n for n in open_names if n in shared])
+        other, others = self.relations.copied(right, () if surely else shared)
+        pairs = self.relations.joined(marked, other)
+        if not surely:
+            tests = (_both_bound(copies.get(n, n), others[n]) for n in shared)
+            pairs = self.relations.filtered(pairs, Call("||", (FALSE, *tests)))
+        keys = {copies.get(name, name): copies.get(name, name) for name in left.columns}
+        return self.relations.chosen(
+            self.relations.kept(marked, pairs, keys, present=False), left.columns
+        )
+
+    def _with(self, pattern: algebra.With, given: Relation | None) -> Relation:
+        found = self.of(pattern.of, given)
+        name = pattern.variable.name
+        if name in found.columns:
+            raise NotIncrementalError(f"?{name} is computed where it has a value already")
+        columns = (*found.columns, name)
+        marked, value = self._without_exists(found, pattern.value)
+        return self.relations.chosen(self.relations.extended(marked, name, value), columns)
+
+    def filtered(self, found: Relation, condition: QueryExpression) -> Relation:
+        """Rows for which a condition is true."""
+        columns = found.columns
+        for part in conjuncts(condition):
+            if isinstance(part, Exists):
+                found = self._existing(found, part, present=not part.negated)
+            else:
+                found, part = self._without_exists(found, part)
+                found = self.relations.filtered(found, part)
+        return self.relations.chosen(found, columns)
+
+    def _existing(self, found: Relation, part: Exists, present: bool) -> Relation:
+        used = {variable.name for variable in variables_in(part.pattern)}
+        seen = [name for name in found.visible if name in used]
+        keys = self.relations.once(self.relations.chosen(found, seen))
+        given, copies = self.relations.copied(keys, seen)
+        answers = self.of(part.pattern, given if seen else None)
+        return self.relations.kept(found, answers, copies, present)
+
+    def _without_exists(
+        self, found: Relation, expression: QueryExpression
+    ) -> tuple[Relation, QueryExpression]:
+        """Rows with a column for each EXISTS of an expression, which then speaks of these."""
+        for part in dict.fromkeys(exists_in(expression)):
+            name = self.relations.fresh()
+            sides = [
+                self.relations.extended(
+                    self._existing(found, part, present), name, TRUE if present else FALSE
+                )
+                for present in (True, False)
+            ]
+            found = self.relations.gathered(sides)
+            value: QueryExpression = Variable(name)
+            value = Call("!", (value,)) if part.negated else value
+            expression = rewritten(expression, partial(_replaced, part, value))
+        return found, expression
+
+    def _grouped(self, pattern: algebra.Grouped, given: Relation | None) -> Relation:
+        found = self.of(pattern.of, given)
+        if given is not None and not pattern.keys:
+            raise NotIncrementalError("an aggregate of everything inside EXISTS")
+        keys = [variable.name for variable in pattern.keys]
+        unknown = [name for name in keys if name not in found.columns]
+        found = self.relations.chosen(found, (*found.columns, *unknown))
+        known = list(dict.fromkeys((*found.hidden, *keys)))
+        outputs = {name: name for name in found.hidden}
+        totals: dict[Total, str] = {}
+        for variable, aggregate in pattern.aggregates:
+            if _is_key(aggregate, keys):
+                outputs[variable.name] = aggregate.value.name  # type: ignore[union-attr]
+                continue
+            found, place = self._totalled(found, aggregate)
+            total = Total(aggregate.function, place, aggregate.distinct, aggregate.separator)
+            outputs[variable.name] = totals.setdefault(total, variable.name)
+        operator = Group(tuple(map(found.at, known)), tuple(totals))
+        names = (*known, *totals.values())
+        step = self.relations.flow.step(operator, (found.step,), len(names))
+        grouped = Relation(step, names, found.certain & set(known))
+        chosen = self.relations.chosen(grouped, tuple(outputs.values()))
+        certain = frozenset(new for new, old in outputs.items() if old in grouped.certain)
+        return Relation(chosen.step, tuple(outputs), certain)
+
+    def _totalled(
+        self, found: Relation, aggregate: algebra.Aggregate
+    ) -> tuple[Relation, int | None]:
+        """Rows with the value that is aggregated, and its column; None: the rows themselves."""
+        if aggregate.value is None:
+            return found, None
+        if isinstance(aggregate.value, Variable) and aggregate.value.name in found.columns:
+            return found, found.at(aggregate.value.name)
+        found, value = self._without_exists(found, aggregate.value)
+        found = self.relations.extended(found, self.relations.fresh(), value)
+        return found, len(found.columns) - 1
+
+    def _chosen(self, pattern: algebra.Chosen, given: Relation | None) -> Relation:
+        names = [variable.name for variable in pattern.variables]
+        inner = given
+        if given is not None:
+            inner = self.relations.chosen(
+                given, [n for n in given.columns if n in names or n[0] == HIDDEN]
+            )
+        found = self.of(pattern.of, inner)
+        hidden = inner.hidden if inner is not None else ()
+        kept = [n for n in (*hidden, *names) if n in found.columns]
+        found = self.relations.chosen(found, tuple(dict.fromkeys(kept)))
+        if pattern.distinct:
+            found = self.relations.once(found)
+        return found if given is None else self.relations.joined(given, found)
+
+    def _cut(self, pattern: algebra.Cut, given: Relation | None) -> Relation:
+        if given is not None:
+            raise NotIncrementalError("LIMIT inside EXISTS is not followed change by change")
+        found = self.of(pattern.of, None)
+        order = []
+        for key in pattern.order:
+            found, value = self._without_exists(found, key.value)
+            order.append((self.relations.placed(found, value), key.descending))
+        operator = Cut(tuple(order), pattern.start, pattern.length)
+        step = self.relations.flow.step(operator, (found.step,), len(found.columns))
+        return Relation(step, found.columns, found.certain)
+
+    def constructed(self, found: Relation, template: tuple[TripleAtom, ...]) -> Relation:
+        """The triples of a template, each once."""
+        found = self.relations.chosen(found, found.visible)
+        slots = [slot for atom in template for slot in atom.slots]
+        names = [slot.name for slot in slots if isinstance(slot, Variable)]
+        made = [n for n in names if n.startswith(BLANK) and n not in found.columns]
+        for name in dict.fromkeys(made):
+            columns = (*found.columns, name)
+            step = self.relations.flow.step(Stamp(name), (found.step,), len(columns))
+            found = Relation(step, columns, found.certain | {name})
+        parts = [self._statements(found, atom) for atom in dict.fromkeys(template)]
+        return self.relations.once(self.relations.gathered(parts))
+
+    def _statements(self, found: Relation, atom: TripleAtom) -> Relation:
+        names = ("subject", "predicate", "object")
+        sources: list[Term | int | None] = []
+        for slot in atom.slots:
+            if not isinstance(slot, Variable):
+                sources.append(slot)
+            else:
+                sources.append(found.at(slot.name) if slot.name in found.columns else None)
+        step = self.relations.flow.step(Choose(tuple(sources)), (found.step,), 3)
+        step = self.relations.flow.step(Statements(), (step,), 3)
+        return Relation(step, names, frozenset(names))
+
+
+def _is_key(aggregate: algebra.Aggregate, keys: Sequence[str]) -> bool:
+    """Whether a sample is one of a group's key, which all of its rows have."""
+    value = aggregate.value
+    return aggregate.function == "SAMPLE" and isinstance(value, Variable) and value.name in keys
+
+
+def _replaced(
+    part: Exists, value: QueryExpression, expression: QueryExpression
+) -> QueryExpression | None:
+    return value if expression == part else None
+
+
+def _both_bound(left: str, right: str) -> QueryExpression:
+    return Call("&&", tuple(Call("BOUND", (Variable(name),)) for name in (left, right)))
+
+
+def _needed(steps: Sequence[FlowStep], last: int) -> tuple[FlowStep, ...]:
+    """The steps that one rests on, numbered anew, and itself at the end."""
+    wanted = {last}
+    for number in range(last, -1, -1):
+        if number in wanted:
+            wanted.update(steps[number].inputs)
+    numbers = {old: new for new, old in enumerate(sorted(wanted))}
+    return tuple(
+        replace(steps[old], inputs=tuple(numbers[each] for each in steps[old].inputs))
+        for old in numbers
+    )

@@ -1,0 +1,196 @@
+"""Triple patterns and property paths as relations.
+
+Patterns are joined one after the other, those that share a variable with what is there
+first.  `a/b` becomes two patterns with a variable between them, `^a` a pattern the other
+way round, `a|b` the pairs of either, each once.  `a+` and `a*` are followed from seeds only: from a
+constant end, or from what the patterns before have found; from everything if there is
+neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from livefacts.model.facts import Term
+from livefacts.plan.flow import Reach
+from livefacts.plan.relations import Relation, Relations
+from livefacts.rules.algebra import (
+    Alternative,
+    Basic,
+    Inverse,
+    NoneOf,
+    Path,
+    PathAtom,
+    Repeated,
+    Step,
+)
+from livefacts.rules.algebra import Sequence as PathSequence
+from livefacts.rules.expressions import Call, Constant
+from livefacts.rules.formula import Slot, TripleAtom, Variable
+
+Atom = TripleAtom | PathAtom
+
+
+def basic(relations: Relations, pattern: Basic, given: Relation | None) -> Relation:
+    """Rows that match all patterns, and agree with the given ones."""
+    atoms = [simple for atom in pattern.atoms for simple in _flat(relations, atom)]
+    nodes = {
+        slot.name
+        for atom in atoms
+        if isinstance(atom, TripleAtom)
+        for slot in (atom.subject, atom.object)
+        if isinstance(slot, Variable)
+    }
+    found = given
+    while atoms:
+        atom = _next(atoms, () if found is None else found.columns)
+        atoms.remove(atom)
+        right = _matched(relations, atom, found, nodes)
+        found = right if found is None else relations.joined(found, right)
+    if found is None:
+        return relations.one_empty_row()
+    named = {
+        slot.name for atom in pattern.atoms for slot in atom.slots if isinstance(slot, Variable)
+    }
+    wanted = named | set(given.columns if given else ())
+    return relations.chosen(found, [name for name in found.columns if name in wanted])
+
+
+def _next(atoms: Sequence[Atom], known: Sequence[str]) -> Atom:
+    """The pattern to join next: connected first, triples before paths, then more constants."""
+
+    def rank(atom: Atom) -> tuple[bool, bool, int]:
+        names = [slot.name for slot in atom.slots if isinstance(slot, Variable)]
+        is_connected = not known or any(name in known for name in names) or not names
+        return not is_connected, isinstance(atom, PathAtom), len(set(names))
+
+    return min(atoms, key=rank)
+
+
+def _flat(relations: Relations, atom: Atom) -> Iterator[Atom]:
+    """The pattern without sequences and inverses on the outside."""
+    if isinstance(atom, TripleAtom):
+        yield atom
+        return
+    match atom.path:
+        case Step():
+            yield TripleAtom(atom.subject, atom.path.predicate, atom.object)
+        case Inverse():
+            yield from _flat(relations, PathAtom(atom.object, atom.path.path, atom.subject))
+        case PathSequence():
+            inner = [Variable(relations.fresh()) for _ in atom.path.paths[1:]]
+            ends: list[Slot] = [atom.subject, *inner, atom.object]
+            for path, start, end in zip(atom.path.paths, ends, ends[1:], strict=False):
+                yield from _flat(relations, PathAtom(start, path, end))
+        case _:
+            yield atom
+
+
+def _matched(
+    relations: Relations, atom: Atom, before: Relation | None, nodes: set[str]
+) -> Relation:
+    if isinstance(atom, TripleAtom):
+        return relations.triples(atom)
+    if not isinstance(atom.path, Repeated):
+        return path(relations, atom)
+    for end in (atom.subject, atom.object):
+        if before is not None and isinstance(end, Variable) and end.name in before.certain:
+            seeds = relations.once(relations.chosen(before, (end.name,)))
+            seeds = relations.renamed(seeds, ("seed",))
+            if end.name not in nodes and atom.path.mark != "+":
+                seeds = relations.kept(seeds, all_nodes(relations), {"seed": "node"}, present=True)
+            return _from_seeds(relations, atom, seeds, forward=end is atom.subject)
+    return path(relations, atom)
+
+
+def path(relations: Relations, atom: PathAtom) -> Relation:
+    """Pairs of ends that a path connects; columns are the variables among its ends."""
+    match atom.path:
+        case Alternative():
+            parts = [_between(relations, atom, each) for each in atom.path.paths]
+            # The recommendation counts a pair once per way; `query` gives it once, and so do we.
+            return relations.once(relations.gathered(parts))
+        case NoneOf():
+            return _none_of(relations, atom, atom.path.predicates)
+        case Repeated():
+            return _repeated(relations, atom)
+        case _:
+            return _between(relations, atom, atom.path)
+
+
+def _between(relations: Relations, atom: PathAtom, inner: Path) -> Relation:
+    """Another path between the same ends."""
+    return basic(relations, Basic((PathAtom(atom.subject, inner, atom.object),)), None)
+
+
+def _none_of(relations: Relations, atom: PathAtom, predicates: tuple[Term, ...]) -> Relation:
+    name = relations.fresh()
+    found = relations.triples(TripleAtom(atom.subject, Variable(name), atom.object))
+    listed = tuple(Constant(predicate) for predicate in predicates)
+    found = relations.filtered(found, Call("NOT IN", (Variable(name), *listed)))
+    return relations.chosen(found, [each for each in found.columns if each != name])
+
+
+def all_nodes(relations: Relations) -> Relation:
+    """Every subject and object of the graph, once."""
+    triples = relations.triples(TripleAtom(Variable("s"), Variable("p"), Variable("o")))
+    ends = [relations.renamed(relations.chosen(triples, (end,)), ("node",)) for end in "so"]
+    return relations.once(relations.gathered(ends))
+
+
+def _repeated(relations: Relations, atom: PathAtom) -> Relation:
+    if not isinstance(atom.subject, Variable):
+        seeds = relations.listed(("seed",), ((atom.subject,),))
+        return _from_seeds(relations, atom, seeds, forward=True)
+    if not isinstance(atom.object, Variable):
+        seeds = relations.listed(("seed",), ((atom.object,),))
+        return _from_seeds(relations, atom, seeds, forward=False)
+    assert isinstance(atom.path, Repeated), "only repeated paths are followed from seeds"
+    if atom.path.mark != "+":
+        seeds = relations.renamed(all_nodes(relations), ("seed",))
+    else:
+        edges = _edges(relations, atom.path.path, forward=True)
+        seeds = relations.once(relations.chosen(edges, ("from",)))
+        seeds = relations.renamed(seeds, ("seed",))
+    return _from_seeds(relations, atom, seeds, forward=True)
+
+
+def _edges(relations: Relations, inner: Path, forward: bool) -> Relation:
+    """The pairs that a path connects in one go, each once, in the direction of travel."""
+    ends = PathAtom(Variable("from"), inner, Variable("to"))
+    found = basic(relations, Basic((ends,)), None)
+    order = ("from", "to") if forward else ("to", "from")
+    return relations.renamed(relations.once(relations.chosen(found, order)), ("from", "to"))
+
+
+def _from_seeds(relations: Relations, atom: PathAtom, seeds: Relation, forward: bool) -> Relation:
+    """The pairs of a repeated path that begin at the seeds, or end there."""
+    assert isinstance(atom.path, Repeated), "only repeated paths are followed from seeds"
+    edges = _edges(relations, atom.path.path, forward)
+    if atom.path.mark == "?":
+        moved = relations.joined(seeds, relations.renamed(edges, ("seed", "node")))
+    else:
+        step = relations.flow.step(Reach(), (edges.step, seeds.step), 2)
+        moved = Relation(step, ("seed", "node"), frozenset(("seed", "node")))
+    if atom.path.mark != "+":
+        staying, _ = relations.copied(seeds, ("seed",))
+        staying = relations.renamed(staying, ("seed", "node"))
+        moved = relations.once(relations.gathered([staying, moved]))
+    ends = (atom.subject, atom.object) if forward else (atom.object, atom.subject)
+    return _ended(relations, moved, ends)
+
+
+def _ended(relations: Relations, pairs: Relation, ends: tuple[Slot, Slot]) -> Relation:
+    """Pairs whose columns are named, or must be a constant, as the ends of a path say."""
+    for name, end in zip(("seed", "node"), ends, strict=True):
+        if not isinstance(end, Variable):
+            pairs = relations.joined(pairs, relations.listed((name,), ((end,),)))
+    first, second = ends
+    if isinstance(first, Variable) and first == second:
+        same = Call("sameTerm", (Variable("seed"), Variable("node")))
+        pairs = relations.filtered(pairs, same)
+        return relations.renamed(relations.chosen(pairs, ("seed",)), (first.name,))
+    named = {
+        n: e.name for n, e in zip(("seed", "node"), ends, strict=True) if isinstance(e, Variable)
+    }
+    return relations.renamed(relations.chosen(pairs, tuple(named)), tuple(named.values()))

@@ -1,0 +1,199 @@
+"""SPARQL queries as data, by way of rdflib's grammar and algebra.
+
+rdflib reads the text and translates it as the recommendation says; nothing of it is
+evaluated there.  What comes out is `livefacts.rules.algebra`.  Literals stay as they are
+written.  Forms that cannot be followed change by change are told with the reason.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from livefacts.errors import NotIncrementalError
+from livefacts.rules.algebra import (
+    Aggregate,
+    Basic,
+    Both,
+    Chosen,
+    Cut,
+    Either,
+    Grouped,
+    Listed,
+    Optionally,
+    OrderKey,
+    Pattern,
+    Query,
+    Where,
+    With,
+    Without,
+)
+from livefacts.rules.expressions import TRUE, QueryExpression, variables_in_expression
+from livefacts.rules.formula import TripleAtom, Variable
+from livefacts.syntax.sparqlparts import atom_of, expression_of, slot_of, term_of
+
+FORMS = {"SelectQuery": "SELECT", "AskQuery": "ASK", "ConstructQuery": "CONSTRUCT"}
+_ONE_AT_A_TIME = threading.Lock()
+
+
+def parse_query(text: str, prefixes: Mapping[str, str], base: str = "") -> Query:
+    """The query of a text that is known to be correct SPARQL."""
+    with _literals_as_written():
+        from rdflib.plugins.sparql.algebra import translateQuery
+        from rdflib.plugins.sparql.parser import parseQuery
+
+        try:
+            found = translateQuery(parseQuery(text), base or None, dict(prefixes))
+        except RecursionError:
+            raise NotIncrementalError("the query is nested too deeply") from None
+        except Exception as error:
+            # The text is correct, so this is something that rdflib's grammar does not know.
+            raise NotIncrementalError(f"a part of the query is not understood: {error}") from error
+    return _Reader(str(found.prologue.base or base)).query(found.algebra)
+
+
+@contextmanager
+def _literals_as_written() -> Iterator[None]:
+    """rdflib's parser rewrites "01" to "1" unless a switch of the whole module is off."""
+    import rdflib
+
+    with _ONE_AT_A_TIME:
+        before, rdflib.NORMALIZE_LITERALS = rdflib.NORMALIZE_LITERALS, False
+        try:
+            yield
+        finally:
+            rdflib.NORMALIZE_LITERALS = before
+
+
+class _Reader:
+    """Reads one algebra tree."""
+
+    def __init__(self, base: str) -> None:
+        self._base = base
+
+    def query(self, node: Any) -> Query:
+        form = FORMS.get(node.name)
+        if form is None:
+            raise NotIncrementalError("DESCRIBE is not followed change by change")
+        if node.datasetClause:
+            raise NotIncrementalError("FROM is not followed change by change")
+        template = tuple(_template(node)) if form == "CONSTRUCT" else ()
+        selected = tuple(str(variable) for variable in node.PV or ()) if form == "SELECT" else ()
+        order: tuple[OrderKey, ...] = ()
+        if form == "SELECT" and node.p.name != "Slice":
+            order = _order_below(node.p, self.expression)
+        return Query(form, self.pattern(node.p), selected, template, order, self._base)
+
+    def expression(self, node: Any) -> QueryExpression:
+        return expression_of(node, self.pattern)
+
+    def pattern(self, node: Any) -> Pattern:
+        reader = getattr(self, f"_{node.name.lower()}", None)
+        if reader is None:
+            raise NotIncrementalError(f"{node.name.upper()} is not followed change by change")
+        found: Pattern = reader(node)
+        return found
+
+    def _bgp(self, node: Any) -> Pattern:
+        return Basic(tuple(atom_of(triple) for triple in node.triples))
+
+    def _join(self, node: Any) -> Pattern:
+        return Both(self.pattern(node.p1), self.pattern(node.p2))
+
+    def _union(self, node: Any) -> Pattern:
+        return Either(self.pattern(node.p1), self.pattern(node.p2))
+
+    def _minus(self, node: Any) -> Pattern:
+        return Without(self.pattern(node.p1), self.pattern(node.p2))
+
+    def _leftjoin(self, node: Any) -> Pattern:
+        condition = TRUE if node.expr.name == "TrueFilter" else self.expression(node.expr)
+        return Optionally(self.pattern(node.p1), self.pattern(node.p2), condition)
+
+    def _filter(self, node: Any) -> Pattern:
+        return Where(self.pattern(node.p), self.expression(node.expr))
+
+    def _extend(self, node: Any) -> Pattern:
+        return With(self.pattern(node.p), Variable(str(node.var)), self.expression(node.expr))
+
+    def _tomultiset(self, node: Any) -> Pattern:
+        if isinstance(node.p, list):
+            raise NotIncrementalError("VALUES of nothing is not followed change by change")
+        return self.pattern(node.p)
+
+    def _values(self, node: Any) -> Pattern:
+        names = list(dict.fromkeys(name for row in node.res for name in row))
+        rows = (tuple(_value(row.get(name)) for name in names) for row in node.res)
+        return Listed(tuple(Variable(str(name)) for name in names), tuple(rows))
+
+    def _aggregatejoin(self, node: Any) -> Pattern:
+        group = node.p
+        of = self.pattern(group.p)
+        keys = []
+        for number, key in enumerate(group.expr or ()):
+            value = self.expression(key)
+            if not isinstance(value, Variable):
+                of = With(of, Variable(f".key{number}"), value)
+                value = Variable(f".key{number}")
+            keys.append(value)
+        aggregates = ((Variable(str(each.res)), self._aggregate(each)) for each in node.A)
+        return Grouped(of, tuple(keys), tuple(aggregates))
+
+    def _aggregate(self, node: Any) -> Aggregate:
+        function = node.name.removeprefix("Aggregate_").upper()
+        counted = node.vars == "*" and not hasattr(node.vars, "n3")
+        value = None if counted else self.expression(node.vars)
+        separator = " " if node.separator is None else str(node.separator)
+        return Aggregate(function, value, bool(node.distinct), separator)
+
+    def _project(self, node: Any) -> Pattern:
+        of = node.p.p if node.p.name == "OrderBy" else node.p
+        return Chosen(self.pattern(of), tuple(Variable(str(each)) for each in node.PV))
+
+    def _distinct(self, node: Any) -> Pattern:
+        chosen = self.pattern(node.p)
+        assert isinstance(chosen, Chosen), "DISTINCT stands around a projection"
+        return Chosen(chosen.of, chosen.variables, distinct=True)
+
+    def _reduced(self, node: Any) -> Pattern:
+        return self.pattern(node.p)
+
+    def _slice(self, node: Any) -> Pattern:
+        order = _order_below(node.p, self.expression)
+        chosen = self.pattern(node.p)
+        assert isinstance(chosen, Chosen), "LIMIT stands around a projection"
+        if not chosen.distinct:
+            cut = Cut(chosen.of, order, node.start or 0, node.length)
+            return Chosen(cut, chosen.variables)
+        used = {v for key in order for v in variables_in_expression(key.value)}
+        if not used <= set(chosen.variables):
+            raise NotIncrementalError("the order of distinct rows uses what is not selected")
+        return Cut(chosen, order, node.start or 0, node.length)
+
+
+def _order_below(node: Any, read: Any) -> tuple[OrderKey, ...]:
+    """The order keys of a projection, if it has some."""
+    while node.name in ("Distinct", "Reduced", "Project"):
+        node = node.p
+    if node.name != "OrderBy":
+        return ()
+    return tuple(OrderKey(read(each.expr), each.order == "DESC") for each in node.expr)
+
+
+def _template(node: Any) -> Iterator[TripleAtom]:
+    triples = node.template
+    if triples is None:
+        # CONSTRUCT WHERE: the pattern is the template.
+        below = node.p
+        while below.name != "BGP":
+            below = below.p
+        triples = below.triples
+    for triple in triples:
+        subject, predicate, value = map(slot_of, triple)
+        yield TripleAtom(subject, predicate, value)
+
+
+def _value(node: Any) -> Any:
+    return None if node is None or type(node) is str else term_of(node)

@@ -1,0 +1,227 @@
+"""Random SPARQL queries, of every form that is followed change by change, and random data.
+
+Data and queries are small and alike, so that most patterns match something.  Literals are
+canonical: the query engine that answers are compared with knows no others.
+"""
+
+from __future__ import annotations
+
+import random
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+
+from livefacts.model.numbers import XSD
+
+NODES = [NamedNode(f"x:{name}") for name in "abcd"]
+EDGES = [NamedNode(f"x:{name}") for name in "pqr"]
+VALUES = [
+    Literal(1),
+    Literal(2),
+    Literal(17),
+    Literal("2.5", datatype=NamedNode(XSD + "decimal")),
+    Literal("x"),
+    Literal("xyz"),
+    Literal("x", language="en"),
+    Literal(True),
+    Literal("2026-11-16", datatype=NamedNode(XSD + "date")),
+    BlankNode("thing"),
+]
+VARIABLES = ["?v", "?w", "?x", "?y", "?z"]
+FUNCTIONS = [
+    "isIRI({})",
+    "isLITERAL({})",
+    "BOUND({})",
+    "STRLEN(STR({})) > 2",
+    "DATATYPE({}) = <http://www.w3.org/2001/XMLSchema#integer>",
+    'REGEX(STR({}), "[a-c]$")',
+    'LANG({}) = "en"',
+    '{} IN (1, "x", <x:a>)',
+    "{} NOT IN (2, <x:b>)",
+    "!({} > 1)",
+    "COALESCE({} + 1, 0) > 2",
+    "isBLANK({})",
+]
+TOTALS = [
+    "COUNT(*)",
+    "COUNT({})",
+    "COUNT(DISTINCT {})",
+    "SUM({})",
+    "SUM(DISTINCT {})",
+    "AVG({})",
+    "MIN({})",
+    "MAX({})",
+    "COUNT(DISTINCT *)",
+    "SUM({} + 1)",
+]
+
+
+class Asking:
+    """Draws queries."""
+
+    def __init__(self, seed: int | str) -> None:
+        self._random = random.Random(seed)
+        self._computed = 0
+        self._names = self._random.sample(VARIABLES, self._random.randint(2, 5))
+        """The variables that this query mostly speaks of."""
+
+    def query(self) -> str:
+        """A query of any form."""
+        kind = self._random.randrange(10)
+        group = self.group(2)
+        if kind == 0:
+            return f"ASK {group}"
+        if kind == 1:
+            first, second = self._some(self._names, 2)
+            return f"CONSTRUCT {{ {first} <x:made> {second} . <x:a> <x:of> {first} }} WHERE {group}"
+        if kind in (2, 3):
+            return self.totals(group)
+        if kind == 4:
+            return f"SELECT * {group}"
+        chosen = " ".join(self._some(self._names, self._random.randint(1, 2)))
+        return f"SELECT {self._pick(['', '', 'DISTINCT '])}{chosen} WHERE {group}"
+
+    def totals(self, group: str) -> str:
+        """An aggregating query."""
+        keys = self._some(self._names, self._random.randrange(3))
+        total = self._pick(TOTALS).format(self._name())
+        having = f" HAVING (COUNT(*) > {self._random.randrange(3)})" if self._once_in(3) else ""
+        grouping = f" GROUP BY {' '.join(keys)}" if keys else ""
+        return f"SELECT {' '.join(keys)} ({total} AS ?total) WHERE {group}{grouping}{having}"
+
+    def group(self, depth: int) -> str:
+        """A group of patterns."""
+        parts = [self.triples()]
+        for _ in range(self._random.randint(0, 2)):
+            parts.append(self._part(depth))
+        if self._once_in(8):
+            self._random.shuffle(parts)
+        return f"{{ {' '.join(parts)} }}"
+
+    def triples(self) -> str:
+        """Triple patterns that have something to do with each other."""
+        count = self._pick([1, 1, 1, 2, 2, 3])
+        names = self._names if self._random.random() < 0.9 else VARIABLES
+        return " ".join(self._triple(names) for _ in range(count))
+
+    def _triple(self, names: list[str]) -> str:
+        subject = self._pick([*names, *names, str(self._pick(NODES))])
+        edge = self._pick([*map(str, EDGES), *map(str, EDGES), *map(str, EDGES), "?e"])
+        if self._once_in(6):
+            edge = self.path(2)
+        value = self._pick([*names, *names, *names, str(self._pick(NODES)), "1"])
+        return f"{subject} {edge} {value} ."
+
+    def path(self, depth: int) -> str:
+        """A property path."""
+        step = str(self._pick(EDGES))
+        if not depth:
+            return step
+        inner = self.path(depth - 1)
+        other = str(self._pick(EDGES))
+        forms = ["({0})+", "({0})*", "({0})?", "^({0})", "({0})/{1}", "{1}/({0})", "({0})|{1}"]
+        return self._pick([*forms, "!{1}", "!(<x:p>|{1})", "!(<x:p>|^{1})"]).format(inner, other)
+
+    def _part(self, depth: int) -> str:
+        plain = [self.filter, self.filter, self.values, self.bind, self.triples]
+        if not depth:
+            return self._pick(plain)()
+        nested = [self.optional, self.optional, self.union, self.minus, self.exists, self.inner]
+        make = self._pick([*plain, *nested, *nested])
+        return make(depth - 1) if make in nested else make()  # type: ignore[operator]
+
+    def filter(self) -> str:
+        """A condition."""
+        return f"FILTER({self._condition(2)})"
+
+    def _condition(self, depth: int) -> str:
+        if depth and self._once_in(4):
+            operator = self._pick(["&&", "||"])
+            return f"({self._condition(depth - 1)} {operator} {self._condition(depth - 1)})"
+        if self._once_in(2):
+            return self._pick(FUNCTIONS).format(self._name())
+        other = self._pick([*self._names, "1", "2.0", '"x"', "<x:a>"])
+        operator = self._pick(["=", "!=", "<", ">", "<=", ">="])
+        return f"{self._name()} {operator} {other}"
+
+    def values(self) -> str:
+        """Rows that are written in the query."""
+        names = self._some(self._names, 2)
+        cells = [*map(str, NODES), "1", "UNDEF"]
+        rows = " ".join(f"({self._pick(cells)} {self._pick(cells)})" for _ in range(3))
+        return f"VALUES ({' '.join(names)}) {{ {rows} }}"
+
+    def bind(self) -> str:
+        """A computed value."""
+        self._computed += 1
+        value = self._pick(["{} + 1", "STR({})", "IF({} = 1, <x:a>, 2)", "CONCAT(STR({}), 'b')"])
+        return f"BIND({value.format(self._name())} AS ?made{self._computed})"
+
+    def optional(self, depth: int) -> str:
+        """OPTIONAL."""
+        return f"OPTIONAL {self.group(depth)}"
+
+    def union(self, depth: int) -> str:
+        """UNION."""
+        return f"{self.group(depth)} UNION {self.group(depth)}"
+
+    def minus(self, depth: int) -> str:
+        """MINUS."""
+        return f"MINUS {self.group(depth)}"
+
+    def exists(self, depth: int) -> str:
+        """A condition on what there is."""
+        there = f"{self._pick(['', 'NOT '])}EXISTS {self.group(depth)}"
+        if self._once_in(3):
+            return f"FILTER({self._condition(1)} || {there})"
+        return f"FILTER {there}"
+
+    def inner(self, depth: int) -> str:
+        """A query inside the query."""
+        group = self.group(depth)
+        if self._once_in(2):
+            key = self._name()
+            self._computed += 1
+            total = f"(COUNT({self._name()}) AS ?made{self._computed})"
+            return f"{{ SELECT {key} {total} WHERE {group} GROUP BY {key} }}"
+        chosen = " ".join(self._some(self._names, 2))
+        return f"{{ SELECT {self._pick(['', 'DISTINCT '])}{chosen} WHERE {group} }}"
+
+    def _pick(self, choices):  # type: ignore[no-untyped-def]
+        return self._random.choice(choices)
+
+    def _name(self) -> str:
+        """A variable, most often one that the query speaks of."""
+        return self._pick(self._names if self._random.random() < 0.9 else VARIABLES)
+
+    def _some(self, choices: list[str], number: int) -> list[str]:
+        return self._random.sample(choices, number)
+
+    def _once_in(self, number: int) -> bool:
+        return not self._random.randrange(number)
+
+
+class Telling:
+    """Draws messages: triples that come and triples that go."""
+
+    def __init__(self, seed: int | str) -> None:
+        self._random = random.Random(seed)
+        self.present: set[Triple] = set()
+
+    def message(self) -> tuple[list[Triple], list[Triple]]:
+        """Triples that were not there, and triples that were."""
+        added: set[Triple] = set()
+        removed: set[Triple] = set()
+        many = self._random.choice([1, 1, 1, 2, 5]) if self.present else 25
+        for _ in range(many):
+            if self._random.random() < 0.55 or not self.present:
+                added.add(self._triple())
+            else:
+                removed.add(self._random.choice(sorted(self.present, key=str)))
+        added, removed = added - self.present, removed & self.present
+        self.present = self.present - removed | added
+        return sorted(added, key=str), sorted(removed, key=str)
+
+    def _triple(self) -> Triple:
+        pick = self._random.choice
+        subject = pick([*NODES, *NODES, BlankNode("thing")])
+        return Triple(subject, pick(EDGES), pick([*NODES, *NODES, *VALUES]))

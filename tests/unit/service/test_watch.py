@@ -1,0 +1,292 @@
+"""Watching a query on a reasoner: what is told, when, and to whom."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import pytest
+
+import livefacts as lf
+from livefacts.service.continuouschange import Change
+
+HEADER = "@prefix ex: <http://example.org/> .\n"
+PREFIX = "PREFIX ex: <http://example.org/>\n"
+KNOWS = f"{PREFIX} SELECT ?x ?y {{ ?x ex:knows ?y }}"
+
+
+def add(reasoner: lf.Reasoner, facts: str) -> lf.Delta:
+    return reasoner.add(HEADER + facts)
+
+
+def remove(reasoner: lf.Reasoner, facts: str) -> lf.Delta:
+    return reasoner.remove(HEADER + facts)
+
+
+def told(changes: list[Change]) -> list[str]:
+    """Changes in short: `+2 ann ben` comes twice."""
+    return [
+        " ".join(
+            [
+                f"{change.op}{change.count if change.count > 1 else ''}",
+                *(str(t).strip("<>").rpartition("/")[2] if t else "-" for t in change.row),
+            ]
+        )
+        for change in changes
+    ]
+
+
+def test_changes_are_what_came_and_went_since_last_asked() -> None:
+    r = lf.Reasoner()
+    add(r, "ex:ann ex:knows ex:ben .")
+    q = r.watch(KNOWS)
+    assert len(q.answers()) == 1
+    assert q.changes() == []
+    delta = add(r, "ex:ben ex:knows ex:ann .")
+    remove(r, "ex:ann ex:knows ex:ben .")
+    changes = q.changes()
+    assert told(changes) == ["+ ben ann", "- ann ben"]
+    assert [change.seq for change in changes] == [delta.seq, delta.seq + 1]
+    assert q.changes() == []
+    assert q.seq == delta.seq + 1
+
+
+def test_conclusions_and_rule_changes_are_told() -> None:
+    r = lf.Reasoner()
+    q = r.watch(KNOWS)
+    add(r, "ex:ann ex:knows ex:ben .")
+    r.add_rules(HEADER + "@id back [?y, ex:knows, ?x] :- [?x, ex:knows, ?y] .")
+    assert told(q.changes()) == ["+ ann ben", "+ ben ann"]
+    r.remove_rules("back")
+    assert told(q.changes()) == ["- ben ann"]
+
+
+def test_time_is_told() -> None:
+    r = lf.Reasoner(rules=HEADER + "[?x, ex:seen, ex:now] :- sometime [?x, ex:at, ?y] in [2] .")
+    q = r.watch(f"{PREFIX} SELECT ?x {{ ?x ex:seen ex:now }}")
+    r.push(HEADER + "ex:ann ex:at ex:door .", at=1)
+    r.advance(1)
+    assert told(q.changes()) == ["+ ann"]
+    r.advance(9)
+    assert told(q.changes()) == ["- ann"]
+
+
+def test_a_bag_counts_and_distinct_does_not() -> None:
+    r = lf.Reasoner()
+    bag = r.watch(f"{PREFIX} SELECT ?x {{ ?x ex:knows ?y }}")
+    once = r.watch(f"{PREFIX} SELECT DISTINCT ?x {{ ?x ex:knows ?y }}")
+    add(r, "ex:ann ex:knows ex:ben, ex:cleo .")
+    assert told(bag.changes()) == ["+2 ann"]
+    assert told(once.changes()) == ["+ ann"]
+    remove(r, "ex:ann ex:knows ex:ben .")
+    assert told(bag.changes()) == ["- ann"]
+    assert once.changes() == []
+
+
+def test_answers_have_the_form_and_the_order_of_the_query() -> None:
+    r = lf.Reasoner()
+    add(r, "ex:ann ex:age 31 . ex:ben ex:age 4 . ex:cleo ex:age 17 .")
+    rows = r.watch(f"{PREFIX} SELECT ?n {{ ?x ex:age ?n }} ORDER BY DESC(?n)")
+    ask = r.watch(f"{PREFIX} ASK {{ ?x ex:age ?n FILTER(?n > 30) }}")
+    made = r.watch(
+        f"{PREFIX} CONSTRUCT {{ ?x a ex:Child }} WHERE {{ ?x ex:age ?n FILTER(?n < 18) }}"
+    )
+    assert [row[0].value for row in rows.answers()] == ["31", "17", "4"]
+    assert bool(ask.answers())
+    assert len(made.answers()) == 2
+    remove(r, "ex:ann ex:age 31 .")
+    assert not ask.answers()
+    assert told(ask.changes()) == ["-"]
+    assert made.changes() == []
+
+
+def test_a_cut_is_made_anew_and_the_plan_says_so() -> None:
+    r = lf.Reasoner()
+    first = r.watch(f"{PREFIX} SELECT ?x {{ ?x ex:age ?n }} ORDER BY ?n ?x LIMIT 1")
+    add(r, "ex:ann ex:age 31 . ex:ben ex:age 4 .")
+    assert told(first.changes()) == ["+ ben"]
+    remove(r, "ex:ben ex:age 4 .")
+    assert told(first.changes()) == ["- ben", "+ ann"]
+    assert "computed anew" in first.plan
+    assert "computed anew" not in r.watch(KNOWS).plan
+
+
+def test_what_cannot_be_followed_is_evaluated_anew_and_the_plan_says_so() -> None:
+    r = lf.Reasoner()
+    q = r.watch(f"{PREFIX} DESCRIBE ex:ann")
+    add(r, "ex:ann ex:knows ex:ben .")
+    assert told(q.changes()) == ["+ ann knows ben"]
+    remove(r, "ex:ann ex:knows ex:ben .")
+    assert told(q.changes()) == ["- ann knows ben"]
+    assert "evaluated anew after every change: DESCRIBE" in q.plan
+
+
+@pytest.mark.parametrize("call", ["NOW()", "RAND()", "UUID()", "STRUUID()", "BNODE()"])
+def test_functions_that_never_repeat_are_refused_where_they_stand(call: str) -> None:
+    with pytest.raises(lf.QueryError, match="another value each time") as error:
+        lf.Reasoner().watch(f"SELECT ?x {{ ?x ?p ?o FILTER(BOUND(?x) && {call} != ?x) }}")
+    assert error.value.place is not None
+
+
+@pytest.mark.parametrize(
+    "text", ["SELECT ?x { ?x ex:nope ?y }", "SELECT {", "INSERT DATA { <x:a> <x:b> <x:c> }"]
+)
+def test_what_query_refuses_watch_refuses(text: str) -> None:
+    with pytest.raises(lf.QueryError):
+        lf.Reasoner().watch(text)
+
+
+def test_watches_share_what_they_have_in_common_whatever_the_names() -> None:
+    r = lf.Reasoner()
+    one = r.watch(f"{PREFIX} SELECT ?x {{ ?x ex:knows ?y . ?y ex:knows ?z }}")
+    before = one.cached["steps"]
+    other = r.watch(
+        f"{PREFIX} SELECT ?a (COUNT(?b) AS ?n) {{ ?a ex:knows ?b . ?b ex:knows ?c }} GROUP BY ?a"
+    )
+    assert other.cached["shared"] >= 2
+    one.close()
+    assert other.cached["shared"] == 0
+    add(r, "ex:ann ex:knows ex:ben . ex:ben ex:knows ex:cleo .")
+    assert len(other.changes()) == 1
+    assert before > 0
+
+
+def test_a_watch_that_begins_later_sees_what_shared_steps_already_hold() -> None:
+    r = lf.Reasoner()
+    r.watch(KNOWS)
+    add(r, "ex:ann ex:knows ex:ben .")
+    later = r.watch(f"{PREFIX} SELECT ?y {{ ?x ex:knows ?y }}")
+    assert told(later.beginning()) == ["+ ben"]
+    remove(r, "ex:ann ex:knows ex:ben .")
+    assert told(later.changes()) == ["- ben"]
+
+
+def test_a_preview_and_a_failed_change_tell_nothing() -> None:
+    r = lf.Reasoner(rules=HEADER + "false :- [?x, ex:knows, ?x] .", on_violation="refuse")
+    q = r.watch(KNOWS)
+    r.preview(add=HEADER + "ex:ann ex:knows ex:ben .")
+    with pytest.raises(lf.ViolationError):
+        add(r, "ex:ann ex:knows ex:ann .")
+    assert q.changes() == []
+
+
+def test_an_update_of_several_parts_is_one_change() -> None:
+    r = lf.Reasoner()
+    add(r, "ex:ann ex:knows ex:ben .")
+    q = r.watch(KNOWS)
+    delta = r.update(
+        f"{PREFIX} INSERT DATA {{ ex:ben ex:knows ex:ann }} ;"
+        "DELETE { ?x ex:knows ?y } INSERT { ?y ex:likes ?x } WHERE { ?x ex:knows ?y }"
+    )
+    changes = q.changes()
+    assert told(changes) == ["- ann ben"]
+    assert {change.seq for change in changes} == {delta.seq}
+
+
+class TestCallbacks:
+    """Being called."""
+
+    def test_a_callback_gets_the_changes_of_one_change(self) -> None:
+        r, heard = lf.Reasoner(), []
+        r.watch(KNOWS).on_change(heard.append)
+        add(r, "ex:ann ex:knows ex:ben, ex:cleo .")
+        add(r, "ex:ann ex:likes ex:ben .")
+        assert list(map(told, heard)) == [["+ ann ben", "+ ann cleo"]]
+
+    def test_what_a_callback_changes_is_told_after_what_it_was_called_for(self) -> None:
+        r, heard = lf.Reasoner(), []
+        first, second = r.watch(KNOWS), r.watch(KNOWS)
+
+        def answer(changes: list[Change]) -> None:
+            heard.append(("first", *told(changes)))
+            if len(heard) == 1:
+                add(r, "ex:ben ex:knows ex:ann .")
+
+        first.on_change(answer)
+        second.on_change(lambda changes: heard.append(("second", *told(changes))))
+        add(r, "ex:ann ex:knows ex:ben .")
+        assert heard == [
+            ("first", "+ ann ben"),
+            ("second", "+ ann ben"),
+            ("first", "+ ben ann"),
+            ("second", "+ ben ann"),
+        ]
+
+    def test_a_callback_that_fails_costs_nobody_else_a_change(self) -> None:
+        r, heard = lf.Reasoner(), []
+        first, second = r.watch(KNOWS), r.watch(KNOWS)
+        first.on_change(lambda changes: 1 / 0)
+        second.on_change(heard.append)
+        with pytest.raises(ZeroDivisionError):
+            add(r, "ex:ann ex:knows ex:ben .")
+        assert len(r) == 1
+        assert len(heard) == 1
+
+
+class TestBuffers:
+    """Readers who are slow."""
+
+    def test_a_slow_reader_is_told_how_much_was_lost_and_where_to_go_on(self) -> None:
+        r = lf.Reasoner()
+        q = r.watch(KNOWS, buffer=2)
+        add(r, "ex:ann ex:knows ex:ben, ex:cleo, ex:dan .")
+        lost, *rest = q.changes()
+        assert (lost.op, lost.count, lost.seq, rest) == ("lagged", 3, 1, [])
+        assert len(q.answers()) == 3
+        add(r, "ex:ann ex:knows ex:eve .")
+        assert told(q.changes()) == ["+ ann eve"]
+
+    def test_the_marker_comes_before_what_was_not_lost(self) -> None:
+        r = lf.Reasoner()
+        q = r.watch(KNOWS, buffer=1)
+        add(r, "ex:ann ex:knows ex:ben, ex:cleo .")
+        add(r, "ex:ann ex:knows ex:dan .")
+        lost, kept = q.changes()
+        assert (lost.op, lost.seq) == ("lagged", 1)
+        assert (told([kept]), kept.seq) == (["+ ann dan"], 2)
+
+    def test_a_buffer_holds_something(self) -> None:
+        with pytest.raises(ValueError, match="at least one"):
+            lf.Reasoner().watch(KNOWS, buffer=0)
+
+
+class TestWaiting:
+    """Iterators."""
+
+    def test_an_iterator_waits_for_other_threads_until_the_watch_is_closed(self) -> None:
+        r = lf.Reasoner()
+        q, heard = r.watch(KNOWS), []
+        reader = threading.Thread(target=lambda: heard.extend(told(list(q))))
+        reader.start()
+        add(r, "ex:ann ex:knows ex:ben .")
+        remove(r, "ex:ann ex:knows ex:ben .")
+        q.close()
+        reader.join(timeout=30)
+        assert heard == ["+ ann ben", "- ann ben"]
+
+    def test_an_async_iterator_waits_without_blocking_the_loop(self) -> None:
+        r = lf.Reasoner()
+
+        async def watched() -> list[str]:
+            q, heard = r.watch(KNOWS), []
+
+            async def change() -> None:
+                add(r, "ex:ann ex:knows ex:ben .")
+                await asyncio.sleep(0)
+                remove(r, "ex:ann ex:knows ex:ben .")
+                q.close()
+
+            task = asyncio.create_task(change())
+            async for each in q:
+                heard += told([each])
+            await task
+            return heard
+
+        assert asyncio.run(watched()) == ["+ ann ben", "- ann ben"]
+
+    def test_after_closing_nothing_more_is_followed_and_the_rest_can_be_read(self) -> None:
+        r = lf.Reasoner()
+        with r.watch(KNOWS) as q:
+            add(r, "ex:ann ex:knows ex:ben .")
+        add(r, "ex:ann ex:knows ex:cleo .")
+        assert told(q.changes()) == ["+ ann ben"]
