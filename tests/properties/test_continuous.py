@@ -73,4 +73,4 @@ def test_the_sum_of_the_changes_is_the_fresh_answer_after_every_message(chunk: i
     answered = 0
     for seed in range(chunk, QUERIES, CHUNKS):
         answered += bool(follow(Asking(seed).query(), seed))
-    assert answered > 0.5 * QUERIES / CHUNKS
+    assert answered > 0.4 * QUERIES / CHUNKS

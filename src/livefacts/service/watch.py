@@ -17,8 +17,8 @@ from typing import Any
 
 from livefacts.plan.flowwords import PlanWords
 from livefacts.service.continuouschange import CAME, WENT, Change
-from livefacts.service.results import QueryResult, Row
 from livefacts.service.followed import Bags, Followed
+from livefacts.service.results import QueryResult, Row
 
 LAGGED = "lagged"
 BUFFER = 100_000

@@ -15,10 +15,10 @@ from livefacts.engine.embedded.engine import EmbeddedEngine
 from livefacts.errors import NotIncrementalError
 from livefacts.service.continuouschange import Change
 from livefacts.service.delta import Delta
+from livefacts.service.followed import Bags, Followed, Incremental, Reevaluated
 from livefacts.service.queryplans import plan_of
 from livefacts.service.queryview import QueryView
 from livefacts.service.reading import FactReader
-from livefacts.service.followed import Bags, Followed, Incremental, Reevaluated
 from livefacts.service.watch import Callback, Watch
 from livefacts.store.rows import TRIPLES
 
