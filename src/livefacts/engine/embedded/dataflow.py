@@ -13,7 +13,7 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from livefacts.engine.contract import Flags, Ids
+from livefacts.engine.contract import Ids
 from livefacts.engine.embedded.bags import Bag, add_to, summed
 from livefacts.engine.embedded.flowsteps import Lister, Worker, worker_of
 from livefacts.engine.embedded.flowtotals import Grouper
@@ -54,13 +54,11 @@ class Standing:
         """How many rows of their state its steps have looked at so far."""
         return sum(node.worker.looked_at for node in self.nodes)
 
-    def sees(self, triples: Ids) -> Flags:
-        """Which triples the query can see at all."""
-        seen = np.zeros(len(triples), np.bool_)
-        for node in self.nodes:
-            if isinstance(node.worker, TripleFilter):
-                seen |= node.worker.matches(triples)
-        return seen
+    @property
+    def patterns(self) -> Ids:
+        """The triple patterns that the query can see, -1 in the place of a variable."""
+        sources = [n.worker.pattern for n in self.nodes if isinstance(n.worker, TripleFilter)]
+        return np.array(sources, np.int32).reshape(-1, 3)
 
 
 class Dataflow:

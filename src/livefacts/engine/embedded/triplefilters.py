@@ -29,8 +29,11 @@ class TripleFilter:
                 self._equal.append((places[slot], place))
             else:
                 places[slot] = place
+        constants = dict(self._constants)
+        self.pattern = tuple(constants.get(place, ANY) for place in range(3))
+        """The pattern in ids, -1 in the place of a variable."""
         self._columns = [places[column] for column in range(len(places))]
-        self.predicate = dict(self._constants).get(1, ANY)
+        self.predicate = self.pattern[1]
 
     def bag(self, added: Ids, removed: Ids) -> Bag:
         """The rows of triples that come and go; no triple does both."""
