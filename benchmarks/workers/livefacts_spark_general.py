@@ -22,6 +22,7 @@ from livefacts.syntax.rdf import read_rows
 from livefacts.syntax.rulefile import open_rules
 
 ROADS = {"handed over": "4g", "joins": None}
+CHANGES = 20
 
 
 def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
@@ -52,7 +53,26 @@ def _by_all_roads(running: Any, case: dict[str, Any], folder: Path) -> dict[str,
         plans[name] = next(line for line in plan if line.startswith("general"))
         roads[name] = _timed(lambda: _materialized(pipeline, case))  # noqa: B023
         roads[name]["facts"] = pipeline.facts().count()
+        turns = CHANGES if memory else 1
+        roads[name]["changes"] = [_changed(pipeline, each) for each in _some(case, turns)]
     return {"name": case["name"], "roads": roads, "plans": plans}
+
+
+def _some(case: dict[str, Any], count: int) -> list[str]:
+    """A few of the told triples that are about things with names, from all over the file."""
+    lines = Path(case["input"]).read_text(encoding="utf-8").splitlines()
+    named = [line for line in lines if "_:" not in line]
+    return [named[number * len(named) // count] for number in range(count)]
+
+
+def _changed(pipeline: Pipeline, line: str) -> float:
+    """How long it takes that a triple goes, or comes back: the longer of the two."""
+    seconds = []
+    for change in ({"remove": line}, {"add": line}):
+        started = time.perf_counter()
+        pipeline.update(**change)
+        seconds.append(time.perf_counter() - started)
+    return max(seconds)
 
 
 def _timed(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:

@@ -69,7 +69,7 @@ def differences(pipeline: Pipeline, history: History) -> Iterator[str]:
 def test_a_random_history_of_facts_and_rules_is_what_the_oracle_computes(
     tmp_path: Path, seed: int
 ) -> None:
-    history = draw_history(seed, steps=4)
+    history = draw_history(seed, steps=6)
     pipeline = opened(tmp_path, history)
     assert next(differences(pipeline, history), None) is None, str(history)
 

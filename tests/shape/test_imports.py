@@ -27,7 +27,11 @@ BELOW = {
 }
 FREE = {"engine", "rulesets"}
 # The schema is closed in one process, by the engine that is made for that.
-EXCEPTIONS = {"engine.spark.schema": {"engine.embedded"}, "engine.spark.session": {""}}
+EXCEPTIONS = {
+    "engine.spark.schema": {"engine.embedded"},
+    "engine.spark.liveprogram": {"engine.embedded"},
+    "engine.spark.session": {""},
+}
 
 
 def layer_of(name: str) -> str:

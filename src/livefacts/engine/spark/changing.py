@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from livefacts.engine.spark.closing import SINGLE, constants_of
 from livefacts.engine.spark.defaultgraph import noted_graphs
+from livefacts.engine.spark.drivenchange import HandedOver, is_handed_over
 from livefacts.engine.spark.general import GeneralChange, change_general
 from livefacts.engine.spark.handover import TooLargeError, room_for
 from livefacts.engine.spark.ingest import Ingest, bucket_files, encoding_of
@@ -21,7 +22,6 @@ from livefacts.engine.spark.merging import is_to_be_folded, merged
 from livefacts.engine.spark.optimizing import optimize
 from livefacts.engine.spark.passing import Way
 from livefacts.engine.spark.predicates import told_predicates
-from livefacts.engine.spark.redoing import change_in_driver, is_handed_over
 from livefacts.engine.spark.reports import Report
 from livefacts.engine.spark.ruletable import rule_notes, rules_write, stored_program
 from livefacts.engine.spark.schema import NotSingleError, follows_single_triples
@@ -82,6 +82,7 @@ class Changer:
     def __init__(self, roads: Roads) -> None:
         self.roads = roads
         self._updating: tuple[int, Updater] | None = None
+        self._handed_over: tuple[int, HandedOver] | None = None
         self._rules: tuple[int, Program] | None = None
 
     def update(self, work: Ingest, add: Facts, remove: Facts, batch: str) -> Report:
@@ -122,17 +123,29 @@ class Changer:
                 hint='let the pipeline choose, or use road="joins"',
             )
         general = GeneralChange(asked, before, after, self.roads.way)
-        report = self._redone(work, general, kind, batch)
+        report = self._in_driver(work, general, kind, batch)
         report = report or change_general(work, general, kind, batch)
-        self._folded(work, work.base.last())
+        last = self._folded(work, work.base.last())
+        if self._handed_over is not None:
+            self._handed_over = last.seq, self._handed_over[1]
         return report
 
-    def _redone(self, work: Ingest, change: GeneralChange, kind: str, batch: str) -> Report | None:
+    def _in_driver(
+        self, work: Ingest, change: GeneralChange, kind: str, batch: str
+    ) -> Report | None:
         """The change in the driver, where rules were handed over and still fit."""
+        known, self._handed_over = self._handed_over, None
         room = room_for(work.base, work.start, self.roads.memory)
-        if self.roads.hands_over(work.start) and room.fits:
-            with suppress(TooLargeError):
-                return change_in_driver(work, change, room, kind, batch)
+        if not self.roads.hands_over(work.start) or not room.fits:
+            return None
+        with suppress(TooLargeError):
+            with work.stages.stage("open"):
+                if known is None or known[0] != work.start.seq:
+                    known = work.start.seq, HandedOver(work, change.before, room)
+            held = known[1]
+            report = held.change(work, change, room, kind, batch)
+            self._handed_over = report.seq, held
+            return report
         return None
 
     # in the driver

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,11 +21,9 @@ import pyarrow as pa
 from livefacts.engine.contract import Ids
 from livefacts.engine.spark import factrows
 from livefacts.engine.spark.consequences import fact_table, in_order
-from livefacts.engine.spark.encode import Encoding, encode_numbers
 from livefacts.engine.spark.exchange import bucket_of
 from livefacts.engine.spark.factrows import Rows
 from livefacts.engine.spark.ingest import (
-    MOST_SALTS,
     Ingest,
     bucket_files,
     encoding_of,
@@ -36,7 +34,6 @@ from livefacts.engine.spark.reading import row_of
 from livefacts.engine.spark.reports import Report
 from livefacts.engine.spark.ruletable import rule_notes, rules_write
 from livefacts.engine.spark.schema import closed_in_memory
-from livefacts.engine.spark.stages import TERM_COLUMNS
 from livefacts.engine.spark.tables import (
     CHANGES,
     OVERWRITE,
@@ -51,7 +48,8 @@ from livefacts.engine.spark.tables import (
     Write,
     write_file,
 )
-from livefacts.errors import InputError, LimitError, LivefactsError
+from livefacts.engine.spark.termids import TermIds
+from livefacts.errors import InputError, LimitError
 from livefacts.rules.program import Program, Rule
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.rows import TRIPLES
@@ -119,33 +117,14 @@ def room_for(base: KnowledgeBase, commit: Commit, given: int) -> Room:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A state in memory: a dictionary, the ids of its numbers, and what is told by shape."""
+    """A state in memory: its terms, and what is told by shape, in the numbers of a dictionary."""
 
-    dictionary: Dictionary
-    numbers: Ids
-    ids: HashIds
+    terms: TermIds
     told: dict[int, Ids]
 
-    def texts(self, ids: HashIds) -> dict[int, str]:
-        """The texts of those of these ids that are known."""
-        known = ids[np.isin(ids, self.ids)]
-        numbers = self.numbers[np.searchsorted(self.ids, known)]
-        texts = encode_numbers(numbers, self.dictionary, Encoding()).texts.to_pylist()
-        return dict(zip(known.tolist(), texts, strict=True))
-
-    def with_terms(self, terms: Mapping[int, str]) -> Memory:
-        """The same with more terms."""
-        columns = [list(terms), list(terms.values())]
-        numbers = _numbered(self.dictionary, pa.table(columns, TERM_COLUMNS))
-        ids = np.concatenate([self.ids, np.array(list(terms), np.int64)])
-        order = np.argsort(ids)
-        return replace(self, ids=ids[order], numbers=np.concatenate([self.numbers, numbers])[order])
-
-    def rows(self, facts: HashIds) -> Ids:
-        """Facts in numbers, without those that speak of unknown terms."""
-        known = facts[np.isin(facts, self.ids).all(axis=1)]
-        found: Ids = self.numbers[np.searchsorted(self.ids, known)]
-        return found
+    @property
+    def dictionary(self) -> Dictionary:
+        return self.terms.dictionary
 
 
 def close_in_driver(work: Ingest, program: Program, room: Room, batch: str = "") -> Report:
@@ -158,14 +137,14 @@ def close_in_driver(work: Ingest, program: Program, room: Room, batch: str = "")
         derived = _closed_within(memory, program, told, room)
         stage.rows = sum(map(len, derived.values()))
     with work.stages.stage("publish") as stage:
-        hashes = HashNumbers(memory, encoding_of(work.base, work.start))
-        writes = _writes(work, *hashes.of(told, derived))
+        new = memory.terms.settle(_numbers_in(told, derived))
+        writes = _writes(work, *(_in_ids(memory.terms, facts) for facts in (told, derived)))
         files = [file for write in writes.values() for file in write.files]
         stage.rows, stage.bytes = sum(f.rows for f in files), sum(f.size for f in files)
     figures = {"told": sum(map(len, told.values())), "derived": sum(map(len, derived.values()))}
     with work.stages.stage("commit"):
         writes[RULES] = rules_write(work.base, work.start.seq + 1, program)
-        writes |= term_writes(work.base, hashes.new, hashes.encoding)
+        writes |= term_writes(work.base, new, memory.terms.encoding)
         notes = {"closed": True, "path": GENERAL, "counted": False, "changed": 0}
         notes |= rule_notes(program)
         commit = work.base.publish(work.start, "materialize", writes, batch=batch, notes=notes)
@@ -197,30 +176,15 @@ def closed(
 def in_memory(work: Ingest) -> Memory:
     """The told facts of a state, in the numbers of a dictionary."""
     buckets = bucket_files(work.base, work.start, work.buckets)
-    dictionary = Dictionary()
-    terms = pa.concat_tables([bucket.read_terms() for bucket in buckets]).sort_by("id")
-    ids, numbers = terms["id"].to_numpy(), _numbered(dictionary, terms)
+    texts = pa.concat_tables([bucket.read_terms() for bucket in buckets]).sort_by("id")
+    terms = TermIds(Dictionary(), texts, encoding_of(work.base, work.start))
     told = {TRIPLES: np.concatenate([bucket.read_told() for bucket in buckets])}
     files = fact_files(work)
     for rows in factrows.only_told(
         factrows.summed(factrows.by_shape(factrows.read_files(files.facts, files.changes)))
     ):
         told[rows.facts.shape[1]] = rows.facts
-    return Memory(
-        dictionary,
-        numbers,
-        ids,
-        {shape: numbers[np.searchsorted(ids, rows)] for shape, rows in told.items()},
-    )
-
-
-def _numbered(dictionary: Dictionary, terms: pa.Table) -> Ids:
-    texts = terms["text"].combine_chunks()
-    if not len(texts):
-        return np.zeros(0, np.int32)
-    offsets = np.frombuffer(texts.buffers()[1], np.int64)[: len(texts) + 1].copy()
-    data = np.frombuffer(bytearray(texts.buffers()[2]), np.uint8)
-    return dictionary.encode_spans(data, offsets[:-1].copy(), offsets[1:].copy(), b"")
+    return Memory(terms, {shape: terms.rows(rows) for shape, rows in told.items()})
 
 
 def _with_facts(memory: Memory, program: Program) -> dict[int, Ids]:
@@ -238,48 +202,12 @@ def _with_facts(memory: Memory, program: Program) -> dict[int, Ids]:
 # and back
 
 
-class HashNumbers:
-    """The ids of a dictionary's numbers; terms that no table has get one."""
+def _numbers_in(*groups: Mapping[int, Ids]) -> Ids:
+    return np.concatenate([rows.ravel() for each in groups for rows in each.values()])
 
-    def __init__(self, memory: Memory, encoding: Encoding) -> None:
-        self.encoding = encoding
-        self.new: dict[int, str] = {}
-        self._dictionary = memory.dictionary
-        self._numbers, self._ids = memory.numbers, memory.ids
-        self._known = memory.ids
 
-    def of(self, *groups: Mapping[int, Ids]) -> tuple[dict[int, HashIds], ...]:
-        """Facts in ids."""
-        self._settle(np.concatenate([rows.ravel() for each in groups for rows in each.values()]))
-        order = np.argsort(self._numbers)
-        numbers, ids = self._numbers[order], self._ids[order]
-        return tuple(
-            {shape: ids[np.searchsorted(numbers, rows)] for shape, rows in each.items()}
-            for each in groups
-        )
-
-    def _settle(self, used: Ids) -> None:
-        """Give ids to terms that rules speak of or have computed, each another one."""
-        fresh = np.setdiff1d(used, self._numbers).astype(np.int32)
-        for salt in range(1, MOST_SALTS):
-            terms = encode_numbers(fresh, self._dictionary, self.encoding)
-            clashing = self._clashing(terms.ids, terms.texts.to_pylist())
-            if not clashing:
-                self.new = dict(zip(terms.ids.tolist(), terms.texts.to_pylist(), strict=True))
-                self._numbers = np.concatenate([self._numbers, fresh])
-                self._ids = np.concatenate([self._ids, terms.ids])
-                return
-            salted = {text: self.encoding.id_of(text, salt) for text in clashing}
-            self.encoding = replace(
-                self.encoding, exceptions={**self.encoding.exceptions, **salted}
-            )
-        raise LivefactsError("too many terms have the same hash", hint="please report this")
-
-    def _clashing(self, ids: HashIds, texts: Sequence[str]) -> list[str]:
-        taken = np.isin(ids, self._known)
-        _, first = np.unique(ids, return_index=True)
-        taken |= ~np.isin(np.arange(len(ids)), first)
-        return [texts[place] for place in np.flatnonzero(taken).tolist()]
+def _in_ids(terms: TermIds, facts: Mapping[int, Ids]) -> dict[int, HashIds]:
+    return {shape: terms.ids_of(rows.ravel()).reshape(rows.shape) for shape, rows in facts.items()}
 
 
 def _writes(

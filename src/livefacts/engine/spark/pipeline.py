@@ -290,19 +290,26 @@ class Pipeline:
     def plan(self, rules: RuleSource | None = None) -> str:
         """How rules are followed, in words: these, or those of the knowledge base."""
         program = self.program if rules is None else rulefile.open_rules(rules)
-        single = [rule for rule in program.rules if follows_single_triples(rule)]
-        general = [rule for rule in program.rules if not follows_single_triples(rule)]
-        schema_only = [rule for rule in single if _is_schema_only(rule)]
-        inside = [rule for rule in single if not _is_schema_only(rule)]
-        parts = [
-            _part("schema only: closed in the driver by the embedded engine", schema_only),
-            _part(f"{SINGLE}: inside tasks, under the closed schema", inside),
-            _part(f"general: {self._general_road()}, with every rule of the program", general),
-        ]
+        parts = _parts(program, self._general_road())
         state = self.base.last()
         if state.seq and not state.notes.get("closed"):
             parts.append("conclusions are not drawn from everything told yet: materialize()")
         return "\n".join(part for part in parts if part)
+
+
+def _parts(program: Program, general_road: str) -> list[str]:
+    """Where the rules of a program are followed."""
+    single = [rule for rule in program.rules if follows_single_triples(rule)]
+    general = [rule for rule in program.rules if not follows_single_triples(rule)]
+    if general:
+        with_them = f"{SINGLE}: in the same way, since general rules may conclude what they need"
+        return [_part(f"general: {general_road}", general), _part(with_them, single)]
+    schema_only = [rule for rule in single if _is_schema_only(rule)]
+    inside = [rule for rule in single if not _is_schema_only(rule)]
+    return [
+        _part("schema only: closed in the driver by the embedded engine", schema_only),
+        _part(f"{SINGLE}: inside tasks, under the closed schema", inside),
+    ]
 
 
 def _is_schema_only(rule: Rule) -> bool:
