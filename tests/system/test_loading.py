@@ -27,6 +27,8 @@ def people(tmp_path: Path) -> str:
     return str(path)
 
 
+
+
 class TestLoad:
     """`livefacts load`."""
 
@@ -78,6 +80,7 @@ class TestLoad:
         assert json.loads(found.read_text()) == {
             "constraint": "nobody",
             "bindings": {"x": "<urn:ada>"},
+            "facts": [f"<urn:ada> {TYPE} <urn:Person>"],
         }
 
     def test_standard_input_is_a_file_too(self) -> None:
