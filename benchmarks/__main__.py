@@ -27,6 +27,7 @@ EXPERIMENTS = (
     "streams",
     "imars",
     "laser",
+    "patterns",
     "spark",
     "spark general",
     "spark updates",
@@ -68,7 +69,7 @@ def _experiments(words: list[str]) -> list[str]:
 
 
 def _has_options(name: str) -> bool:
-    return name.startswith(("spark", "streams", "laser"))
+    return name.startswith(("spark", "streams", "laser", "patterns"))
 
 
 def _where_and_when(name: str) -> str:

@@ -14,6 +14,7 @@ from benchmarks.peers import ROOT
 from livefacts.generate import Ontology, chain, graphs, random_graph, tree, university
 
 FOLDER = ROOT / "out" / "data"
+PROTOCOLS = 8
 
 DECLARATIONS = (b"/rdf-schema#Class> .\n", b"/22-rdf-syntax-ns#Property> .\n")
 
@@ -109,3 +110,19 @@ def places(triples: int) -> Path:
     Random(1).shuffle(whole)
     lines = (f"{place},{within}\n".encode() for place, within in whole[:triples])
     return _generated(f"places-{triples}.csv", lines)
+
+
+def flows(triples: int) -> Path:
+    """Hosts that send to each other over a few protocols: some hosts send and hear far more."""
+    rng = Random(1)
+    hosts = max(100, triples // 5)
+    lines = (
+        f"<urn:host:{_often(rng, hosts)}> <urn:flow:{rng.randrange(PROTOCOLS)}> "
+        f"<urn:host:{_often(rng, hosts)}> .\n".encode()
+        for _ in range(triples)
+    )
+    return _generated(f"flows-{triples}.nt", lines)
+
+
+def _often(rng: Random, hosts: int) -> int:
+    return int(hosts * rng.random() ** 2)
