@@ -33,6 +33,9 @@ EXPERIMENTS = (
     "spark updates",
 )
 
+ALONE = {"patterns"}
+"""Experiments without other systems to be installed."""
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
@@ -47,7 +50,8 @@ def main() -> None:
         if name not in EXPERIMENTS:
             parser.error(f"there is no experiment {name}: choose from {', '.join(EXPERIMENTS)}")
     options = Options(given.quick, tuple(int(n) for n in given.universities.split(",") if n))
-    peers = NO_PEERS if given.quick and all(map(_has_options, names)) else prepare()
+    stand_alone = set(names) <= ALONE or (given.quick and all(map(_has_options, names)))
+    peers = NO_PEERS if stand_alone else prepare()
     for name in names:
         print(f"experiment {name}", file=sys.stderr)
         run = importlib.import_module(f"benchmarks.{name.replace(' ', '_')}").run

@@ -38,7 +38,7 @@ def random_case(seed: int, messages: int = 24) -> Case:
     rng = random.Random(seed)
     patterns = list(_PATTERNS[CLASSES[seed % len(CLASSES)]](rng))
     rng.shuffle(patterns)
-    told = tuple(_messages(rng, patterns, messages))
+    told = tuple(random_messages(rng, patterns, messages))
     return Case(_asked(rng, patterns), told)
 
 
@@ -139,7 +139,7 @@ def _asked(rng: random.Random, patterns: Sequence[Pattern]) -> str:
     return f"SELECT {distinct}{' '.join(names)} {{ {group} }}"
 
 
-def _messages(
+def random_messages(
     rng: random.Random, patterns: Sequence[Pattern], count: int
 ) -> Iterator[tuple[str, Triple]]:
     """Mostly triples that fit, many of them twice; some that are to go were never there."""
@@ -157,7 +157,7 @@ def _fitting(rng: random.Random, pattern: Pattern) -> Triple:
     chosen = {name: rng.choice(NODES[:3]) for name in ("?p", *VARIABLES)}
     by_text = {str(term): term for term in (*VALUES, *PREDICATES)}
     s, p, o = (chosen.get(slot) or by_text[slot] for slot in pattern)
-    if rng.random() < 0.2:
+    if rng.random() < 0.2 or pattern[1] == "?p":
         p = rng.choice(PREDICATES)
     return Triple(s, p, o)  # type: ignore[arg-type]
 

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 
 import pytest
-from tests.properties.patterns import Bag, Case, Fresh, Summed, random_case
+from tests.properties.patterns import (
+    EX,
+    Bag,
+    Case,
+    Fresh,
+    Summed,
+    random_case,
+    random_messages,
+)
 
 from livefacts.service.continuous import ContinuousQuery
 from livefacts.service.continuousanswers import Answers
@@ -56,6 +65,28 @@ def test_step_by_step_equals_one_batch() -> None:
         case = random_case(seed)
         check_batches(case, size=len(case.messages))
         check_batches(case, size=5)
+
+
+P0, P1 = f"<{EX}p0>", f"<{EX}p1>"
+BEYOND_PATTERNS = (
+    f"SELECT ?x ?y {{ ?x {P0} ?y FILTER(?x != ?y) }}",
+    f"SELECT ?x ?z {{ ?x {P0} ?y OPTIONAL {{ ?y {P1} ?z }} }}",
+    f"SELECT ?x {{ {{ ?x {P0} ?y }} UNION {{ ?x {P1} ?y }} }}",
+    f"SELECT ?x {{ ?x {P0} ?y MINUS {{ ?x {P1} ?y }} }}",
+    f"SELECT ?x ?y {{ ?x ({P0}/{P1})+ ?y }}",
+    f"SELECT ?x (COUNT(?y) AS ?n) {{ ?x {P0} ?y }} GROUP BY ?x",
+    f"ASK {{ ?x {P0} ?y FILTER NOT EXISTS {{ ?y {P1} ?x }} }}",
+    f"SELECT ?x ?y {{ ?x {P0} ?y }} ORDER BY ?x ?y LIMIT 2",
+)
+
+
+@pytest.mark.parametrize("text", BEYOND_PATTERNS)
+def test_forms_beyond_patterns_follow_the_same_messages(text: str) -> None:
+    rng = random.Random(text)
+    pattern = ("?x", "?p", "?y")
+    told = tuple(message for message in random_messages(rng, [pattern], 60))
+    check_every_message(Case(text, told))
+    check_batches(Case(text, told), size=6)
 
 
 @pytest.mark.thorough

@@ -13,17 +13,17 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pyoxigraph import Store
+from pyoxigraph import Store, Triple
 
 from livefacts.engine.embedded.messagescan import Messages
+from livefacts.engine.embedded.standing import Plan, StandingPattern
+from livefacts.engine.embedded.standinggroup import Build, Cached, StandingGroup
 from livefacts.errors import InputError, QueryError
 from livefacts.service.continuousanswers import Answers, Changes
 from livefacts.service.messages import of_change, of_messages, of_tuples
 from livefacts.service.queries import WELL_KNOWN_PREFIXES
 from livefacts.service.querytext import read_query, syntax_error
-from livefacts.service.results import Answer
-from livefacts.service.standing import Plan, StandingPattern
-from livefacts.service.standinggroup import Build, Cached, StandingGroup
+from livefacts.service.results import Answer, Triples
 from livefacts.syntax.basicquery import parse_basic_query
 
 
@@ -83,8 +83,8 @@ class ContinuousQuery:
         """The number of the last batch."""
         return self._group.seq
 
-    def answers(self) -> Answers | Answer:
-        """The answers as they are now: rows, or yes or no for ASK."""
+    def answers(self) -> Answers | Answer | Triples:
+        """The answers as they are now: rows, yes or no for ASK, triples for CONSTRUCT."""
         return _answers(self._group, 0)
 
     @property
@@ -142,7 +142,7 @@ class ContinuousQueries:
         group.forget_terms()
         return changed
 
-    def answers(self, name: str) -> Answers | Answer:
+    def answers(self, name: str) -> Answers | Answer | Triples:
         """The answers of one query as they are now."""
         return _answers(self._group, self._number(name))
 
@@ -164,12 +164,15 @@ class ContinuousQueries:
         return self.names.index(name)
 
 
-def _answers(group: StandingGroup, number: int) -> Answers | Answer:
+def _answers(group: StandingGroup, number: int) -> Answers | Answer | Triples:
     query = group.queries[number]
     found = query.answers()
     if query.form == "ASK":
         return Answer(bool(found))
-    return Answers(found, query.variables, group.dictionary)
+    answers = Answers(found, query.variables, group.dictionary)
+    if query.form == "CONSTRUCT":
+        return Triples(tuple(Triple(*row) for row in answers))
+    return answers
 
 
 def _messages(add: Any, remove: Any, messages: Any) -> Messages:
@@ -208,8 +211,11 @@ def _build(text: str, prefixes: Mapping[str, str] | None) -> Build:
         raise syntax_error(asked.text, error) from None
     query = parse_basic_query(asked.text, known)
     if query is None or query.comparisons or query.form == "CONSTRUCT":
-        raise QueryError(
-            "only triple patterns can be followed",
-            hint="SELECT, SELECT DISTINCT or ASK with one group of triple patterns",
-        )
+        return _flow(asked.text, known)
     return partial(StandingPattern, query)
+
+
+def _flow(text: str, prefixes: Mapping[str, str]) -> Build:
+    from livefacts.service.standingflow import StandingQuery
+
+    return partial(StandingQuery, text, prefixes)

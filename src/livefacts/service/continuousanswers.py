@@ -7,12 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import overload
+from typing import Any, overload
 
+from livefacts.engine.contract import Ids
 from livefacts.engine.embedded.signedrows import Factored
 from livefacts.service.continuouschange import CAME, WENT, Change
 from livefacts.service.results import RdfTerm, Row, Rows
 from livefacts.store.dictionary import Dictionary
+
+UNBOUND = -1
+"""Where a row has no term."""
 
 
 class _Read:
@@ -31,13 +35,21 @@ class _Read:
         if not self._found:
             return []
         rows, counts = self._found.expanded()
-        terms: list[RdfTerm] = self._dictionary.decode(rows.reshape(-1))  # type: ignore[assignment]
+        terms = self._terms(rows.reshape(-1))
         width = len(self.variables)
         counted = [
             (Row.of(self.variables, terms[at * width : (at + 1) * width]), count)
             for at, count in enumerate(counts.tolist())
         ]
         return sorted(counted, key=lambda pair: pair[1] > 0)
+
+    def _terms(self, ids: Ids) -> list[RdfTerm | None]:
+        bound = ids != UNBOUND
+        terms: Any = self._dictionary.decode(ids[bound])
+        if bound.all():
+            return terms  # type: ignore[no-any-return]
+        waiting = iter(terms)
+        return [next(waiting) if is_bound else None for is_bound in bound.tolist()]
 
 
 class Changes(_Read, Sequence[Change]):

@@ -10,8 +10,8 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 from tests.properties.patterns import random_case
 
 import livefacts as lf
+from livefacts.engine.embedded.standing import StandingPattern
 from livefacts.service.continuousanswers import Answers
-from livefacts.service.standing import StandingPattern
 
 EX = "http://example.org/"
 STAR = f"SELECT ?x {{ ?x <{EX}in> <{EX}Rome> . ?x <{EX}likes> <{EX}cats> }}"

@@ -15,7 +15,7 @@ from livefacts.engine.contract import Ids
 from livefacts.engine.embedded.gate import Gate
 from livefacts.engine.embedded.messagescan import Messages
 from livefacts.engine.embedded.signedrows import Factored
-from livefacts.service.standing import KeptPart, Standing
+from livefacts.engine.embedded.standing import KeptPart, Standing
 from livefacts.store.dictionary import Dictionary
 
 Build = Callable[[Dictionary], Standing]
