@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from pyoxigraph import Triple
+from pyoxigraph import Quad, Triple
 from tests.oracle import Row, shown
 
+from livefacts.engine.spark.graphs import quads_at
 from livefacts.engine.spark.tables import (
     CHANGES,
     PREDICATE_CHANGES,
@@ -46,6 +47,15 @@ def stored_delta(base: KnowledgeBase, commit: Commit) -> dict[Triple | Fact, int
             signs[row] += each["sign"] if each["seq"] == commit.seq else 0
     found = {_shown(row): sign for row, sign in signs.items() if sign}
     return {fact: sign for fact, sign in found.items() if fact is not None}
+
+
+def stored_graphs(base: KnowledgeBase, commit: Commit) -> set[Quad]:
+    """Triples and the graphs that tell them, of triples that a named graph tells."""
+    texts = dict(base.read(TERMS, commit).select(["id", "text"]).to_pandas().to_numpy().tolist())
+    return {
+        Quad(*(term_of(texts[id]) for id in row[:3]), term_of(texts[row[3]]) if row[3] else None)
+        for row in quads_at(base, commit).tolist()
+    }
 
 
 def _rows(base: KnowledgeBase, table: str, commit: Commit) -> list[tuple[Row, Any]]:

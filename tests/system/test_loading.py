@@ -27,8 +27,6 @@ def people(tmp_path: Path) -> str:
     return str(path)
 
 
-
-
 class TestLoad:
     """`livefacts load`."""
 

@@ -12,9 +12,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from livefacts.engine.spark.closing import SINGLE, constants_of
-from livefacts.engine.spark.defaultgraph import noted_graphs
 from livefacts.engine.spark.drivenchange import HandedOver, is_handed_over
 from livefacts.engine.spark.general import GeneralChange, change_general
+from livefacts.engine.spark.graphchange import noted_graphs
 from livefacts.engine.spark.handover import TooLargeError, room_for
 from livefacts.engine.spark.ingest import Ingest, bucket_files, encoding_of
 from livefacts.engine.spark.live import Live

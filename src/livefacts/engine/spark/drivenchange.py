@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from livefacts.engine.spark import factrows
 from livefacts.engine.spark.consequences import table_of
-from livefacts.engine.spark.defaultgraph import NotedGraphs, noted_graphs
 from livefacts.engine.spark.general import GeneralChange
+from livefacts.engine.spark.graphchange import NotedGraphs, noted_graphs
 from livefacts.engine.spark.handover import GENERAL, Room, in_memory
 from livefacts.engine.spark.ingest import Ingest, term_writes
 from livefacts.engine.spark.liveprogram import LiveChange, LiveProgram, SignedRows
@@ -54,7 +54,9 @@ class HandedOver:
         """Facts and rules come and go; one commit.  After an error, this is of no use."""
         terms = self._live.terms
         with work.stages.stage("reason in the driver") as stage:
-            asked, graphs = self._graphs.change(settled(change.asked, terms.encoding, terms.texts))
+            asked, graphs = self._graphs.change(
+                settled(change.asked, terms.encoding, terms.texts), self._live.is_told
+            )
             is_new = change.after != change.before
             found = self._live.change(asked, change.after, is_new, room.conclusions)
             stage.rows = found.figures["added"] + found.figures["removed"]

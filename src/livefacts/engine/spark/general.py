@@ -24,8 +24,8 @@ from livefacts.engine.spark.closures import (
     stored_closure,
     whole_writes,
 )
-from livefacts.engine.spark.defaultgraph import noted_graphs
 from livefacts.engine.spark.frames import counted_predicates, facts_frame
+from livefacts.engine.spark.graphchange import noted_graphs, told_in
 from livefacts.engine.spark.ingest import Ingest, term_writes
 from livefacts.engine.spark.lower import constants_of
 from livefacts.engine.spark.maintain import Changed, change
@@ -97,7 +97,8 @@ def change_general(work: Ingest, asked: GeneralChange, kind: str, batch: str = "
     """Follow a change by joins; one commit, and in it what has changed."""
     terms = table_terms(work)
     with work.stages.stage("open") as stage:
-        found, graphs = noted_graphs(work.base, work.start).change(terms.settle(asked.asked))
+        noted, is_told = noted_graphs(work.base, work.start), told_in(terms.buckets)
+        found, graphs = noted.change(terms.settle(asked.asked), is_told)
         before, after = joined_plan(asked.before.rules), joined_plan(asked.after.rules)
         terms.put({*constants_of(before), *constants_of(after), TRUTH})
         setting = Setting.of(work.session, terms)

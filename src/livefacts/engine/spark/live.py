@@ -116,6 +116,11 @@ class Live:
             changes.add_counts(triples, found)
         return found
 
+    def is_told(self, triples: HashIds) -> NDArray[np.bool_]:
+        """Which triples are told."""
+        told: NDArray[np.bool_] = self.counts(triples)[:, 1] > 0
+        return told
+
     def _bucket(self, number: int) -> Columns:
         if number not in self._columns:
             facts = ordered(columns_of(self._buckets[number].read_facts()))

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from livefacts.engine.contract import IdDelta, Ids
 from livefacts.engine.embedded.engine import Change, EmbeddedEngine
@@ -90,6 +91,13 @@ class LiveProgram:
             shown = [not str(term).startswith(HIDDEN) for term in terms]
             count += int(counts[np.array(shown, np.bool_)].sum())
         return count
+
+    def is_told(self, triples: HashIds) -> NDArray[np.bool_]:
+        """Which triples, in ids, are told."""
+        numbers: Ids = self.terms.numbers_of(triples.ravel()).reshape(-1, 3)
+        rows: list[tuple[int, ...]] = [(s, p, o) for s, p, o in numbers.tolist()]
+        told = self._which(TRIPLES, set(rows), True)
+        return np.array([row in told for row in rows], np.bool_)
 
     def _in_numbers(self, facts: Mapping[int, HashIds]) -> Facts:
         return {

@@ -23,9 +23,9 @@ from livefacts.engine.spark.bucketchange import (
     told_in_bucket,
 )
 from livefacts.engine.spark.consequences import FACTS, Kind, fact_table
-from livefacts.engine.spark.defaultgraph import noted_graphs
 from livefacts.engine.spark.encode import NO_TRIPLES
 from livefacts.engine.spark.exchange import bucket_of, run_tasks, write_buckets
+from livefacts.engine.spark.graphchange import noted_graphs, told_in
 from livefacts.engine.spark.ingest import Ingest, term_writes
 from livefacts.engine.spark.live import Live, contains
 from livefacts.engine.spark.predicates import told_predicates
@@ -59,7 +59,8 @@ def changed_by_tasks(work: Ingest, asked: Asked, before: Program, after: Program
     """Follow a change of facts and of rules that follow single triples."""
     terms = table_terms(work)
     with work.stages.stage("encode"):
-        found, graphs = noted_graphs(work.base, work.start).change(terms.settle(asked))
+        is_told = told_in(terms.buckets)
+        found, graphs = noted_graphs(work.base, work.start).change(terms.settle(asked), is_told)
         come, go = (each.get(TRIPLES, NO_TRIPLES) for each in (found.added, found.removed))
     with work.base.exchange() as folder:
         with work.stages.stage("look up") as stage:

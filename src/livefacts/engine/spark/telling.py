@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from pyoxigraph import BlankNode, Triple
+from pyoxigraph import BlankNode, DefaultGraph, Quad, Triple
 
 from livefacts.engine.spark.encode import Encoding, Texts, encode_numbers
 from livefacts.engine.spark.ingest import MOST_SALTS
@@ -28,8 +28,12 @@ from livefacts.syntax import rulefile
 from livefacts.syntax.files import without_compression
 from livefacts.syntax.rdf import read_rows, read_text
 
-Facts = str | os.PathLike[str] | Iterable[Triple | Fact]
+Statement = Triple | Quad | Fact
+Facts = str | os.PathLike[str] | Iterable[Statement]
 """Text in Turtle, N-Triples or the rule language, a path to a file, or facts."""
+QUADS = -1
+"""The shape of triples with the named graph that tells them."""
+WIDTHS = {TRIPLES: 3, QUADS: 4}
 Rows = dict[int, Ids]
 """Facts by shape, in the numbers of a dictionary."""
 RULES_SUFFIX = ".rules"
@@ -37,7 +41,7 @@ RULES_SUFFIX = ".rules"
 
 def rows_of(facts: Facts, scope: bytes, dictionary: Dictionary) -> Rows:
     """Facts in the numbers of a dictionary; blank nodes of texts get the scope."""
-    if isinstance(facts, Triple | Fact):
+    if isinstance(facts, Triple | Quad | Fact):
         return _rows_of_objects([facts], dictionary)
     if isinstance(facts, str):
         return _rows_of_text(facts, scope, dictionary)
@@ -62,15 +66,17 @@ def _rows_of_text(text: str, scope: bytes, dictionary: Dictionary) -> Rows:
 
 
 def _rows_of_batches(batches: Iterable[Batch]) -> Rows:
-    found = [np.zeros((0, 3), np.int32)]
+    triples, quads = [np.zeros((0, 3), np.int32)], [np.zeros((0, 4), np.int32)]
     for batch in batches:
-        if batch.graphs is not None and (batch.graphs != DEFAULT_GRAPH).any():
-            raise InputError(
-                "an update speaks of the default graph, and this is in a named one",
-                hint="ingest() takes named graphs; Reasoner.open(path) changes them",
-            )
-        found.append(batch.rows)
-    return {TRIPLES: np.concatenate(found)}
+        if batch.graphs is None:
+            triples.append(batch.rows)
+            continue
+        is_named = batch.graphs != DEFAULT_GRAPH
+        triples.append(batch.rows[~is_named])
+        quads.append(np.column_stack([batch.rows[is_named], batch.graphs[is_named]]))
+    found = {TRIPLES: np.concatenate(triples)}
+    named = np.concatenate(quads)
+    return {**found, QUADS: named} if len(named) else found
 
 
 def _rows_of_program(program: Program, dictionary: Dictionary) -> Rows:
@@ -83,24 +89,27 @@ def _rows_of_program(program: Program, dictionary: Dictionary) -> Rows:
     return _rows_of_objects(program.facts, dictionary)
 
 
-def _rows_of_objects(facts: Iterable[Triple | Fact], dictionary: Dictionary) -> Rows:
+def _rows_of_objects(facts: Iterable[Statement], dictionary: Dictionary) -> Rows:
     terms: dict[int, list[Term]] = {}
     for fact in facts:
         shape, row = row_of(fact)
         terms.setdefault(shape, []).extend(row)
     return {
-        shape: dictionary.encode(listed).reshape(-1, shape or 3) for shape, listed in terms.items()
+        shape: dictionary.encode(listed).reshape(-1, WIDTHS.get(shape, shape))
+        for shape, listed in terms.items()
     }
 
 
-def row_of(fact: Triple | Fact) -> tuple[int, list[Term]]:
+def row_of(fact: Statement) -> tuple[int, list[Term]]:
     """The shape of a fact, and its terms."""
     if isinstance(fact, Fact):
         return 1 + len(fact.arguments), [Symbol(fact.name), *fact.arguments]
-    if isinstance(fact, Triple):
+    if isinstance(fact, Quad) and not isinstance(fact.graph_name, DefaultGraph):
+        return QUADS, [fact.subject, fact.predicate, fact.object, fact.graph_name]
+    if isinstance(fact, Triple | Quad):
         return TRIPLES, [fact.subject, fact.predicate, fact.object]
     raise InputError(
-        f"{fact!r} is not a fact", hint="give Triples, Facts, text, or a Path to a file"
+        f"{fact!r} is not a fact", hint="give Triples, Quads, Facts, text, or a Path to a file"
     )
 
 

@@ -26,8 +26,8 @@ from livefacts.engine.spark.consequences import (
     make_table,
     triples_of,
 )
-from livefacts.engine.spark.defaultgraph import GraphChange, NotedGraphs
 from livefacts.engine.spark.encode import NO_TRIPLES, Encoding
+from livefacts.engine.spark.graphchange import GraphChange, NotedGraphs
 from livefacts.engine.spark.ingest import term_writes
 from livefacts.engine.spark.live import Live, Told, ToldAfter, contains, netted
 from livefacts.engine.spark.predicates import ToldPredicates
@@ -143,12 +143,14 @@ class Updater:
 
     def change(self, asked: Asked, rules: Sequence[Rule] | None = None) -> Change:
         """What an update would change, and other rules if they are given; `keep` makes it so."""
-        found, graphs = self._graphs.change(settled(asked, self.encoding, self._live.texts))
+        found, graphs = self._graphs.change(
+            settled(asked, self.encoding, self._live.texts), self._live.is_told
+        )
         came = found.added.get(TRIPLES, NO_TRIPLES)
         gone = found.removed.get(TRIPLES, NO_TRIPLES)
         gone = gone[~contains(came, gone)]
-        came = came[self._live.counts(came)[:, 1] == 0]
-        gone = gone[self._live.counts(gone)[:, 1] > 0]
+        came = came[~self._live.is_told(came)]
+        gone = gone[self._live.is_told(gone)]
         after = state_after(self._state, self._live, came, gone, rules, found.encoding)
         rows = netted([*self._signed(came, gone, after)])
         before = self._live.counts(triples_of(rows)).sum(axis=1)

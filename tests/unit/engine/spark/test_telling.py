@@ -6,14 +6,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from pyoxigraph import NamedNode, Triple
 
 import livefacts as lf
-from livefacts.engine.spark.defaultgraph import DEFAULT, NotedGraphs
 from livefacts.engine.spark.encode import Encoding
+from livefacts.engine.spark.graphchange import NotedGraphs
+from livefacts.engine.spark.graphs import DEFAULT
 from livefacts.engine.spark.predicates import ToldPredicates
-from livefacts.engine.spark.telling import Settled, asked, settled, unique_rows
+from livefacts.engine.spark.telling import QUADS, Settled, asked, settled, unique_rows
 from livefacts.store.rows import TRIPLES
+from livefacts.store.xxhash import HashIds
 
 TRIPLE = Triple(NamedNode("x:a"), NamedNode("x:p"), NamedNode("x:b"))
 FACT = lf.Fact("road", (NamedNode("x:a"), NamedNode("x:b")))
@@ -58,10 +61,14 @@ def test_what_is_no_fact_is_refused(facts: object, match: str) -> None:
         asked(facts)  # type: ignore[arg-type]
 
 
-def test_named_graphs_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "one.nq").write_text("<x:a> <x:p> <x:b> <x:g> .\n")
-    with pytest.raises(lf.InputError, match="default graph"):
-        asked(tmp_path / "one.nq")
+def test_triples_of_named_graphs_are_apart(tmp_path: Path) -> None:
+    (tmp_path / "one.nq").write_text("<x:a> <x:p> <x:b> <x:g> .\n<x:a> <x:p> <x:c> .\n")
+    found = in_ids(tmp_path / "one.nq")
+    assert {shape: rows.shape for shape, rows in found.added.items()} == {
+        TRIPLES: (1, 3),
+        QUADS: (1, 4),
+    }
+    assert "<x:g>" in found.terms.values()
 
 
 def test_predicate_facts_are_told_once() -> None:
@@ -78,12 +85,16 @@ def test_predicate_facts_are_told_once() -> None:
 def test_a_triple_that_a_named_graph_tells_stays_told() -> None:
     graphs = NotedGraphs(lambda: np.array([[1, 2, 3, 9], [1, 2, 3, DEFAULT], [4, 5, 6, 9]]))
     rows = np.array([[1, 2, 3], [4, 5, 6], [7, 8, 9]])
-    found, change = graphs.change(Settled({}, {TRIPLES: rows}, {}, Encoding()))
+    found, change = graphs.change(Settled({}, {TRIPLES: rows}, {}, Encoding()), none_is_told)
     assert found.removed[TRIPLES].tolist() == [[7, 8, 9]]
-    assert change.ceases == {(1, 2, 3)}
+    assert change.ceases == {(1, 2, 3, DEFAULT)}
     graphs.take(change)
-    _, change = graphs.change(Settled({TRIPLES: rows}, {}, {}, Encoding()))
-    assert change.begins == {(1, 2, 3), (4, 5, 6)}
+    _, change = graphs.change(Settled({TRIPLES: rows}, {}, {}, Encoding()), none_is_told)
+    assert change.begins == {(1, 2, 3, DEFAULT), (4, 5, 6, DEFAULT)}
+
+
+def none_is_told(triples: HashIds) -> NDArray[np.bool_]:
+    return np.zeros(len(triples), np.bool_)
 
 
 def test_rows_in_order_are_each_there_once() -> None:
