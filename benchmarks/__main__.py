@@ -73,7 +73,7 @@ def _experiments(words: list[str]) -> list[str]:
 
 
 def _has_options(name: str) -> bool:
-    return name.startswith(("spark", "streams", "laser", "patterns"))
+    return name.startswith(("spark", "streams", "imars", "laser", "patterns"))
 
 
 def _where_and_when(name: str) -> str:
