@@ -28,7 +28,7 @@ from livefacts.engine.spark.schema import NotSingleError, follows_single_triples
 from livefacts.engine.spark.tables import RULES, TRIPLES_TABLE, Commit, Write
 from livefacts.engine.spark.taskchange import changed_by_tasks, surveyed
 from livefacts.engine.spark.telling import Asked, Facts, asked
-from livefacts.engine.spark.update import Updater, change_writes
+from livefacts.engine.spark.update import State, Updater, change_writes
 from livefacts.errors import InputError, LivefactsError
 from livefacts.rules.program import Program, Rule
 from livefacts.rules.safety import check
@@ -82,6 +82,8 @@ class Changer:
     def __init__(self, roads: Roads) -> None:
         self.roads = roads
         self._updating: tuple[int, Updater] | None = None
+        self._said: tuple[int, State] | None = None
+        """What the rules say at a commit that tasks have made."""
         self._handed_over: tuple[int, HandedOver] | None = None
         self._rules: tuple[int, Program] | None = None
 
@@ -184,10 +186,14 @@ class Changer:
     def _followed_by_tasks(
         self, work: Ingest, asked: Asked, before: Program, after: Program, kind: str, batch: str
     ) -> Report:
-        change = changed_by_tasks(work, asked, before, after)
+        known, self._said = self._said, None
+        state = known[1] if known is not None and known[0] == work.start.seq else None
+        change = changed_by_tasks(work, asked, before, after, state)
         with work.stages.stage("commit"):
             commit = self._commit(work, change.writes, change.rows, (before, after), kind, batch)
-        self._folded(work, commit)
+        last = self._folded(work, commit)
+        if change.state is not None:
+            self._said = last.seq, change.state
         return Report(commit.seq, kind, change.figures, tuple(work.stages.done))
 
     def _folded(self, work: Ingest, commit: Commit) -> Commit:

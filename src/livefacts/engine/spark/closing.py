@@ -60,7 +60,7 @@ from livefacts.syntax.rulewriter import write_program
 SINGLE = "single triples"
 
 
-class Told:
+class ToldInTables:
     """The told triples of a commit, as the driver asks for them: by kind, through tasks.
 
     Each look at them is a job over all told triples; so the first answers both questions
@@ -100,7 +100,7 @@ def close_schema(
     work: Ingest, rules: Sequence[Rule], encoding: Encoding, buckets: Sequence[Bucket]
 ) -> ClosedSchema:
     """The closed schema of the told triples under rules that follow single ones."""
-    told = Told(work, buckets)
+    told = ToldInTables(work, buckets)
 
     def id_of(term: object) -> int:
         return encoding.id_of(text_of(term))  # type: ignore[arg-type]

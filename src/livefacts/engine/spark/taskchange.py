@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from livefacts.engine.spark.bucketchange import (
     sign_change,
     told_in_bucket,
 )
+from livefacts.engine.spark.closing import ToldInTables
 from livefacts.engine.spark.consequences import FACTS, Kind, fact_table
 from livefacts.engine.spark.encode import NO_TRIPLES
 from livefacts.engine.spark.exchange import bucket_of, run_tasks, write_buckets
@@ -53,10 +54,17 @@ class TaskChange:
     writes: dict[str, Write]
     rows: int
     figures: dict[str, int]
+    state: State | None = None
+    """What the rules say afterwards."""
 
 
-def changed_by_tasks(work: Ingest, asked: Asked, before: Program, after: Program) -> TaskChange:
-    """Follow a change of facts and of rules that follow single triples."""
+def changed_by_tasks(
+    work: Ingest, asked: Asked, before: Program, after: Program, known: State | None = None
+) -> TaskChange:
+    """Follow a change of facts and of rules that follow single triples.
+
+    `known` is what the rules say at this commit, if the change before has found it out.
+    """
     terms = table_terms(work)
     with work.stages.stage("encode"):
         is_told = told_in(terms.buckets)
@@ -68,16 +76,16 @@ def changed_by_tasks(work: Ingest, asked: Asked, before: Program, after: Program
             came, gone = come[~told[0]], go[told[1] & ~contains(come, go)]
             stage.rows = len(come) + len(go)
         with work.stages.stage("close the schema"):
-            live = surveyed(work, terms.buckets)
-            state = closed_state(before.rules, live, terms.encoding)
+            told_now = ToldInTables(work, terms.buckets)
+            state = known or closed_state(before.rules, told_now, terms.encoding)
             rules = None if after == before else after.rules
-            new = state_after(state, live, came, gone, rules, terms.encoding)
+            new = state_after(state, told_now, came, gone, rules, terms.encoding)
         with work.stages.stage("follow and sign") as stage:
             signed = _followed(work, terms, folder, (came, gone), (state, new))
             stage.rows = sum(each.file.rows for each in signed if each.file)
     change = _written(work, terms, found.added, found.removed, (came, gone), signed)
     change.writes.update(graphs.writes(work.base, work.start.seq + 1))
-    return change
+    return replace(change, state=new)
 
 
 def _told(
