@@ -24,6 +24,7 @@ EXPERIMENTS = (
     "dynamite",
     "edges",
     "schemaorg",
+    "owl",
     "streams",
     "imars",
     "laser",
@@ -73,7 +74,7 @@ def _experiments(words: list[str]) -> list[str]:
 
 
 def _has_options(name: str) -> bool:
-    return name.startswith(("spark", "streams", "imars", "laser", "patterns"))
+    return name.startswith(("owl", "spark", "streams", "imars", "laser", "patterns"))
 
 
 def _where_and_when(name: str) -> str:

@@ -108,3 +108,13 @@ def test_a_timed_stream_has_every_part_measured_and_answers(kind: str) -> None:
     assert all(one[part] > 0 for part in ("push", "advance", "answers"))
     assert one["rows"] > 0
     assert two["rows"] == (one["rows"] if kind == "cooling" else 2 * one["rows"])
+
+
+def test_rules_of_owl_made_for_axioms_end_where_the_generic_ones_do(campus: str) -> None:
+    made, generic = (
+        found("livefacts_owl", {"input": campus, "told": 0, "generic": generic})
+        for generic in (False, True)
+    )
+    assert made["same"]
+    assert generic["same"]
+    assert made["state"] == generic["state"]

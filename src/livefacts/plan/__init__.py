@@ -7,7 +7,7 @@ positive atom: `ordered_steps`, then `restricted` where the rule is transitive.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cached_property
 
 from livefacts.plan.normalize import GROUPS, ROWS, normalize, positive_atoms
@@ -31,19 +31,21 @@ def compile_rules(
     strata: Strata | None = None,
     before: Plan | None = None,
     restratifier: Restratifier | None = None,
+    single: Container[Rule] | None = None,
 ) -> Plan:
     """The plan of a program that has passed its checks.
 
     Only one level follows single triples, the one with most rules that can: what another
     level concludes in that way would have to be followed again.  `strata` are those of the
     rules, if they are known; rules that are in the plan `before` keep the plans they have, and
-    a restratifier finds the strata of a changed program faster.
+    a restratifier finds the strata of a changed program faster.  `single` are the only rules
+    that may follow single triples, if not all may.
     """
     rules = tuple(rules)
     normal = normalize(rules)
     if strata is None or normal != rules:
         strata = (restratifier or Restratifier()).strata(normal)
-    levels = [sorted_rules(rules) for rules in strata.levels]
+    levels = [sorted_rules(rules, single) for rules in strata.levels]
     singles = [len(each.single) if is_worth_splitting(each.single) else 0 for each in levels]
     chosen = singles.index(max(singles)) if any(singles) else None
     planner = _Planner(strata, _KnownPlans(before))
@@ -51,7 +53,8 @@ def compile_rules(
         tuple(
             planner.level(each if number == chosen else each.unsplit(strata.levels[number]))
             for number, each in enumerate(levels)
-        )
+        ),
+        normal,
     )
 
 

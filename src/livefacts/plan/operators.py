@@ -7,7 +7,7 @@ another.  A `Level` holds what can be evaluated together once all lower levels a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from livefacts.rules.formula import Atom, PredicateAtom, Slot, Variable
@@ -105,10 +105,11 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A whole program, level by level."""
+    """A whole program, level by level; `rules` are those it was made of, in normal form."""
 
     levels: tuple[Level, ...]
+    rules: tuple[Rule, ...] = field(default=(), compare=False, repr=False)
 
     def general(self) -> Plan:
         """The same with every rule in plans, none following single triples."""
-        return Plan(tuple(level.general() for level in self.levels))
+        return Plan(tuple(level.general() for level in self.levels), self.rules)

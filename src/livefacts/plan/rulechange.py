@@ -48,7 +48,7 @@ def rule_change(old: Plan, new: Plan) -> RuleChange:
     """
     shared = _addresses(old) & _addresses(new)
     was = {plan.rule: plan for plan in _first_plans(old, shared)}
-    new = Plan(tuple(_sticky(level, was) for level in new.levels))
+    new = Plan(tuple(_sticky(level, was) for level in new.levels), new.rules)
     now = {plan.rule: plan for plan in _first_plans(new, shared)}
     stays = {rule for rule in was if rule in now and was[rule].transitive == now[rule].transitive}
     aggregates = _aggregates(old) & _aggregates(new)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, replace
 
 from livefacts.plan.remembering import by_address
@@ -50,14 +50,17 @@ class SortedRules:
         return replace(self, single=(), others=tuple(r for r in rules if id(r) not in gone))
 
 
-def sorted_rules(rules: Iterable[Rule]) -> SortedRules:
-    """Sort the rules of a level, in one go: there may be thousands."""
+def sorted_rules(rules: Iterable[Rule], allowed: Container[Rule] | None = None) -> SortedRules:
+    """Sort the rules of a level, in one go: there may be thousands.
+
+    `allowed` are the only rules that may follow single triples, if not all may.
+    """
     aggregates, single, others, negated = list[Rule](), list[Rule](), list[Rule](), list[Rule]()
     for rule in rules:
         known = traits(rule)
         if known.is_aggregate:
             aggregates.append(rule)
-        elif known.follows_single_triples:
+        elif known.follows_single_triples and (allowed is None or rule in allowed):
             single.append(rule)
         else:
             others.append(rule)

@@ -17,4 +17,5 @@ def figures_of(engine: EmbeddedEngine, graphs: NamedGraphs) -> dict[str, Any]:
         "term_bytes": engine.dictionary.nbytes,
         "rule_instances": engine.derivations,
         "path": "single triples" if engine.follows_single_triples else "general",
+        "specialised": engine.is_specialised,
     }

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from livefacts.engine.contract import IdDelta, Ids
-from livefacts.engine.embedded.engine import Change, EmbeddedEngine, Facts
+from livefacts.engine.embedded.engine import Change, Facts
+from livefacts.engine.embedded.specialised import SpecialisedEngine
 from livefacts.errors import ViolationError
 from livefacts.model.durations import Duration, read_duration
 from livefacts.model.timepoints import time_point
@@ -70,7 +71,7 @@ class Knowledge:
         self._program = Program()
         self._same_as = RULES
         self._restratifiers = Restratifier(), Restratifier()
-        self._engine = EmbeddedEngine(
+        self._engine = SpecialisedEngine(
             self._dictionary, compile_rules(()), single_path=single_path, maintenance=maintenance
         )
         self._interrupts = Interrupts()

@@ -92,12 +92,21 @@ def profile_of(
 ) -> Profile:
     """The profile of an engine's tallies, in which "" stands for the rules of single triples."""
     lines = []
-    for rule, tally in tallies.items():
+    for rule, tally in _summed(tallies).items():
         rules = tuple(single) if rule == "" else (rule,)
         looked_at, instances, new, ticks = tally.tolist()
         if rules and (looked_at or rule):
             lines.append(RuleProfile(rules, looked_at, instances, new, ticks * seconds_per_tick))
     return Profile(lines)
+
+
+def _summed(tallies: Mapping[str, NDArray[np.int64]]) -> dict[str, NDArray[np.int64]]:
+    """The tallies of rules as they were written: those for single axioms taken together."""
+    summed: dict[str, NDArray[np.int64]] = {}
+    for rule, tally in tallies.items():
+        written = rule.partition(":")[0]
+        summed[written] = summed[written] + tally if written in summed else tally
+    return summed
 
 
 def _difference(line: RuleProfile, before: RuleProfile | None) -> RuleProfile:

@@ -321,7 +321,15 @@ def test_any_damage_to_a_text_is_read_or_refused_with_a_place(at: int, cut: int,
 
 
 def test_ready_rule_sets_are_opened_by_name() -> None:
-    assert ready_names() == ("owl-eq-ref", "owl-rl", "owl-same-as", "rdfs", "rdfs-axioms", "rho-df")
+    assert ready_names() == (
+        "owl-datatypes",
+        "owl-eq-ref",
+        "owl-rl",
+        "owl-same-as",
+        "rdfs",
+        "rdfs-axioms",
+        "rho-df",
+    )
     assert len(open_rules("rho-df")) == 6
 
 

@@ -123,6 +123,8 @@ def consequences(
     while waiting:
         triple = waiting.pop()
         for rule in rules:
+            if rule.premise[1] != triple[1] and not isinstance(rule.premise[1], Variable):
+                continue
             for head in _one_step(triple, rule, schema):
                 if head not in found:
                     found[head] = None

@@ -67,6 +67,9 @@ class Change:
 class EmbeddedEngine:
     """Facts, their conclusions, and the plan that keeps them together."""
 
+    is_specialised = False
+    """Whether rules are followed as rules about the axioms that are there."""
+
     def __init__(
         self,
         dictionary: Dictionary,
@@ -167,7 +170,7 @@ class EmbeddedEngine:
         try:
             self._pass(change, rules)
             delta = self.interpreter.delta()
-            self.before_commit(delta)
+            self._accept(delta)
         except BaseException:
             self._undo(plan, levels)
             raise
@@ -176,6 +179,10 @@ class EmbeddedEngine:
         else:
             self._undo(plan, levels)
         return delta
+
+    def _accept(self, delta: IdDelta) -> None:
+        """Whoever has something against a change raises an error now."""
+        self.before_commit(delta)
 
     def _pass(self, change: Change, rules: RuleChange | None = None) -> None:
         """Take a change through all levels."""
@@ -286,7 +293,7 @@ class EmbeddedEngine:
             self.limit = old.limit
             delta = _difference(old, self)
             self._check_progress(sum(int(flags.sum()) for flags in delta.derived.values()))
-            self.before_commit(delta)
+            self._accept(delta)
         except NotSingleError:
             self.__dict__.update(old.__dict__)
             return self._recompute(change, keep, single_path=False)

@@ -19,7 +19,7 @@ from livefacts.plan.operators import AggregatePlan, Level, RulePlan
 from livefacts.plan.rulechange import LevelChange
 from livefacts.rules.formula import Variable
 from livefacts.store.dictionary import Dictionary
-from livefacts.store.layout import CLOSED, EDGE, ROOT, VISIBLE
+from livefacts.store.layout import CLOSED, EDGE, LIVE, ROOT, VISIBLE
 
 CONCLUSION = EDGE | ROOT | code.COUNT_PLAIN
 Entries = NDArray[np.int64]
@@ -214,8 +214,9 @@ class BoundLevel:
         return entries
 
     def _rows_with(self, relation: int, constants: dict[int, int]) -> Entries:
+        """The facts with these constants; where each is looked at, only visible ones."""
         if not constants:
-            return self._store.with_flags(relation)
+            return self._store.with_flags(relation, LIVE | VISIBLE)
         if len(constants) == self._store.width(relation):
             fact = np.array([[constants[column] for column in sorted(constants)]], np.int32)
             rows = self._store.find(relation, fact)
@@ -224,7 +225,7 @@ class BoundLevel:
         if self._store.has_index(relation, columns):
             index = self._store.index(relation, columns)
             return self._store.chain(relation, index, [constants[c] for c in columns])
-        rows = self._store.with_flags(relation)
+        rows = self._store.with_flags(relation, LIVE | VISIBLE)
         facts = self._store.columns(relation, rows)[:, columns]
         fitting: Entries = rows[(facts == [constants[c] for c in columns]).all(axis=1)]
         return fitting

@@ -282,12 +282,14 @@ class SinglePath:
         symbolic = (SUBJECT, predicate, OBJECT if obj is None else obj)
         self._schema.looked_up.clear()
         try:
-            heads = consequences(symbolic, self._rules, self._schema)
+            follows = consequences(symbolic, self._rules, self._schema)
         except NeedsObjectError:
             self._split_by_object(predicate)
             return
         for lookup in self._schema.looked_up:
             self._readers.setdefault(lookup, {})[kind] = None
+        # A triple that is there is its own reason: that it follows from itself adds nothing.
+        heads = tuple(head for head in follows if head != symbolic)
         if len(heads) > MOST_HEADS:
             raise NotSingleError
         old, now = self._heads.get(kind), set(heads)

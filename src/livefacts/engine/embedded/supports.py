@@ -146,7 +146,7 @@ class _SingleCount:
             told = now
         self._count(told)
         self._count(self._derived_in(schema))
-        self._count_follows(kinds, follows)
+        self._count_follows(kinds, follows, starts)
 
     def _is_schema(self, triples: Columns) -> Flags:
         mine = np.zeros(len(triples[0]), np.bool_)
@@ -231,10 +231,13 @@ class _SingleCount:
                 derived[rows] = True
         return [table.column(number)[derived] for number in range(3)]
 
-    def _count_follows(self, kinds: Ids, follows: Table) -> None:
+    def _count_follows(self, kinds: Ids, follows: Table, starts: Columns) -> None:
+        """Count what follows from each triple, but not itself."""
         subjects, _, objects = self._followed
         for left, rows in follows.joined((0,), [kinds], len(kinds)):
-            s, p, o = (follows.column(number)[rows] for number in (1, 2, 3))
+            kind, s, p, o = (follows.column(number)[rows] for number in range(4))
+            another = (s != SUBJECT) | (p != starts[2][kind]) | (o != starts[3][kind])
+            left, s, p, o = left[another], s[another], p[another], o[another]
             self._count(
                 [_put(s, subjects[left], objects[left]), p, _put(o, subjects[left], objects[left])]
             )

@@ -87,6 +87,9 @@ class _Verification:
     ) -> None:
         self._engine, self._store = engine, engine.store
         self._rules = normalize(rules)
+        # What is true follows from the rules as they are written; reasons are counted for the
+        # rules as they are followed.
+        self._followed = engine.plan.rules if engine.is_specialised else self._rules
         self._others = {shape: np.ascontiguousarray(ids) for shape, ids in others.items()}
         self._model = Model(engine.dictionary)
         self._counting = _counting_of(engine)
@@ -100,7 +103,7 @@ class _Verification:
         close(self._model, self._rules)
         supports = {shape: no_supports(n) for shape, n in self._model.counts().items()}
         self._mark_told(supports)
-        instances = count_supports(self._model, self._rules, self._counting, supports)
+        instances = count_supports(self._model, self._followed, self._counting, supports)
         self._compare_rules()
         for shape in {**self._store.shapes(), **supports}:
             self._compare(shape, supports.get(shape) or no_supports(0))
@@ -140,7 +143,7 @@ class _Verification:
 
     def _compare_rules(self) -> None:
         known = set(self._counting.counters)
-        rules = {rule for rule in self._rules if not _is_aggregate(rule)}
+        rules = {rule for rule in self._followed if not _is_aggregate(rule)}
         for rule in rules - known:
             self._note(RULES, 0, (), 1, 0, f"rule {rule.id} is not followed")
         for rule in known - rules:
