@@ -118,3 +118,21 @@ def test_rules_of_owl_made_for_axioms_end_where_the_generic_ones_do(campus: str)
     assert made["same"]
     assert generic["same"]
     assert made["state"] == generic["state"]
+
+
+def test_patterns_end_with_the_answers_of_a_fresh_query(campus: str) -> None:
+    vocabulary = "http://livefacts.example/university#"
+    star = f"SELECT ?x {{ ?x a <{vocabulary}Publication> }}"
+    path = f"SELECT ?s ?c {{ ?s <{vocabulary}advisor> ?p . ?p <{vocabulary}teacherOf> ?c }}"
+    job = {
+        "input": campus,
+        "messages": 4000,
+        "single": 200,
+        "queries": {"star": star, "path": path},
+    }
+    report = found(
+        "livefacts_patterns", {**job, "star": star, "steps": [1000], "standing": [star, path]}
+    )
+    assert [each["same"] for each in report["queries"]] == [True, True]
+    assert report["queries"][0]["changes"] > 0
+    assert report["many"]["queries"] == 2
