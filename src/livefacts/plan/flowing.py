@@ -118,9 +118,9 @@ class _Planner:
         return self.relations.chosen(both, [n for n in both.columns if n not in dropped])
 
     def _without(self, pattern: algebra.Without, given: Relation | None) -> Relation:
-        left, right = self.of(pattern.left, given), self.of(pattern.right, given)
-        given_names = given.visible if given else ()
-        shared = [n for n in left.visible if n in right.visible and n not in given_names]
+        # Inside EXISTS, too, the right side stands on its own: that is how `query` takes it.
+        left, right = self.of(pattern.left, given), self.of(pattern.right, None)
+        shared = [name for name in left.visible if name in right.visible]
         if not shared:
             return left
         right = self.relations.once(self.relations.chosen(right, [*shared, *right.hidden]))

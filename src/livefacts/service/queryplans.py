@@ -23,13 +23,16 @@ from livefacts.service.querytext import (
 from livefacts.syntax.sparql import parse_query
 
 
-def plan_of(text: str, prefixes: Mapping[str, str]) -> FlowPlan:
-    """The flow of a query; a `NotIncrementalError` says why there is none."""
+def plan_of(text: str, prefixes: Mapping[str, str], base: str = "") -> FlowPlan:
+    """The flow of a query; a `NotIncrementalError` says why there is none.
+
+    Relative IRIs are relative to `base`.
+    """
     known = {**WELL_KNOWN_PREFIXES, **prefixes}
     text = read_query(text, known).text
     refuse_unrepeatable(text)
-    names = _selected(text, known)
-    query = parse_query(with_plain_negated_sets(text), known)
+    names = _selected(text, known, base)
+    query = parse_query(with_plain_negated_sets(text), known, base)
     return flow_of(replace(query, selected=names) if query.form == "SELECT" else query)
 
 
@@ -85,10 +88,10 @@ def _split_set(members: Sequence[str]) -> str:
     return f"({'|'.join([*parts, '^(!(' + '|'.join(inverse) + '))'])})"
 
 
-def _selected(text: str, prefixes: Mapping[str, str]) -> tuple[str, ...]:
+def _selected(text: str, prefixes: Mapping[str, str], base: str) -> tuple[str, ...]:
     """The names of the answers' columns, from the grammar that `query` has."""
     try:
-        found = Store().query(text, prefixes=dict(prefixes))
+        found = Store().query(text, prefixes=dict(prefixes), base_iri=base or None)
     except SyntaxError as error:
         raise syntax_error(text, error) from None
     except (OSError, RuntimeError, ValueError) as error:

@@ -24,8 +24,11 @@ from livefacts.rules.algebra import (
 from livefacts.rules.expressions import Call, Constant, Exists, QueryExpression
 from livefacts.rules.formula import Slot, TripleAtom, Variable
 
+NIL = "http://www.w3.org/1999/02/22-rdf-syntax-ns#nil"
+"""What rdflib's grammar makes of an empty list of arguments."""
 ARGUMENTS = ("arg", "arg1", "arg2", "arg3", "text", "start", "length")
 """Where rdflib keeps the arguments of a function, in their order; then those of patterns."""
+VARIADIC = ("CONCAT", "COALESCE")
 PATTERN_ARGUMENTS = ("pattern", "replacement", "flags")
 FUNCTION_NAMES = {
     "SAMETERM": "sameTerm",
@@ -161,12 +164,12 @@ def _function(node: Any, read: Read) -> QueryExpression:
     for place in (*ARGUMENTS, *PATTERN_ARGUMENTS):
         given = dict.get(node, place)
         if given is not None:
-            arguments.extend(map(read, _as_list(given)))
+            arguments.extend(map(read, _as_list(given) if name in VARIADIC else [given]))
     return Call(FUNCTION_NAMES.get(name, name), tuple(arguments))
 
 
 def _as_list(given: Any) -> list[Any]:
-    if given is None:
+    if given is None or str(given) == NIL:
         return []
     is_several = type(given).__name__ in ("list", "plist", "ParseResults")
     return list(given) if is_several else [given]

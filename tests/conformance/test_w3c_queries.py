@@ -1,0 +1,263 @@
+"""The W3C tests of SPARQL queries, replayed: triples come one at a time, and go in reverse.
+
+After every triple the answers must be those of a fresh evaluation, and when all triples are
+there, those that the W3C expects.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pyoxigraph import (
+    BlankNode,
+    QueryBoolean,
+    QueryResultsFormat,
+    QuerySolutions,
+    QueryTriples,
+    Store,
+    parse,
+    parse_query_results,
+)
+
+from livefacts.engine.embedded.bags import UNBOUND
+from livefacts.engine.embedded.dataflow import Dataflow, Standing
+from livefacts.errors import QueryError
+from livefacts.service.queryplans import plan_of
+from livefacts.service.variants import stored_form
+from livefacts.store.dictionary import Dictionary
+
+SPARQL = "w3c-rdf-tests/sparql"
+FOLLOWED = 300
+"""At least so many tests are followed change by change."""
+
+WRITTEN = "functions are evaluated by pyoxigraph, which writes values in one way only"
+KNOWN_FAILURES = {
+    "sparql10/expr-builtin/dawg-str-1": WRITTEN,
+    "sparql10/expr-builtin/dawg-str-2": WRITTEN,
+    "sparql10/open-world/date-2": "pyoxigraph tells dates with and without a zone apart",
+}
+"""The folder and name of a test -> why it fails; a test that is listed and passes fails."""
+
+VALUES = "a fresh evaluation takes values that are written differently for one term"
+ZERO = "a fresh evaluation leads no path of length zero to a constant outside of the graph"
+REDUCED = "a fresh evaluation takes some of the duplicates out that REDUCED allows"
+NO_REFERENCE = {
+    "sparql10/distinct/distinct-1": VALUES,
+    "sparql10/distinct/distinct-9": VALUES,
+    "sparql10/expr-builtin/sameTerm-eq": VALUES,
+    "sparql10/expr-builtin/sameTerm-not-eq": VALUES,
+    "sparql10/expr-builtin/sameTerm-simple": VALUES,
+    "sparql10/expr-equals/eq-graph-1": VALUES,
+    "sparql10/expr-equals/eq-graph-2": VALUES,
+    "sparql10/open-world/open-eq-01": VALUES,
+    "sparql10/reduced/reduced-1": REDUCED,
+    "sparql10/reduced/reduced-2": REDUCED,
+    "sparql11/property-path/pp02": ZERO,
+    "sparql11/property-path/pp28a": ZERO,
+    "sparql11/property-path/pp37": ZERO,
+    "sparql11/property-path/zero_or_more_set_end": ZERO,
+    "sparql11/property-path/zero_or_more_set_start": ZERO,
+    "sparql11/property-path/zero_or_one_set_end": ZERO,
+    "sparql11/property-path/zero_or_one_set_start": ZERO,
+}
+"""Tests on whose way fresh evaluations cannot be compared with; the end is as the W3C says."""
+
+ENTRIES = """
+    PREFIX mf: <http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#>
+    PREFIX qt: <http://www.w3.org/2001/sw/DataAccess/tests/test-query#>
+    PREFIX rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#>
+    SELECT ?entry ?query ?data ?result {
+      ?manifest mf:entries/rdf:rest*/rdf:first ?entry .
+      ?entry a mf:QueryEvaluationTest ; mf:action ?action ; mf:result ?result .
+      ?action qt:query ?query .
+      OPTIONAL { ?action qt:data ?data }
+      FILTER NOT EXISTS { ?action qt:graphData ?graph } }
+    """
+RESULT_SET = """
+    PREFIX rs: <http://www.w3.org/2001/sw/DataAccess/tests/result-set#>
+    SELECT ?solution ?variable ?value {
+      ?solution rs:binding ?binding . ?binding rs:variable ?variable ; rs:value ?value }
+    """
+TRUTH = (
+    "PREFIX rs: <http://www.w3.org/2001/sw/DataAccess/tests/result-set#> ASK { ?x rs:boolean true }"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryTest:
+    """One entry of a manifest."""
+
+    query: Path
+    data: Path | None
+    result: Path
+
+    @property
+    def base(self) -> str:
+        return f"test:/{self.query.name}"
+
+
+@cache
+def queries() -> dict[str, QueryTest]:
+    """All tests of queries over one graph; none where the third-party data is not there."""
+    root = Path(os.environ.get("LIVEFACTS_TEST_DATA", "")) / SPARQL
+    folders = sorted(path.parent for path in root.glob("sparql1?/*/manifest.ttl"))
+    return {name: test for folder in folders for name, test in _entries(folder)}
+
+
+def _entries(folder: Path) -> Iterator[tuple[str, QueryTest]]:
+    store = Store()
+    store.load(path=str(folder / "manifest.ttl"), base_iri="test:/manifest.ttl")
+    for row in store.query(ENTRIES):  # type: ignore[union-attr]
+        entry, query, data, result = row  # type: ignore[misc]
+        name = f"{folder.parent.name}/{folder.name}/{entry.value.partition('#')[2]}"
+        query, data, result = (
+            folder / each.value.removeprefix("test:/") if each else None
+            for each in (query, data, result)
+        )
+        yield name, QueryTest(query, data, result)
+
+
+class Replay:
+    """A query that is followed, and a store to ask it of anew."""
+
+    def __init__(self, test: QueryTest, has_reference: bool = True) -> None:
+        self._test = test
+        self._has_reference = has_reference
+        self.differences = 0
+        self._text = test.query.read_text(encoding="utf-8")
+        self._dictionary = Dictionary()
+        self._flow = Dataflow(self._dictionary)
+        plan = plan_of(self._text, {}, test.base)
+        self._standing: Standing = self._flow.add(plan, np.zeros((0, 3), np.int32))
+        self._variables = plan.variables
+        self._store = Store()
+
+    def run(self) -> None:
+        """Every triple comes, and every triple goes."""
+        self._compare()
+        quads = self._quads()
+        for quad in quads:
+            self._store.add(quad)
+            self._move(added=[quad.triple])
+        assert self._answers() == expected(self._test, self._variables), "in the end"
+        for quad in reversed(quads):
+            self._store.remove(quad)
+            self._move(removed=[quad.triple])
+        assert self._standing.answers == self._flow.add(self._standing.plan, NOTHING).answers
+
+    def _quads(self) -> list[Any]:
+        if self._test.data is None:
+            return []
+        base = f"test:/{self._test.data.name}"
+        return sorted(set(parse(path=str(self._test.data), base_iri=base)), key=str)
+
+    def _move(self, added: Any = (), removed: Any = ()) -> None:
+        self._flow.apply(self._ids(added), self._ids(removed))
+        self._compare()
+
+    def _ids(self, triples: Any) -> Any:
+        terms = [term for t in triples for term in (t.subject, t.predicate, t.object)]
+        return self._dictionary.encode(terms).reshape(-1, 3)
+
+    def _compare(self) -> None:
+        found = self._store.query(self._text, base_iri=self._test.base)
+        if self._has_reference:
+            assert self._answers() == bag(found), f"{len(self._store)} triples"
+        else:
+            self.differences += self._answers() != bag(found)
+
+    def _answers(self) -> Counter[Any]:
+        found: Counter[Any] = Counter()
+        for row, count in self._standing.answers.items():
+            terms = [None if t == UNBOUND else self._dictionary.decode_one(t) for t in row]
+            found[tuple(map(shown, terms))] += count
+        return found
+
+
+NOTHING = np.zeros((0, 3), np.int32)
+
+
+def bag(found: Any) -> Counter[Any]:
+    if isinstance(found, QueryBoolean):
+        return Counter([()] if found else [])
+    if isinstance(found, QueryTriples):
+        return Counter(tuple(map(shown, triple)) for triple in dict.fromkeys(found))
+    assert isinstance(found, QuerySolutions)
+    return Counter(tuple(map(shown, row)) for row in found)
+
+
+def shown(term: Any) -> str:
+    """A term as text; blank nodes are all alike, values are in one form."""
+    if term is None:
+        return ""
+    return "_:" if isinstance(term, BlankNode) else str(stored_form(term))
+
+
+def expected(test: QueryTest, variables: tuple[str, ...]) -> Counter[Any]:
+    """What the W3C expects."""
+    formats = {".srx": QueryResultsFormat.XML, ".srj": QueryResultsFormat.JSON}
+    if test.result.suffix in formats:
+        found = parse_query_results(path=str(test.result), format=formats[test.result.suffix])
+        if isinstance(found, QueryBoolean):
+            return Counter([()] if found else [])
+        names = [variable.value for variable in found.variables]
+        rows = ([*row] for row in found)
+        return Counter(
+            tuple(shown(row[names.index(name)]) if name in names else "" for name in variables)
+            for row in rows
+        )
+    store = Store()
+    store.load(path=str(test.result), base_iri=f"test:/{test.result.name}")
+    if variables == ("subject", "predicate", "object") and "result-set#" not in str(list(store)):
+        return Counter(tuple(map(shown, quad.triple)) for quad in store)
+    if not variables:
+        return Counter([()] if store.query(TRUTH) else [])
+    rows_by_solution: dict[Any, dict[str, Any]] = {}
+    for solution, variable, value in store.query(RESULT_SET):  # type: ignore[union-attr, misc]
+        rows_by_solution.setdefault(solution, {})[variable.value] = value
+    return Counter(
+        tuple(shown(row.get(name)) for name in variables) for row in rows_by_solution.values()
+    )
+
+
+def is_followed(test: QueryTest) -> bool:
+    """Whether a query is followed change by change; what is refused is refused by `query`, too."""
+    try:
+        plan_of(test.query.read_text(encoding="utf-8"), {}, test.base)
+    except QueryError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("name", sorted(queries()) or ["no data"])
+def test_a_query_is_followed_as_the_w3c_says(name: str, third_party_data: Path) -> None:
+    test = queries()[name]
+    if not is_followed(test):
+        pytest.skip("not followed change by change")
+    if name in KNOWN_FAILURES:
+        with pytest.raises(AssertionError):
+            Replay(test).run()
+        pytest.xfail(KNOWN_FAILURES[name])
+    replay = Replay(test, has_reference=name not in NO_REFERENCE)
+    replay.run()
+    assert bool(replay.differences) == (name in NO_REFERENCE)
+
+
+def test_nearly_all_queries_over_one_graph_are_followed(third_party_data: Path) -> None:
+    assert sum(map(is_followed, queries().values())) >= FOLLOWED
+
+
+def test_every_known_failure_is_the_name_of_a_test(third_party_data: Path) -> None:
+    assert queries().keys() >= {*KNOWN_FAILURES, *NO_REFERENCE}
+
+
+def test_blank_nodes_are_alike_and_other_terms_are_not() -> None:
+    assert shown(BlankNode("a")) == shown(BlankNode("b")) != shown(None)

@@ -1,0 +1,196 @@
+"""Flows: what one message costs, what is shared, and single operators in small."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from pyoxigraph import BlankNode, Literal, NamedNode
+
+from livefacts.engine.embedded.bags import UNBOUND
+from livefacts.engine.embedded.dataflow import Dataflow, Standing
+from livefacts.plan.flow import Cut
+from livefacts.service.queryplans import plan_of
+from livefacts.store.dictionary import Dictionary
+
+NOTHING = np.zeros((0, 3), np.int32)
+XSD = "http://www.w3.org/2001/XMLSchema#"
+
+FORMS = {
+    "pattern": "SELECT ?x ?y { ?x <x:p> ?y . ?y <x:q> ?z }",
+    "filter": "SELECT ?x { ?x <x:p> ?y . ?x <x:n> ?n FILTER(?n >= 0 && STRLEN(STR(?n)) > 0) }",
+    "bind": "SELECT ?m { ?x <x:p> ?y . ?x <x:n> ?n BIND(?n + 1 AS ?m) }",
+    "values": "SELECT ?y { VALUES ?x { <x:1> <x:2> } ?x <x:p> ?y }",
+    "union": "SELECT ?x { { ?x <x:p> ?y } UNION { ?x <x:q> ?y } }",
+    "optional": "SELECT ?x ?z { ?x <x:p> ?y OPTIONAL { ?y <x:q> ?z FILTER(?z != ?x) } }",
+    "minus": "SELECT ?x { ?x <x:p> ?y MINUS { ?y <x:q> ?x } }",
+    "not exists": "SELECT ?x { ?x <x:p> ?y FILTER NOT EXISTS { ?y <x:q> ?z FILTER(?z = ?x) } }",
+    "exists": "SELECT ?x { ?x <x:p> ?y FILTER(?x = <x:1> || EXISTS { ?y <x:q> ?z }) }",
+    "distinct": "SELECT DISTINCT ?x { ?x <x:p> ?y }",
+    "groups": "SELECT ?x (COUNT(?y) AS ?c) (SUM(?n) AS ?s) (MAX(?n) AS ?m) (AVG(DISTINCT ?n) AS ?a) "
+    "{ ?x <x:p> ?y . ?y <x:n> ?n } GROUP BY ?x HAVING (COUNT(*) > 0)",
+    "sequence": "SELECT ?z { ?x <x:p>/^<x:q>/(<x:p>|<x:q>) ?z }",
+    "reach": "SELECT ?y { <x:1> (<x:p>/<x:q>)+ ?y }",
+    "star": "SELECT ?y { ?x <x:n> 5 . ?x <x:p>* ?y }",
+    "inner": "SELECT ?x ?c { ?x <x:p> ?y { SELECT ?y (COUNT(?z) AS ?c) { ?y <x:q> ?z } GROUP BY ?y } }",
+    "ask": "ASK { ?x <x:p> ?y . ?y <x:n> ?n FILTER(?n > 3) }",
+    "construct": "CONSTRUCT { ?y <x:back> ?x } WHERE { ?x <x:p> ?y . ?y <x:q> ?z }",
+}
+
+
+def graph(dictionary: Dictionary, size: int) -> Any:
+    """Nodes in small rings of p and q, with a number each: parts alike, and many of them."""
+    triples = []
+    for node in range(size // 3):
+        ring = node - node % 6
+        subject = NamedNode(f"x:{node}")
+        for edge, step in (("x:p", 1), ("x:q", 2)):
+            triples += [subject, NamedNode(edge), NamedNode(f"x:{ring + (node + step) % 6}")]
+        triples += [subject, NamedNode("x:n"), Literal(node % 7)]
+    return dictionary.encode(triples).reshape(-1, 3)
+
+
+def message(dictionary: Dictionary) -> Any:
+    return dictionary.encode([NamedNode("x:1"), NamedNode("x:p"), NamedNode("x:4")]).reshape(1, 3)
+
+
+def looked_at(text: str, size: int) -> tuple[int, int]:
+    """The rows that steps look at when a triple comes and goes, and the values asked for."""
+    dictionary = Dictionary()
+    flow = Dataflow(dictionary)
+    standing = flow.add(plan_of(text, {}), graph(dictionary, size))
+    triple = message(dictionary)
+    flow.apply(triple, NOTHING)
+    flow.apply(NOTHING, triple)
+    before = standing.looked_at
+    flow.apply(triple, NOTHING)
+    flow.apply(NOTHING, triple)
+    return standing.looked_at - before, sum(map(len, standing.answers))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_no_form_is_computed_anew(form: str) -> None:
+    assert not any(isinstance(step.operator, Cut) for step in plan_of(FORMS[form], {}).steps)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_message_looks_at_as_many_rows_in_a_graph_twenty_times_as_large(form: str) -> None:
+    (small, _), (large, _) = looked_at(FORMS[form], 1_000), looked_at(FORMS[form], 20_000)
+    assert small == large
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("form", FORMS)
+def test_a_message_looks_at_as_many_rows_in_a_graph_of_a_hundred_thousand_triples(form: str) -> None:
+    assert looked_at(FORMS[form], 1_000)[0] == looked_at(FORMS[form], 100_000)[0]
+
+
+def test_a_cut_looks_at_all_rows_below_it() -> None:
+    text = "SELECT ?x { ?x <x:p> ?y } ORDER BY ?x LIMIT 3"
+    assert looked_at(text, 1_200)[0] > looked_at(text, 300)[0]
+
+
+class Table:
+    """One query over triples that are told one by one."""
+
+    def __init__(self, text: str) -> None:
+        self.dictionary = Dictionary()
+        self.flow = Dataflow(self.dictionary)
+        self.standing: Standing = self.flow.add(plan_of(text, {}), NOTHING)
+
+    def tell(self, *terms: Any, gone: bool = False) -> None:
+        triple = self.dictionary.encode(terms).reshape(-1, 3)
+        self.flow.apply(NOTHING if gone else triple, triple if gone else NOTHING)
+
+    def rows(self) -> list[tuple[str, ...]]:
+        shown = [
+            tuple("-" if t == UNBOUND else str(self.dictionary.decode_one(t)) for t in row)
+            for row, count in self.standing.answers.items()
+            for _ in range(count)
+        ]
+        return sorted(shown)
+
+
+P, A, B = NamedNode("x:p"), NamedNode("x:a"), NamedNode("x:b")
+
+
+def number(text: str, kind: str = "integer") -> Literal:
+    return Literal(text, datatype=NamedNode(XSD + kind))
+
+
+@pytest.mark.parametrize(
+    ("total", "values", "expected"),
+    [
+        ("SUM(?v)", [number("1"), number("2.50", "decimal")], '"3.5"^^<XSDdecimal>'),
+        ("SUM(?v)", [number("1"), number("0.5", "double")], '"1.5"^^<XSDdouble>'),
+        ("AVG(?v)", [number("1"), number("2")], '"1.5"^^<XSDdecimal>'),
+        ("AVG(?v)", [number("9" * 30), number("1")], '"5' + "0" * 29 + '"^^<XSDdecimal>'),
+        ("SUM(?v)", [number("1"), Literal("x")], "-"),
+        ("MIN(?v)", [number("3"), Literal("a"), A], "<x:a>"),
+        ("MAX(?v)", [number("3"), number("2.5", "decimal"), A], '"3"^^<XSDinteger>'),
+        ("MAX(?v)", [number("NaN", "double"), number("3")], '"NaN"^^<XSDdouble>'),
+        ("MIN(?v)", [BlankNode("b"), A], "_:b"),
+        (
+            "MAX(?v)",
+            [number("2026-11-16", "date"), number("2025-01-01", "date")],
+            '"2026-11-16"^^<XSDdate>',
+        ),
+        ("GROUP_CONCAT(?v; SEPARATOR='+')", [Literal("b"), Literal("a")], '"a+b"'),
+        (
+            "GROUP_CONCAT(?v)",
+            [Literal("b", language="en"), Literal("a", language="en")],
+            '"a b"@en',
+        ),
+        ("GROUP_CONCAT(?v)", [Literal("b"), number("1")], "-"),
+        ("COUNT(DISTINCT ?v)", [number("1"), number("01")], '"2"^^<XSDinteger>'),
+        ("SAMPLE(?v)", [number("7")], '"7"^^<XSDinteger>'),
+        ("SUM(?v)", [number("INF", "double"), number("-INF", "double")], '"NaN"^^<XSDdouble>'),
+    ],
+)
+def test_a_total_comes_and_goes_with_its_values(total: str, values: Any, expected: str) -> None:
+    table = Table(f"SELECT ({total} AS ?t) {{ ?x <x:p> ?v }}")
+    empty = table.rows()
+    for value in values:
+        table.tell(A, P, value)
+    assert table.rows() == [(expected.replace("XSD", XSD),)]
+    for value in reversed(values):
+        table.tell(A, P, value, gone=True)
+    assert table.rows() == empty
+
+
+def test_terms_join_as_they_are_written_and_compare_by_value() -> None:
+    joined = Table("SELECT ?x ?y { ?x <x:p> ?v . ?y <x:q> ?v }")
+    equal = Table("SELECT ?x ?y { ?x <x:p> ?v . ?y <x:q> ?w FILTER(?v = ?w) }")
+    for table in (joined, equal):
+        table.tell(A, P, number("01"))
+        table.tell(B, NamedNode("x:q"), number("1"))
+    assert joined.rows() == []
+    assert equal.rows() == [("<x:a>", "<x:b>")]
+
+
+def test_a_blank_node_of_a_template_is_the_same_whenever_its_row_comes_back() -> None:
+    table = Table("CONSTRUCT { _:b <x:of> ?x } WHERE { ?x <x:p> ?y }")
+    table.tell(A, P, B)
+    before = table.rows()
+    assert before[0][0].startswith("_:")
+    table.tell(A, P, B, gone=True)
+    assert table.rows() == []
+    table.tell(A, P, B)
+    assert table.rows() == before
+
+
+def test_a_cycle_that_loses_an_edge_is_reached_no_further() -> None:
+    table = Table("SELECT ?y { <x:a> <x:p>+ ?y }")
+    table.tell(A, P, B, B, P, A, A, P, A)
+    assert table.rows() == [("<x:a>",), ("<x:b>",)]
+    table.tell(A, P, B, gone=True)
+    assert table.rows() == [("<x:a>",)]
+    table.tell(A, P, A, gone=True)
+    assert table.rows() == []
+
+
+def test_blank_nodes_are_values_of_expressions() -> None:
+    table = Table("SELECT ?x ?b { ?x <x:p> ?v BIND(isBLANK(?v) && ?v != <x:a> AS ?b) }")
+    table.tell(A, P, BlankNode("b"))
+    assert table.rows() == [("<x:a>", f'"true"^^<{XSD}boolean>')]
