@@ -228,6 +228,7 @@ def expected(test: QueryTest, variables: tuple[str, ...]) -> Counter[Any]:
     )
 
 
+@cache
 def is_followed(test: QueryTest) -> bool:
     """Whether a query is followed change by change; what is refused is refused by `query`, too."""
     try:

@@ -65,6 +65,12 @@ PROMISED = {
         "+ ?a=<http://example.org/cal>, ?c=<http://example.org/bob>",
         "digraph pattern {",
     ],
+    "13_watch.py": [
+        '+ ?topic=<http://library.example/nature>, ?readers="2"',
+        '- ?topic=<http://library.example/nature>, ?readers="3"',
+        "8 changes in all",
+        "every step is followed change by change",
+    ],
     "10_time.py": [
         "2: ",
         "3: +freeze +isSteam",

@@ -82,7 +82,9 @@ def test_a_message_looks_at_as_many_rows_in_a_graph_twenty_times_as_large(form: 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("form", FORMS)
-def test_a_message_looks_at_as_many_rows_in_a_graph_of_a_hundred_thousand_triples(form: str) -> None:
+def test_a_message_looks_at_as_many_rows_in_a_graph_of_a_hundred_thousand_triples(
+    form: str,
+) -> None:
     assert looked_at(FORMS[form], 1_000)[0] == looked_at(FORMS[form], 100_000)[0]
 
 
