@@ -7,7 +7,8 @@ equal to another one that says the same in the same words, whatever the order of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -323,3 +324,26 @@ Axiom: TypeAlias = (
     | DifferentIndividuals
     | Misstated
 )
+
+
+ABOUT_PROPERTIES = SubPropertyOf | EquivalentProperties | InverseProperties | DisjointProperties
+
+
+def properties_in(part: object) -> Iterator[NamedNode]:
+    """The properties that an axiom, or an expression in it, speaks of.
+
+    >>> p, a = NamedNode("http://example.org/p"), NamedNode("http://example.org/A")
+    >>> list(properties_in(SubClassOf(a, Only(Inverse(p), a)))) == [p]
+    True
+    """
+    if isinstance(part, Declaration):
+        yield from () if part.kind is Kind.DATATYPE else (part.name,)
+    elif is_dataclass(part):
+        for field in fields(part):
+            value = getattr(part, field.name)
+            members = value if isinstance(value, tuple) else (value,)
+            if isinstance(part, ABOUT_PROPERTIES) or field.name in ("property", "properties"):
+                yield from (m.property if isinstance(m, Inverse) else m for m in members)
+            else:
+                for member in members:
+                    yield from properties_in(member)

@@ -1,10 +1,39 @@
-"""Ontologies for users: the rules of an OWL file, with a report of what they leave out."""
+"""Ontologies for users: the rules of an OWL file, and axioms that come and go.
+
+The axioms that a program was made from stay with it.  A change of axioms is a change of the
+rules in which the two sets of axioms differ, and of no others, so that it is as incremental as
+any change of rules.
+"""
 
 from __future__ import annotations
 
-from livefacts.syntax.owl import OFF, RULES, OntologyReport, OntologySource, rules_of
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-__all__ = ["OFF", "RULES", "OntologyReport", "rules_from_owl"]
+from pyoxigraph import Triple
+
+from livefacts.errors import RuleError
+from livefacts.model.facts import Fact
+from livefacts.rules.axioms import Axiom, Declaration, properties_in
+from livefacts.rules.program import Program, Rule
+from livefacts.syntax.owl import (
+    OFF,
+    RULES,
+    OntologyReport,
+    OntologySource,
+    read_ontology,
+    report_on,
+    rules_of,
+)
+from livefacts.syntax.owlreading import Ontology
+
+if TYPE_CHECKING:
+    from livefacts.service.delta import Delta
+    from livefacts.service.reasoner import Reasoner
+
+__all__ = ["OFF", "RULES", "OntologyReport", "OntologySource", "rules_from_owl"]
 
 
 def rules_from_owl(source: OntologySource, *, same_as: str = OFF) -> OntologyReport:
@@ -15,3 +44,91 @@ def rules_from_owl(source: OntologySource, *, same_as: str = OFF) -> OntologyRep
     `same_as="rules"` what holds of one name holds of all that are the same.
     """
     return rules_of(source, same_as=same_as)
+
+
+@dataclass(frozen=True, slots=True)
+class AxiomChange:
+    """What a change of axioms means for a program."""
+
+    axioms: tuple[Axiom, ...]
+    added: Program
+    dropped: tuple[Rule, ...]
+    untold: tuple[Triple | Fact, ...]
+
+
+def change_axioms(
+    reasoner: Reasoner, add: OntologySource, remove: OntologySource, to: OntologySource | None
+) -> Delta:
+    """Make one change of the rules and facts that axioms stand for."""
+    change = axiom_change(reasoner._program, add, remove, to)
+    delta = reasoner.apply(
+        remove=change.untold, add_rules=change.added, remove_rules=change.dropped
+    )
+    reasoner._program = replace(reasoner._program, axioms=change.axioms)
+    return delta
+
+
+def ontology_in(program: Program) -> OntologyReport:
+    """The report on the axioms that a program was made from."""
+    return report_on(Ontology(program.axioms), dict(program.prefixes))
+
+
+def axiom_change(
+    program: Program, add: OntologySource, remove: OntologySource, to: OntologySource | None
+) -> AxiomChange:
+    """How a program changes when axioms come and go, or when its ontology becomes another."""
+    prefixes = dict(program.prefixes)
+    known = {property for axiom in program.axioms for property in properties_in(axiom)}
+    if to is not None:
+        if add or remove:
+            raise ValueError("give the axioms to add and remove, or the ontology to change to")
+        axioms = read_ontology(to, prefixes).axioms
+    else:
+        gone = set(read_ontology(remove, prefixes, known).axioms)
+        _check_known(gone, program, prefixes)
+        kept = [axiom for axiom in program.axioms if axiom not in gone]
+        come = read_ontology(add, prefixes, known).axioms
+        axioms = tuple(dict.fromkeys((*kept, *come)))
+    return _difference(program, axioms, prefixes)
+
+
+def _check_known(gone: set[Axiom], program: Program, prefixes: dict[str, str]) -> None:
+    unknown = gone - set(program.axioms)
+    for axiom in unknown:
+        if not isinstance(axiom, Declaration):
+            words = report_on(Ontology(), prefixes).words(axiom)
+            raise RuleError(
+                f"there is no such axiom to remove: {words}",
+                hint="Reasoner.ontology().axioms lists those that rules were made from; an axiom "
+                "is removed as it was stated",
+            )
+
+
+def _difference(
+    program: Program, axioms: tuple[Axiom, ...], prefixes: dict[str, str]
+) -> AxiomChange:
+    old = report_on(Ontology(program.axioms), prefixes).program
+    new = report_on(Ontology(axioms), prefixes).program
+    before, after = ({rule.key() for rule in each} for each in (old, new))
+    gone, told, untold = before - after, set(new.facts), set(old.facts)
+    dropped = [rule for rule in program if rule.key() in gone]
+    come = [rule for rule in new if rule.key() not in before]
+    named = _named_anew(come, {rule.id for rule in program} - {rule.id for rule in dropped})
+    facts = tuple(fact for fact in new.facts if fact not in untold)
+    return AxiomChange(
+        axioms,
+        Program(tuple(named), facts, prefixes=tuple(prefixes.items())),
+        tuple(dropped),
+        tuple(fact for fact in old.facts if fact not in told),
+    )
+
+
+def _named_anew(rules: Iterable[Rule], taken: set[str]) -> Iterator[Rule]:
+    """The rules, each under a name that no other has."""
+    for rule in rules:
+        name, number = rule.id, 1
+        stem = re.sub(r"-\d+$", "", name)
+        while name in taken:
+            name, number = stem if number == 1 else f"{stem}-{number}", number + 1
+        taken.add(name)
+        yield replace(rule, id=name)

@@ -44,6 +44,7 @@ from livefacts.syntax.rulefile import RuleSource
 if TYPE_CHECKING:
     from livefacts.service.eventtime import EventTime, Length
     from livefacts.service.explaining import Explanation
+    from livefacts.service.ontology import OntologyReport, OntologySource
     from livefacts.service.registration import Registration
     from livefacts.service.results import QueryResult
     from livefacts.service.verifying import Report
@@ -152,6 +153,28 @@ class Reasoner(Knowledge):
     def remove_rules(self, rules: str | Rule | Sequence[str | Rule]) -> Delta:
         """Remove rules by id or by text, whatever the spacing and the names of variables."""
         return self.apply(remove_rules=rules)
+
+    def change_ontology(
+        self,
+        *,
+        add: OntologySource = (),
+        remove: OntologySource = (),
+        to: OntologySource | None = None,
+    ) -> Delta:
+        """Axioms of an ontology that was compiled to rules ("dlp:…") come and go.
+
+        The arguments are texts or files of axioms, in any RDF format; `to` is the whole
+        ontology as it is now.  Only the rules in which it differs change.
+        """
+        from livefacts.service.ontology import change_axioms
+
+        return change_axioms(self, add, remove, to)
+
+    def ontology(self) -> OntologyReport:
+        """The axioms that rules were made from, their rules, and what rules cannot say."""
+        from livefacts.service.ontology import ontology_in
+
+        return ontology_in(self._program)
 
     def apply(
         self,

@@ -112,7 +112,7 @@ class OntologyReport:
     @cached_property
     def _sections(self) -> tuple[Section, ...]:
         equality = self.same_as == RULES
-        return tuple(sections_of(self.translated, self._writer, equality))
+        return tuple(sections_of(self.translated, equality))
 
     @cached_property
     def _writer(self) -> AxiomWriter:

@@ -8,6 +8,7 @@ A literal of a datatype that nobody knows is neither inside nor outside.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import product
 
 from pyoxigraph import Literal, NamedNode
@@ -116,18 +117,23 @@ LARGEST = {names[0] for names in FAMILIES.values()} | {
 }
 
 
+@dataclass(frozen=True, slots=True)
 class Ranges:
     """Data ranges as conditions; `definitions` are the data ranges that have names."""
 
-    def __init__(self, definitions: Mapping[NamedNode, ClassExpression]) -> None:
-        self._definitions = definitions
+    definitions: tuple[tuple[NamedNode, ClassExpression], ...] = ()
+
+    def _defined(self, range: NamedNode, depth: int) -> ClassExpression | None:
+        """What a name stands for; a name that leads back to itself stands for nothing."""
+        return dict(self.definitions).get(range) if depth < len(self.definitions) else None
 
     def inside(self, range: ClassExpression, value: Slot, depth: int = 0) -> list[Body]:
         """Ways to be in the range, one of which has to hold."""
         match range:
-            case NamedNode() if range in self._definitions and depth < len(self._definitions):
-                return self.inside(self._definitions[range], value, depth + 1)
             case NamedNode():
+                defined = self._defined(range, depth)
+                if defined is not None:
+                    return self.inside(defined, value, depth + 1)
                 return [_inside(range, value)]
             case And(members):
                 return _all(self.inside(member, value, depth) for member in members)
@@ -146,9 +152,10 @@ class Ranges:
     def outside(self, range: ClassExpression, value: Slot, depth: int = 0) -> list[Body]:
         """Ways to be certainly not in the range, one of which has to hold."""
         match range:
-            case NamedNode() if range in self._definitions and depth < len(self._definitions):
-                return self.outside(self._definitions[range], value, depth + 1)
             case NamedNode():
+                defined = self._defined(range, depth)
+                if defined is not None:
+                    return self.outside(defined, value, depth + 1)
                 return list(_outside(range, value))
             case And(members):
                 return [way for member in members for way in self.outside(member, value, depth)]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import fields
+from functools import lru_cache
 
 from pyoxigraph import NamedNode
 
@@ -52,6 +53,7 @@ class Ids:
                 return name
 
 
+@lru_cache(maxsize=1 << 14)
 def stem_of(axiom: Axiom) -> str:
     """What names of the rules of this axiom begin with."""
     kind = KINDS.get(type(axiom).__name__, "axiom")

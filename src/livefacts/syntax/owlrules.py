@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from itertools import combinations, pairwise, permutations
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
@@ -68,9 +68,11 @@ from livefacts.syntax.owlclasses import (
     named,
 )
 from livefacts.syntax.owldatatypes import Ranges, is_range
-from livefacts.syntax.owlgraph import THING
+from livefacts.syntax.owlgraph import NOTHING, THING
 from livefacts.syntax.ruleterms import OWL, RDF_TYPE
 
+REMEMBERED = 1 << 14
+"""Axioms whose rules are kept in mind: when an ontology changes, most of it stays."""
 DIFFERENT_FROM = NamedNode(OWL + "differentFrom")
 
 
@@ -95,22 +97,26 @@ class Translated:
 
 def translate(axioms: Sequence[Axiom]) -> Iterator[Translated]:
     """What each axiom becomes; what an axiom means may depend on the declarations among them."""
-    translator = _Translator(_class_rules(axioms))
-    for axiom in axioms:
-        made = list(translator.parts(axiom))
-        rules, gaps = [], [each for each in made if isinstance(each, Gap)]
-        for conclusion in (each for each in made if isinstance(each, Conclusion)):
-            rule = _rule(conclusion)
-            if isinstance(rule, Gap):
-                gaps.append(rule)
-            elif rule is not None and rule not in rules:
-                rules.append(rule)
-        yield Translated(
-            axiom,
-            tuple(rules),
-            tuple(each for each in made if isinstance(each, Triple | Fact)),
-            tuple(Inexpressible(axiom, gap.part, gap.reason) for gap in dict.fromkeys(gaps)),
-        )
+    classes = _class_rules(axioms)
+    return (_translated(axiom, classes) for axiom in axioms)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _translated(axiom: Axiom, classes: ClassRules) -> Translated:
+    made = list(_Translator(classes).parts(axiom))
+    rules, gaps = [], [each for each in made if isinstance(each, Gap)]
+    for conclusion in (each for each in made if isinstance(each, Conclusion)):
+        rule = _rule(conclusion)
+        if isinstance(rule, Gap):
+            gaps.append(rule)
+        elif rule is not None and rule not in rules:
+            rules.append(rule)
+    return Translated(
+        axiom,
+        tuple(rules),
+        tuple(each for each in made if isinstance(each, Triple | Fact)),
+        tuple(Inexpressible(axiom, gap.part, gap.reason) for gap in dict.fromkeys(gaps)),
+    )
 
 
 def _class_rules(axioms: Iterable[Axiom]) -> ClassRules:
@@ -131,7 +137,13 @@ def _class_rules(axioms: Iterable[Axiom]) -> ClassRules:
         if isinstance(each.property, NamedNode) and is_range(each.cls, datatypes):
             kinds[Kind.DATA_PROPERTY].add(each.property)
     data = frozenset(kinds[Kind.DATA_PROPERTY] - kinds[Kind.OBJECT_PROPERTY])
-    return ClassRules(data, datatypes, Ranges(definitions))
+    return _one_object(ClassRules(data, datatypes, Ranges(tuple(definitions.items()))))
+
+
+@lru_cache(maxsize=8)
+def _one_object(classes: ClassRules) -> ClassRules:
+    """Equal declarations as one object, so that it takes no time to see that they are equal."""
+    return classes
 
 
 class _Translator:
@@ -321,12 +333,15 @@ class _Translator:
         self, individual: Individual, cls: ClassExpression
     ) -> Iterator[Conclusion | Gap | Triple]:
         at = named(individual)
-        if isinstance(cls, NamedNode) and isinstance(at, NamedNode):
+        if isinstance(cls, NamedNode) and isinstance(at, NamedNode) and cls != NOTHING:
             yield Triple(at, RDF_TYPE, cls)
             return
-        yield from self._classes.conclusions(
-            cls, at, (), Names(), lambda part: ClassAssertion(individual, part)
-        )
+        for made in self._classes.conclusions(
+            cls, at, (), Names(), partial(ClassAssertion, individual)
+        ):
+            if isinstance(made, Conclusion) and made.head is None and not made.body:
+                made = replace(made, body=(Comparison(Names().next(), "=", at),))
+            yield made
 
 
 def inverse_of(property: Property) -> Property:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, lru_cache
 
 from pyoxigraph import NamedNode, Triple
 
@@ -18,7 +19,7 @@ from livefacts.rules.program import Program, Rule
 from livefacts.syntax.owlclasses import SAME_AS
 from livefacts.syntax.owldatatypes import families, within
 from livefacts.syntax.owlids import Ids
-from livefacts.syntax.owlrules import Inexpressible, Translated
+from livefacts.syntax.owlrules import REMEMBERED, Inexpressible, Translated
 from livefacts.syntax.owlwriter import AxiomWriter
 from livefacts.syntax.rulefile import open_rules, parse
 from livefacts.syntax.ruleterms import DECLARED
@@ -37,7 +38,8 @@ EQUALITY = "owl-same-as"
 class Section:
     """Statements under a comment."""
 
-    comment: str
+    about: Axiom | str
+    """The axiom that it is made from, or what it is, in words."""
     rules: tuple[Rule, ...] = ()
     facts: tuple[Triple | Fact, ...] = ()
     gaps: tuple[Inexpressible, ...] = ()
@@ -45,11 +47,9 @@ class Section:
     """Whether rules are left out here since they stand further above."""
 
 
-def sections_of(
-    translated: Iterable[Translated], writer: AxiomWriter, equality: bool
-) -> Iterator[Section]:
+def sections_of(translated: Iterable[Translated], equality: bool) -> Iterator[Section]:
     """The program in sections: one for each axiom that has rules or gaps, then what they need."""
-    ids = Ids(rule.id for rule in (*parse(DIFFERENCE), *open_rules(EQUALITY)))
+    ids = Ids(rule.id for rule in (*_difference(), *_equality()))
     known: set[Rule] = set()
     told: dict[Triple | Fact, None] = {}
     rules: list[Rule] = []
@@ -60,18 +60,33 @@ def sections_of(
         told |= dict.fromkeys(each.facts)
         speaks_of_same |= isinstance(each.axiom, SameIndividuals | DifferentIndividuals)
         if each.rules or each.gaps:
-            named = tuple(replace(rule, id=ids.next(each.axiom)) for rule in new)
+            named = tuple(_named(rule, ids.next(each.axiom)) for rule in new)
             rules += named
             repeated = len(new) < len(each.rules)
-            yield Section(writer.axiom(each.axiom), named, (), each.gaps, repeated)
+            yield Section(each.axiom, named, (), each.gaps, repeated)
     if told:
         yield Section("what the ontology tells of individuals", facts=tuple(told))
     if speaks_of_same or any(_concludes_same(rule) for rule in rules):
-        yield Section("what is different is not the same", parse(DIFFERENCE).rules)
+        yield Section("what is different is not the same", _difference())
     if equality:
-        yield Section("what holds of one name holds of all", open_rules(EQUALITY).rules)
+        yield Section("what holds of one name holds of all", _equality())
     if helping := tuple(_datatype_facts(rules)):
         yield Section("datatypes", facts=helping)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _named(rule: Rule, id: str) -> Rule:
+    return replace(rule, id=id)
+
+
+@cache
+def _difference() -> tuple[Rule, ...]:
+    return parse(DIFFERENCE).rules
+
+
+@cache
+def _equality() -> tuple[Rule, ...]:
+    return open_rules(EQUALITY).rules
 
 
 def program_of(
@@ -92,7 +107,9 @@ def text_of(sections: Iterable[Section], writer: AxiomWriter, prefixes: Mapping[
     all_prefixes = DECLARED | dict(prefixes)
     lines = [f"@prefix {name}: <{iri}> ." for name, iri in prefixes.items() if name not in DECLARED]
     for section in sections:
-        lines += ["", f"# {_one_line(section.comment)}"]
+        about = section.about
+        comment = about if isinstance(about, str) else writer.axiom(about)
+        lines += ["", f"# {_one_line(comment)}"]
         lines += [write_rule(rule, all_prefixes) for rule in section.rules]
         lines += ["# (a rule for this stands above)"] if section.repeated else []
         lines += [write_fact(fact, all_prefixes) for fact in section.facts]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from livefacts.errors import RuleError
 from livefacts.rules.program import Program, Rule
@@ -14,23 +14,25 @@ def named_rules(program: Program, rules: str | Rule | Sequence[str | Rule]) -> l
     each = [rules] if isinstance(rules, str | Rule) else rules
     if not isinstance(each, Iterable):
         raise RuleError(f"{each!r} is no rule", hint="give the ids or the texts of rules")
-    return [found for rule in each for found in _named(program, rule)]
+    if not each:
+        return []
+    known = {rule.key(): rule for rule in program}
+    return [found for rule in each for found in _named(program, known, rule)]
 
 
-def _named(program: Program, rule: str | Rule) -> Iterator[Rule]:
+def _named(program: Program, known: Mapping[Rule, Rule], rule: str | Rule) -> Iterator[Rule]:
     if isinstance(rule, Rule):
-        yield _known(program, rule)
+        yield _known(known, rule)
     elif ":-" not in rule or rule in {each.id for each in program}:
         yield program.rule(rule)
     else:
-        yield from (_known(program, each) for each in rulefile.open_rules(rule).rules)
+        yield from (_known(known, each) for each in rulefile.open_rules(rule).rules)
 
 
-def _known(program: Program, rule: Rule) -> Rule:
-    key = rule.key()
-    for each in program:
-        if each.key() == key:
-            return each
+def _known(known: Mapping[Rule, Rule], rule: Rule) -> Rule:
+    found = known.get(rule.key())
+    if found is not None:
+        return found
     raise RuleError(
         "there is no such rule to remove", place=rule.place, hint="Reasoner.rules lists them"
     )

@@ -188,6 +188,7 @@ SIDES = [
         "[?x, ex:p, ?z], [?y, ex:p, ?z], [?x, ex:q, ?u], [?y, ex:q, ?u], ?x != ?y .",
     ),
     ("ex:i a ex:A .", "[ex:i, a, ex:A] ."),
+    ("ex:i a owl:Nothing .", "false :- ?x = ex:i ."),
     (
         "ex:p a owl:ObjectProperty . ex:i ex:p ex:j .",
         "[ex:i, ex:p, ex:j] .",

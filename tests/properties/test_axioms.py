@@ -1,0 +1,134 @@
+"""Random ontologies and facts that come and go, beside what the axioms say."""
+
+from __future__ import annotations
+
+import random
+from itertools import chain
+
+import pytest
+from tests.oracle.ontologies import Axiom, Fact, World, closure
+from tests.properties.axioms import (
+    DECLARED,
+    EVERYBODY,
+    EX,
+    OWL,
+    RDF_TYPE,
+    random_axiom,
+    random_fact,
+    triples,
+    turtle,
+)
+
+import livefacts as lf
+
+STEPS = 5
+WORDS = {RDF_TYPE: "type", OWL + "sameAs": "same", OWL + "differentFrom": "different"}
+
+
+def facts_of(facts: object) -> set[Fact]:
+    """The triples of a reasoner or delta, in the oracle's words."""
+    found = set()
+    for triple in facts:  # type: ignore[attr-defined]
+        name = triple.predicate.value
+        s, o = (term.value.removeprefix(EX) for term in (triple.subject, triple.object))
+        found.add((s, WORDS.get(name, name.removeprefix(EX)), o))
+    return {fact for fact in found if fact[1] != "different"}
+
+
+class Life:
+    """One reasoner with an ontology that changes, and what it should hold."""
+
+    def __init__(self, seed: int, equality: bool) -> None:
+        self.rng = random.Random(seed)
+        self.equality = equality
+        self.axioms = list(dict.fromkeys(random_axiom(self.rng) for _ in range(6)))
+        self.told = list(dict.fromkeys(random_fact(self.rng) for _ in range(10)))
+        self.derived = self.ended = self.contradicted = 0
+        report = lf.rules_from_owl(
+            DECLARED + turtle(self.axioms), same_as="rules" if equality else "off"
+        )
+        self.reasoner = lf.Reasoner(report.program)
+        self.reasoner.add(triples(self.told))
+        self.shown = self.check()
+
+    def expected(self) -> World:
+        return closure(EVERYBODY, self.axioms, self.told, self.equality)
+
+    def check(self) -> set[Fact]:
+        world = self.expected()
+        shown = facts_of(self.reasoner)
+        text = turtle(self.axioms) + triples(self.told)
+        assert shown == world.facts, text
+        assert bool(self.reasoner.violations()) == bool(world.contradictions), text
+        self.derived += bool(shown - set(self.told))
+        self.contradicted += bool(world.contradictions)
+        return shown
+
+    def step(self) -> None:
+        delta = self._axioms() if self.rng.random() < 0.6 else self._facts()
+        shown = self.check()
+        assert facts_of(delta.added) == shown - self.shown
+        assert facts_of(delta.removed) == self.shown - shown
+        self.ended += bool(self.shown - shown)
+        self.shown = shown
+
+    def _axioms(self) -> lf.Delta:
+        gone = self.rng.sample(self.axioms, min(len(self.axioms), self.rng.randrange(3)))
+        come = [random_axiom(self.rng) for _ in range(self.rng.randrange(3))]
+        kept = [axiom for axiom in self.axioms if axiom not in gone]
+        self.axioms = list(dict.fromkeys((*kept, *come)))
+        if self.rng.random() < 0.3:
+            return self.reasoner.change_ontology(to=DECLARED + turtle(self.axioms))
+        return self.reasoner.change_ontology(add=turtle(come), remove=turtle(gone))
+
+    def _facts(self) -> lf.Delta:
+        gone = self.rng.sample(self.told, min(len(self.told), self.rng.randrange(4)))
+        come = [random_fact(self.rng) for _ in range(self.rng.randrange(4))]
+        kept = [fact for fact in self.told if fact not in gone]
+        self.told = list(dict.fromkeys((*kept, *come)))
+        return self.reasoner.apply(add=triples(come), remove=triples(gone))
+
+
+def lives(first: int, count: int) -> list[Life]:
+    made = [Life(seed, equality=seed % 3 == 0) for seed in range(first, first + count)]
+    for life in made:
+        for _ in range(STEPS):
+            life.step()
+        assert life.reasoner.verify()
+    return made
+
+
+def test_axioms_and_facts_come_and_go_as_the_ontology_says() -> None:
+    made = lives(0, 40)
+    steps = len(made) * (STEPS + 1)
+    assert sum(life.derived for life in made) > 0.7 * steps
+    assert sum(life.ended for life in made) > 0.3 * steps
+    assert sum(life.contradicted for life in made) > 0.1 * steps
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("part", range(10))
+def test_axioms_and_facts_come_and_go_as_the_ontology_says_at_length(part: int) -> None:
+    lives(1000 + 100 * part, 100)
+
+
+def test_what_is_read_back_from_the_text_of_the_rules_says_the_same() -> None:
+    for seed in range(20):
+        rng = random.Random(seed)
+        axioms: list[Axiom] = [random_axiom(rng) for _ in range(8)]
+        report = lf.rules_from_owl(DECLARED + turtle(axioms))
+        facts = triples(random_fact(rng) for _ in range(10))
+        both = [lf.Reasoner(rules) for rules in (report.program, report.rules)]
+        for reasoner in both:
+            reasoner.add(facts)
+        assert set(both[0]) == set(both[1])
+        assert [r.id for r in both[0].rules] == [r.id for r in both[1].rules]
+
+
+def test_random_ontologies_have_rules_and_gaps() -> None:
+    axioms = [random_axiom(random.Random(seed)) for seed in range(300)]
+    reports = [lf.rules_from_owl(DECLARED + turtle([axiom])) for axiom in axioms]
+    assert sum(bool(len(report.program)) for report in reports) > 200
+    assert sum(bool(report.inexpressible) for report in reports) > 40
+    reasons = {gap.reason for gap in chain(*(report.inexpressible for report in reports))}
+    assert len(reasons) >= 5
