@@ -1,7 +1,8 @@
 """Registered queries: triples through windows with rdfs, fresh terms in every event.
 
 CPU seconds of one process; what makes the events is not counted.  "Full answers" reads
-every row of every report.  The second table shows what more windows over one stream cost,
+every row of every report.  "After a tenth" and "at the end" tell whether memory stays flat:
+terms that are known, and megabytes of the process.  The second table shows what more windows over one stream cost,
 as a multiple of the largest one alone.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 import resource
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from pyoxigraph import Literal, NamedNode, Triple
 
@@ -57,12 +59,23 @@ def events(count: int) -> Iterator[tuple[int, list[Triple]]]:
         )
 
 
-def play(count: int, windows: Sequence[int], *, reads: bool = True) -> tuple[float, int, int]:
-    """CPU seconds, answers, and megabytes at the most."""
+@dataclass(frozen=True)
+class Played:
+    """What a run has cost: CPU seconds, answers, and by its parts the terms and megabytes."""
+
+    seconds: float
+    answers: int
+    terms: tuple[int, int]
+    megabytes: tuple[int, int]
+
+
+def play(count: int, windows: Sequence[int], *, reads: bool = True) -> Played:
+    """Let so many triples pass through windows of so many seconds."""
     reasoner = Reasoner(rules="rdfs")
     reasoner.add(SCHEMA)
     queries = [reasoner.register(query(n, seconds)) for n, seconds in enumerate(windows)]
     spent, answers = 0.0, 0
+    early = 0, 0
     for second, facts in events(count):
         started = time.thread_time()
         reasoner.push(facts, at=second, stream=STREAM)
@@ -70,27 +83,38 @@ def play(count: int, windows: Sequence[int], *, reads: bool = True) -> tuple[flo
         for report in (report for each in queries for report in each.results()):
             answers += len(report.rows) if reads else len(report)
         spent += time.thread_time() - started
-    return spent, answers, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+        if second == count // A_SECOND // 10:
+            early = _held(reasoner)
+    late = _held(reasoner)
+    return Played(spent, answers, (early[0], late[0]), (early[1], late[1]))
+
+
+def _held(reasoner: Reasoner) -> tuple[int, int]:
+    """Terms that are known, and megabytes of the process at the most until now."""
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    return int(reasoner.stats()["terms"]), most
 
 
 def _speeds(count: int) -> str:
     rows = []
     for title, reads in (("answers counted", False), ("full answers", True)):
-        spent, answers, megabytes = play(count, [10], reads=reads)
-        cells = [f"{spent:.2f}", f"{count / spent:,.0f}", f"{answers:,}", f"{megabytes:,}"]
-        rows.append([title, *cells])
-    return table(["", "CPU s", "triples/s", "answers", "MB at the most"], rows)
+        played = play(count, [10], reads=reads)
+        cells = [f"{played.seconds:.2f}", f"{count / played.seconds:,.0f}", f"{played.answers:,}"]
+        kept = [f"{each:,}" for each in (*played.terms, *played.megabytes)]
+        rows.append([title, *cells, *kept])
+    heads = ["", "CPU s", "triples/s", "answers", "terms after a tenth", "terms at the end"]
+    return table([*heads, "MB after a tenth", "MB at the end"], rows)
 
 
 def _windows(count: int) -> str:
     rows = []
-    alone = play(count, [20], reads=False)[0]
+    alone = play(count, [20], reads=False).seconds
     for title, windows in (
         ("one query, 20 s", [20]),
         ("100 queries, 20 s", [20] * 100),
         ("20 queries, 1 to 20 s", list(range(1, 21))),
         ("100 queries, 1 to 20 s", [1 + n % 20 for n in range(100)]),
     ):
-        spent = play(count, windows, reads=False)[0] if len(windows) > 1 else alone
+        spent = play(count, windows, reads=False).seconds if len(windows) > 1 else alone
         rows.append([title, f"{spent:.2f}", f"{spent / alone:.1f}"])
     return table(["", "CPU s", "times the largest alone"], rows)

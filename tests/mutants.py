@@ -702,8 +702,8 @@ REPORTS = (
     ),
     Mutant(
         "new answers are compared with the first report",
-        "        self._changed = Counter()\n        is_distinct",
-        "        is_distinct",
+        "        self._changed = Counter()\n        return self.projection.found",
+        "        return self.projection.found",
     ),
     Mutant(
         "the next change of a window forgets what leaves it",
@@ -714,6 +714,36 @@ REPORTS = (
         "arrivals are forgotten while a window still has them",
         "log.forget(min([oldest - 1, *times]), fewest.get(stream, 0))",
         "log.forget(oldest - 1, fewest.get(stream, 0))",
+    ),
+    Mutant(
+        "a late fact does not reach the state of its stream",
+        "            self._touched.update(dict.fromkeys(keys_of(facts)))",
+        "            pass",
+    ),
+    Mutant(
+        "a window over a state keeps its older end",
+        "        after = now - self.reach",
+        "        after = now - self.reach - 1",
+    ),
+    Mutant(
+        "a renewed match stays where it was, too",
+        "            self._take(time, entries[before == time])",
+        "            pass",
+    ),
+    Mutant(
+        "a state forgets what its longest window sees",
+        "after = min(view.unneeded(now) for view in self.views.values())",
+        "after = max(view.unneeded(now) for view in self.views.values())",
+    ),
+    Mutant(
+        "windows of different lengths in a query are taken for the shortest",
+        "tuple((s, length - shortest) for s, length in sorted(lengths.items()))",
+        "tuple((s, 0) for s, length in sorted(lengths.items()))",
+    ),
+    Mutant(
+        "a query that moves to another world reports everything as new",
+        "            answers.resume(before.reported())",
+        "            pass",
     ),
 )
 """Bugs that only the reports of registered queries show."""

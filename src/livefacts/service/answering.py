@@ -93,26 +93,18 @@ class FollowedAnswers:
             return found_answer(bool(self._now))
         bag = self._reported()
         self._changed = Counter()
-        is_distinct = self.projection.is_distinct
-        return Found(
-            self.projection.names,
-            not bag,
-            lambda: len(bag) if is_distinct else sum(bag.values()),
-            lambda: self._decoded(bag),
-        )
+        return self.projection.found(list(bag if self.projection.is_distinct else bag.elements()))
 
-    def _decoded(self, bag: dict[tuple[int, ...], int]) -> Iterator[Row]:
-        width = len(next(iter(bag), ()))
-        ids = np.array(list(bag), np.int32).reshape(len(bag), width)
-        for row, times in zip(self.projection.rows(ids), bag.values(), strict=True):
-            for _ in range(1 if self.projection.is_distinct else times):
-                yield row
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids of answers that have come or gone since the last report."""
+        if self._changed:
+            yield np.array(list(self._changed), np.int32)
 
-    def _reported(self) -> dict[tuple[int, ...], int]:
+    def _reported(self) -> Bag:
         if self._relation is Relation.ALL:
-            return dict(self._now)
+            return self._now
         sign = 1 if self._relation is Relation.NEW else -1
-        return {row: n * sign for row, n in self._changed.items() if n * sign > 0}
+        return Counter({row: n * sign for row, n in self._changed.items() if n * sign > 0})
 
 
 class AskedAnswers:

@@ -65,6 +65,7 @@ class Delta:
         self.ids = ids
         self._reader = reader
         self.assertions = assertions
+        self._loan = reader.lend(ids.added, ids.removed, assertions.told, assertions.untold)
 
     @cached_property
     def added(self) -> FactView:

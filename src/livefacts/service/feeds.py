@@ -89,7 +89,8 @@ class Naming:
         self._companions: dict[tuple[str, int], int] = {}
 
     def time(self, point: int) -> int:
-        return int(self.dictionary.encode_one(Literal(str(point), datatype=INTEGER)))
+        with self.dictionary.passing():
+            return self.dictionary.encode_one(Literal(str(point), datatype=INTEGER))
 
     def name(self, name: str) -> int:
         if name not in self._names:
@@ -114,6 +115,10 @@ class Naming:
             for old in set(ids[:, 0].tolist()):
                 rows[ids[:, 0] == old, 0] = self._companion(name, old)
         return rows.shape[1], rows
+
+    def predicates(self) -> Ids:
+        """The predicates that have companions."""
+        return np.array([predicate for _, predicate in self._companions], np.int32)
 
     def _companion(self, name: str, predicate: int) -> int:
         key = name, predicate

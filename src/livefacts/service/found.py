@@ -9,6 +9,7 @@ from functools import cached_property
 from pyoxigraph import Literal, Triple
 
 from livefacts.service.results import Row
+from livefacts.store.dictionary import Loan
 
 ASKED = ("answer",)
 
@@ -21,6 +22,8 @@ class Found:
     is_empty: bool
     counted: Callable[[], int] = field(repr=False)
     read: Callable[[], Iterable[Row]] = field(repr=False)
+    loan: Loan | None = field(default=None, repr=False)
+    """Keeps the terms until the rows are read."""
 
     @cached_property
     def count(self) -> int:

@@ -166,6 +166,10 @@ class Host(Listener):
         """What is kept for the queries."""
         return self.queries.stats()
 
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids that are kept for the queries."""
+        return self.queries.held_ids()
+
     def _name(self, stream: int) -> str:
         term = self._dictionary.decode_one(stream)
         return term.value if isinstance(term, NamedNode) else ""

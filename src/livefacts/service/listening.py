@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from livefacts.engine.contract import Ids
@@ -27,3 +28,7 @@ class Listener:
     def stats(self) -> dict[str, Any]:
         """What the listener keeps."""
         return {}
+
+    def held_ids(self) -> Iterable[Ids]:
+        """The ids that the listener keeps."""
+        return ()

@@ -28,12 +28,13 @@ Longs = NDArray[np.int64]
 class Chunk:
     """Matches that have the same time."""
 
-    __slots__ = ("_answers", "_projection", "_rows", "entries", "matches")
+    __slots__ = ("_answers", "_loan", "_projection", "_rows", "entries", "matches")
 
     def __init__(self, projection: Projection, entries: Longs, matches: Ids) -> None:
         self._projection = projection
         self.entries = entries
         self.matches = matches
+        self._loan = projection.lend(matches)
         self._answers: Ids | None = None
         self._rows: list[Row] | None = None
 
@@ -180,13 +181,7 @@ class SeenAnswers:
         return one - other
 
     def _listed(self, bag: Bag) -> Found:
-        ids = list(bag.elements())
-        width = len(ids[0]) if ids else 0
-
-        def rows() -> list[Row]:
-            return self._projection.rows(np.array(ids, np.int32).reshape(len(ids), width))
-
-        return Found(self._projection.names, not ids, lambda: len(ids), rows)
+        return self._projection.found(list(bag.elements()))
 
 
 def _tuples(chunks: Iterable[Chunk]) -> Iterator[tuple[int, ...]]:

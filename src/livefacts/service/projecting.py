@@ -7,7 +7,7 @@ no answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,9 @@ from livefacts.model.facts import Symbol
 from livefacts.rules.formula import Formula, PredicateAtom, Variable
 from livefacts.rules.program import Rule
 from livefacts.rules.query import BasicQuery
+from livefacts.service.found import Found
 from livefacts.service.results import Row, row_type
-from livefacts.store.dictionary import BLANK, IRI, SYMBOL, Dictionary
+from livefacts.store.dictionary import BLANK, IRI, SYMBOL, Dictionary, Loan
 
 ANSWERS = "_answers:"
 """What the predicates of queries begin with."""
@@ -100,6 +101,10 @@ class Projection:
             allowed = allowed | (kinds == BLANK)
         return kinds != SYMBOL if place == 2 else allowed
 
+    def lend(self, ids: Ids) -> Loan | None:
+        """Keep the terms of answers as long as the loan is kept."""
+        return self._dictionary.lend(ids)
+
     def rows(self, answers: Ids) -> list[Row]:
         """Rows of ids, as they are reported."""
         width = answers.shape[1]
@@ -108,3 +113,10 @@ class Projection:
         terms: list[Any] = self._dictionary.decode(answers.reshape(-1)) if answers.size else []
         columns = (terms[place::width] for place in range(width))
         return list(map(row_type(self.names), zip(*columns, strict=True)))
+
+    def found(self, answers: Sequence[tuple[int, ...]]) -> Found:
+        """Rows of ids, which are read when somebody wants that."""
+        width = len(answers[0]) if answers else 0
+        ids = np.array(answers, np.int32).reshape(len(answers), width)
+        count, read = (lambda: len(ids)), (lambda: self.rows(ids))
+        return Found(self.names, not answers, count, read, self.lend(ids))

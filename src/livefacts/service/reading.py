@@ -13,7 +13,7 @@ from pyoxigraph import Triple
 
 from livefacts.engine.contract import Ids
 from livefacts.model.facts import Fact
-from livefacts.store.dictionary import Dictionary
+from livefacts.store.dictionary import Dictionary, Loan
 from livefacts.store.layout import ASSERTED, LIVE
 from livefacts.store.rows import TRIPLES, RowStore
 from livefacts.store.selecting import Names
@@ -57,12 +57,17 @@ class FactReader:
         mark = self._dictionary.mark_statements if shape == TRIPLES else self._names.mark
         return ids if mark(ids, marks) else ids[marks]
 
+    def lend(self, *parts: Mapping[int, Ids]) -> Loan | None:
+        """Keep the terms of facts as long as the loan is kept."""
+        return self._dictionary.lend(*(ids for facts in parts for ids in facts.values()))
+
     def ntriples(self, rows: Ids) -> str:
         """Triples as N-Triples, or quads as N-Quads."""
         return self._dictionary.write_ntriples(rows).decode() if len(rows) else ""
 
     def decoded(self, facts: Mapping[int, Ids]) -> Iterator[Triple | Fact]:
         """Triples and predicate facts, decoded piece by piece."""
+        _loan = self.lend(facts)
         for shape, ids in facts.items():
             for first in range(0, len(ids), PIECE):
                 yield from self._piece(shape, ids[first : first + PIECE])
@@ -83,6 +88,7 @@ class FactView(Collection[Triple | Fact]):
     def __init__(self, reader: FactReader, facts: Mapping[int, Ids]) -> None:
         self._reader = reader
         self._facts = facts
+        self._loan = reader.lend(facts)
 
     def __len__(self) -> int:
         return sum(len(ids) for ids in self._facts.values())

@@ -257,7 +257,8 @@ class Reasoner(Knowledge):
         iri = NamedNode(stream) if isinstance(stream, str) else stream
         name = int(self._dictionary.encode_one(NO_STREAM if iri is None else iri))
         point = time_point(at, self.tick)
-        return self._facts(facts).in_order(), point, name
+        with self._streams.terms.passing():
+            return self._facts(facts).in_order(), point, name
 
     def advance(self, to: Any) -> Delta:
         """Move time on; the net change of all time points up to this one."""
@@ -376,6 +377,7 @@ class Reasoner(Knowledge):
         from livefacts.service.watching import Watching
 
         if self._watching is None:
+            self._streams.terms.keeps_all = True
             self._watching = Watching(self._engine, self._reader, self._queries)
         known = self._queries.prefixes(self.prefixes)
         return self._watching.watch(text, known, buffer, self._seq)

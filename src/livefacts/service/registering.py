@@ -7,11 +7,12 @@ query sleeps until one of its windows changes, and the reports in between are on
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 
 from pyoxigraph import Quad, Triple
 
+from livefacts.engine.contract import Ids
 from livefacts.errors import QueryError
 from livefacts.model.durations import Duration
 from livefacts.rules.program import Program
@@ -182,7 +183,8 @@ class Registrations:
             reader.wake(now)
 
     def _encoded(self, triples: Iterable[Triple]) -> Facts:
-        return {TRIPLES: self._dictionary.encode_triples(list(triples))}
+        with self._dictionary.passing():
+            return {TRIPLES: self._dictionary.encode_triples(list(triples))}
 
     def _readers(self, stream: str | None) -> list[Registration]:
         return [
@@ -272,7 +274,13 @@ class Registrations:
             found[at] = again.report(at)
         return found
 
-    # figures
+    # terms and figures
+
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids that the queries, their worlds and their streams keep."""
+        yield from self._worlds.held_ids()
+        for query in self._queries:
+            yield from query.held_ids()
 
     def stats(self) -> dict[str, object]:
         """What is kept for the queries."""

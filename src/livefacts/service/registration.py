@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from livefacts.engine.contract import Ids
 from livefacts.rules.registration import RegisteredQuery
 from livefacts.service.answering import AskedAnswers, FollowedAnswers
 from livefacts.service.found import Found, found_rows
@@ -163,6 +164,14 @@ class Registration:
     def has_reported(self, time: int) -> bool:
         """Whether there has been a report for this time."""
         return self.is_started and self._start <= time < self._next
+
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids that its answers and its store keep."""
+        prepared = self._prepared
+        if isinstance(prepared.answers, FollowedAnswers):
+            yield from prepared.answers.held_ids()
+        if prepared.store is not None:
+            yield from prepared.store.held_ids()
 
     def _put(self, first: int, last: int, found: Found, *, correction: bool = False) -> None:
         spans = self._prepared.world.spans(first, self._first)

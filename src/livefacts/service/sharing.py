@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from livefacts.engine.contract import Ids
 from livefacts.plan.raising import are_lasting
 from livefacts.rules.formula import TripleAtom, Variable
 from livefacts.rules.needed import needed_rules
@@ -208,6 +209,16 @@ class SharedWorlds:
         if any(need.full for need in needs):
             return tuple(rule for rule in self.program.rules if not rule.is_constraint)
         return needed_rules(self.program.rules, [atom for need in needs for atom in need.atoms])
+
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids that states, worlds and streams keep."""
+        for log in self.logs.values():
+            yield from log.held_ids()
+        for world in self:
+            yield from world.held_ids()
+        for shared in self._states.values():
+            for view in shared.views.values():
+                yield from view.held_ids()
 
     # what happens
 

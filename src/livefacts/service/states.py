@@ -14,7 +14,7 @@ Rules are positive: nothing begins because something ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from livefacts.engine.contract import IdDelta, Ids
 from livefacts.engine.embedded.expiringengine import FOREVER, NEVER, ExpiringEngine, ExpiryDelta
 from livefacts.rules.program import Rule
 from livefacts.service.backgrounds import Background
+from livefacts.service.reclaiming import ids_of
 from livefacts.service.streamlog import Facts, Key, StreamLog, facts_of, keys_of
 from livefacts.service.windowing import Extent, Span, TimeWindow
 from livefacts.store.dictionary import Dictionary
@@ -182,6 +183,11 @@ class StreamState:
         found = {shape: self._engine.rows(shape, after, until)[0] for shape in shapes}
         return {shape: ids for shape, ids in found.items() if len(ids)}
 
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids of all facts, and of those that will change."""
+        yield from self._engine.held_ids()
+        yield from ids_of(self._touched)
+
     def sizes(self) -> dict[str, int]:
         """How many facts are kept, for the longest window."""
         return {"facts": sum(len(ids) for ids in self._engine.facts().values())}
@@ -280,3 +286,7 @@ class WindowView:
         """What has this time or an earlier one can no longer matter."""
         offsets = dict(self.offsets)
         return min(w.forgettable(now) + offsets[w.extent.stream] for w in self._windows)
+
+    def held_ids(self) -> Iterable[Ids]:
+        """The ids of facts that may have gone, and are still to be told of."""
+        return ids_of(self._before)

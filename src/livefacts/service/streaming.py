@@ -22,6 +22,7 @@ from livefacts.service.assertions import without
 from livefacts.service.delta import Delta
 from livefacts.service.feeds import Choice, Notes
 from livefacts.service.listening import Listener
+from livefacts.service.reclaiming import Reclaimer
 from livefacts.service.timeline import Timeline
 from livefacts.store.graphs import NamedGraphs
 from livefacts.store.layout import ASSERTED, IN_DEFAULT
@@ -43,7 +44,13 @@ class Streams:
         self._make = make
         self.timeline = Timeline(engine.dictionary)
         self.listener = Listener()
+        self.terms = Reclaimer(engine.dictionary, [engine, self])
         self.events: EventTime | None = None
+
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids that streams and those who listen to them keep."""
+        yield from self.timeline.held_ids()
+        yield from self.listener.held_ids()
 
     @property
     def now(self) -> int | None:
@@ -53,7 +60,7 @@ class Streams:
     def stats(self) -> dict[str, Any]:
         """What time has to do with a reasoner's memory, and what did not get there."""
         events = {} if self.events is None else self.events.stats()
-        return {**self.listener.stats(), **events}
+        return {**self.listener.stats(), **events, "terms_reclaimed": self.terms.reclaimed}
 
     # arrivals
 

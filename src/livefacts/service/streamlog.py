@@ -157,6 +157,10 @@ class StreamLog:
             self.forgotten += leaving
             self._drop(self.times[0])
 
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids of all arrivals."""
+        return (ids for runs in self._by_time.values() for _, ids in runs)
+
     def _drop(self, time: int) -> None:
         del self._by_time[time]
         self._known.pop(time, None)

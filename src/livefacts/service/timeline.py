@@ -145,6 +145,12 @@ class Timeline:
 
     # what holds
 
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids of arrivals that can still matter, and of facts that hold now."""
+        yield from (chunk.ids for time in self.arrivals.times for chunk in self.arrivals.at(time))
+        yield from self.held().values()
+        yield self.naming.predicates()
+
     def held(self) -> Facts:
         """The facts of streams that hold now."""
         return self._feeds.holding.facts()

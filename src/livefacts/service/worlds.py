@@ -8,7 +8,8 @@ window and the background both tell is told until neither does.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from livefacts.plan import compile_rules
 from livefacts.rules.formula import Aggregate, Formula, Timed
 from livefacts.rules.program import Rule
 from livefacts.service.backgrounds import Background
+from livefacts.service.reclaiming import ids_of
 from livefacts.service.streamlog import Facts, Key, StreamLog, facts_of, keys_of
 from livefacts.service.windowing import Extent, MovingWindow, Span, window_on
 from livefacts.store.dictionary import Dictionary
@@ -197,6 +199,11 @@ class EngineWorld:
         """Until when the arrivals of a stream can no longer matter, for each window on it."""
         found = [w.forgettable(now) for w in self._windows if w.extent.stream == stream]
         return [time for time in found if time is not None]
+
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids of all facts, and of those that will change."""
+        yield from self._engine.held_ids()
+        yield from ids_of(chain(self._inside, self._pending, self._doubly_told))
 
     def sizes(self) -> dict[str, int]:
         """How many facts are true, and how many the windows hold."""

@@ -12,9 +12,10 @@ from typing import Protocol
 
 from pyoxigraph import NamedNode, Quad, Triple
 
-from livefacts.engine.contract import IdDelta
+from livefacts.engine.contract import IdDelta, Ids
 from livefacts.service.queries import QueryStore
 from livefacts.service.reading import FactReader
+from livefacts.service.reclaiming import ids_of
 from livefacts.service.results import QueryResult
 from livefacts.service.streamlog import Facts, Key, facts_of, keys_of
 from livefacts.service.worlds import EngineWorld, Follower
@@ -53,6 +54,10 @@ class WindowGraph:
     def _touch(self, facts: Facts) -> None:
         if TRIPLES in facts:
             self._touched.update(keys_of({TRIPLES: facts[TRIPLES]}))
+
+    def held_ids(self) -> Iterable[Ids]:
+        """The ids of facts that are in the graph, or may be."""
+        return ids_of(self._members | self._touched)
 
     def changes(self) -> tuple[list[Key], list[Key]]:
         """What has come to the graph, and what has gone, since this was last asked."""
@@ -142,6 +147,12 @@ class WorldStore:
     def _triples(self, facts: Facts) -> Iterator[Key]:
         if TRIPLES in facts and len(facts[TRIPLES]):
             yield from keys_of(self._reader.shown({TRIPLES: facts[TRIPLES]}))
+
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids of facts that the store has not taken in or given up yet."""
+        yield from ids_of(self._added | self._removed)
+        for graph in self._graphs:
+            yield from graph.held_ids()
 
     def query(self, text: str, prefixes: Mapping[str, str]) -> QueryResult:
         """The answers to a query, as things are now."""

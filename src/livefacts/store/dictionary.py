@@ -11,8 +11,11 @@ the name itself for a symbol.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain
 from typing import TypeVar
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +28,7 @@ from livefacts.store.compiled import described
 from livefacts.store.linescan import split_triples
 from livefacts.store.termtable import (
     BLANK,
+    BORN,
     BYTES_WANTED,
     COUNT,
     HEAP_USED,
@@ -32,10 +36,14 @@ from livefacts.store.termtable import (
     INLINE_REACH,
     INLINE_ZERO,
     IRI,
+    IS_PASSING,
+    KIND_MASK,
     KIND_SHIFT,
     LITERAL,
+    LIVE,
     LOAD_DENOMINATOR,
     LOAD_NUMERATOR,
+    LONG_TEXT,
     OFFSET_MASK,
     PREFIX_COUNT,
     PREFIX_HEAP_USED,
@@ -116,6 +124,15 @@ def _key_of(term: Term) -> bytes:
     return str(term).encode()
 
 
+class Loan:
+    """Ids that somebody keeps, to read them later; alive as long as that one keeps it."""
+
+    __slots__ = ("__weakref__", "ids")
+
+    def __init__(self, ids: tuple[Ids, ...]) -> None:
+        self.ids = ids
+
+
 class Dictionary:
     """All terms that a store speaks of, each with its id."""
 
@@ -123,6 +140,10 @@ class Dictionary:
         self._desk = np.zeros(termtable.DESK_LENGTH, np.int64)
         self._set_scratch(256)
         self._datatypes: dict[str, NamedNode] = {}
+        self.epoch = 0
+        """Changes when ids mean other terms than before."""
+        self._loans: WeakSet[Loan] = WeakSet()
+        self._has_passing = False
         self.clear()
 
     def clear(self) -> None:
@@ -135,7 +156,7 @@ class Dictionary:
                 prefix_slots=np.zeros(256, np.int64),
                 prefix_starts=np.zeros(256, np.int64),
                 prefix_heap=np.empty(1 << 12, np.uint8),
-                sizes=np.array([0, 0, 1, 0, 0], np.int64),
+                sizes=np.array([0, 0, 1, 0, 0, 0, 0, 0, 0], np.int64),
                 block=np.empty((3, termtable.BLOCK), np.int64),
             )
         )
@@ -152,7 +173,7 @@ class Dictionary:
 
     def __len__(self) -> int:
         """How many terms have a number; inline integers have none."""
-        return int(self._terms.sizes[COUNT])
+        return int(self._terms.sizes[LIVE])
 
     @property
     def nbytes(self) -> int:
@@ -237,13 +258,16 @@ class Dictionary:
             return Literal(str(term_id - INLINE_ZERO), datatype=XSD_INTEGER)
         terms = self._terms
         record = int(terms.records[term_id])
-        prefix = (record >> PREFIX_SHIFT) & PREFIX_MASK
-        start, end = record & OFFSET_MASK, int(terms.records[term_id + 1]) & OFFSET_MASK
-        text = terms.heap[start:end].tobytes()
+        prefix, start = (record >> PREFIX_SHIFT) & PREFIX_MASK, (record & OFFSET_MASK) + 1
+        length = int(terms.heap[start - 1])
+        if length == LONG_TEXT:
+            length = int.from_bytes(terms.heap[start : start + 4].tobytes(), "little")
+            start += 4
+        text = terms.heap[start : start + length].tobytes()
         if prefix:
             first, last = terms.prefix_starts[prefix : prefix + 2].tolist()
             text = terms.prefix_heap[first:last].tobytes() + text
-        return self._term(text.decode(), record >> KIND_SHIFT)
+        return self._term(text.decode(), (record >> KIND_SHIFT) & KIND_MASK)
 
     def texts(self, ids: Sequence[int] | Ids) -> list[str]:
         """The texts of ids."""
@@ -254,9 +278,9 @@ class Dictionary:
         numbers = np.asarray(ids, np.int32)
         stored = numbers < INLINE_FIRST
         if stored.all():
-            return (self._terms.records[numbers] >> KIND_SHIFT).astype(np.uint8)
+            return ((self._terms.records[numbers] >> KIND_SHIFT) & KIND_MASK).astype(np.uint8)
         kinds = np.full(numbers.shape, LITERAL, np.uint8)
-        kinds[stored] = self._terms.records[numbers[stored]] >> KIND_SHIFT
+        kinds[stored] = (self._terms.records[numbers[stored]] >> KIND_SHIFT) & KIND_MASK
         return kinds
 
     def mark_statements(self, triples: Ids, marks: NDArray[np.bool_]) -> bool:
@@ -280,6 +304,47 @@ class Dictionary:
         out = np.empty(termwriter.statements_length(self._terms, statements), np.uint8)
         termwriter.write_statements(self._terms, statements, out)
         return out.tobytes()
+
+    # terms that pass by
+
+    @contextmanager
+    def passing(self) -> Iterator[None]:
+        """What is asked for meanwhile only passes by: a sweep may give new terms back."""
+        self._has_passing = True
+        self._terms.sizes[IS_PASSING] = 1
+        try:
+            yield
+        finally:
+            self._terms.sizes[IS_PASSING] = 0
+
+    @property
+    def born(self) -> int:
+        """How many terms that pass by have come since the last sweep."""
+        return int(self._terms.sizes[BORN])
+
+    def lend(self, *ids: Ids) -> Loan | None:
+        """Keep the terms of these ids as long as the loan is kept; None if all terms are."""
+        if not self._has_passing:
+            return None
+        loan = Loan(ids)
+        self._loans.add(loan)
+        return loan
+
+    def sweep(self, held: Iterable[Ids]) -> int:
+        """Give back the terms that pass by and are neither held nor lent; how many that are.
+
+        Their ids will mean other terms from then on.
+        """
+        terms = self._terms
+        marks = np.zeros(int(terms.sizes[COUNT]) + 1, np.uint8)
+        lent = (ids for loan in list(self._loans) for ids in loan.ids)
+        for ids in chain(held, lent):
+            numbers = ids.reshape(-1)
+            marks[numbers[(numbers >= 0) & (numbers < INLINE_FIRST)]] = 1
+        slots, heap = np.zeros_like(terms.slots), np.empty_like(terms.heap)
+        freed: int = termtable.sweep(terms, marks, slots, heap)
+        self.epoch += freed > 0
+        return freed
 
     def _keys(self, ids: Ids) -> list[str]:
         out, ends = self.packed_texts(ids)
@@ -326,8 +391,8 @@ class Dictionary:
     def make_room(self, texts: int) -> None:
         """Make room for so many texts, and for the bytes that the last kernel asked for."""
         terms = self._terms
-        count, used, prefixes, prefix_used = (
-            int(terms.sizes[i]) for i in (COUNT, HEAP_USED, PREFIX_COUNT, PREFIX_HEAP_USED)
+        count, live, used, prefixes, prefix_used = (
+            int(terms.sizes[i]) for i in (COUNT, LIVE, HEAP_USED, PREFIX_COUNT, PREFIX_HEAP_USED)
         )
         wanted = int(terms.sizes[BYTES_WANTED])
         if count + texts >= MOST_TERMS or used + 2 * wanted >= HEAP_LIMIT:
@@ -337,7 +402,7 @@ class Dictionary:
             )
         self._set_terms(
             terms._replace(
-                slots=_larger_slots(terms.slots, count + texts),
+                slots=_larger_slots(terms.slots, live + texts),
                 records=_larger(terms.records, count + 1, count + texts + 1, MOST_TERMS + 1),
                 heap=_larger(terms.heap, used, used + 2 * wanted, HEAP_LIMIT),
                 prefix_slots=_larger_slots(terms.prefix_slots, prefixes + texts),

@@ -6,7 +6,7 @@ need it, and adds an index the first time a plan asks for one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -240,6 +240,11 @@ class RowStore:
         mask = (self.flags(relation) & wanted) == wanted
         mask[0] = False
         return np.flatnonzero(mask)
+
+    def all_ids(self) -> Iterator[Ids]:
+        """The ids of all facts, relation by relation."""
+        for relation in range(self.count):
+            yield self.columns(relation, self.with_flags(relation))
 
     def find(self, relation: int, facts: Ids) -> NDArray[np.int64]:
         """The row of each fact, 0 where it is not stored."""

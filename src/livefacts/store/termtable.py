@@ -2,9 +2,12 @@
 
 A text is kept as the number of a prefix and the rest: IRIs share what stands before their
 last `/` or `#`, all other texts have the empty prefix.  One 64-bit record per term holds
-its kind, the number of its prefix and where the rest starts in the heap; the rest ends
-where that of the next term starts.  A slot of the hash table holds a 32-bit tag and the
-number of the term plus one.
+its kind, the number of its prefix and where the rest stands in the heap, its length before
+it.  A slot of the hash table holds a 32-bit tag and the number of the term plus one.
+
+Terms of streams only pass by, until somebody else asks for them; their records are
+negative.  A sweep gives back those that nobody holds any more: their numbers are free, and
+are given out again before new ones.
 
 Kernels never allocate: one that finds no room says how far it came, and is called again
 when `Dictionary` has made the tables larger.
@@ -38,6 +41,8 @@ from livefacts.store.text import (
 )
 
 IRI, BLANK, LITERAL, SYMBOL, TRIPLE = range(5)
+FREE = 7
+"""The kind of a number that no term has; its record holds the next one, plus one."""
 
 INLINE_FIRST = 2**30
 INLINE_ZERO = 2**30 + 2**29
@@ -48,8 +53,16 @@ PREFIX_SHIFT = 40
 OFFSET_MASK = (1 << PREFIX_SHIFT) - 1
 PREFIX_MASK = (1 << (KIND_SHIFT - PREFIX_SHIFT)) - 1
 LOW_HALF = (1 << 32) - 1
+KIND_MASK = 7
+ALL_BUT_PASSING = (1 << 63) - 1
+PASSING_BIT = np.int64(-(1 << 63))
+LONG_TEXT = 255
+"""Stands before the length of a rest of so many bytes or more, which then takes four bytes."""
+MOST_BEFORE = 5
+"""Bytes before a rest, at the most."""
 
 COUNT, HEAP_USED, PREFIX_COUNT, PREFIX_HEAP_USED, BYTES_WANTED = range(5)
+LIVE, FIRST_FREE, IS_PASSING, BORN = range(5, 9)
 BLOCK = 64
 FREE_PREFIXES = 1024
 TERMS_PER_PREFIX = 8
@@ -69,7 +82,11 @@ READY = -1
 
 
 class Terms(NamedTuple):
-    """The arrays of the table; `sizes` counts what is used of them, `block` is for work."""
+    """The arrays of the table; `sizes` counts what is used of them, `block` is for work.
+
+    COUNT numbers were given out, LIVE of them have a term; BORN terms that pass by came since
+    the last sweep.  While IS_PASSING is set, those who ask do not keep what they ask for.
+    """
 
     slots: NDArray[np.int64]
     records: NDArray[np.int64]
@@ -143,17 +160,44 @@ def inline_integer(address: Number, length: Number) -> Number:
 
 
 @inlined
+def rest_of(terms: Terms, record: Number) -> tuple[Number, Number]:
+    """Where the rest of a text stands, and how many bytes it has."""
+    address = address_of(terms.heap) + (record & OFFSET_MASK)
+    length = np.int64(load_byte(address))
+    if length < LONG_TEXT:
+        return address + 1, length
+    length = np.int64(0)
+    for place in range(4):
+        length |= np.int64(load_byte(address + 1 + place)) << (8 * place)
+    return address + MOST_BEFORE, length
+
+
+@inlined
+def put_rest(target: Number, address: Number, length: Number) -> Number:
+    """Write the rest of a text and its length; the address after it."""
+    if length < LONG_TEXT:
+        store_byte(target, np.uint8(length))
+        target += 1
+    else:
+        store_byte(target, np.uint8(LONG_TEXT))
+        for place in range(4):
+            store_byte(target + 1 + place, np.uint8((length >> (8 * place)) & 255))
+        target += MOST_BEFORE
+    copy_bytes(target, address, length)
+    return target + length
+
+
+@inlined
 def has_text(terms: Terms, number: Number, address: Number, length: Number) -> bool:
     """Whether the term of this number has this text."""
     record = terms.records[number]
-    start = record & OFFSET_MASK
-    rest = (terms.records[number + 1] & OFFSET_MASK) - start
+    start, rest = rest_of(terms, record)
     prefix = (record >> PREFIX_SHIFT) & PREFIX_MASK
     prefix_start = terms.prefix_starts[prefix]
     shared = terms.prefix_starts[prefix + 1] - prefix_start
     if shared + rest != length:
         return False
-    if not equal_bytes(address_of(terms.heap) + start, address + shared, rest):
+    if not equal_bytes(start, address + shared, rest):
         return False
     return equal_bytes(address_of(terms.prefix_heap) + prefix_start, address, shared)
 
@@ -192,7 +236,7 @@ def prefix_number(terms: Terms, address: Number, length: Number) -> Number:
                 return number
         slot = (slot + 1) & mask
     number = terms.sizes[PREFIX_COUNT]
-    if number > PREFIX_MASK or number > FREE_PREFIXES + terms.sizes[COUNT] // TERMS_PER_PREFIX:
+    if number > PREFIX_MASK or number > FREE_PREFIXES + terms.sizes[LIVE] // TERMS_PER_PREFIX:
         return np.int64(0)
     used = terms.sizes[PREFIX_HEAP_USED]
     copy_bytes(heap + used, address, length)
@@ -215,26 +259,48 @@ def add_text(terms: Terms, address: Number, length: Number, tag: Number, slot: N
             prefix = prefix_number(terms, address, shared)
             if prefix == 0:
                 shared = 0
-    number = terms.sizes[COUNT]
+    number = next_number(terms)
     used = terms.sizes[HEAP_USED]
-    copy_bytes(address_of(terms.heap) + used, address + shared, length - shared)
-    terms.records[number] = (np.int64(kind) << KIND_SHIFT) | (prefix << PREFIX_SHIFT) | used
-    terms.records[number + 1] = used + length - shared
+    heap = address_of(terms.heap)
+    record = (np.int64(kind) << KIND_SHIFT) | (prefix << PREFIX_SHIFT) | used
+    if terms.sizes[IS_PASSING]:
+        record |= PASSING_BIT
+        terms.sizes[BORN] += 1
+    terms.records[number] = record
     terms.slots[slot] = (tag << 32) | (number + 1)
-    terms.sizes[COUNT] = number + 1
-    terms.sizes[HEAP_USED] = used + length - shared
+    terms.sizes[HEAP_USED] = put_rest(heap + used, address + shared, length - shared) - heap
     return number
+
+
+@inlined
+def next_number(terms: Terms) -> Number:
+    """A number for a new term: one that is free, or the next."""
+    terms.sizes[LIVE] += 1
+    free = terms.sizes[FIRST_FREE]
+    if free:
+        terms.sizes[FIRST_FREE] = terms.records[free - 1] & OFFSET_MASK
+        return free - 1
+    number = terms.sizes[COUNT]
+    terms.sizes[COUNT] = number + 1
+    return number
+
+
+@inlined
+def keep_term(terms: Terms, number: Number) -> None:
+    """Who asks for a term may keep it, unless all that is asked for passes by."""
+    if terms.records[number] < 0 and not terms.sizes[IS_PASSING]:
+        terms.records[number] &= ALL_BUT_PASSING
 
 
 @inlined
 def has_room(terms: Terms, texts: Number, size: Number) -> bool:
     """Whether so many new texts of so many bytes fit, with as much again to work in."""
     sizes = terms.sizes
-    count = sizes[COUNT] + texts
+    live = sizes[LIVE] + texts
     prefixes = sizes[PREFIX_COUNT] + texts
     return bool(
-        count * LOAD_DENOMINATOR <= terms.slots.shape[0] * LOAD_NUMERATOR
-        and count < terms.records.shape[0]
+        live * LOAD_DENOMINATOR <= terms.slots.shape[0] * LOAD_NUMERATOR
+        and sizes[COUNT] + texts < terms.records.shape[0]
         and sizes[HEAP_USED] + 2 * size <= terms.heap.shape[0]
         and prefixes * LOAD_DENOMINATOR <= terms.prefix_slots.shape[0] * LOAD_NUMERATOR
         and prefixes < terms.prefix_starts.shape[0]
@@ -261,7 +327,10 @@ def look_up(desk: NDArray[np.int64], length: Number) -> Number:
     inline = inline_integer(address, length)
     if inline != NOT_INLINE:
         return inline
-    number, _slot = find_text(terms_on(desk), address, length, hash_tag(address, length))
+    terms = terms_on(desk)
+    number, _slot = find_text(terms, address, length, hash_tag(address, length))
+    if number >= 0:
+        keep_term(terms, number)
     return number
 
 
@@ -280,6 +349,8 @@ def look_up_spans(
         else:
             tag = hash_tag(address + start, length)
             number, _slot = find_text(terms, address + start, length, tag)
+            if number >= 0:
+                keep_term(terms, number)
             ids[i] = number
         start = ends[i]
 
@@ -294,9 +365,10 @@ def intern(desk: NDArray[np.int64], length: Number) -> Number:
     tag = hash_tag(address, length)
     number, slot = find_text(terms, address, length, tag)
     if number >= 0:
+        keep_term(terms, number)
         return number
-    if not has_room(terms, 1, length):
-        terms.sizes[BYTES_WANTED] = length
+    if not has_room(terms, 1, length + MOST_BEFORE):
+        terms.sizes[BYTES_WANTED] = length + MOST_BEFORE
         return np.int64(NO_ROOM)
     return add_text(terms, address, length, tag, slot)
 
@@ -345,7 +417,7 @@ def intern_spans(
         stop = min(total, done + BLOCK)
         size = 0
         for i in range(done, stop):
-            size += ends[i] - starts[i] + scope.shape[0] + 1
+            size += ends[i] - starts[i] + scope.shape[0] + 1 + MOST_BEFORE
         if not has_room(terms, stop - done, size):
             terms.sizes[BYTES_WANTED] = size
             return done
@@ -389,6 +461,8 @@ def intern_spans(
                 number, slot = find_text(terms, addresses[k], lengths[k], tags[k])
                 if number < 0:
                     number = add_text(terms, addresses[k], lengths[k], tags[k], slot)
+                else:
+                    keep_term(terms, number)
                 ids[i] = number
             elif lengths[k] == REPEATED:
                 ids[i] = ids[i - 3]
@@ -399,7 +473,9 @@ def intern_spans(
 @inlined
 def kind_of_id(terms: Terms, number: Number) -> Number:
     """What kind of term an id stands for."""
-    return terms.records[number] >> KIND_SHIFT if number < INLINE_FIRST else np.int64(LITERAL)
+    if number >= INLINE_FIRST:
+        return np.int64(LITERAL)
+    return (terms.records[number] >> KIND_SHIFT) & KIND_MASK
 
 
 @kernel
@@ -418,3 +494,52 @@ def mark_statements(
         )
         are_all = are_all and marks[i]
     return are_all
+
+
+@kernel
+def sweep(
+    terms: Terms,
+    held: NDArray[np.uint8],
+    slots: NDArray[np.int64],
+    heap: NDArray[np.uint8],
+) -> Number:
+    """Free the numbers of terms that pass by and are not held; how many that are.
+
+    Texts that stay are moved together.  `slots` and `heap` are for work, as large as those
+    of the table; whoever looks sees the table as it was or as it is in the end.
+    """
+    sizes = terms.sizes
+    freed = 0
+    for number in range(sizes[COUNT]):
+        record = terms.records[number]
+        if record < 0 and (record >> KIND_SHIFT) & KIND_MASK != FREE and not held[number]:
+            free = (np.int64(FREE) << KIND_SHIFT) | sizes[FIRST_FREE]
+            terms.records[number] = free | PASSING_BIT
+            sizes[FIRST_FREE] = number + 1
+            freed += 1
+    sizes[LIVE] -= freed
+    sizes[BORN] = 0
+    if freed == 0:
+        return 0
+    used = np.int64(0)
+    base = address_of(heap)
+    for number in range(sizes[COUNT]):
+        record = terms.records[number]
+        if (record >> KIND_SHIFT) & KIND_MASK != FREE:
+            address, length = rest_of(terms, record)
+            terms.records[number] = (record & ~np.int64(OFFSET_MASK)) | used
+            used = put_rest(base + used, address, length) - base
+    copy_bytes(address_of(terms.heap), base, used)
+    sizes[HEAP_USED] = used
+    mask = slots.shape[0] - 1
+    for entry in terms.slots:
+        if entry:
+            record = terms.records[(entry & LOW_HALF) - 1]
+            if (record >> KIND_SHIFT) & KIND_MASK != FREE:
+                slot = (entry >> 32) & LOW_HALF & mask
+                while slots[slot]:
+                    slot = (slot + 1) & mask
+                slots[slot] = entry
+    for slot in range(slots.shape[0]):
+        terms.slots[slot] = slots[slot]
+    return freed

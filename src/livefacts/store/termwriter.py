@@ -21,6 +21,7 @@ from livefacts.store.termtable import (
     QUOTE,
     ZERO,
     Terms,
+    rest_of,
 )
 from livefacts.store.text import Number, address_of, copy_bytes, store_byte
 
@@ -46,7 +47,7 @@ def text_length(terms: Terms, term: Number) -> Number:
         return 1 + sign + decimal_digits(abs(value)) + INTEGER_SUFFIX.shape[0]
     record = terms.records[term]
     prefix = (record >> PREFIX_SHIFT) & PREFIX_MASK
-    rest = (terms.records[term + 1] & OFFSET_MASK) - (record & OFFSET_MASK)
+    _address, rest = rest_of(terms, record)
     return rest + terms.prefix_starts[prefix + 1] - terms.prefix_starts[prefix]
 
 
@@ -75,9 +76,8 @@ def write_text(terms: Terms, term: Number, target: Number) -> Number:
     shared = terms.prefix_starts[prefix + 1] - start
     copy_bytes(target, address_of(terms.prefix_heap) + start, shared)
     target += shared
-    start = record & OFFSET_MASK
-    rest = (terms.records[term + 1] & OFFSET_MASK) - start
-    copy_bytes(target, address_of(terms.heap) + start, rest)
+    address, rest = rest_of(terms, record)
+    copy_bytes(target, address, rest)
     return target + rest
 
 

@@ -125,6 +125,54 @@ def test_triples_have_the_ids_of_their_terms(objects: list[Term]) -> None:
     assert together.texts(range(len(together))) == plain.texts(range(len(plain)))
 
 
+@given(st.data())
+@settings(max_examples=150, deadline=None)
+def test_a_sweep_gives_back_what_only_passed_by_and_nothing_else(data: st.DataObject) -> None:
+    dictionary = Dictionary()
+    known: dict[Term, int] = {}
+    kept: set[Term] = set()
+    for _ in range(4):
+        came, asked = (
+            data.draw(st.lists(terms, max_size=20)),
+            data.draw(st.lists(terms, max_size=4)),
+        )
+        with dictionary.passing():
+            known.update(zip(came, dictionary.encode(came).tolist(), strict=True))
+        known.update(zip(asked, map(dictionary.encode_one, asked), strict=True))
+        kept.update(asked)
+        held = (
+            data.draw(st.lists(st.sampled_from(sorted(known, key=str)), max_size=5))
+            if known
+            else []
+        )
+        lent = (
+            data.draw(st.lists(st.sampled_from(sorted(known, key=str)), max_size=3))
+            if known
+            else []
+        )
+        loan = dictionary.lend(np.array([known[term] for term in lent], np.int32))
+        dictionary.sweep([np.array([known[term] for term in held], np.int32)])
+        assert loan is not None
+        stays = kept.union(held, lent)
+        known = {t: n for t, n in known.items() if t in stays or is_inline(n)}
+        assert {t: dictionary.find(t) for t in known} == known
+        assert dictionary.decode(list(known.values())) == list(known)
+        kept.update(known)
+        assert len(dictionary) == sum(not is_inline(number) for number in known.values())
+
+
+def test_terms_that_pass_by_take_no_more_room_however_many_they_are() -> None:
+    dictionary, sizes = Dictionary(), []
+    for turn in range(30):
+        fresh = [NamedNode(f"http://example.org/{turn}/{n}") for n in range(500)]
+        with dictionary.passing():
+            ids = dictionary.encode(fresh)
+        dictionary.sweep([ids[:50]])
+        assert dictionary.decode(ids[:50]) == fresh[:50]
+        sizes.append((len(dictionary), dictionary.nbytes))
+    assert len(set(sizes[5:])) == 1
+
+
 def test_a_dictionary_that_grows_keeps_what_it_has() -> None:
     dictionary, plain = Dictionary(), PlainDictionary()
     random_source = random.Random(7)

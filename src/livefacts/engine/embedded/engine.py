@@ -12,7 +12,7 @@ Papers: maintenance under changes of facts and rules (Volz et al., sections 3 an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 
@@ -328,6 +328,15 @@ class EmbeddedEngine:
     def asserted(self) -> Facts:
         """The facts that were told, by shape."""
         return self._with_flags(LIVE | ASSERTED)
+
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids of all facts, and of all that is known of kinds of triples."""
+        yield from self.store.all_ids()
+        for level in self._levels:
+            if level.path is not None:
+                keys, heads = level.path.consequences()
+                yield (keys[:, :2] - 1).astype(np.int32)
+                yield heads
 
     def facts(self) -> Facts:
         """Everything that is true, hidden predicates included, by shape."""

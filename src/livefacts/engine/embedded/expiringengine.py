@@ -305,6 +305,10 @@ class ExpiringEngine:
 
     # reading
 
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids of all facts."""
+        return self.store.all_ids()
+
     def facts(self, after: int = NEVER) -> dict[int, Ids]:
         """By shape, the facts that last beyond a time; all, if none is given."""
         found = {shape: self.rows(shape, after)[0] for shape in self.store.shapes()}

@@ -33,9 +33,20 @@ class Answers:
 
     def __init__(self, dictionary: Dictionary) -> None:
         self._dictionary = dictionary
+        self._start()
+
+    def _start(self) -> None:
+        self._epoch = self._dictionary.epoch
         self._start_numbers(64)
         self._start_pairs(64)
-        self.memo = self._memo()
+        self._tables = self._memo()
+
+    @property
+    def memo(self) -> code.Memo:
+        """What is known, of the terms that ids mean now."""
+        if self._epoch != self._dictionary.epoch:
+            self._start()
+        return self._tables
 
     def answer_number(self, term: int) -> None:
         """Enter the kind and the nearest double of a term."""
@@ -72,7 +83,7 @@ class Answers:
         self._number_values = np.zeros(size, np.float64)
 
     def _put_number(self, term: int, kind: int, value: float) -> None:
-        at = code.number_place(self.memo, term)
+        at = code.number_place(self._tables, term)
         self._number_ids[at], self._number_kinds[at] = term + 1, kind
         self._number_values[at] = value
         self._numbers += 1
@@ -81,7 +92,7 @@ class Answers:
         ids, kinds, numbers = self._number_ids, self._number_kinds, self._number_values
         kept: list[int] = np.flatnonzero(ids).tolist() if self._numbers < MOST_ANSWERS else []
         self._start_numbers(2 * len(ids) if kept else 64)
-        self.memo = self._memo()
+        self._tables = self._memo()
         for at in kept:
             self._put_number(int(ids[at]) - 1, int(kinds[at]), float(numbers[at]))
 
@@ -98,6 +109,6 @@ class Answers:
         old = self._pairs
         kept = old[old[:, 0] != 0] if self._pairs_used < MOST_ANSWERS else old[:0]
         self._start_pairs(2 * len(old) if len(kept) else 64)
-        self.memo = self._memo()
+        self._tables = self._memo()
         for first, second, result in kept.tolist():
             self._put_pair(first, second, result)

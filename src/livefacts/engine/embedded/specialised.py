@@ -11,10 +11,11 @@ to do without owl:sameAs are left out until there is one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from livefacts.engine.contract import IdDelta
+from livefacts.engine.contract import IdDelta, Ids
 from livefacts.engine.embedded.engine import Change, EmbeddedEngine
 from livefacts.engine.embedded.specialising import Foreseen, Specialised
 from livefacts.plan.operators import Plan
@@ -44,6 +45,12 @@ class SpecialisedEngine(EmbeddedEngine):
     def is_specialised(self) -> bool:  # type: ignore[override]
         """Whether rules are followed as rules about the axioms that are there."""
         return self._special is not None
+
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids of all facts, and of the axioms that rules were made for."""
+        yield from super().held_ids()
+        if self._special is not None:
+            yield from self._special.held_ids()
 
     def apply(self, change: Change, *, keep: bool = True) -> IdDelta:
         """Make a change; all of it happens, or nothing.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 
 import numpy as np
@@ -63,6 +64,12 @@ class Specialised:
         self._classes = self._ids_of({o for p, o in reading.kinds if p == TYPE and o is not None})
         self._type = int(dictionary.encode_one(TYPE))
         self._names = self._ids_of({Symbol(name) for name in reading.predicates})
+
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids of axioms, also of those whose rules are kept for later."""
+        yield from self._closing.held_ids()
+        made = (number for rules in self._made for values in rules for number in values)
+        yield np.fromiter(made, np.int32)
 
     def _ids_of(self, terms: set[object]) -> Number:
         ids = sorted(int(self._dictionary.encode_one(term)) for term in terms)  # type: ignore[arg-type]
