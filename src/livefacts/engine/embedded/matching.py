@@ -49,7 +49,11 @@ class Matcher:
         self.variables = tuple(dict.fromkeys(found) if selected is None else selected)
         self.parts = decompose(patterns)
         wanted = frozenset(self.variables)
-        self.matchers = tuple(_matcher(part, encode, wanted, distinct) for part in self.parts)
+        # The answers of a part are read whenever another part changes.
+        listed = len(self.parts) > 1
+        self.matchers = tuple(
+            _matcher(part, encode, wanted, distinct, listed) for part in self.parts
+        )
         columns = [v for part in self.parts for v in part.variables if v in wanted]
         self._order = tuple(columns.index(v) for v in self.variables)
         self._nothing = Factored((), self._order)
@@ -103,7 +107,7 @@ class Matcher:
 
 
 def _matcher(
-    part: Part, encode: Encode, wanted: frozenset[Variable], distinct: bool
+    part: Part, encode: Encode, wanted: frozenset[Variable], distinct: bool, listed: bool
 ) -> PartMatcher:
     numbers = {variable: ~number for number, variable in enumerate(part.variables)}
     slots = [
@@ -112,7 +116,8 @@ def _matcher(
     ]
     patterns = np.array(slots, np.int32).reshape(-1, 3)
     connected = part.shape is Shape.CONNECTED
-    whole = JoinMatcher(patterns, len(part.variables)) if connected else StarMatcher(patterns)
+    width = len(part.variables)
+    whole = JoinMatcher(patterns, width) if connected else StarMatcher(patterns, listed)
     columns = [number for number, v in enumerate(part.variables) if v in wanted]
     if len(columns) == len(part.variables):
         return whole
