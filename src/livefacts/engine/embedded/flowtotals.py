@@ -31,7 +31,7 @@ from livefacts.model.numbers import (
 )
 from livefacts.model.values import Text, compare, value_of
 from livefacts.plan.flow import Group, Total
-from livefacts.store.dictionary import Dictionary
+from livefacts.store.dictionary import Dictionary, inline_id, inline_value, is_inline
 
 
 class Running(Protocol):
@@ -56,7 +56,8 @@ class Counting:
             self._count += count
 
     def total(self) -> int:
-        return self._dictionary.encode_one(Literal(self._count))
+        known = inline_id(self._count)
+        return self._dictionary.encode_one(Literal(self._count)) if known is None else known
 
 
 class Summing:
@@ -65,13 +66,18 @@ class Summing:
     def __init__(self, dictionary: Dictionary, averages: bool) -> None:
         self._dictionary = dictionary
         self._averages = averages
-        self._sum = Fraction(0)
+        # An int as long as it can be one: fractions are slow.
+        self._sum: int | Fraction = 0
         self._kinds = [0, 0, 0, 0]
         self._endless: dict[float, int] = {}
         self._nans = 0
         self._errors = 0
 
     def change(self, value: int, count: int) -> None:
+        if is_inline(value):
+            self._kinds[Kind.INTEGER] += count
+            self._sum += count * inline_value(value)
+            return
         number = None if value == UNBOUND else value_of(self._dictionary.decode_one(value))
         if not isinstance(number, Number):
             self._errors += count
@@ -89,6 +95,10 @@ class Summing:
     def total(self) -> int:
         if self._errors:
             return UNBOUND
+        if not self._averages and isinstance(self._sum, int) and not any(self._kinds[1:]):
+            known = inline_id(self._sum)
+            if known is not None:
+                return known
         return self._dictionary.encode_one(self._literal())
 
     def _literal(self) -> Literal:
@@ -123,11 +133,11 @@ class Summing:
             return Number(kind, math.nan)
         if self._endless:
             return Number(kind, next(iter(self._endless)))
-        exact = self._sum / divisor
+        exact = Fraction(self._sum) / divisor
         return Number(kind, nearest_single(exact) if kind == Kind.FLOAT else nearest_double(exact))
 
 
-def _exact(amount: Fraction, kind: Kind) -> int | Decimal:
+def _exact(amount: int | Fraction, kind: Kind) -> int | Decimal:
     if kind == Kind.INTEGER:
         return int(amount)
     numerator, denominator = amount.as_integer_ratio()
