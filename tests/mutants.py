@@ -564,8 +564,8 @@ TIMES = (
     ),
     Mutant(
         "a window on one stream looks at all of them",
-        "_with(ARRIVED_ON, atom, TIME, stream)",
-        "_with(ARRIVED_ON, atom, TIME, Variable(':on'))",
+        "_with(ARRIVED_ON, atom, time, stream)",
+        "_with(ARRIVED_ON, atom, time, Variable(':on'))",
     ),
     Mutant(
         "facts that a stream holds count as concluded now",

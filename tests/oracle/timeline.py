@@ -24,7 +24,7 @@ class Timeline:
 
     first: int | None = None
     arrivals: dict[tuple[Statement, int, NamedNode | None], int] = field(default_factory=dict)
-    background: set[Statement] = field(default_factory=set)
+    background: set[tuple[Statement, NamedNode | None]] = field(default_factory=set)
     _pushes: int = 0
 
     def push(self, fact: Statement, at: int, stream: NamedNode | None = None) -> None:
@@ -35,11 +35,16 @@ class Timeline:
     def retract(self, fact: Statement, at: int, stream: NamedNode | None = None) -> None:
         self.arrivals.pop((fact, at, stream), None)
 
-    def add(self, fact: Statement) -> None:
-        self.background.add(fact)
+    def add(self, fact: Statement, graph: NamedNode | None = None) -> None:
+        """Background, which a fact is while any graph tells it."""
+        self.background.add((fact, graph))
 
-    def remove(self, fact: Statement) -> None:
-        self.background.discard(fact)
+    def remove(self, fact: Statement, graph: NamedNode | None = None) -> None:
+        self.background.discard((fact, graph))
+
+    def forget(self, before: int) -> None:
+        """Nobody remembers what arrived before a time point."""
+        self.arrivals = {key: n for key, n in self.arrivals.items() if key[1] >= before}
 
     def begin(self, time: int) -> int:
         """The first time point, settled by the first advance if nobody gave it before."""
@@ -60,5 +65,5 @@ class Timeline:
             now,
             first=self.begin(now),
             arrivals=self.known(),
-            background=self.background,
+            background={fact for fact, _ in self.background},
         )

@@ -4,7 +4,7 @@ clock goes on.
 A journey has a stock of facts that its rules look for.  Some of them arrive at most time
 points, so that `always` can hold; most arrive now and then.  Facts come in time, late, and
 ahead of time; the clock goes on by one time point or by several.  In a quiet journey little
-arrives, and the clock jumps.
+arrives, and the clock jumps; in one with a rhythm, every other time point is left out.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from pyoxigraph import NamedNode, Triple
 from tests.properties.cases import fewer
+from tests.properties.programs import is_recursive
 from tests.properties.timed_rules import (
     ARRIVING,
     CONCLUDED,
@@ -25,32 +26,41 @@ from tests.properties.timed_rules import (
     TimedRuleMaker,
     fits,
     reads,
+    timed_parts,
 )
 from tests.properties.timed_themes import THEMES
-from tests.properties.vocabulary import NODE
+from tests.properties.vocabulary import EX, NODE
 
 from livefacts.model.durations import Duration
 from livefacts.model.facts import Fact, Term
-from livefacts.rules.formula import Atom, PredicateAtom, TripleAtom
+from livefacts.rules.formula import ALWAYS, Atom, PredicateAtom, TripleAtom
 from livefacts.rules.program import Program, Rule
 from livefacts.rules.windows import SteppedWindow
 from livefacts.syntax.rulewriter import write_program
 
 PUSH, RETRACT, ADD, REMOVE, ADVANCE, TICKS = "push", "retract", "add", "remove", "advance", "ticks"
+LEARN, UNLEARN = "learn", "unlearn"
 MOST_FACTS = 6
+GRAPHS = tuple(NamedNode(EX + name) for name in ("monday", "sunday"))
 Statement = Triple | Fact
 
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """One thing that happens: facts pushed or retracted at a time point, told, or the clock."""
+    """One thing that happens: facts pushed or retracted at a time point, told, or the clock.
+
+    Facts that are told or untold have a graph in the place of a stream; rules come and go, too.
+    """
 
     kind: str
     facts: tuple[Statement, ...] = ()
     at: int = 0
     stream: NamedNode | None = None
+    rules: tuple[Rule, ...] = ()
 
     def __str__(self) -> str:
+        if self.rules:
+            return f"{self.kind} {write_program(Program(rules=self.rules))}"
         if self.kind in (ADVANCE, TICKS):
             return f"{self.kind} to {self.at}"
         when = f" at {self.at}" if self.kind in (PUSH, RETRACT) else ""
@@ -78,10 +88,38 @@ def draw_journey(seed: int, steps: int = 9) -> Journey:
     program = draw_program(pick)
     stock = draw_stock(pick, program)
     first = pick.choice((0, 0, 1, 1, 2, 5, 100, -3))
-    traveller = Traveller(pick, stock, first, is_quiet=pick.random() < 0.25)
+    rhythm = 2 if pick.random() < (0.6 if _goes_through_always(program) else 0.1) else 1
+    traveller = Traveller(pick, stock, first, pick.random() < 0.25, rhythm)
     acts = [act for _ in range(steps) for act in traveller.step()]
     start = first if pick.random() < 0.5 else None
     return Journey(f"seed {seed}", program, tuple(acts), start)
+
+
+def _goes_through_always(program: Program) -> bool:
+    """Whether a rule that depends on itself looks at what holds always."""
+    rules = [rule for rule in program if not rule.is_constraint]
+    return any(
+        is_recursive(rule, rules) and any(p.operator == ALWAYS for p in timed_parts(rule.body))
+        for rule in rules
+    )
+
+
+def draw_changing(seed: int) -> Journey:
+    """A journey on which rules come and go: some of the program's are learned later."""
+    journey = draw_journey(seed)
+    pick = random.Random(f"changing {seed}")
+    known = list(journey.program.rules)
+    away = [known.pop(pick.randrange(len(known))) for _ in range(pick.choice((1, 1, 2))) if known]
+    program, acts = replace(journey.program, rules=tuple(known)), list[Act]()
+    for act in journey.acts:
+        if pick.random() < 0.12:
+            kind, ours, theirs = pick.choice(((LEARN, known, away), (UNLEARN, away, known)))
+            if theirs:
+                rule = theirs.pop(pick.randrange(len(theirs)))
+                ours.append(rule)
+                acts.append(Act(kind, rules=(rule,)))
+        acts.append(act)
+    return replace(journey, name=f"changing seed {seed}", program=program, acts=tuple(acts))
 
 
 def draw_program(pick: random.Random) -> Program:
@@ -90,7 +128,7 @@ def draw_program(pick: random.Random) -> Program:
     rules: list[Rule] = []
     for theme in pick.sample(THEMES, pick.choice((0, 0, 1, 1))):
         rules += theme(pick)
-    for _ in range(pick.choice((1, 2, 3, 4))):
+    for _ in range(pick.choice((0, 1, 2, 3) if rules else (1, 2, 3, 4))):
         maker.heads = [rule.head for rule in rules if rule.head is not None]
         rule = maker.rule()
         if fits([*rules, rule]):
@@ -167,15 +205,21 @@ class Traveller:
     """Draws what happens next, knowing what has happened."""
 
     def __init__(
-        self, pick: random.Random, stock: Sequence[Stocked], first: int, is_quiet: bool
+        self,
+        pick: random.Random,
+        stock: Sequence[Stocked],
+        first: int,
+        is_quiet: bool,
+        rhythm: int,
     ) -> None:
         self.pick = pick
         self.is_quiet = is_quiet
+        self.rhythm = rhythm
         self.stock = list(stock)
         self.now = first - 1
         self.first = first
         self.pushed: list[tuple[Stocked, int]] = []
-        self.background: list[Statement] = []
+        self.background: list[tuple[Statement, NamedNode | None]] = []
 
     def chance(self, share: float) -> bool:
         return self.pick.random() < share
@@ -201,7 +245,9 @@ class Traveller:
 
     def arrive(self, time: int, share: float = 1.0) -> Iterator[Act]:
         """Those facts of the stock that arrive at this time point, together where they can."""
-        coming = [each for each in self.stock if self.chance(each.share * share)]
+        if time % self.rhythm:
+            return
+        coming = [each for each in self.stock if self.chance(each.share * share * self.rhythm)]
         if self.chance(0.12):
             coming = []
         by_stream: dict[NamedNode | None, list[Stocked]] = {}
@@ -247,13 +293,15 @@ class Traveller:
     def tell(self) -> Iterator[Act]:
         """A background fact that comes or goes; it may arrive as well."""
         if self.background and self.chance(0.4):
-            fact = self.background.pop(self.pick.randrange(len(self.background)))
-            yield Act(REMOVE, (fact,))
+            fact, graph = self.background.pop(self.pick.randrange(len(self.background)))
+            yield Act(REMOVE, (fact,), stream=graph)
         elif self.stock:
             fact = self.pick.choice(self.stock).fact
-            if fact not in self.background:
-                self.background.append(fact)
-            yield Act(ADD, (fact,))
+            named = isinstance(fact, Triple) and self.chance(0.4)
+            told = fact, self.pick.choice(GRAPHS) if named else None
+            if told not in self.background:
+                self.background.append(told)
+            yield Act(ADD, (fact,), stream=told[1])
 
 
 def smaller(journey: Journey) -> Iterator[Journey]:

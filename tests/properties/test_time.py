@@ -6,12 +6,14 @@ import pytest
 from tests.oracle.timeline import Timeline
 from tests.properties.as_triples import facts, retold
 from tests.properties.cases import shrink
-from tests.properties.journeys import Journey, Statement, draw_journey, smaller
+from tests.properties.ending import ended
+from tests.properties.journeys import Journey, Statement, draw_changing, draw_journey, smaller
 from tests.properties.travelling import differences, report
 from tests.properties.travels import shares, told
 
 JOURNEYS, CHUNKS = 500, 20
 RETOLD = 40
+CHANGING, EXPLAINED = 80, 40
 
 LEAST = {
     "recursion": 0.3,
@@ -27,7 +29,7 @@ LEAST = {
     "heads with at": 0.5,
     "heads at a computed time": 0.12,
     "aggregates over windows": 0.15,
-    "arithmetic": 0.2,
+    "arithmetic": 0.18,
     "time windows": 0.8,
     "stepped windows": 0.25,
     "closed windows": 0.08,
@@ -59,6 +61,21 @@ def test_what_holds_at_every_time_point_is_what_the_oracle_computes(chunk: int) 
         journey = draw_journey(seed)
         if next(differences(journey), None):
             pytest.fail(report(journey), pytrace=False)
+
+
+@pytest.mark.parametrize("chunk", range(4))
+def test_rules_that_come_and_go_see_what_is_remembered(chunk: int) -> None:
+    for seed in range(chunk, CHANGING, 4):
+        journey = draw_changing(seed)
+        if next(differences(journey), None):
+            pytest.fail(report(journey), pytrace=False)
+
+
+@pytest.mark.parametrize("chunk", range(4))
+def test_at_the_end_of_a_journey_everything_is_verified_and_explained(chunk: int) -> None:
+    for seed in range(40_000 + chunk, 40_000 + EXPLAINED, 4):
+        for found in ended(draw_changing(seed) if seed % 2 else draw_journey(seed)):
+            pytest.fail(f"seed {seed}: {found}", pytrace=False)
 
 
 @pytest.mark.parametrize("chunk", range(4))

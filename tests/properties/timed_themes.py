@@ -153,7 +153,7 @@ def doubly(pick: random.Random) -> list[Rule]:
 
 def spreading(pick: random.Random) -> list[Rule]:
     """Recursion through `always`: what lasts in one place comes over the neighbours."""
-    n, m = pick.choice((1, 2, 3)), pick.choice((1, 2))
+    n, m = pick.choice((2, 3, 4)), pick.choice((1, 2, 2, 3))
     warm = atom("warm", X)
     over = Timed(AT, atom("near", X, Y), last(n), T)
     return [
@@ -163,7 +163,20 @@ def spreading(pick: random.Random) -> list[Rule]:
     ]
 
 
+def persisting(pick: random.Random) -> list[Rule]:
+    """What has lasted is concluded for earlier time points as well; gaps end it."""
+    n, m = pick.choice((3, 4)), pick.choice((2, 2, 3))
+    warm = atom("warm", X)
+    earlier = Timed(AT, atom(pick.choice(("hot", "seen")), Y), last(n), T)
+    return [
+        Rule(warm, (Timed(AT, atom("hot", X), last(n), T),), at=T),
+        Rule(warm, (Timed(ALWAYS, warm, last(m)), earlier), at=T),
+        Rule(atom("total", X, T), (Timed(AT, warm, last(n), T),)),
+    ]
+
+
 THEMES = (
+    persisting,
     doubly,
     spreading,
     cooling,

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
+from pyoxigraph import Quad
 from tests.oracle.streams import Model, visible
 from tests.oracle.timeline import Timeline
 from tests.properties.cases import shrink
@@ -21,12 +22,15 @@ from tests.properties.journeys import (
     REMOVE,
     RETRACT,
     TICKS,
+    UNLEARN,
     Act,
     Journey,
     smaller,
 )
+from tests.properties.remembering import retention
 
 import livefacts as lf
+from livefacts.rules.program import Program
 
 Seen = set[Any]
 
@@ -57,7 +61,7 @@ class Pair:
             yield from self._move(act)
         else:
             delta = self._tell(act)
-            if self.now is None or act.kind in (ADD, REMOVE) or act.at <= self.now:
+            if self.now is None or act.kind not in (PUSH, RETRACT) or act.at <= self.now:
                 self._models.clear()
             if self.now is None:
                 self._take(delta)
@@ -65,6 +69,8 @@ class Pair:
                 yield from self._changed(delta, self.model(self.now))
         if self.now is not None:
             yield from self._compared(self.model(self.now))
+        if act.kind in (ADVANCE, TICKS):
+            self.oracle.forget(act.at - retention(self.program))
 
     def _tell(self, act: Act) -> lf.Delta:
         oracle, reasoner, facts = self.oracle, self.reasoner, list(act.facts)
@@ -75,13 +81,26 @@ class Pair:
                 case "retract":
                     oracle.retract(fact, act.at, act.stream)
                 case "add":
-                    oracle.add(fact)
+                    oracle.add(fact, act.stream)
                 case _:
-                    oracle.remove(fact)
+                    oracle.remove(fact, act.stream)
         if act.kind in (PUSH, RETRACT):
             timed = {PUSH: reasoner.push, RETRACT: reasoner.retract}[act.kind]
             return timed(facts, at=act.at, stream=act.stream)
-        return {ADD: reasoner.add, REMOVE: reasoner.remove}[act.kind](facts)
+        if act.rules:
+            return self._change_rules(act)
+        told = [Quad(*fact, act.stream) if act.stream else fact for fact in facts]  # type: ignore[misc]
+        return {ADD: reasoner.add, REMOVE: reasoner.remove}[act.kind](told)
+
+    def _change_rules(self, act: Act) -> lf.Delta:
+        ids = [rule.id for rule in act.rules]
+        self.program = self.program.minus(act.rules)
+        if act.kind == UNLEARN:
+            return self.reasoner.remove_rules(ids)
+        self.program = self.program.plus(act.rules)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return self.reasoner.add_rules(Program(rules=act.rules))
 
     def _move(self, act: Act) -> Iterator[str]:
         first = self.oracle.begin(act.at) if self.now is None else self.now + 1

@@ -150,9 +150,9 @@ def told(timeline: Timeline, act: Act) -> None:
             case "retract":
                 timeline.retract(fact, act.at, act.stream)
             case "add":
-                timeline.add(fact)
+                timeline.add(fact, act.stream)
             case "remove":
-                timeline.remove(fact)
+                timeline.remove(fact, act.stream)
 
 
 def _passing(journey: Journey, timeline: Timeline, act: Act, now: int | None) -> Iterator[str]:

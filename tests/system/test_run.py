@@ -64,6 +64,7 @@ def test_what_begins_to_hold_is_explained_with_its_time_points(files: tuple[str,
     text = "\n".join(lines_of(rules, "--facts", facts, "--explain", "alarm"))
     assert "by r2: alarm :- always isSteam in [1 s] ." in text
     assert "temp(120) at 0   told" in text
+    assert "It holds since 0, until 0 unless renewed." in text
 
 
 def test_a_line_that_is_no_fact_is_rejected_with_its_place(files: tuple[str, str]) -> None:
@@ -73,3 +74,23 @@ def test_a_line_that_is_no_fact_is_rejected_with_its_place(files: tuple[str, str
     assert done.exit_code == 3
     assert "temps.jsonl:1" in done.output
     assert "2 - alarm" in done.output
+
+
+ROOT = Path(__file__).parents[2]
+SHOWN = {
+    "cooling.rules": ["0 + normal", "5 - normal", "8 + alarm", "10 - alarm"],
+    "traffic.rules": ["10 + jam(mill)", "10 + warned(market)", "46 - jam(mill)", "76 - emergency"],
+}
+
+
+def test_the_commands_of_the_examples_show_what_they_are_about(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = (ROOT / "examples" / "README.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(ROOT)
+    commands = [line.split() for line in text.splitlines() if line.startswith("livefacts run")]
+    assert len(commands) == 3
+    for _, _, rules, *options in commands:
+        shown = lines_of(rules, *options)
+        assert [line for line in SHOWN[Path(rules).name] if line not in shown] == []
+        assert ("It holds since 8, until 8 unless renewed." in shown) == ("--explain" in options)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cached_property
 
-from livefacts.plan.normalize import GROUPS, ROWS, normalize, positive_atoms
+from livefacts.plan.normalize import normalize, positive_atoms
 from livefacts.plan.operators import AggregatePlan, Level, Plan, RulePlan
 from livefacts.plan.order import negative_steps, ordered_steps
 from livefacts.plan.split import is_worth_splitting
@@ -146,11 +146,10 @@ def _negative_plans(rule: Rule, strata: Strata) -> Iterator[RulePlan]:
 def _aggregate_plan(rule: Rule) -> AggregatePlan:
     (aggregate,) = rule.body
     assert isinstance(aggregate, Aggregate)
-    (source,) = aggregate.body
+    source, *counted = aggregate.body
     assert isinstance(source, PredicateAtom)
     assert isinstance(rule.head, PredicateAtom)
     groups = len(rule.head.arguments) - 1
-    counted = None
-    if aggregate.function == "count":
-        counted = PredicateAtom(source.name.replace(ROWS, GROUPS, 1), source.arguments[:groups])
-    return AggregatePlan(source, rule.head, aggregate.function, groups, counted)
+    groups_of = counted[0] if counted else None
+    assert groups_of is None or isinstance(groups_of, PredicateAtom)
+    return AggregatePlan(source, rule.head, aggregate.function, groups, groups_of)

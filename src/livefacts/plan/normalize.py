@@ -2,7 +2,9 @@
 
 A constraint concludes a hidden predicate that lists its violations.  An aggregate
 becomes three rules: the tuples it ranges over, the values of its groups, and the rule
-that uses them; a count has one more, whose instances for a group are what is counted.  A body without a positive atom starts from the hidden fact `_true`.
+that uses them; a count has one more, whose instances for a group are what is counted.
+Facts that are such tuples already are taken as they are.  A body without a positive atom
+starts from the hidden fact `_true`.
 Hidden predicates begin with `_` and carry a colon, which no rule text can.
 """
 
@@ -26,7 +28,7 @@ from livefacts.rules.program import Rule
 
 TRUE = PredicateAtom("_true:")
 VIOLATION = "_violation:"
-ROWS, GROUPS = "_rows:", "_groups:"
+ROWS, GROUPS, VALUES = "_rows:", "_groups:", "_values:"
 
 
 def normalize(rules: Iterable[Rule]) -> tuple[Rule, ...]:
@@ -83,17 +85,29 @@ def _aggregate_parts(
 ) -> tuple[tuple[Rule, ...], tuple[Formula, ...]]:
     groups = rule.groups_of(aggregate)
     result = Variable(f":{name}") if _is_bound_elsewhere(aggregate, rule) else aggregate.result
-    rows = PredicateAtom(f"{ROWS}{name}", groups + aggregate.listed, aggregate.place)
-    values = PredicateAtom(f"_values:{name}", (*groups, result), aggregate.place)
-    over = replace(aggregate, result=result, body=(rows,))
+    values = PredicateAtom(f"{VALUES}{name}", (*groups, result), aggregate.place)
     used: tuple[Formula, ...] = (values,)
     if result != aggregate.result:
         used += (Comparison(result, "=", aggregate.result, aggregate.place),)
-    parts = [replace(rule, head=rows, body=_startable(aggregate.body))]
+    rows = _rows_as_they_are(aggregate, groups)
+    parts: tuple[Rule, ...] = ()
+    if rows is None:
+        rows = PredicateAtom(f"{ROWS}{name}", groups + aggregate.listed, aggregate.place)
+        parts = (replace(rule, head=rows, body=_startable(aggregate.body)),)
+    over = replace(aggregate, result=result, body=(rows,))
     if aggregate.function == "count":
         counted = PredicateAtom(f"{GROUPS}{name}", groups, aggregate.place)
-        parts.append(replace(rule, head=counted, body=(rows,)))
+        parts += (replace(rule, head=counted, body=(rows,)),)
+        over = replace(over, body=(rows, counted))
     return (*parts, replace(rule, head=values, body=(over,))), used
+
+
+def _rows_as_they_are(aggregate: Aggregate, groups: tuple[Variable, ...]) -> PredicateAtom | None:
+    """The only atom in braces, if its facts are the groups with what is listed, in this order."""
+    atom, columns = aggregate.body[0], groups + aggregate.listed
+    if len(aggregate.body) > 1 or not isinstance(atom, PredicateAtom):
+        return None
+    return atom if atom.arguments == columns and len(set(columns)) == len(columns) else None
 
 
 def _is_bound_elsewhere(aggregate: Aggregate, rule: Rule) -> bool:

@@ -1,20 +1,22 @@
 """Time lowered to rules: what a timed formula means, in rules over time points.
 
 Every predicate `p` that a window looks at gets companions with a time column: the arrivals
-of the streams (`_arrived:p`, and with their streams `_arrived-on:p`), conclusions for a time point (`_at:p`), and what is told for
-all time (`_background:p`).  The time points of a window are facts as well (`_in:10`), and
-change when time moves; so a tick is a change like any other.  For instance
+of the streams (`_arrived:p`, and with their streams `_arrived-on:p`), conclusions for a time
+point (`_at:p`), and what is told for all time (`_background:p`).  The time points of a window
+are facts as well (`_in:10`), and change when time moves; so a tick is a change like any
+other.  For instance
 
-    hot(?s) :- sometime reading(?s) in [10] .
+    hot(?s) :- sensor(?s), sometime reading(?s) in [10] .
 
 becomes
 
     _sometime:10:reading(?s) :- _arrived:reading(?s, ?t), _in:10(?t) .
-    hot(?s) :- _sometime:10:reading(?s) .
+    hot(?s) :- sensor(?s), _sometime:10:reading(?s) .
 
-Arrivals are kept for as long as the longest window may look at them, so that one sees all
-of them, and needs no `_in`.  `always` counts the time points of its window at which the atom holds; in recursion, where
-nothing may be counted, it goes through them one by one.
+Arrivals are kept for as long as the longest window may look at them, so that this one sees
+all of them, and needs no `_in`.  A formula that is alone in its body needs no atom to stand
+for it.  `always` counts the time points of its window at which the atom holds; in recursion,
+where nothing may be counted, it goes through them one by one.
 
 Paper: LARS and its incremental evaluation (Bazoobandi et al., Laser).
 """
@@ -37,6 +39,7 @@ from livefacts.rules.formula import (
     SOMETIME,
     Aggregate,
     Atom,
+    Comparison,
     Formula,
     Negation,
     PredicateAtom,
@@ -57,6 +60,8 @@ CONCLUDED = "_concluded:"
 POINTS, SIZE, OPEN = "_in:", "_size:", "_open:"
 FIRST, NEXT, LAST_POINT = "_first:", "_next:", "_last:"
 RECENT = "_recent:"
+WAY = "~"
+"""Stands behind the id of a rule that is followed in several ways, before the number of one."""
 TIME, LATER, COUNT = Variable(":t"), Variable(":u"), Variable(":n")
 FOREVER = 1 << 40
 Family = str | NamedNode | None
@@ -208,7 +213,7 @@ class _Lowering:
 
     def _keep(self, formula: Timed) -> None:
         """Arrivals that a formula looks for are kept as long as it may see them."""
-        span, family = self._span(self._window(formula)), _family(formula.atom)
+        span, family = self._span(self._window(formula)), family_of(formula.atom)
         if not isinstance(span.window, FactWindow):
             kept = self._kept(span)
             kept[family] = max(kept.get(family, 0), span.retention)
@@ -232,7 +237,7 @@ class _Lowering:
                 yield replace(rule, head=head, body=body, at=None)
                 continue
             also = head or PredicateAtom(VIOLATION + rule.id, violation_variables(rule))
-            yield replace(rule, head=also, body=body, at=None, id=f"{rule.id}~{number}")
+            yield replace(rule, head=also, body=body, at=None, id=f"{rule.id}{WAY}{number}")
 
     def _hold_when_meant(self, head: Atom) -> None:
         """What is concluded for a time point holds when that point is now."""
@@ -252,6 +257,8 @@ class _Lowering:
 
     def _ways(self, formula: Formula, rule: Rule) -> Iterator[tuple[Formula, ...]]:
         match formula:
+            case Timed() if _stands_alone(formula, rule):
+                yield from self._unfolded(formula)
             case Timed(operator="at", time=time, negated=True, denied=True):
                 # The atom holds then, or the time is outside the window.
                 assert time is not None
@@ -266,6 +273,22 @@ class _Lowering:
                 yield (replace(formula, body=self._joined(bodies, body, rule)),)
             case _:
                 yield (formula,)
+
+    def _unfolded(self, formula: Timed) -> Iterator[tuple[Formula, ...]]:
+        """The ways in which a formula holds that needs no atom to stand for it."""
+        span = self._span(self._window(formula))
+        self._note_needs(formula)
+        time = TIME if formula.time is None else formula.time
+        yield from self._hits(formula.atom, span, formula, time)
+        is_at = formula.operator == AT
+        yield self._told(formula.atom), self._points(span, time) if is_at else self._open(span)
+
+    def _note_needs(self, formula: Timed, operator: str | None = None) -> None:
+        """What a formula asks of the time points of its window."""
+        operator = operator or formula.operator
+        self.binds_times |= operator == AT
+        if operator != SOMETIME and any(r.at is None for r in self._concluding(formula.atom)):
+            self.is_generating = True
 
     def _joined(
         self, bodies: list[tuple[Formula, ...]], body: Iterable[Formula], rule: Rule
@@ -296,7 +319,7 @@ class _Lowering:
         if formula.window is not None:
             return formula.window
         for name, length in self.program.retained:
-            if name == _family(formula.atom):
+            if name == family_of(formula.atom):
                 return TimeWindow(length)
         raise RuleError(
             f"`{formula.operator}` without a window would need all history",
@@ -340,9 +363,7 @@ class _Lowering:
         formula: Timed,
         is_chain: bool,
     ) -> None:
-        self.binds_times |= operator == AT
-        if operator != SOMETIME and any(r.at is None for r in self._concluding(formula.atom)):
-            self.is_generating = True
+        self._note_needs(formula, operator)
         hits = list(self._hits(atom, span, formula))
         background = self._told(atom)
         if operator == AT:
@@ -355,30 +376,31 @@ class _Lowering:
             self._always(head, hits, span, is_chain)
             self._add(head, [(background, self._open(span))], "background")
 
-    def _hits(self, atom: Atom, span: Span, formula: Timed) -> Iterator[tuple[Formula, ...]]:
+    def _hits(
+        self, atom: Atom, span: Span, formula: Timed, time: Slot = TIME
+    ) -> Iterator[tuple[Formula, ...]]:
         """The ways in which an atom holds at a time point of a window, background apart."""
         if isinstance(span.window, FactWindow):
             self._refuse_derived(formula)
-            self.recent.add((span, _family(atom)))
+            self.recent.add((span, family_of(atom)))
             self._ask(span)
-            yield (_with(f"{RECENT}{span.key}:", atom, TIME),)
+            yield (_with(f"{RECENT}{span.key}:", atom, time),)
             return
-        points = self._points(span, TIME)
-        stream = span.window.stream
-        arrived = (
-            _with(ARRIVED, atom, TIME) if stream is None else _with(ARRIVED_ON, atom, TIME, stream)
-        )
+        points, stream = self._points(span, time), span.window.stream
+        arrived = _with(ARRIVED, atom, time)
+        if stream is not None:
+            arrived = _with(ARRIVED_ON, atom, time, stream)
         yield (arrived,) if self._sees_all(atom, span) else (arrived, points)
         if stream is not None:
             return
         if any(rule.at is not None for rule in self._concluding(formula.atom)):
-            yield _with(MEANT, atom, TIME), points
+            yield _with(MEANT, atom, time), points
         if any(rule.at is None for rule in self._concluding(formula.atom)):
-            yield self._concluded(atom, formula.atom), PredicateAtom(NOW, (TIME,)), points
+            yield self._concluded(atom, formula.atom), PredicateAtom(NOW, (time,)), points
 
     def _sees_all(self, atom: Atom, span: Span) -> bool:
         """Whether all arrivals that are kept are in the window."""
-        lengths = [n for other, n in self._kept(span).items() if _may_meet(other, _family(atom))]
+        lengths = [n for other, n in self._kept(span).items() if _may_meet(other, family_of(atom))]
         return isinstance(span.window, TimeWindow) and span.range == max(lengths)
 
     def _always(
@@ -422,20 +444,11 @@ class _Lowering:
         return PredicateAtom(OPEN + span.points_key)
 
     def _told(self, atom: Atom) -> PredicateAtom:
-        self.background.add(_family(atom))
+        self.background.add(family_of(atom))
         return _with(BACKGROUND, atom)
 
     def _concluding(self, atom: Atom) -> Iterator[Rule]:
-        """The rules whose heads may be this atom."""
-        wanted = pattern_of(atom)
-        for rule in self.program.rules:
-            if rule.head is not None:
-                given = pattern_of(rule.head)
-                if given.relation == wanted.relation and all(
-                    a is None or b is None or a == b
-                    for a, b in zip(given.constants, wanted.constants, strict=True)
-                ):
-                    yield rule
+        return concluding(self.program, atom)
 
     def _concluded(self, atom: Atom, wanted: Atom) -> Atom:
         """What rules conclude for now; apart from what declared streams hold, where there are any."""
@@ -466,12 +479,35 @@ class _Lowering:
             )
 
 
+def concluding(program: Program, atom: Atom) -> Iterator[Rule]:
+    """The rules whose heads may be this atom."""
+    wanted = pattern_of(atom)
+    for rule in program.rules:
+        if rule.head is not None:
+            given = pattern_of(rule.head)
+            if given.relation == wanted.relation and all(
+                a is None or b is None or a == b
+                for a, b in zip(given.constants, wanted.constants, strict=True)
+            ):
+                yield rule
+
+
 def _is_guarded(rule: Rule) -> bool:
     """Whether the time of the head is that of an atom in the body."""
     return any(
         isinstance(f, Timed) and f.time == rule.at and not f.negated and not f.denied
         for f in rule.body
     )
+
+
+def _stands_alone(formula: Timed, rule: Rule) -> bool:
+    """Whether a body only looks at one formula: then it has as many ways as the rule.
+
+    A constraint shows the variables of its body, so that none may be added.
+    """
+    if formula.operator == ALWAYS or formula.negated or formula.denied or rule.is_constraint:
+        return False
+    return all(part is formula or isinstance(part, Comparison) for part in rule.body)
 
 
 def _with(name: str, atom: Atom, *more: Slot) -> PredicateAtom:
@@ -481,7 +517,8 @@ def _with(name: str, atom: Atom, *more: Slot) -> PredicateAtom:
     return PredicateAtom(name + atom.name, (*atom.arguments, *more), atom.place)
 
 
-def _family(atom: Atom) -> Family:
+def family_of(atom: Atom) -> Family:
+    """What an atom is about."""
     if isinstance(atom, PredicateAtom):
         return atom.name
     return atom.predicate if isinstance(atom.predicate, NamedNode) else None

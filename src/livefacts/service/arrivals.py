@@ -50,6 +50,14 @@ class Arrivals:
         """The time points that have arrivals, in order."""
         self._numbers = count()
 
+    def copied(self) -> Arrivals:
+        """The same arrivals, for somebody else."""
+        copy = Arrivals()
+        copy._by_time = {time: list(chunks) for time, chunks in self._by_time.items()}
+        copy.times = list(self.times)
+        copy._numbers = count(next(self._numbers))
+        return copy
+
     def add(self, time: int, stream: int, facts: Facts) -> list[Chunk]:
         """Take arrivals in; those that are new."""
         new = []

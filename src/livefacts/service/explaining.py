@@ -19,6 +19,7 @@ from livefacts.model.facts import Fact, Term
 from livefacts.rules.formula import Aggregate, Atom, Comparison, Formula, TripleAtom
 from livefacts.rules.program import Rule
 from livefacts.service.delta import Violation
+from livefacts.service.lasting import Lasting
 
 Shown: TypeAlias = Triple | Fact | TripleAtom | Violation
 """A fact in an explanation; a `TripleAtom` is a triple that RDF cannot write."""
@@ -138,6 +139,9 @@ class Explanation:
     For a fact that does not hold, `unknown` are its terms that nothing speaks of, `nearby`
     facts about the same subject or first argument, and `similar` predicates whose names are
     near.
+
+    Where time has begun, `lasting` says since when the fact holds, and until when unless
+    something more happens.
     """
 
     fact: Shown
@@ -150,6 +154,8 @@ class Explanation:
     prefixes: Mapping[str, str] = field(default_factory=dict, repr=False)
     written: Mapping[str, Rule] = field(default_factory=dict, repr=False)
     """The rules as they were written, where they are followed in another form."""
+    lasting: Lasting | None = None
+    """Since when and until when a fact that depends on time holds."""
 
     @property
     def holds(self) -> bool:

@@ -35,6 +35,8 @@ def as_data(explanation: Explanation) -> Data:
             "smallest": explanation.is_smallest,
             "steps": steps.all(),
         }
+        if explanation.lasting is not None:
+            data |= {"since": explanation.lasting.since, "until": explanation.lasting.until}
     else:
         data |= {
             "attempts": [_attempt(attempt, words) for attempt in explanation.attempts],
@@ -63,7 +65,7 @@ class _Steps:
             "step": self._numbers[id(step)],
             "fact": self._words.fact(step.fact),
             "height": step.height,
-            "rule": step.rule.id,
+            "rule": self._words.rule_name(step.rule),
             "text": self._words.rule(step.rule),
             "bindings": bindings,
             "premises": self._premises(step.premises),
@@ -103,7 +105,7 @@ class _Steps:
 
 def _attempt(attempt: Attempt, words: Words) -> Data:
     return {
-        "rule": attempt.rule.id,
+        "rule": words.rule_name(attempt.rule),
         "text": words.rule(attempt.rule),
         "bindings": {name: words.term(term) for name, term in attempt.bindings.items()},
         "premises": [_wanted(premise, words) for premise in attempt.premises],

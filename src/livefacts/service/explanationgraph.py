@@ -56,7 +56,7 @@ class _Graph:
         assert step.rule is not None, "what was told is no step"
         yield from self._node_of(step)
         oval = f"n{next(self._numbers)}"
-        yield f"{oval} [{_labelled(step.rule.id)} shape=oval]"
+        yield f"{oval} [{_labelled(self._words.rule_name(step.rule))} shape=oval]"
         yield f"{oval} -> {self._nodes[id(step)]}"
         yield from self._premises(step.premises, oval)
 
@@ -84,7 +84,7 @@ class _Graph:
 
     def _attempt(self, attempt: Attempt) -> Iterator[str]:
         oval = f"n{next(self._numbers)}"
-        yield f"{oval} [{_labelled(attempt.rule.id)} shape=oval]"
+        yield f"{oval} [{_labelled(self._words.rule_name(attempt.rule))} shape=oval]"
         yield f"{oval} -> fact [style=dashed]"
         for premise in attempt.premises:
             text = self._words.formula(premise.formula)

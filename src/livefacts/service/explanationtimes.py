@@ -5,9 +5,19 @@ The names are those of `livefacts.plan.timing`: a kind, the window, and the atom
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
+import numpy as np
+from pyoxigraph import Triple
+
+from livefacts.model.facts import Fact, Symbol
 from livefacts.plan import timing as names
+from livefacts.rules.program import Rule
+from livefacts.service.explaining import Explanation
+from livefacts.service.lasting import Lasting, lasting
+from livefacts.service.streaming import Streams
+from livefacts.store.rows import TRIPLES
 
 SIMPLE = {
     names.NOW: "it is {0}",
@@ -19,6 +29,26 @@ SIMPLE = {
     names.NEXT: "{0} is followed by {1} in [{key}]",
 }
 LITERALS = ("sometime", "always", "always-chain", "at")
+
+
+def as_written(followed: Iterable[Rule], written: Iterable[Rule]) -> dict[str, Rule]:
+    """The rules as they were written, by the ids under which they are followed."""
+    by_id = {rule.id: rule for rule in written}
+    ways = {rule.id: rule.id.partition(names.WAY)[0] for rule in followed}
+    return by_id | {way: by_id[base] for way, base in ways.items() if base in by_id}
+
+
+def timed(explanation: Explanation, streams: Streams, written: Mapping[str, Rule]) -> Explanation:
+    """The explanation with the rules as they were written, and with how long the fact lasts."""
+    explanation = replace(explanation, written=written)
+    fact, now = explanation.fact, streams.now
+    if now is None or not explanation.holds or not isinstance(fact, Triple | Fact):
+        return explanation
+    terms = [Symbol(fact.name), *fact.arguments] if isinstance(fact, Fact) else list(fact)
+    shape = len(terms) if isinstance(fact, Fact) else TRIPLES
+    row = np.array([streams.engine.dictionary.encode_one(term) for term in terms], np.int32)
+    found = lasting(streams, shape, row)
+    return explanation if found == Lasting() else replace(explanation, lasting=found)
 
 
 def in_words(name: str, arguments: Sequence[str]) -> str | None:

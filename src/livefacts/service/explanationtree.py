@@ -61,6 +61,8 @@ def page(explanation: Explanation) -> Page:
         return _page_of_attempts(explanation, words)
     remark = "Too many ways lead here to be sure that there is no smaller proof."
     remarks = () if explanation.is_smallest else (remark,)
+    if explanation.lasting is not None:
+        remarks = (f"It holds {explanation.lasting}.", *remarks)
     return Page((_Trees(words).step(explanation.proof, 0),), remarks)
 
 
@@ -86,7 +88,7 @@ class _Trees:
         """The rule and its bindings; a window explains itself by what is in it."""
         if step.rule is None or self._words.is_of_window(step.rule):
             return ()
-        why = f"by {step.rule.id}: {self._words.rule(step.rule)}"
+        why = f"by {self._words.rule_name(step.rule)}: {self._words.rule(step.rule)}"
         return (why, f"with {self._words.bindings(step.bindings)}") if step.bindings else (why,)
 
     def _premises(self, premises: Sequence[Premise], depth: int) -> tuple[Branch, ...]:
@@ -128,7 +130,7 @@ def _attempt(attempt: Attempt, words: Words) -> Branch:
     bindings = words.bindings(attempt.bindings)
     why = (f"with {bindings}",) if bindings else ()
     premises = tuple(_wanted(premise, words) for premise in attempt.premises)
-    return Branch(f"{attempt.rule.id}: {words.rule(attempt.rule)}", "", why, premises)
+    return Branch(f"{words.rule_name(attempt.rule)}: {words.rule(attempt.rule)}", "", why, premises)
 
 
 def _wanted(premise: Wanted, words: Words) -> Branch:

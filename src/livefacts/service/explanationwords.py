@@ -86,6 +86,10 @@ class Words:
             return f"{self.formula(rule.head) if rule.head else 'false'} if {conditions}"
         return write_rule(replace(self._written.get(rule.id, rule), id=""), self._prefixes)
 
+    def rule_name(self, rule: Rule) -> str:
+        """The id of a rule as it was written; a rule may be followed in several ways."""
+        return self._written.get(rule.id, rule).id
+
     def is_of_window(self, rule: Rule) -> bool:
         """Whether nobody wrote this rule: it says what is in a window."""
         return rule.id.startswith(HIDDEN)

@@ -34,6 +34,7 @@ from livefacts.service.patching import PatchSource, take_patches
 from livefacts.service.queryview import QueryView
 from livefacts.service.reading import FactReader
 from livefacts.service.streaming import Streams
+from livefacts.service.timedoubts import warn_of
 from livefacts.service.violating import violations_in
 from livefacts.service.withdrawal import Withdrawal
 from livefacts.store.compiled import announce_compilation
@@ -133,7 +134,7 @@ class Knowledge:
         asked = note(self._engine.store, told, untold, outtake.strange)
         before, program = self._program, self._program.minus(dropped).joined(intake.program)
         with self._complete():
-            with self._under(program, keep) as (plan, timing):
+            with self._under(program, keep, told) as (plan, timing):
                 asserted = self._change(told, quads, dict(untold), gone, plan)
                 self._graphs.make_room(len(came))
                 with self._timed(asserted, timing, keep) as change:
@@ -157,7 +158,9 @@ class Knowledge:
             return delta
 
     @contextmanager
-    def _under(self, program: Program, keep: bool) -> Iterator[tuple[Plan | None, Timing]]:
+    def _under(
+        self, program: Program, keep: bool, told: Facts
+    ) -> Iterator[tuple[Plan | None, Timing]]:
         """A program, its plan if it is new, and what it needs to know of time.
 
         The old one comes back unless all goes well.
@@ -168,6 +171,8 @@ class Knowledge:
             strata = check(program, self._program, checking)
             low = lowered(program, self._tick, strata)
             timing = low.timing
+            if low.rules is not program.rules:
+                warn_of(program, self._program, self._tick, told, self._dictionary)
             known = strata if low.rules is program.rules else None
             plan = compile_rules(low.rules, known, self._engine.plan, planning)
         before, self._program = self._program, program
@@ -212,6 +217,8 @@ class Knowledge:
         self._queries.follow(delta, came, gone)
         if self._watching is not None:
             self._watching.follow(delta, self._seq)
+        if self._streams.now is not None:
+            self._streams.beginnings.note(self._streams.now, delta.ids)
 
     @contextmanager
     def _complete(self) -> Iterator[None]:

@@ -42,6 +42,9 @@ from livefacts.service.explaining import (
 )
 from livefacts.store.rows import TRIPLES
 
+UNNAMED = ":"
+"""Begins the names of variables that nobody wrote."""
+
 
 class Reading:
     """The terms behind the ids of one search."""
@@ -69,7 +72,8 @@ class Reading:
     def bindings(self, rule: Rule, env: Env) -> dict[str, Term]:
         """The values of the variables outside braces, as far as they are known."""
         known = self.terms(env)
-        return {v.name: known[v] for v in violation_variables(rule) if v in known}
+        named = (v for v in violation_variables(rule) if not v.name.startswith(UNNAMED))
+        return {v.name: known[v] for v in named if v in known}
 
     # proofs
 
@@ -210,5 +214,7 @@ class _ProofReader:
         fact = self._bound.lookup.fact(*node)
         listed = fact[len(fact) - len(aggregate.listed) :]
         values = tuple(self._bound.terms.term(number) for number in listed)
+        if node in self._steps:
+            return AggregateRow(values, (self._steps[node],))
         inner = self._proof.instances[node]
         return AggregateRow(values, tuple(self._premises(aggregate.body, inner, "")))

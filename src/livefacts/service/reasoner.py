@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -339,10 +338,12 @@ class Reasoner(Knowledge):
         `fact` is a triple, a Fact, a tuple, a Violation, or text of one fact.
         """
         from livefacts.service.asking import explain
+        from livefacts.service.explanationtimes import as_written, timed
 
         known = self._queries.prefixes(self.prefixes)
-        explanation = explain(fact, self._followed(), self._engine, known)
-        return replace(explanation, written={rule.id: rule for rule in self.rules})
+        followed = self._followed()
+        explanation = explain(fact, followed, self._engine, known)
+        return timed(explanation, self._streams, as_written(followed, self.rules))
 
     def violations(self) -> list[Violation]:
         """The violations of constraints, with their bindings."""

@@ -21,6 +21,7 @@ from livefacts.service.arrivals import row_bytes, row_ids
 from livefacts.service.assertions import without
 from livefacts.service.delta import Delta
 from livefacts.service.feeds import Choice, Notes
+from livefacts.service.lasting import Beginnings
 from livefacts.service.listening import Listener
 from livefacts.service.reclaiming import Reclaimer
 from livefacts.service.timeline import Timeline
@@ -46,6 +47,13 @@ class Streams:
         self.listener = Listener()
         self.terms = Reclaimer(engine.dictionary, [engine, self])
         self.events: EventTime | None = None
+        self.beginnings = Beginnings()
+
+    def beside(self, engine: EmbeddedEngine, timeline: Timeline) -> Streams:
+        """The same streams at an engine and a clock of their own, which nobody hears of."""
+        streams = Streams(engine, self._graphs, self._make)
+        streams.timeline = timeline
+        return streams
 
     def held_ids(self) -> Iterator[Ids]:
         """The ids that streams and those who listen to them keep."""
@@ -112,7 +120,6 @@ class Streams:
             undo()
             self.timeline.restore(now)
             raise
-        self.timeline.settle()
 
     # time
 
@@ -128,6 +135,7 @@ class Streams:
             point = min(last, self.timeline.next_point(last))
             with self._undone():
                 delta = self._make(self.change(self.timeline.move(point)))
+            self.timeline.settle()
             self.listener.advanced(point)
             yield point, delta
 
@@ -169,6 +177,8 @@ class Streams:
         mirrored, unmirrored = self._mirrored(change, timing)
         change = self._holding(change)
         is_dense = timeline.is_dense or (timing.binds_times and bool(mirrored))
+        if timing.binds_times and not timeline.timing.binds_times:
+            is_dense |= any(self._companions([self._background()], timing.background))
         moved = self.change(timeline.under(timing, is_dense))
         try:
             yield replace(

@@ -45,6 +45,21 @@ class Timeline:
         """Whether windows list all their time points, and not only those with arrivals."""
         self._feeds = _Feeds(self.timing, self.arrivals, self.naming, self.is_dense)
 
+    def copied(self) -> Timeline:
+        """The same moment, from which time may go on elsewhere."""
+        copy = Timeline(self.naming.dictionary)
+        copy.timing, copy.is_dense = self.timing, self.is_dense
+        copy.arrivals, copy.first = self.arrivals.copied(), self.first
+        copy.restore(self.now)
+        return copy
+
+    @property
+    def reach(self) -> int:
+        """After so many time points without arrivals, no window changes any more."""
+        spans = [*self.timing.spans, *(span for _, span in self.timing.held)]
+        arriving = max([0, *self.arrivals.times[-1:]]) - (self.now or 0)
+        return max(0, arriving) + max([0, *(span.retention for span in spans)]) + 2
+
     # arrivals
 
     def come(self, chunks: Iterable[Chunk]) -> Notes:
@@ -115,7 +130,7 @@ class Timeline:
         return self.naming.fact(NOW, self.naming.time(point))
 
     def settle(self) -> None:
-        """The engine has made the movement: what cannot matter any more is forgotten."""
+        """The engine has followed the clock: what cannot matter any more is forgotten."""
         if self.now is not None:
             self.arrivals.forget_before(self.now - self.timing.retention)
 

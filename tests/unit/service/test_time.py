@@ -184,3 +184,65 @@ def test_recursion_goes_through_always() -> None:
     reasoner.advance(2)
     assert "up" not in names(reasoner)
     assert reasoner.verify()
+
+
+ONE_STATE = """
+@prefix ex: <http://example.org/> .
+[?x, a, ex:Hot]   :- sometime [?x, ex:temperature, ?v] in [2], ?v > 90 .
+[?x, a, ex:Alarm] :- always [?x, ex:temperature, ?v] in [1], [?x, a, ex:Hot] .
+"""
+HOTTEST = """REGISTER QUERY hottest AS PREFIX ex: <http://example.org/>
+SELECT ?x ?v FROM STREAM <http://example.org/plant> [RANGE 2 STEP 1] WHERE { ?x ex:temperature ?v }"""
+ALARMS = "PREFIX ex: <http://example.org/> SELECT ?x WHERE { ?x a ex:Alarm }"
+
+
+def test_rules_over_windows_registered_queries_and_sparql_share_one_reasoner() -> None:
+    reasoner = lf.Reasoner(rules=ONE_STATE)
+    hottest = reasoner.register(HOTTEST)
+    seen = []
+    for now, value in enumerate([80, 95, 95, 95, 20]):
+        told = f"<http://example.org/boiler> <http://example.org/temperature> {value} ."
+        reasoner.push(told, at=now, stream="http://example.org/plant")
+        reasoner.advance(now)
+        reports = [len(report.rows) for report in hottest.results()]
+        seen.append((len(reasoner.query(ALARMS)), reports))
+    assert [alarms for alarms, _ in seen] == [0, 0, 1, 1, 0]
+    assert [reports for _, reports in seen] == [[1], [2], [1], [1], [2]]
+    assert reasoner.explain("<http://example.org/boiler> a <http://example.org/Hot>").holds
+    assert reasoner.verify().ok
+
+
+def test_the_same_fact_on_two_streams_has_the_place_of_the_first() -> None:
+    reasoner = lf.Reasoner(rules="q(?x) :- sometime a(?x) in [1 facts] .", start=0)
+    reasoner.push(("a", "x"), at=1, stream="http://example.org/one")
+    reasoner.push(("a", "y"), at=1)
+    reasoner.push(("a", "x"), at=1, stream="http://example.org/two")
+    reasoner.advance(1)
+    assert {name for name in names(reasoner) if name.startswith("q")} == {"q(y)"}
+    reasoner.retract(("a", "x"), at=1, stream="http://example.org/one")
+    assert {name for name in names(reasoner) if name.startswith("q")} == {"q(x)"}
+
+
+def test_a_longer_window_begins_with_what_the_shorter_ones_remember() -> None:
+    reasoner = lf.Reasoner(rules=SEEN, start=0)
+    reasoner.push(("a", "x"), at=1)
+    reasoner.push(("a", "y"), at=4)
+    reasoner.advance(5)
+    delta = reasoner.add_rules("long(?x) :- sometime a(?x) in [10] .")
+    assert set(map(str, delta.added)) == {"long(y)"}
+
+
+def test_before_the_first_time_point_the_background_and_what_follows_hold() -> None:
+    reasoner = lf.Reasoner(rules=f"{SEEN} calm :- not seen(x) . known(?x) :- b(?x) .")
+    reasoner.add(("b", "y"))
+    reasoner.push(("a", "x"), at=1)
+    assert names(reasoner) == {"calm", "b(y)", "known(y)"}
+    assert set(map(str, reasoner.advance(1).removed)) == {"calm"}
+
+
+def test_a_rule_that_comes_later_finds_background_at_every_time_point() -> None:
+    reasoner = lf.Reasoner(rules="warm(?x) :- sometime hot(?x) in [2] .", start=0)
+    reasoner.add(("hot", "x"))
+    reasoner.advance(5)
+    delta = reasoner.add_rules("when(?t) :- at ?t hot(?x) in [2] .")
+    assert set(map(str, delta.added)) == {"when(3)", "when(4)", "when(5)"}

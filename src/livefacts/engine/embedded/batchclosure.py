@@ -117,7 +117,7 @@ def _conclusions(model: Model, rule: BatchRule) -> Iterator[tuple[int, Columns]]
 def _aggregated(model: Model, rule: BatchRule) -> Columns:
     """One fact for each group that has a value: its name, the group, the value."""
     assert rule.function is not None
-    (source,) = rule.body.atoms
+    source = rule.body.atoms[0]
     groups = len(rule.head.slots) - 2
     constants = source.constants
     rows = [

@@ -88,7 +88,7 @@ class Total:
     def __init__(self, rule: Rule, lookup: Lookup, terms: TermIds) -> None:
         (aggregate,) = rule.body
         assert isinstance(aggregate, Aggregate)
-        (source,) = aggregate.body
+        source = aggregate.body[0]
         assert isinstance(source, PredicateAtom)
         assert isinstance(rule.head, PredicateAtom)
         self.rule = rule
