@@ -29,12 +29,13 @@ EXPERIMENTS = (
     "imars",
     "laser",
     "patterns",
+    "watch",
     "spark",
     "spark general",
     "spark updates",
 )
 
-ALONE = {"patterns"}
+ALONE = {"patterns", "watch"}
 """Experiments without other systems to be installed."""
 
 
@@ -74,7 +75,7 @@ def _experiments(words: list[str]) -> list[str]:
 
 
 def _has_options(name: str) -> bool:
-    return name.startswith(("owl", "spark", "streams", "imars", "laser", "patterns"))
+    return name.startswith(("owl", "spark", "streams", "imars", "laser", "patterns", "watch"))
 
 
 def _where_and_when(name: str) -> str:

@@ -1,0 +1,104 @@
+"""Watched queries: what one message costs, form by form, in graphs of two sizes.
+
+A triple comes and goes, and the answers follow through the steps of the query.  Beside it
+stands asking pyoxigraph the whole query again, and the same in a graph ten times smaller.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from pyoxigraph import Literal, NamedNode, Quad, Store
+
+from benchmarks.options import Options
+from benchmarks.peers import Peers
+from benchmarks.tables import latency, table, times
+from benchmarks.targets import at_most, summary
+from livefacts.engine.embedded.dataflow import Dataflow
+from livefacts.service.queryplans import plan_of
+from livefacts.store.dictionary import Dictionary
+
+NOTHING = np.zeros((0, 3), np.int32)
+FORMS = {
+    "two patterns": "SELECT ?x ?y { ?x <x:p> ?y . ?y <x:q> ?z }",
+    "FILTER": "SELECT ?x { ?x <x:p> ?y . ?x <x:n> ?n FILTER(?n >= 3) }",
+    "OPTIONAL": "SELECT ?x ?z { ?x <x:p> ?y OPTIONAL { ?y <x:q> ?z FILTER(?z != ?x) } }",
+    "MINUS": "SELECT ?x { ?x <x:p> ?y MINUS { ?y <x:q> ?x } }",
+    "NOT EXISTS": "SELECT ?x { ?x <x:p> ?y FILTER NOT EXISTS { ?y <x:q> ?z FILTER(?z = ?x) } }",
+    "DISTINCT": "SELECT DISTINCT ?x { ?x <x:p> ?y }",
+    "GROUP BY": "SELECT ?x (COUNT(?y) AS ?c) (SUM(?n) AS ?s) { ?x <x:p> ?y . ?y <x:n> ?n } GROUP BY ?x",
+    "path": "SELECT ?z { ?x <x:p>/^<x:q>/(<x:p>|<x:q>) ?z }",
+    "path with +": "SELECT ?y { <x:1> (<x:p>/<x:q>)+ ?y }",
+}
+
+
+def run(peers: Peers, options: Options) -> str:
+    small, large = (300, 3_000) if options.quick else (6_000, 60_000)
+    turns = 50 if options.quick else 1_000
+    rows, ratios = [], []
+    for form, text in FORMS.items():
+        lesser, ours = (_followed(text, size, turns) for size in (small, large))
+        theirs = _asked_anew(text, large, 3)
+        rows.append([form, latency(lesser), latency(ours), latency(theirs), times(theirs, ours)])
+        ratios.append(ours / lesser)
+    heads = ["form", f"{small:,} triples", f"{large:,} triples", "asked anew", "against ours"]
+    worst = at_most("a message, ten times the triples, the worst form", max(ratios), 2)
+    return f"# Watched queries\n\n{table(heads, rows)}\n{summary('watch', [worst])}"
+
+
+def _triples(size: int) -> list[Any]:
+    """Rings of six nodes, of p and q, with a number each."""
+    found = []
+    for node in range(size // 3):
+        ring = node - node % 6
+        for edge, step in (("x:p", 1), ("x:q", 2)):
+            end = NamedNode(f"x:{ring + (node + step) % 6}")
+            found.append((NamedNode(f"x:{node}"), NamedNode(edge), end))
+        found.append((NamedNode(f"x:{node}"), NamedNode("x:n"), Literal(node % 7)))
+    return found
+
+
+def _messages(size: int) -> list[Any]:
+    p = NamedNode("x:p")
+    return [(NamedNode(f"x:{i}"), p, NamedNode(f"x:{i + 3}")) for i in range(0, size // 3 - 6, 6)]
+
+
+def _followed(text: str, size: int, turns: int) -> float:
+    dictionary = Dictionary()
+
+    def encoded(triples: list[Any]) -> Any:
+        return dictionary.encode([term for each in triples for term in each]).reshape(-1, 3)
+
+    flow = Dataflow(dictionary)
+    flow.add(plan_of(text, {}), encoded(_triples(size)))
+    messages = [encoded([each]) for each in _messages(size)]
+
+    def turn(number: int) -> None:
+        message = messages[number % len(messages)]
+        flow.apply(message, NOTHING)
+        flow.apply(NOTHING, message)
+
+    return _per_turn(turn, turns) / 2
+
+
+def _asked_anew(text: str, size: int, turns: int) -> float:
+    store = Store()
+    store.extend(Quad(*each) for each in _triples(size))
+
+    def turn(number: int) -> None:
+        found = store.query(text)
+        sum(1 for _ in found)  # type: ignore[union-attr]
+
+    return _per_turn(turn, turns)
+
+
+def _per_turn(turn: Callable[[int], None], turns: int) -> float:
+    for number in range(min(turns, 50)):
+        turn(number)
+    started = time.thread_time()
+    for number in range(turns):
+        turn(number)
+    return (time.thread_time() - started) / turns
