@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+import numpy as np
 from pyoxigraph import Triple
 
 from livefacts.engine.contract import Ids
@@ -21,22 +22,28 @@ def violations_in(
     facts: Mapping[int, Ids], program: Program, dictionary: Dictionary
 ) -> Iterator[Violation]:
     """The violations of a program's constraints among facts."""
-    if facts.keys() <= {TRIPLES}:
-        return
-    for rule in program:
-        if rule.is_constraint:
-            yield from _violations_of(rule, facts, dictionary)
+    found = {
+        name: rows[rows[:, 0] == predicate]
+        for shape, rows in facts.items()
+        if shape != TRIPLES and len(rows)
+        for predicate in np.unique(rows[:, 0])
+        if (name := _constraint(dictionary.decode_one(int(predicate)))) is not None
+    }
+    for rule in program if found else ():
+        if rule.is_constraint and rule.id in found:
+            yield from _violations_of(rule, found[rule.id], dictionary)
 
 
-def _violations_of(
-    rule: Rule, facts: Mapping[int, Ids], dictionary: Dictionary
-) -> Iterator[Violation]:
+def _constraint(predicate: Term) -> str | None:
+    """The name of the constraint whose violations a predicate lists, if it does."""
+    if not isinstance(predicate, Symbol) or not predicate.name.startswith(VIOLATION):
+        return None
+    return predicate.name.removeprefix(VIOLATION)
+
+
+def _violations_of(rule: Rule, rows: Ids, dictionary: Dictionary) -> Iterator[Violation]:
     names = [variable.name for variable in violation_variables(rule)]
-    rows = facts.get(1 + len(names))
-    predicate = dictionary.find(Symbol(VIOLATION + rule.id))
-    if rows is None or predicate is None:
-        return
-    for row in rows[rows[:, 0] == predicate]:
+    for row in rows:
         bindings = dict(zip(names, dictionary.decode(row[1:]), strict=True))
         yield Violation(rule.id, bindings, _in_conflict(rule, bindings))
 

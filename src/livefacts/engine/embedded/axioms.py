@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
+
 from livefacts.engine.contract import IdDelta, Ids
 from livefacts.model.facts import Term
 from livefacts.model.values import compare
@@ -82,6 +84,8 @@ class BoundTemplate:
         self.template = template
         self._dictionary = dictionary
         self._patterns = [pattern_of(atom, dictionary) for atom in template.read]
+        slots = [slot for pattern in self._patterns for slot in pattern[1:]]
+        self.constants: Ids = np.array([s for s in slots if not isinstance(s, Variable)], np.int32)
 
     def reads(self, delta: IdDelta) -> bool:
         """Whether a change of the schema may concern this template."""

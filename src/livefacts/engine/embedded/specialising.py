@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
 
 import numpy as np
-from numpy.typing import NDArray
 
 from livefacts.engine.contract import Flags, IdDelta, Ids
 from livefacts.engine.embedded.axioms import Axioms, BoundTemplate
@@ -24,11 +23,26 @@ from livefacts.store.rows import TRIPLES, RowStore
 
 MOST_INSTANCES = 4096
 """A template with more instances than this is followed as it is."""
-FEW = 16
+FEW = 200
 """Up to so many rows are looked at one by one."""
 NOTHING = IdDelta({}, {}, {})
 Instances = tuple[Rule, ...]
-Number = NDArray[np.int32]
+
+
+class Members:
+    """A few ids, and which of others are among them."""
+
+    def __init__(self, ids: Iterable[int]) -> None:
+        self._few = frozenset(ids)
+        self.ids = np.array(sorted(self._few), np.int32)
+
+    def among(self, values: Ids) -> Flags:
+        """Which of these values are members."""
+        if len(values) <= FEW:
+            few = self._few
+            return np.array([value in few for value in values.tolist()], np.bool_)
+        found: Flags = np.isin(values, self.ids)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +84,23 @@ class Specialised:
         yield from self._closing.held_ids()
         made = (number for rules in self._made for values in rules for number in values)
         yield np.fromiter(made, np.int32)
+        yield np.array([self._type], np.int32)
+        for members in (self._guards, self._predicates, self._classes, self._names):
+            yield members.ids
+        for template in self._templates:
+            yield template.constants
 
-    def _ids_of(self, terms: set[object]) -> Number:
-        ids = sorted(int(self._dictionary.encode_one(term)) for term in terms)  # type: ignore[arg-type]
-        return np.array(ids, np.int32)
+    def _ids_of(self, terms: Iterable[object]) -> Members:
+        return Members(int(self._dictionary.encode_one(term)) for term in terms)  # type: ignore[arg-type]
 
     # what templates read
 
     def axioms_in(self, shape: int, facts: Ids) -> Flags:
         """Which facts are among those that templates read."""
         if shape != TRIPLES:
-            return _is_in(facts[:, 0], self._names)
-        by_class = (facts[:, 1] == self._type) & _is_in(facts[:, 2], self._classes)
-        found: Flags = _is_in(facts[:, 1], self._predicates) | by_class
+            return self._names.among(facts[:, 0])
+        by_class = (facts[:, 1] == self._type) & self._classes.among(facts[:, 2])
+        found: Flags = self._predicates.among(facts[:, 1]) | by_class
         return found
 
     def foresee(self, change: Change) -> Foreseen:
@@ -159,7 +177,7 @@ class Specialised:
         heads = (rule.head for instances in self._instances for rule in instances)
         self.guards_are_open = any(
             isinstance(head, TripleAtom) and head.predicate in guards for head in heads
-        ) or (triples is not None and bool(_is_in(triples[:, 1], self._guards).any()))
+        ) or (triples is not None and bool(self._guards.among(triples[:, 1]).any()))
 
     # what a change has done
 
@@ -186,15 +204,7 @@ class Specialised:
         added = delta.added.get(TRIPLES)
         if self.guards_are_open or added is None:
             return False
-        return bool(_is_in(added[:, 1], self._guards).any())
-
-
-def _is_in(values: Ids, wanted: Number) -> Flags:
-    if len(values) <= FEW:
-        members = set(wanted.tolist())
-        return np.array([value in members for value in values.tolist()], np.bool_)
-    found: Flags = np.isin(values, wanted)
-    return found
+        return bool(self._guards.among(added[:, 1]).any())
 
 
 def _untold(change: Change) -> Ids:
