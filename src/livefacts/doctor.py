@@ -42,6 +42,12 @@ leaf(?y)       :- edge(?x, ?y), not inner(?y) .
 degree(?x, ?n) :- ?n = count { ?y : edge(?x, ?y) } .
 fork(?x)       :- degree(?x, ?n), ?n > 1 .
 """
+CASE_TIMED = """
+seen(?x)        :- sometime edge(?x, ?y) in [1] .
+lasting(?x, ?y) :- always edge(?x, ?y) in [1], not late(?x) .
+at ?t met(?x)   :- at ?t edge(?x, ?y) in [1] .
+late(?x)        :- sometime met(?x) in [1], not seen(?x) .
+"""
 CASE_CONCLUSIONS = {"path(a, c)", "leaf(c)", "leaf(d)", "fork(a)"}
 
 
@@ -159,6 +165,23 @@ def _small_closure() -> None:
     program.add("edge(a, b) . edge(b, c) . edge(a, d) .")
     true = {str(fact) for fact in program.facts(derived=True)}
     assert true >= CASE_CONCLUSIONS, f"no {sorted(CASE_CONCLUSIONS - true)} from the rules"
+    program.remove("edge(b, c) .")
+    assert ("path", "a", "c") not in program, "a path outlived its edge"
+    _small_stream()
+
+
+def _small_stream() -> None:
+    """Let facts arrive and leave windows."""
+    from livefacts.service.reasoner import Reasoner
+
+    timed = Reasoner(rules=CASE_TIMED)
+    edges = [("edge", f"n{n}", f"n{n + 1}") for n in range(20)]
+    for now in range(3):
+        timed.push(edges, at=now)
+        timed.advance(now)
+    assert ("lasting", "n3", "n4") in timed, "a window lost a fact"
+    timed.advance(9)
+    assert not len(timed.facts(derived=True)), "a window kept a fact"
 
 
 def _java() -> Iterator[Finding]:
