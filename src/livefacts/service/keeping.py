@@ -93,10 +93,7 @@ def _state(reasoner: Reasoner) -> State:
 
     none = {TRIPLES: np.zeros((0, 3), np.int32)}
     told = {**none, **reasoner._chosen(False)}
-    concluded = reasoner._chosen(True)
-    # Conclusions of hidden predicates are left out: every closing makes them again.
-    shown = reasoner._reader.shown({s: i for s, i in concluded.items() if s != TRIPLES})
-    derived = {**shown, TRIPLES: {**none, **concluded}[TRIPLES]}
+    derived = {**none, **reasoner._chosen(True)}
     quads = reasoner._graphs.quads()
     triples = distinct(quads[:, :3])
     flags = reasoner._engine.store.flags(TRIPLES)

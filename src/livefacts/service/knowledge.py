@@ -223,9 +223,11 @@ class Knowledge:
     @contextmanager
     def _complete(self) -> Iterator[None]:
         """What is decided in here is told to everyone before Ctrl-C counts, then calls are made."""
-        with self._interrupts:
-            yield
-        self._call_watchers()
+        try:
+            with self._interrupts:
+                yield
+        finally:
+            self._call_watchers()
 
     def _call_watchers(self) -> None:
         """Call those who watch, now that a change is complete."""

@@ -269,8 +269,10 @@ class Reasoner(Knowledge):
         last = time_point(to, self.tick)
         with self._interrupts:
             for point, delta in self._streams.ticks(last):
-                self._interrupts.release()
-                self._call_watchers()
+                try:
+                    self._interrupts.release()
+                finally:
+                    self._call_watchers()
                 if delta or delta.violations or delta.resolved:
                     yield point, delta
 

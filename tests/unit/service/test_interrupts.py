@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from livefacts import Reasoner
+from livefacts import LimitError, Reasoner
 
 RULES = "q(?x) :- p(?x). r(?x) :- q(?x), not s(?x)."
 
@@ -71,3 +71,22 @@ def test_interrupts_are_as_before_after_a_change() -> None:
     before = signal.getsignal(signal.SIGINT)
     Reasoner(RULES).add("p(a).")
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_those_who_watch_hear_of_a_change_that_was_interrupted_too_late(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    r = Reasoner()
+    heard: list[object] = []
+    r.watch("SELECT * { ?x ?p ?y }").on_change(heard.append)
+    monkeypatch.setattr(r._queries, "follow", interrupted(r._queries.follow))
+    with pytest.raises(KeyboardInterrupt):
+        r.add("<x:a> <x:b> <x:c> .")
+    assert len(heard) == 1
+
+
+def test_a_limit_stops_rules_that_come_with_their_first_fact() -> None:
+    r = Reasoner(limit=1000)
+    with pytest.raises(LimitError, match="more than 1,000"):
+        r.add_rules("@limit 1000 . n(0) . n(?y) :- n(?x), ?y = ?x + 1, ?y < 9000000 .")
+    assert len(r) == 0

@@ -274,10 +274,7 @@ class EmbeddedEngine:
 
     def _check_progress(self, made: int) -> None:
         if self.limit is not None and made - self.interpreter.told > self.limit:
-            raise LimitError(
-                f"the change derives more than {self.limit:,} facts; it was undone",
-                hint="raise the limit, or look for a rule that makes ever new values",
-            )
+            raise _limit_error(self.limit)
         self.on_progress(made)
 
     def _recompute(self, change: Change, keep: bool, single_path: bool) -> IdDelta:
@@ -286,9 +283,8 @@ class EmbeddedEngine:
         try:
             self.single_path = single_path
             self.plan = self.plan if change.plan is None else change.plan
-            self.limit = None
             self._start()
-            self._pass(old._told_after(change))
+            self._pass_within(old, old._told_after(change))
             self._settle()
             self.limit = old.limit
             delta = _difference(old, self)
@@ -303,6 +299,15 @@ class EmbeddedEngine:
         if not keep:
             self.__dict__.update(old.__dict__)
         return delta
+
+    def _pass_within(self, old: EmbeddedEngine, change: Change) -> None:
+        """Take everything through all levels; what there was already does not count."""
+        if old.limit is not None:
+            self.limit = old.limit + sum(map(len, old.derived().values()))
+        try:
+            self._pass(change)
+        except LimitError:
+            raise _limit_error(old.limit) from None
 
     def _told_after(self, change: Change) -> Change:
         """Everything that is told when the change is made."""
@@ -382,6 +387,13 @@ class EmbeddedEngine:
     def derivations(self) -> int:
         """Rule instances found so far."""
         return self.interpreter.derivations
+
+
+def _limit_error(limit: int | None) -> LimitError:
+    return LimitError(
+        f"the change derives more than {limit:,} facts; it was undone",
+        hint="raise the limit, or look for a rule that makes ever new values",
+    )
 
 
 def _all(first: Facts, second: Facts) -> Facts:

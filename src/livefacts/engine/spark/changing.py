@@ -11,19 +11,20 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from livefacts.engine.spark.closing import SINGLE, constants_of
+from livefacts.engine.spark.closing import constants_of
 from livefacts.engine.spark.drivenchange import HandedOver, is_handed_over
 from livefacts.engine.spark.general import GeneralChange, change_general
 from livefacts.engine.spark.graphchange import noted_graphs
-from livefacts.engine.spark.handover import TooLargeError, room_for
+from livefacts.engine.spark.handover import Room, TooLargeError, room_for
 from livefacts.engine.spark.ingest import Ingest, bucket_files, encoding_of
 from livefacts.engine.spark.live import Live
 from livefacts.engine.spark.merging import is_to_be_folded, merged
+from livefacts.engine.spark.notes import SINGLE
 from livefacts.engine.spark.optimizing import optimize
 from livefacts.engine.spark.passing import Way
 from livefacts.engine.spark.predicates import told_predicates
 from livefacts.engine.spark.reports import Report
-from livefacts.engine.spark.ruletable import rule_notes, rules_write, stored_program
+from livefacts.engine.spark.ruletable import check_limit, rule_notes, rules_write, stored_program
 from livefacts.engine.spark.schema import NotSingleError, follows_single_triples
 from livefacts.engine.spark.tables import RULES, TRIPLES_TABLE, Commit, Write
 from livefacts.engine.spark.taskchange import changed_by_tasks, surveyed
@@ -84,7 +85,7 @@ class Changer:
         self._updating: tuple[int, Updater] | None = None
         self._said: tuple[int, State] | None = None
         """What the rules say at a commit that tasks have made."""
-        self._handed_over: tuple[int, HandedOver] | None = None
+        self._handed_over: tuple[int, HandedOver, Room] | None = None
         self._rules: tuple[int, Program] | None = None
 
     def update(self, work: Ingest, add: Facts, remove: Facts, batch: str) -> Report:
@@ -129,7 +130,7 @@ class Changer:
         report = report or change_general(work, general, kind, batch)
         last = self._folded(work, work.base.last())
         if self._handed_over is not None:
-            self._handed_over = last.seq, self._handed_over[1]
+            self._handed_over = last.seq, *self._handed_over[1:]
         return report
 
     def _in_driver(
@@ -137,16 +138,18 @@ class Changer:
     ) -> Report | None:
         """The change in the driver, where rules were handed over and still fit."""
         known, self._handed_over = self._handed_over, None
-        room = room_for(work.base, work.start, self.roads.memory)
-        if not self.roads.hands_over(work.start) or not room.fits:
+        if not self.roads.hands_over(work.start):
             return None
         with suppress(TooLargeError):
             with work.stages.stage("open"):
                 if known is None or known[0] != work.start.seq:
-                    known = work.start.seq, HandedOver(work, change.before, room)
-            held = known[1]
+                    room = room_for(work.base, work.start, self.roads.memory)
+                    if not room.fits:
+                        return None
+                    known = work.start.seq, HandedOver(work, change.before, room), room
+            _, held, room = known
             report = held.change(work, change, room, kind, batch)
-            self._handed_over = report.seq, held
+            self._handed_over = report.seq, held, room
             return report
         return None
 
@@ -168,6 +171,7 @@ class Changer:
         with work.stages.stage("reason") as stage:
             rules = None if after == before else after.rules
             change = updater.change(asked, rules)
+            check_limit(after, change.figures["added"] - change.figures["told"])
             stage.rows = len(change.rows)
         with work.stages.stage("commit"):
             writes = change_writes(work.base, work.start.seq + 1, change)
@@ -189,11 +193,11 @@ class Changer:
         known, self._said = self._said, None
         state = known[1] if known is not None and known[0] == work.start.seq else None
         change = changed_by_tasks(work, asked, before, after, state)
+        check_limit(after, change.figures["added"] - change.figures["told"])
         with work.stages.stage("commit"):
             commit = self._commit(work, change.writes, change.rows, (before, after), kind, batch)
         last = self._folded(work, commit)
-        if change.state is not None:
-            self._said = last.seq, change.state
+        self._said = last.seq, change.state
         return Report(commit.seq, kind, change.figures, tuple(work.stages.done))
 
     def _folded(self, work: Ingest, commit: Commit) -> Commit:

@@ -20,6 +20,7 @@ from livefacts.engine.spark.exchange import bucket_of
 from livefacts.engine.spark.graphs import DEFAULT, quads_at, told_by_default, write_quads
 from livefacts.engine.spark.ingest import MOST_SALTS, bucket_files, encoding_of, term_writes
 from livefacts.engine.spark.live import Live, ToldTriples
+from livefacts.engine.spark.notes import COUNTED, DERIVED, GENERAL, HANDED_OVER, SINGLE
 from livefacts.engine.spark.ruletable import rule_notes, rules_write, stored_program
 from livefacts.engine.spark.schema import NotSingleError, SchemaCloser, follows_single_triples
 from livefacts.engine.spark.tables import (
@@ -45,7 +46,6 @@ from livefacts.store.rows import TRIPLES
 from livefacts.store.xxhash import HashIds
 
 Facts = Mapping[int, Ids]
-SINGLE, GENERAL = "single triples", "joins"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,15 @@ def write_base(base: KnowledgeBase, start: Commit, dictionary: Dictionary, state
     for table in (CHANGES, PREDICATE_CHANGES):
         if table in start.versions:
             writes[table] = Write((), OVERWRITE)
-    notes = {"closed": True, "path": path, "counted": False, **rule_notes(state.program)}
+    notes = {
+        "closed": True,
+        "path": path,
+        HANDED_OVER: path == GENERAL,
+        COUNTED: False,
+        "changed": 0,
+        DERIVED: sum(map(len, state.derived.values())),
+        **rule_notes(state.program),
+    }
     return base.publish(start, "checkpoint", writes, notes=notes)
 
 

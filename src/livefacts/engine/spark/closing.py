@@ -24,9 +24,10 @@ from livefacts.engine.spark.ingest import (
     fact_files,
     term_writes,
 )
+from livefacts.engine.spark.notes import SINGLE
 from livefacts.engine.spark.reports import Report
 from livefacts.engine.spark.resuming import Kept, key_of, resumable
-from livefacts.engine.spark.ruletable import rule_notes, rules_write
+from livefacts.engine.spark.ruletable import check_limit, rule_notes, rules_write
 from livefacts.engine.spark.schema import ClosedSchema, SchemaCloser
 from livefacts.engine.spark.settling import keep_told
 from livefacts.engine.spark.stages import (
@@ -56,8 +57,6 @@ from livefacts.rules.program import Program, Rule
 from livefacts.store.dictionary import text_of
 from livefacts.store.xxhash import HashIds
 from livefacts.syntax.rulewriter import write_program
-
-SINGLE = "single triples"
 
 
 class ToldInTables:
@@ -126,6 +125,7 @@ def materialize_single(work: Ingest, program: Program, batch: str) -> Report:
             "told": sum(each.told for each in published),
             "derived": sum(each.derived for each in published),
         }
+        check_limit(program, figures["derived"])
         with work.stages.stage("commit"):
             writes = {
                 TRIPLES_TABLE: Write(tuple(each.file for each in published), OVERWRITE),

@@ -15,10 +15,11 @@ from livefacts.engine.spark import factrows
 from livefacts.engine.spark.consequences import table_of
 from livefacts.engine.spark.general import GeneralChange
 from livefacts.engine.spark.graphchange import NotedGraphs, noted_graphs
-from livefacts.engine.spark.handover import GENERAL, Room, in_memory
+from livefacts.engine.spark.handover import Room, in_memory
 from livefacts.engine.spark.ingest import Ingest, term_writes
 from livefacts.engine.spark.liveprogram import LiveChange, LiveProgram, SignedRows
 from livefacts.engine.spark.merging import merged
+from livefacts.engine.spark.notes import DERIVED, GENERAL, HANDED_OVER
 from livefacts.engine.spark.reports import Report
 from livefacts.engine.spark.ruletable import rule_notes, rules_write
 from livefacts.engine.spark.tables import (
@@ -38,7 +39,7 @@ from livefacts.store.rows import TRIPLES
 
 def is_handed_over(commit: Commit) -> bool:
     """Whether the conclusions of a state were drawn in the driver."""
-    return commit.notes.get("path") == GENERAL and commit.notes.get("counted") is False
+    return commit.notes.get("path") == GENERAL and bool(commit.notes.get(HANDED_OVER))
 
 
 class HandedOver:
@@ -63,7 +64,7 @@ class HandedOver:
         with work.stages.stage("commit"):
             writes = graphs.writes(work.base, work.start.seq + 1)
             writes |= term_writes(work.base, found.terms, terms.encoding)
-            commit = _committed(work, change, found, writes, kind, batch)
+            commit = _committed(work, change, found, writes, kind, batch, self._live.conclusions)
         self._graphs.take(graphs)
         return Report(commit.seq, kind, found.figures, tuple(work.stages.done))
 
@@ -75,12 +76,13 @@ def _committed(
     others: dict[str, Write],
     kind: str,
     batch: str,
+    derived: int,
 ) -> Commit:
     seq = work.start.seq + 1
     tables = _tables(found.signed)
     writes = _appended(work, tables) | others
     changed = int(work.start.notes.get("changed", 0)) + sum(map(len, tables.values()))
-    notes = {"changed": changed, "delta": seq}
+    notes = {"changed": changed, "delta": seq, DERIVED: derived}
     if change.after != change.before:
         writes[RULES] = rules_write(work.base, seq, change.after)
         notes |= rule_notes(change.after)

@@ -31,6 +31,7 @@ from livefacts.engine.spark.lower import constants_of
 from livefacts.engine.spark.maintain import Changed, change
 from livefacts.engine.spark.materialize import joined_plan, materialize
 from livefacts.engine.spark.merging import merged
+from livefacts.engine.spark.notes import COUNTED, GENERAL, HANDED_OVER, LARGEST
 from livefacts.engine.spark.passing import Way
 from livefacts.engine.spark.reports import Report
 from livefacts.engine.spark.rounds import PREDICATE, Setting
@@ -46,9 +47,6 @@ from livefacts.rules.program import Program
 from livefacts.store.rows import TRIPLES
 from livefacts.store.xxhash import HashIds
 
-GENERAL = "joins"
-COUNTED, LARGEST = "counted", "largest"
-"""Notes: whether the counters in the tables are those of the rules, and how large they may be."""
 HIDDEN = "_"
 TRUTH = Symbol(TRUE.name)
 Told = Mapping[int, DataFrame]
@@ -80,7 +78,7 @@ def close_general(work: Ingest, program: Program, *, batch: str = "") -> Report:
 
 
 def _counting(largest: int) -> dict[str, Any]:
-    return {COUNTED: largest < MOST_COUNTED, LARGEST: largest}
+    return {COUNTED: largest < MOST_COUNTED, LARGEST: largest, HANDED_OVER: False}
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from livefacts.engine.spark.ingest import (
     fact_files,
     term_writes,
 )
+from livefacts.engine.spark.notes import COUNTED, DERIVED, GENERAL, HANDED_OVER
 from livefacts.engine.spark.reading import row_of
 from livefacts.engine.spark.reports import Report
 from livefacts.engine.spark.ruletable import rule_notes, rules_write
@@ -55,7 +56,6 @@ from livefacts.store.dictionary import Dictionary
 from livefacts.store.rows import TRIPLES
 from livefacts.store.xxhash import HashIds
 
-GENERAL = "joins"
 BYTES_PER_FACT = 110
 BYTES_PER_TERM = 60
 TEXT_GROWTH = 4
@@ -109,6 +109,7 @@ class Room:
 def room_for(base: KnowledgeBase, commit: Commit, given: int) -> Room:
     """How much memory a state needs in one process; told from the sizes of its tables."""
     facts = sum(base.count(table, commit) for table in (TRIPLES_TABLE, PREDICATES_TABLE))
+    facts = max(0, facts - int(commit.notes.get(DERIVED, 0)))
     files = base.files(TERMS, commit)
     terms, texts = base.count(TERMS, commit), sum(map(os.path.getsize, files))
     needed = facts * BYTES_PER_FACT + terms * BYTES_PER_TERM + texts * TEXT_GROWTH
@@ -145,7 +146,8 @@ def close_in_driver(work: Ingest, program: Program, room: Room, batch: str = "")
     with work.stages.stage("commit"):
         writes[RULES] = rules_write(work.base, work.start.seq + 1, program)
         writes |= term_writes(work.base, new, memory.terms.encoding)
-        notes = {"closed": True, "path": GENERAL, "counted": False, "changed": 0}
+        notes = {"closed": True, "path": GENERAL, HANDED_OVER: True, COUNTED: False}
+        notes |= {"changed": 0, DERIVED: figures["derived"]}
         notes |= rule_notes(program)
         commit = work.base.publish(work.start, "materialize", writes, batch=batch, notes=notes)
     hint = f"general rules were handed to the embedded engine: {room}"

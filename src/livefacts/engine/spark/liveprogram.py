@@ -52,9 +52,9 @@ class LiveProgram:
         """`most` is how many conclusions there is room for."""
         self.terms = memory.terms
         self._engine = EmbeddedEngine(memory.dictionary, compile_rules(rules))
-        self._conclusions = 0
+        self.conclusions = 0
         told = sum(map(len, memory.told.values()))
-        self._conclusions = _net(self._applied(Change(dict(memory.told)), most, None)) - told
+        self.conclusions = _net(self._applied(Change(dict(memory.told)), most, None)) - told
 
     def change(self, asked: Settled, program: Program, is_new: bool, most: int) -> LiveChange:
         """Follow a change; `is_new` if the program is another one than before."""
@@ -69,7 +69,7 @@ class LiveProgram:
         change = Change(_arrays(came), untold=_arrays(gone), plan=plan)
         delta = self._applied(change, most, program.limit)
         told, untold = (sum(map(len, facts.values())) for facts in (came, gone))
-        self._conclusions += _net(delta) - told + untold
+        self.conclusions += _net(delta) - told + untold
         used = [rows.ravel() for part in (delta.added, delta.removed) for rows in part.values()]
         new = self.terms.settle(np.concatenate([np.zeros(0, np.int32), *used]))
         added, removed = (self._shown(part) for part in (delta.added, delta.removed))
@@ -118,7 +118,7 @@ class LiveProgram:
         return {fact for fact, each in zip(listed, told.tolist(), strict=True) if each == is_told}
 
     def _applied(self, change: Change, most: int, limit: int | None) -> IdDelta:
-        room = most - self._conclusions
+        room = most - self.conclusions
         self._engine.limit = room if limit is None else min(limit, room)
         try:
             return self._engine.apply(change)

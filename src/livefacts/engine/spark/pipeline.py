@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 
 from livefacts.engine.spark import frames
 from livefacts.engine.spark.changing import JOINS, SMALL, Changer, Roads
-from livefacts.engine.spark.closing import SINGLE, materialize_single
+from livefacts.engine.spark.closing import materialize_single
 from livefacts.engine.spark.consequences import compile_kernels
 from livefacts.engine.spark.encode import Encoding
 from livefacts.engine.spark.handover import TooLargeError, bytes_of, close_in_driver, room_for
 from livefacts.engine.spark.ingest import Ingest, ingest
+from livefacts.engine.spark.notes import SINGLE
 from livefacts.engine.spark.optimizing import optimize
 from livefacts.engine.spark.passing import Way
 from livefacts.engine.spark.reports import Report, Stage, Stages

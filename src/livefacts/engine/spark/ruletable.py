@@ -21,6 +21,7 @@ from livefacts.engine.spark.tables import (
     Write,
     write_file,
 )
+from livefacts.errors import LimitError
 from livefacts.rules.program import Program, Rule
 from livefacts.syntax import rulefile
 from livefacts.syntax.rulewriter import write_program
@@ -33,6 +34,15 @@ def rules_write(base: KnowledgeBase, seq: int, program: Program) -> Write:
     text = write_program(replace(program, facts=()))
     rows = pa.table([[seq], [text]], SCHEMAS[RULES])
     return Write((write_file(base.path / RULES, rows),), OVERWRITE)
+
+
+def check_limit(program: Program, derived: int) -> None:
+    """Refuse a change that derives more facts than the rules allow."""
+    if program.limit is not None and derived > program.limit:
+        raise LimitError(
+            f"the change derives more than {program.limit:,} facts; nothing has changed",
+            hint="raise the limit, or look for a rule that makes ever new values",
+        )
 
 
 def rule_notes(program: Program) -> dict[str, Any]:

@@ -2,9 +2,9 @@
 
 The schema's triples are few; the embedded engine closes them in memory under all rules,
 and what follows from every kind of triple is chased under the closed schema.  Kinds from
-whose triples schema triples follow join the schema, until none is left.  This is the one
-module of the Spark engine that runs the embedded one: the schema fits in one process, and
-tasks only look up what was found here.  Whole programs that fit are closed here as well.
+whose triples schema triples follow join the schema, until none is left.  The embedded engine
+runs here because the schema fits in one process, and tasks only look up what was found.  Whole
+programs that fit are closed here as well.
 
 Ids are hashes on Spark and small numbers in the embedded engine; rules speak of no term
 but their constants, so each hash stands for itself there under a number.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -54,7 +54,7 @@ class TaskChange:
     writes: dict[str, Write]
     rows: int
     figures: dict[str, int]
-    state: State | None = None
+    state: State
     """What the rules say afterwards."""
 
 
@@ -83,9 +83,9 @@ def changed_by_tasks(
         with work.stages.stage("follow and sign") as stage:
             signed = _followed(work, terms, folder, (came, gone), (state, new))
             stage.rows = sum(each.file.rows for each in signed if each.file)
-    change = _written(work, terms, found.added, found.removed, (came, gone), signed)
+    change = _written(work, terms, found.added, found.removed, (came, gone), signed, new)
     change.writes.update(graphs.writes(work.base, work.start.seq + 1))
-    return replace(change, state=new)
+    return change
 
 
 def _told(
@@ -143,6 +143,7 @@ def _written(
     removed: dict[int, HashIds],
     change: tuple[HashIds, HashIds],
     signed: list[Signed],
+    state: State,
 ) -> TaskChange:
     predicates = told_predicates(work.base, work.start).change(added, removed)
     files = tuple(each.file for each in signed if each.file)
@@ -159,4 +160,4 @@ def _written(
         "removed": sum(each.removed for each in signed) + predicates.gone,
     }
     rows = sum(file.rows for file in files) + len(predicates.rows)
-    return TaskChange(writes, rows, figures)
+    return TaskChange(writes, rows, figures, state)

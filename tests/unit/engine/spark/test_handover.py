@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import livefacts as lf
+from livefacts.engine.spark.frames import counted_predicates
 from livefacts.engine.spark.handover import bytes_of, room_for
 from livefacts.spark import Pipeline
 
@@ -163,6 +164,51 @@ def test_more_conclusions_than_fit_are_found_by_joins_after_all(spark: Any, tmp_
     report = pipeline.materialize(PAIRS)
     assert "close by joins" in [stage.name for stage in report.stages]
     assert pipeline.predicate_facts().count() == 3660
+
+
+def test_conclusions_do_not_count_as_told_when_a_change_looks_for_room(
+    spark: Any, tmp_path: Path
+) -> None:
+    lines = [f"<x:{n}> <{PREFIX}parent> <x:{n + 1}> .\n" for n in range(40)]
+    (tmp_path / "chain.nt").write_text("".join(lines), encoding="utf-8")
+    first = Pipeline(spark, tmp_path / "kb", buckets=2)
+    first.ingest(tmp_path / "chain.nt")
+    memory = 4 * room_for(first.base, first.base.last(), 0).needed + 110 * 2000
+    pipeline = Pipeline(spark, tmp_path / "kb", memory=memory)
+    pipeline.materialize(RULES)
+    for n in (41, 42):
+        report = pipeline.update(add=f"<x:{n - 1}> <{PREFIX}parent> <x:{n}> .")
+        assert "reason in the driver" in [stage.name for stage in report.stages]
+
+
+def test_hidden_conclusions_of_a_checkpoint_are_in_the_tables(spark: Any, tmp_path: Path) -> None:
+    rules = "known(?c, ?n) :- ?n = count { ?x : [?x, a, ?c] } ."
+    reasoner = lf.Reasoner(rules)
+    reasoner.add("<x:a> a <x:C> . <x:b> a <x:C> .")
+    reasoner.checkpoint(tmp_path / "kb")
+    pipeline = Pipeline(spark, tmp_path / "kb", memory="1g")
+    pipeline.update(remove="<x:a> a <x:C> .")
+    supports = counted_predicates(spark, pipeline.base, pipeline.base.last())
+    assert all(row.support >= 0 for row in supports.collect())
+    assert [fact for fact in facts_of(pipeline) if fact[0] == "known"] == [
+        ("known", "<x:C>", '"1"^^<http://www.w3.org/2001/XMLSchema#integer>', False)
+    ]
+
+
+@pytest.mark.parametrize("rules", ["rho-df", "[?x, <x:y>, ?y] :- [?x, a, ?c], [?y, a, ?c] ."])
+def test_a_limit_holds_for_changes_on_every_road(spark: Any, tmp_path: Path, rules: str) -> None:
+    limited = [rules, "@limit 3 ."]
+    schema = "".join(
+        f"<x:C> <http://www.w3.org/2000/01/rdf-schema#subClassOf> <x:D{n}> .\n" for n in range(5)
+    )
+    (tmp_path / "schema.nt").write_text(schema, encoding="utf-8")
+    pipeline = Pipeline(spark, tmp_path / "kb", buckets=2, memory="1g")
+    pipeline.ingest(tmp_path / "schema.nt")
+    pipeline.materialize(limited)
+    with pytest.raises(lf.LimitError):
+        pipeline.update(add="<x:i> a <x:C> . <x:j> a <x:C> .")
+    assert pipeline.seq == 2
+    assert pipeline.update(add="<x:k> <x:p> <x:q> .").figures["added"] == 1
 
 
 def test_a_limit_of_the_rules_is_kept_in_the_driver_too(spark: Any, tmp_path: Path) -> None:
