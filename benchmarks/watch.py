@@ -18,7 +18,7 @@ from benchmarks.peers import Peers
 from benchmarks.tables import latency, table, times
 from benchmarks.targets import at_most, summary
 from livefacts.engine.embedded.dataflow import Dataflow
-from livefacts.service.queryplans import plan_of
+from livefacts.service.continuous.queryplans import plan_of
 from livefacts.store.dictionary import Dictionary
 
 NOTHING = np.zeros((0, 3), np.int32)

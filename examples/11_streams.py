@@ -1,7 +1,7 @@
 """A continuous query over a stream, with background knowledge, rules and late facts."""
 
 import livefacts as lf
-from livefacts.service.reports import Report
+from livefacts.service.registered.reports import Report
 
 POSITIONS = "http://example.org/positions"
 PREFIXES = """

@@ -12,7 +12,7 @@ from pyoxigraph import Quad, QueryBoolean, RdfFormat, Store, Triple, parse
 from reporting import Stages, run
 
 from livefacts import ContinuousQueries, ContinuousQuery
-from livefacts.service.results import Answer
+from livefacts.service.queries.results import Answer
 
 BATCH = 1000
 INSERTS = 0.7

@@ -30,10 +30,10 @@ from livefacts.errors import (
 
 if TYPE_CHECKING:
     from livefacts.model.facts import Fact, Symbol
-    from livefacts.service.continuous import ContinuousQueries, ContinuousQuery
-    from livefacts.service.continuouschange import Change
+    from livefacts.service.continuous.continuous import ContinuousQueries, ContinuousQuery
+    from livefacts.service.continuous.continuouschange import Change
     from livefacts.service.delta import Delta, Violation
-    from livefacts.service.explaining import Explanation
+    from livefacts.service.explanations.explaining import Explanation
     from livefacts.service.maintenance import maintenance_program
     from livefacts.service.ontology import OntologyReport, rules_from_owl
     from livefacts.service.reasoner import Reasoner
@@ -69,11 +69,11 @@ __all__ = [
 
 # Loaded when first used, so that importing livefacts takes no time.
 _HOMES = {
-    "Change": "livefacts.service.continuouschange",
-    "ContinuousQueries": "livefacts.service.continuous",
-    "ContinuousQuery": "livefacts.service.continuous",
+    "Change": "livefacts.service.continuous.continuouschange",
+    "ContinuousQueries": "livefacts.service.continuous.continuous",
+    "ContinuousQuery": "livefacts.service.continuous.continuous",
     "Delta": "livefacts.service.delta",
-    "Explanation": "livefacts.service.explaining",
+    "Explanation": "livefacts.service.explanations.explaining",
     "Fact": "livefacts.model.facts",
     "OntologyReport": "livefacts.service.ontology",
     "Reasoner": "livefacts.service.reasoner",

@@ -30,8 +30,8 @@ from pyoxigraph import (
 from livefacts.engine.embedded.bags import UNBOUND
 from livefacts.engine.embedded.dataflow import Dataflow, Standing
 from livefacts.errors import QueryError
-from livefacts.service.queryplans import plan_of
-from livefacts.service.variants import stored_form
+from livefacts.service.continuous.queryplans import plan_of
+from livefacts.service.queries.variants import stored_form
 from livefacts.store.dictionary import Dictionary
 
 SPARQL = "w3c-rdf-tests/sparql"

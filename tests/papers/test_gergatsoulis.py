@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from livefacts.plan.decompose import Part, Shape, is_loosely_connected
-from livefacts.service.continuous import ContinuousQuery
+from livefacts.service.continuous.continuous import ContinuousQuery
 
 EX = "http://example.org/"
 PREFIX = f"PREFIX : <{EX}>"

@@ -37,7 +37,7 @@ from livefacts.rules.formula import (
 )
 from livefacts.rules.program import Rule
 from livefacts.service.delta import Violation
-from livefacts.service.explaining import (
+from livefacts.service.explanations.explaining import (
     Absent,
     Aggregated,
     Attempt,

@@ -21,8 +21,8 @@ from livefacts.model.facts import Fact, Term
 from livefacts.plan.raising import are_lasting
 from livefacts.rules.program import Rule
 from livefacts.service.reasoner import Reasoner
-from livefacts.service.registration import Registration
-from livefacts.service.reports import Report
+from livefacts.service.registered.registration import Registration
+from livefacts.service.registered.reports import Report
 from livefacts.syntax.rulefile import parse
 
 Pattern = tuple[str | Term, str | Term, str | Term]

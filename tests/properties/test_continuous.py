@@ -13,7 +13,7 @@ from tests.properties.questions import Asking, Telling
 from livefacts.engine.embedded.bags import UNBOUND, Bag, add_to
 from livefacts.engine.embedded.dataflow import Dataflow
 from livefacts.plan.flow import Cut
-from livefacts.service.queryplans import plan_of
+from livefacts.service.continuous.queryplans import plan_of
 from livefacts.store.dictionary import Dictionary
 
 QUERIES, CHUNKS, MESSAGES = 400, 4, 8

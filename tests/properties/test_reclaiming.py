@@ -8,8 +8,8 @@ from tests.properties.journeys import draw_journey
 from tests.properties.registered import History
 from tests.properties.travelling import differences
 
-from livefacts.service import reclaiming
 from livefacts.service.reasoner import Reasoner
+from livefacts.service.streams import reclaiming
 
 EX = "http://example.org/"
 STREAM = EX + "s"

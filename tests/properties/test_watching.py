@@ -10,7 +10,7 @@ import pytest
 from tests.properties.questions import Asking, Telling
 
 import livefacts as lf
-from livefacts.service.results import Answer, Triples
+from livefacts.service.queries.results import Answer, Triples
 
 REASONERS, CHUNKS, CHANGES, WATCHES = 24, 2, 6, 6
 RULES = [

@@ -18,6 +18,7 @@ JOBS = (
     "remove",
     "apply",
     "query",
+    "watch",
     "run",
     "register",
     "rules",

@@ -11,7 +11,7 @@ from livefacts.errors import InputError
 
 if TYPE_CHECKING:
     from livefacts.model.durations import Duration
-    from livefacts.service.eventtime import EventTime
+    from livefacts.service.streams.eventtime import EventTime
     from livefacts.syntax.rejects import Rejects
     from livefacts.syntax.streamfiles import Event
 
@@ -25,7 +25,7 @@ def in_one_order(
     arrival_time: bool = False,
 ) -> Iterator[Event]:
     """The events of all files, by time, and of standard input behind them."""
-    from livefacts.service.playing import merged, read_ahead, stamped
+    from livefacts.service.streams.playing import merged, read_ahead, stamped
 
     if len(live) > 1:
         raise InputError(

@@ -13,7 +13,7 @@ from livefacts.commands.options import BlankNodes, Bnodes, Data, Graph, InputFor
 from livefacts.commands.terminal import ExitCode
 
 if TYPE_CHECKING:
-    from livefacts.service.explaining import Explanation
+    from livefacts.service.explanations.explaining import Explanation
 
 
 class ExplanationFormat(StrEnum):

@@ -15,7 +15,7 @@ from livefacts.commands.options import BlankNodes, Bnodes, Data, Graph, InputFor
 from livefacts.errors import InputError, QueryError
 
 if TYPE_CHECKING:
-    from livefacts.service.results import QueryResult
+    from livefacts.service.queries.results import QueryResult
 
 
 class AnswerFormat(StrEnum):
@@ -78,7 +78,7 @@ def text_of(given: str) -> str:
 
 def _written(result: QueryResult, form: AnswerFormat | None) -> str:
     """The answers as text; a graph is N-Triples unless something else is asked for."""
-    from livefacts.service.results import Triples
+    from livefacts.service.queries.results import Triples
 
     match form, result:
         case ((None | AnswerFormat.nt), Triples()):

@@ -20,9 +20,9 @@ from livefacts.commands.terminal import ExitCode
 from livefacts.errors import InputError
 
 if TYPE_CHECKING:
-    from livefacts.service.eventtime import EventTime
-    from livefacts.service.registration import Registration
-    from livefacts.service.reportwriters import ReportWriter
+    from livefacts.service.registered.registration import Registration
+    from livefacts.service.registered.reportwriters import ReportWriter
+    from livefacts.service.streams.eventtime import EventTime
     from livefacts.syntax.rejects import Rejects
     from livefacts.syntax.streamfiles import Event, Time
 
@@ -97,8 +97,8 @@ def register_command(
     tail -f events.jsonl | livefacts register alarms.csparql --stream alarms=- --format jsonl
     livefacts register q.csparql -s a.nq -s b.nq --lateness 5s --late correct --speed 10
     """
-    from livefacts.service.playing import Pace, play
-    from livefacts.service.reportwriters import ReportWriter
+    from livefacts.service.registered.reportwriters import ReportWriter
+    from livefacts.service.streams.playing import Pace, play
     from livefacts.syntax.rejects import Rejects
 
     loaded = load(Inputs(data or [], rules or [], tick=tick))
@@ -124,7 +124,7 @@ def register_command(
 
 def _declared(queries: list[Registration]) -> dict[str, str]:
     """The prefixes of the queries, for shorter tables."""
-    from livefacts.service.querytext import declared_prefixes, tokens_of
+    from livefacts.service.queries.querytext import declared_prefixes, tokens_of
 
     found: dict[str, str] = {}
     for query in queries:

@@ -16,9 +16,9 @@ from livefacts.commands.options import Rejects as RejectsFile
 from livefacts.commands.terminal import ExitCode
 
 if TYPE_CHECKING:
-    from livefacts.service.eventtime import EventTime
-    from livefacts.service.following import Moment, Statement
     from livefacts.service.reasoner import Reasoner
+    from livefacts.service.streams.eventtime import EventTime
+    from livefacts.service.streams.following import Moment, Statement
     from livefacts.syntax.rejects import Rejects
     from livefacts.syntax.streamfiles import Event
 
@@ -81,9 +81,9 @@ def run_command(
     livefacts run cooling.rules --facts temps.jsonl --show answers --format jsonl
     tail -f temps.jsonl | livefacts run cooling.rules --facts - --explain alarm
     """
-    from livefacts.service.eventtime import EventTime
-    from livefacts.service.following import Follower
-    from livefacts.service.playing import Pace, play
+    from livefacts.service.streams.eventtime import EventTime
+    from livefacts.service.streams.following import Follower
+    from livefacts.service.streams.playing import Pace, play
     from livefacts.syntax.rejects import Rejects
 
     loaded = load(Inputs(data or [], program, tick=tick))

@@ -19,9 +19,9 @@ from livefacts.commands.terminal import counted, say
 from livefacts.errors import InputError
 
 if TYPE_CHECKING:
-    from livefacts.service.continuouschange import Change
+    from livefacts.service.continuous.continuouschange import Change
+    from livefacts.service.continuous.watch import Watch
     from livefacts.service.reasoner import Reasoner
-    from livefacts.service.watch import Watch
     from livefacts.syntax.patchpieces import Piece
 
 
@@ -128,21 +128,21 @@ class _Printer:
         sys.stdout.flush()
 
     def _line(self, change: Change) -> str:
-        from livefacts.service.results import shown
+        from livefacts.service.queries.results import shown
 
         times = f"{change.count}x" if change.count > 1 else ""
         cells = "  ".join(shown(term, self._prefixes) or "-" for term in change.row)
         return f"{change.op} {times:<3}{cells}".rstrip()
 
     def _json(self, change: Change) -> str:
-        from livefacts.service.results import as_json
+        from livefacts.service.queries.results import as_json
 
         row = {name: as_json(term) for name, term in change.row.as_dict().items()}
         told = {"op": change.op, "seq": change.seq, "count": change.count, "row": row}
         return json.dumps(told, ensure_ascii=False)
 
     def _cells(self, change: Change) -> list[str]:
-        from livefacts.service.results import plain
+        from livefacts.service.queries.results import plain
 
         return [change.op, str(change.seq), str(change.count), *map(plain, change.row)]
 

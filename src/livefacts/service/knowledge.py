@@ -31,10 +31,10 @@ from livefacts.service.equality import RULES, with_equality
 from livefacts.service.intake import Intake, Reading
 from livefacts.service.interrupts import Interrupts
 from livefacts.service.patching import PatchSource, take_patches
-from livefacts.service.queryview import QueryView
+from livefacts.service.queries.queryview import QueryView
 from livefacts.service.reading import FactReader
-from livefacts.service.streaming import Streams
-from livefacts.service.timedoubts import warn_of
+from livefacts.service.streams.streaming import Streams
+from livefacts.service.streams.timedoubts import warn_of
 from livefacts.service.violating import violations_in
 from livefacts.service.withdrawal import Withdrawal
 from livefacts.store.compiled import announce_compilation
@@ -47,8 +47,8 @@ from livefacts.syntax.rulefile import RuleSource
 from livefacts.syntax.rulenames import named_rules
 
 if TYPE_CHECKING:
+    from livefacts.service.continuous.watching import Watching
     from livefacts.service.keeping import Kept
-    from livefacts.service.watching import Watching
 
 
 class Knowledge:

@@ -33,7 +33,7 @@ from livefacts.service.patching import PatchSource
 from livefacts.service.profiling import Profile, profile_of
 from livefacts.service.progress import ProgressBar
 from livefacts.service.reading import FactView
-from livefacts.service.timeline import NO_STREAM
+from livefacts.service.streams.timeline import NO_STREAM
 from livefacts.store.rows import TRIPLES
 from livefacts.syntax import rulefile
 from livefacts.syntax.files import expand
@@ -41,13 +41,13 @@ from livefacts.syntax.rejects import Rejects
 from livefacts.syntax.rulefile import RuleSource
 
 if TYPE_CHECKING:
-    from livefacts.service.eventtime import EventTime, Length
-    from livefacts.service.explaining import Explanation
+    from livefacts.service.continuous.watch import Watch
+    from livefacts.service.explanations.explaining import Explanation
     from livefacts.service.ontology import OntologyReport, OntologySource
-    from livefacts.service.registration import Registration
-    from livefacts.service.results import QueryResult
+    from livefacts.service.queries.results import QueryResult
+    from livefacts.service.registered.registration import Registration
+    from livefacts.service.streams.eventtime import EventTime, Length
     from livefacts.service.verifying import Report
-    from livefacts.service.watch import Watch
 
 REPORT, REFUSE = "report", "refuse"
 
@@ -339,8 +339,8 @@ class Reasoner(Knowledge):
 
         `fact` is a triple, a Fact, a tuple, a Violation, or text of one fact.
         """
-        from livefacts.service.asking import explain
-        from livefacts.service.explanationtimes import as_written, timed
+        from livefacts.service.explanations.asking import explain
+        from livefacts.service.explanations.explanationtimes import as_written, timed
 
         known = self._queries.prefixes(self.prefixes)
         followed = self._followed()
@@ -377,7 +377,7 @@ class Reasoner(Knowledge):
         `answers()` are ready at any time; `changes()` are what came and went since last
         asked.  Of more than `buffer` unread changes a reader is told only that they were.
         """
-        from livefacts.service.watching import Watching
+        from livefacts.service.continuous.watching import Watching
 
         if self._watching is None:
             self._streams.terms.keeps_all = True
@@ -390,7 +390,7 @@ class Reasoner(Knowledge):
 
         Of the rules only those run for it that can matter, unless it is `full`.
         """
-        from livefacts.service.hosting import host_of
+        from livefacts.service.registered.hosting import host_of
 
         host = host_of(self._streams, self._program, self.tick)
         return host.queries.register(text, self._queries.prefixes(self.prefixes), full=full)
@@ -410,7 +410,7 @@ class Reasoner(Knowledge):
         them, or are sent again ("correct").  `streams` are waited for from the beginning,
         but not while they are `idle`; what lies further ahead than `max_ahead` is set aside.
         """
-        from livefacts.service.eventtime import EventTime
+        from livefacts.service.streams.eventtime import EventTime
 
         events = EventTime(self, lateness, late, streams, idle, max_ahead, self.tick)
         self._streams.events = events
@@ -418,7 +418,7 @@ class Reasoner(Knowledge):
 
     def correct(self, stream: str, lateness: int) -> None:
         """Send reports again that facts of a stream touch, no later than so many time points."""
-        from livefacts.service.hosting import host_of
+        from livefacts.service.registered.hosting import host_of
 
         host = host_of(self._streams, self._program, self.tick)
         host.queries.correct(stream, lateness)

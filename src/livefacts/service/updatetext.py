@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 from pyoxigraph import NamedNode, Quad, RdfFormat, Store, parse
 
 from livefacts.errors import QueryError
-from livefacts.service.queries import WELL_KNOWN_PREFIXES
-from livefacts.service.querytext import (
+from livefacts.service.queries.queries import WELL_KNOWN_PREFIXES
+from livefacts.service.queries.querytext import (
     DEFAULT_LIMITS,
     NOTHING,
     Kind,

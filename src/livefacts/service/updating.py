@@ -14,8 +14,8 @@ from typing import TypeAlias
 
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, Triple
 
-from livefacts.service.queries import QueryStore
-from livefacts.service.results import Rows
+from livefacts.service.queries.queries import QueryStore
+from livefacts.service.queries.results import Rows
 from livefacts.service.updatetext import VARIABLE, Operation
 
 Statement: TypeAlias = Triple | Quad

@@ -13,7 +13,7 @@ from livefacts.plan.normalize import VIOLATION, violation_variables
 from livefacts.rules.formula import Formula, PredicateAtom, TripleAtom, filled
 from livefacts.rules.program import Program, Rule
 from livefacts.service.delta import Violation
-from livefacts.service.proofreading import as_triple
+from livefacts.service.explanations.proofreading import as_triple
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.rows import TRIPLES
 

@@ -11,7 +11,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 from livefacts.engine.embedded.bags import UNBOUND
 from livefacts.engine.embedded.dataflow import Dataflow, Standing
 from livefacts.plan.flow import Cut
-from livefacts.service.queryplans import plan_of
+from livefacts.service.continuous.queryplans import plan_of
 from livefacts.store.dictionary import Dictionary
 
 NOTHING = np.zeros((0, 3), np.int32)

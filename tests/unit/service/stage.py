@@ -10,8 +10,8 @@ import re
 from pyoxigraph import NamedNode, Triple
 
 from livefacts.service.reasoner import Reasoner
-from livefacts.service.registration import Registration
-from livefacts.service.reports import Report
+from livefacts.service.registered.registration import Registration
+from livefacts.service.registered.reports import Report
 
 _STREAM = re.compile(r"(STREAM |ON )<(\w+)>")
 EX = "http://example.org/"

@@ -11,7 +11,7 @@ from tests.properties.patterns import random_case
 
 import livefacts as lf
 from livefacts.engine.embedded.standing import StandingPattern
-from livefacts.service.continuousanswers import Answers
+from livefacts.service.continuous.continuousanswers import Answers
 
 EX = "http://example.org/"
 STAR = f"SELECT ?x {{ ?x <{EX}in> <{EX}Rome> . ?x <{EX}likes> <{EX}cats> }}"

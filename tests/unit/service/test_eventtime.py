@@ -8,7 +8,7 @@ import pytest
 from tests.unit.service.stage import EX, PAIRS, TRANSITIVE, Stage, by_time, triples, words
 
 from livefacts.errors import InputError
-from livefacts.service.eventtime import EventTime
+from livefacts.service.streams.eventtime import EventTime
 
 S, T = EX + "s", EX + "t"
 QUERY = f"REGISTER QUERY q AS SELECT ?x ?y FROM STREAM <s> [RANGE 2] {PAIRS}"

@@ -11,7 +11,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 import livefacts as lf
 from livefacts.engine.embedded import lookups, proofs
 from livefacts.rules.formula import TripleAtom
-from livefacts.service.explaining import State, Step
+from livefacts.service.explanations.explaining import State, Step
 
 EX = "http://example.org/"
 ROADS = """

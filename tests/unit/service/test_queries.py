@@ -17,12 +17,12 @@ from pyoxigraph import (
 )
 
 from livefacts.errors import QueryError
-from livefacts.service import queries
-from livefacts.service.queries import QueryStore
-from livefacts.service.querytext import QueryLimits, read_query
+from livefacts.service.queries import queries
+from livefacts.service.queries.queries import QueryStore
+from livefacts.service.queries.querytext import QueryLimits, read_query
+from livefacts.service.queries.results import Answer, Row, Rows, Triples
+from livefacts.service.queries.variants import stored_form
 from livefacts.service.reasoner import Reasoner
-from livefacts.service.results import Answer, Row, Rows, Triples
-from livefacts.service.variants import stored_form
 
 EX = "http://example.org/"
 RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 import livefacts as lf
-from livefacts.service.continuouschange import Change
+from livefacts.service.continuous.continuouschange import Change
 
 HEADER = "@prefix ex: <http://example.org/> .\n"
 PREFIX = "PREFIX ex: <http://example.org/>\n"

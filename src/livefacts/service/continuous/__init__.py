@@ -1,0 +1,1 @@
+"""Queries whose answers are followed change by change."""

@@ -1,0 +1,1 @@
+"""SPARQL queries over everything that is true."""

@@ -1,0 +1,1 @@
+"""Queries that are registered over windows of streams, and what they report."""

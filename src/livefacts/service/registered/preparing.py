@@ -1,0 +1,136 @@
+"""Preparing queries: from a text to something that can be asked in a world.
+
+A query of triple patterns and comparisons is followed change by change; every other one is
+asked anew of a store that holds its world.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pyoxigraph import Quad
+
+from livefacts.errors import QueryError
+from livefacts.model.durations import Duration
+from livefacts.rules.query import BasicQuery
+from livefacts.rules.registration import CountWindow, RegisteredQuery, Relation
+from livefacts.service.continuous.matches import Matches, SeenAnswers
+from livefacts.service.continuous.projecting import Projection
+from livefacts.service.queries.queries import QueryStore
+from livefacts.service.reading import FactReader
+from livefacts.service.registered.answering import AskedAnswers, FollowedAnswers
+from livefacts.service.registered.backgrounds import Background
+from livefacts.service.registered.registration import Asked, Prepared
+from livefacts.service.registered.sharing import Needs, SharedState, SharedWorld, SharedWorlds
+from livefacts.service.registered.states import WindowView
+from livefacts.service.registered.windowing import Extent, extent_of, points
+from livefacts.service.registered.worlds import EngineWorld
+from livefacts.service.registered.worldstores import WindowGraph, WorldStore
+from livefacts.store.dictionary import Dictionary
+from livefacts.syntax.basicquery import parse_basic_query
+from livefacts.syntax.csparql import WINDOW_BASE
+
+
+class Preparer:
+    """Prepares the queries of one reasoner."""
+
+    def __init__(
+        self, dictionary: Dictionary, background: Background, worlds: SharedWorlds
+    ) -> None:
+        self._dictionary = dictionary
+        self._background = background
+        self._worlds = worlds
+        self._reader = FactReader(dictionary)
+        self.tick: Duration | None = None
+
+    def asked(
+        self, number: int, query: RegisteredQuery, prefixes: Mapping[str, str], full: bool
+    ) -> Asked:
+        """A query as it is to be asked; one that cannot be is refused, before anything is done."""
+        QueryStore().query(query.body, prefixes, base=WINDOW_BASE)
+        known = {quad.graph_name.value for quad in self._background.quads()}  # type: ignore[union-attr]
+        graphs = query.graphs if known else ()
+        for graph in (*graphs, *query.named_graphs):
+            if graph not in known:
+                raise QueryError(
+                    f"no graph <{graph}> is loaded",
+                    place=query.place,
+                    hint="load(path, graph=...) loads into a graph",
+                )
+        extents = tuple(extent_of(window, self.tick) for window in query.windows)
+        graphs = tuple(sorted(set(graphs)))
+        return Asked(number, query, extents, self._every(query, extents), prefixes, full, graphs)
+
+    def prepare(self, asked: Asked) -> Prepared:
+        """The query, ready to be asked; nothing is left behind if it cannot be."""
+        query = asked.query
+        basic = None if query.named_graphs else parse_basic_query(query.body, asked.prefixes)
+        try:
+            return self._queried(asked) if basic is None else self._followed(asked, basic)
+        except BaseException:
+            self._worlds.release(asked.number)
+            raise
+
+    def _followed(self, asked: Asked, basic: BasicQuery) -> Prepared:
+        number, relation = asked.number, asked.query.relation
+        projection = Projection(basic, number, self._dictionary)
+        needs = Needs(basic.patterns, projection.rule, asked.full)
+        if self._worlds.can_last(asked.windows, asked.every, needs):
+            state = self._worlds.state_of(asked.windows, asked.graphs, number)
+            matches = state.matches.get(basic)
+            if matches is None:
+                matches = state.matches[basic] = Matches(projection)
+                state.state.follow(matches.follow)
+            self._worlds.need(state, number, replace(needs, rule=matches.projection.rule))
+            view = state.views[number]
+            return Prepared(asked, state, view, SeenAnswers(matches, view, relation))
+        shared = self._worlds.world_of(asked.windows, asked.graphs)
+        answers = shared.followed.get(basic) if relation is Relation.ALL else None
+        if answers is None:
+            answers = FollowedAnswers(projection, relation)
+            key = basic if relation is Relation.ALL else replace(basic, name=str(number))
+            shared.followed[key] = answers
+            shared.world.follow(answers.follow)
+        self._worlds.need(shared, number, replace(needs, rule=answers.projection.rule))
+        return Prepared(asked, shared, shared.world, answers)
+
+    def _queried(self, asked: Asked) -> Prepared:
+        number, query = asked.number, asked.query
+        needs = Needs(full=asked.full)
+        is_named = any(window.name is not None for window in query.windows)
+        shared: SharedWorld | SharedState
+        world: EngineWorld | WindowView
+        if not is_named and self._worlds.can_last(asked.windows, asked.every, needs):
+            shared = self._worlds.state_of(asked.windows, asked.graphs, number)
+            world = shared.views[number]
+        else:
+            shared = self._worlds.world_of(asked.windows, asked.graphs)
+            world = shared.world
+        self._worlds.need(shared, number, needs)
+        store = WorldStore(world, self._reader, self._graphs(asked, needs), self._quads(query))
+        answers = AskedAnswers(lambda: store.query(query.body, asked.prefixes), query.relation)
+        return Prepared(asked, shared, world, answers, store)
+
+    def _graphs(self, asked: Asked, needs: Needs) -> list[WindowGraph]:
+        """The windows that have names, as graphs."""
+        graphs = []
+        for window, extent in zip(asked.query.windows, asked.windows, strict=True):
+            if window.name is not None:
+                alone = self._worlds.world_of((extent,), asked.graphs)
+                empty = self._worlds.world_of((), asked.graphs)
+                self._worlds.need(alone, asked.number, needs)
+                self._worlds.need(empty, asked.number, needs)
+                graphs.append(WindowGraph(window.name, alone.world, empty.world))
+        return graphs
+
+    def _quads(self, query: RegisteredQuery) -> list[Quad]:
+        wanted = query.named_graphs
+        quads = self._background.quads()
+        return [quad for quad in quads if quad.graph_name.value in wanted]  # type: ignore[union-attr]
+
+    def _every(self, query: RegisteredQuery, extents: tuple[Extent, ...]) -> int:
+        if query.every is not None:
+            return points(query.every, self.tick, query.place)
+        is_by_count = isinstance(query.windows[0].window, CountWindow)
+        return 1 if is_by_count else extents[0].step

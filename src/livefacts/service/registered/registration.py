@@ -1,0 +1,180 @@
+"""A registered query: when it is due, and what it has reported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from livefacts.engine.contract import Ids
+from livefacts.rules.registration import RegisteredQuery
+from livefacts.service.continuous.found import Found, found_rows
+from livefacts.service.continuous.matches import SeenAnswers
+from livefacts.service.registered.answering import AskedAnswers, FollowedAnswers
+from livefacts.service.registered.reports import Report, ReportQueue
+from livefacts.service.registered.sharing import SharedState, SharedWorld
+from livefacts.service.registered.states import WindowView
+from livefacts.service.registered.windowing import Extent, grid_point
+from livefacts.service.registered.worlds import EngineWorld
+from livefacts.service.registered.worldstores import WorldStore
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query as it was registered."""
+
+    number: int
+    query: RegisteredQuery
+    windows: tuple[Extent, ...]
+    every: int
+    """So many time points lie between two reports."""
+    prefixes: Mapping[str, str]
+    full: bool
+    graphs: tuple[str, ...] = ()
+    """The named graphs that are its background; none if all that is told is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A query that can be asked: in which world, and how its answers are found."""
+
+    asked: Asked
+    shared: SharedWorld | SharedState
+    world: EngineWorld | WindowView
+    answers: SeenAnswers | FollowedAnswers | AskedAnswers
+    store: WorldStore | None = None
+
+
+class Registration:
+    """A registered query: `results()` are its reports, `close()` ends it."""
+
+    def __init__(self, prepared: Prepared, close: Callable[[Registration], None]) -> None:
+        self._prepared = prepared
+        self.asked = prepared.asked
+        self.number = prepared.asked.number
+        self.query = prepared.asked.query
+        self.windows = prepared.asked.windows
+        self.every = prepared.asked.every
+        self.due: int | None = None
+        """When it must be looked at again; None while nothing can change."""
+        self._close = close
+        self._reports = ReportQueue()
+        self._start = self._next = self._first = 0
+        self._nothing: Found | None = None
+        self.is_started = False
+        self.remembered: dict[int, Found] | None = None
+        """What was reported and may have to be corrected, by time; None if nothing ever is."""
+
+    @property
+    def store(self) -> WorldStore | None:
+        """What the query is put to, if it is asked anew at each report."""
+        return self._prepared.store
+
+    def resettle(self, prepared: Prepared) -> None:
+        """Be asked in another world from now on."""
+        answers, before = prepared.answers, self._prepared.answers
+        if isinstance(answers, FollowedAnswers) and isinstance(before, SeenAnswers):
+            answers.resume(before.reported())
+        elif isinstance(answers, AskedAnswers) and isinstance(before, AskedAnswers):
+            answers.resume(before)
+        self._prepared = prepared
+
+    # for users
+
+    @property
+    def name(self) -> str:
+        """What the query is called."""
+        return self.query.name
+
+    @property
+    def plan(self) -> str:
+        """How the answers are found, in words."""
+        shared = self._prepared.shared
+        rules = [rule.id for rule in shared.rules]
+        kind = "world" if isinstance(shared, SharedWorld) else "state of windows of every length"
+        return "\n".join(
+            [
+                f"reports: every {self.every}, {self.query.relation}",
+                *(f"window: {extent}" for extent in self.windows),
+                "answers: asked anew of a store at each report"
+                if self.store is not None
+                else "answers: followed change by change",
+                f"rules: {', '.join(rules) if rules else 'none can matter'}",
+                f"{kind}: shared by {len(shared.needs)} queries"
+                if len(shared.needs) > 1
+                else f"{kind}: its own",
+            ]
+        )
+
+    def results(self) -> Iterator[Report]:
+        """The reports that have not been read, the oldest first."""
+        return self._reports.take()
+
+    def close(self) -> None:
+        """Report no more; what has been reported can still be read."""
+        self._close(self)
+
+    def __repr__(self) -> str:
+        return f"<Registration {self.name}: {len(self._reports):,} reports to read>"
+
+    # for the clock
+
+    def start(self, first: int, now: int) -> None:
+        """Report from the first grid point at or after `now`; `first` is the first time point."""
+        self._first = first
+        self._start = self._next = self.due = grid_point(max(first, now), self.every)
+        self.is_started = True
+
+    def wake(self, time: int) -> None:
+        """Something may have changed for this time and after."""
+        if self.is_started:
+            point = grid_point(max(time, self._next), self.every)
+            self.due = point if self.due is None else min(self.due, point)
+
+    def report(self, now: int) -> Found:
+        """The report that is due now; it is also kept to be read."""
+        world = self._prepared.world
+        world.move(now)
+        if self.store is not None:
+            self.store.move(now)
+        found = self._prepared.answers.report()
+        self.pass_until(now - 1)
+        self._nothing = found_rows(found.names, ())
+        self._put(now, now, found)
+        if self.remembered is not None and not found.is_empty:
+            self.remembered[now] = found
+        self._next = now + self.every
+        change = world.next_change(now) if found.is_empty else self._next
+        self.due = None if change is None else grid_point(change, self.every)
+        return found
+
+    def pass_until(self, time: int) -> None:
+        """Nothing has changed until this time: the reports in between are empty."""
+        last = time // self.every * self.every
+        if not self.is_started or self._next > last or self._nothing is None:
+            return
+        self._put(self._next, last, self._nothing)
+        self._next = last + self.every
+
+    def correct(self, time: int, found: Found) -> None:
+        """A report was wrong: here is the right one."""
+        self._put(time, time, found, correction=True)
+        if self.remembered is not None:
+            self.remembered[time] = found
+
+    def has_reported(self, time: int) -> bool:
+        """Whether there has been a report for this time."""
+        return self.is_started and self._start <= time < self._next
+
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids that its answers and its store keep."""
+        prepared = self._prepared
+        if isinstance(prepared.answers, FollowedAnswers):
+            yield from prepared.answers.held_ids()
+        if prepared.store is not None:
+            yield from prepared.store.held_ids()
+
+    def _put(self, first: int, last: int, found: Found, *, correction: bool = False) -> None:
+        spans = self._prepared.world.spans(first, self._first)
+        windows = tuple(spans[extent] for extent in self.windows)
+        count = (last - first) // self.every + 1
+        self._reports.put(Report(first, windows, found, last, count, correction))

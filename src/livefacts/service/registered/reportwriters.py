@@ -1,0 +1,115 @@
+"""Reports as text: tables for people, JSON lines, CSV, timed N-Quads and RDF Patch."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from livefacts.errors import QueryError
+from livefacts.model.durations import Duration
+from livefacts.model.numbers import XSD
+from livefacts.model.timepoints import moment
+from livefacts.service.queries.results import Row, as_json, plain, shown, table
+from livefacts.service.registered.registration import Registration
+from livefacts.service.registered.reports import Report
+from livefacts.syntax.patchwriter import write_patch
+
+
+@dataclass(slots=True)
+class ReportWriter:
+    """Writes the reports of registered queries, one after the other.
+
+    `dates` shows time points as the moments at which they begin.
+    """
+
+    format: str
+    dates: bool = False
+    tick: Duration | None = None
+    width: int = 100
+    prefixes: dict[str, str] = field(default_factory=dict)
+    _headed: set[str] = field(default_factory=set)
+    _before: dict[str, tuple[Row, ...]] = field(default_factory=dict)
+
+    def write(self, query: Registration, report: Report) -> str:
+        """The text of one report."""
+        return _WRITERS[self.format](self, query, report)
+
+    def check(self, query: Registration) -> None:
+        """Refuse a format that a query has nothing for."""
+        if self.format in ("nq", "patch") and query.query.form != "CONSTRUCT":
+            raise QueryError(
+                f"{self.format} is made of triples, and {query.query.form} makes none",
+                place=query.query.place,
+                hint="use table, jsonl or csv, or CONSTRUCT",
+            )
+
+    def _time(self, time: int) -> str:
+        if not self.dates:
+            return str(time)
+        return moment(time, self.tick).isoformat().replace("+00:00", "Z")
+
+    def _literal(self, time: int) -> str:
+        kind = "dateTime" if self.dates else "integer"
+        return f'"{self._time(time)}"^^<{XSD}{kind}>'
+
+    def _table(self, query: Registration, report: Report) -> str:
+        times = self._time(report.time)
+        if report.count > 1:
+            times += f" to {self._time(report.last)}, {report.count:,} times"
+        mark = " (correction)" if report.correction else ""
+        head = f"{query.name} at {times}{mark}: "
+        if not report.rows:
+            return f"{head}nothing\n"
+        cells = [[shown(term, self.prefixes) for term in row] for row in report.rows]
+        return f"{head.rstrip()}\n" + table([f"?{n}" for n in report.variables], cells, self.width)
+
+    def _json_line(self, query: Registration, report: Report) -> str:
+        told: dict[str, object] = {
+            "query": query.name,
+            "time": self._time(report.time) if self.dates else report.time,
+            "window": [[span.since, span.until] for span in report.windows],
+            "rows": [{n: as_json(t) for n, t in row.as_dict().items()} for row in report.rows],
+        }
+        if report.count > 1:
+            told |= {"last": report.last, "count": report.count}
+        if report.correction:
+            told["correction"] = True
+        return json.dumps(told, ensure_ascii=False) + "\n"
+
+    def _csv(self, query: Registration, report: Report) -> str:
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\r\n")
+        if query.name not in self._headed:
+            self._headed.add(query.name)
+            writer.writerow(["query", "time", *report.variables])
+        for row in report.rows:
+            writer.writerow([query.name, self._time(report.time), *map(plain, row)])
+        return out.getvalue()
+
+    def _quads(self, query: Registration, report: Report) -> str:
+        stream = f" <{query.name}>" if ":" in query.name else ""
+        time = self._literal(report.time)
+        return "".join(f"{triple}{stream} {time} .\n" for triple in report.triples)
+
+    def _patch(self, query: Registration, report: Report) -> str:
+        """What has gone and come since the report before."""
+        before = self._before.get(query.name, ())
+        self._before[query.name] = report.rows
+        gone = "".join(f"{' '.join(map(str, row))} .\n" for row in before if row not in report.rows)
+        came = "".join(f"{' '.join(map(str, row))} .\n" for row in report.rows if row not in before)
+        if not gone and not came:
+            return ""
+        return f"H time {self._literal(report.time)} .\n" + write_patch(report.time, [gone], [came])
+
+
+_WRITERS: dict[str, Callable[[ReportWriter, Registration, Report], str]] = {
+    "table": ReportWriter._table,
+    "jsonl": ReportWriter._json_line,
+    "csv": ReportWriter._csv,
+    "nq": ReportWriter._quads,
+    "patch": ReportWriter._patch,
+}
+FORMATS = tuple(_WRITERS)

@@ -1,0 +1,261 @@
+"""Sharing: queries over the same streams have one state, or one world, with what one of them needs.
+
+Where the rules that a query needs are positive, all windows over a stream read one state,
+whatever their lengths.  Every other query has a world of its windows, which it shares with
+queries over the very same ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from livefacts.engine.contract import Ids
+from livefacts.plan.raising import are_lasting
+from livefacts.rules.formula import TripleAtom, Variable
+from livefacts.rules.needed import needed_rules
+from livefacts.rules.program import Program, Rule
+from livefacts.rules.query import BasicQuery
+from livefacts.service.continuous.matches import Matches
+from livefacts.service.registered.answering import FollowedAnswers
+from livefacts.service.registered.backgrounds import Background
+from livefacts.service.registered.states import Offsets, StreamState, WindowView, offsets_of
+from livefacts.service.registered.windowing import Extent, TimeWindow
+from livefacts.service.registered.worlds import EngineWorld
+from livefacts.service.streams.streamlog import Facts, StreamLog
+from livefacts.store.dictionary import Dictionary
+
+Graphs = tuple[str, ...]
+"""The named graphs that a query takes its background from; none means all that is told."""
+ANY_TRIPLE = TripleAtom(Variable("s"), Variable("p"), Variable("o"))
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a query asks of its world: the atoms it looks up, and a rule that finds its answers."""
+
+    atoms: tuple[TripleAtom, ...] = (ANY_TRIPLE,)
+    rule: Rule | None = None
+    full: bool = False
+    """Whether all rules are wanted, not only those that can matter."""
+
+
+@dataclass(slots=True)
+class SharedWorld:
+    """A world and the queries that share it."""
+
+    world: EngineWorld
+    needs: dict[int, Needs] = field(default_factory=dict)
+    """By the numbers of the queries."""
+    rules: tuple[Rule, ...] = ()
+    followed: dict[BasicQuery, FollowedAnswers] = field(default_factory=dict)
+    """Answers that queries of the same body, which report all of them, have in common."""
+
+    def require(self, rules: tuple[Rule, ...], answers: Sequence[Rule]) -> None:
+        """Let these rules run, and those that find answers."""
+        self.world.require([*rules, *answers])
+        self.rules = rules
+
+    def release(self, number: int) -> bool:
+        """A query is gone; whether it was one of these."""
+        was_here = self.needs.pop(number, None) is not None
+        needed = {need.rule for need in self.needs.values()}
+        for body, answers in list(self.followed.items()):
+            if answers.projection.rule not in needed:
+                self.world.unfollow(answers.follow)
+                del self.followed[body]
+        return was_here
+
+
+@dataclass(slots=True)
+class SharedState:
+    """A state and the queries that share it, each with its windows."""
+
+    state: StreamState
+    needs: dict[int, Needs] = field(default_factory=dict)
+    """By the numbers of the queries."""
+    rules: tuple[Rule, ...] = ()
+    views: dict[int, WindowView] = field(default_factory=dict)
+    matches: dict[BasicQuery, Matches] = field(default_factory=dict)
+
+    def require(self, rules: tuple[Rule, ...], answers: Sequence[Rule]) -> None:
+        """Let these rules run, and those that find answers."""
+        self.state.require([*rules, *answers])
+        self.rules = rules
+
+    def release(self, number: int) -> bool:
+        """A query is gone; whether it was one of these."""
+        was_here = self.needs.pop(number, None) is not None
+        self.views.pop(number, None)
+        needed = {need.rule for need in self.needs.values()}
+        for body, matches in list(self.matches.items()):
+            if matches.projection.rule not in needed:
+                self.state.unfollow(matches.follow)
+                del self.matches[body]
+        return was_here
+
+    def forget(self, now: int) -> None:
+        """Drop what no window can look at after a time."""
+        after = min(view.unneeded(now) for view in self.views.values())
+        self.state.forget(after)
+        for matches in self.matches.values():
+            matches.forget(after)
+
+
+class SharedWorlds:
+    """All states and worlds of a reasoner's registered queries."""
+
+    def __init__(
+        self,
+        dictionary: Dictionary,
+        background: Background,
+        program: Program,
+        logs: dict[str, StreamLog],
+    ) -> None:
+        self._dictionary = dictionary
+        self._background = background
+        self.program = program
+        self.logs = logs
+        self._worlds: dict[tuple[Graphs, tuple[Extent, ...]], SharedWorld] = {}
+        self._states: dict[tuple[Graphs, Offsets], SharedState] = {}
+
+    def log(self, stream: str) -> StreamLog:
+        """What has arrived on a stream."""
+        return self.logs.setdefault(stream, StreamLog())
+
+    # who needs what
+
+    def world_of(self, extents: Sequence[Extent], graphs: Graphs) -> SharedWorld:
+        """The world of these windows, made if it is not there."""
+        distinct = tuple(sorted(set(extents)))
+        key = graphs, distinct
+        if key not in self._worlds:
+            windows = [(extent, self.log(extent.stream)) for extent in distinct]
+            background = self._background_of(graphs)
+            world = EngineWorld(self._dictionary, background, windows, self.program.limit)
+            world.fill()
+            self._worlds[key] = SharedWorld(world)
+        return self._worlds[key]
+
+    def _background_of(self, graphs: Graphs) -> Background:
+        return self._background.narrowed(graphs) if graphs else self._background
+
+    def state_of(self, extents: Sequence[Extent], graphs: Graphs, number: int) -> SharedState:
+        """The state of these streams, made if it is not there, with a view for a query."""
+        offsets, reach = offsets_of(extents)
+        key = graphs, offsets
+        if key not in self._states:
+            streams = [(name, offset, self.log(name)) for name, offset in offsets]
+            background = self._background_of(graphs)
+            state = StreamState(self._dictionary, background, streams, self.program.limit)
+            state.fill()
+            self._states[key] = SharedState(state)
+        shared = self._states[key]
+        shared.state.reach_back(shared.state.now - reach)
+        windows = [TimeWindow(extent, self.log(extent.stream)) for extent in extents]
+        shared.views[number] = WindowView(shared.state, windows)
+        return shared
+
+    def can_last(self, extents: Sequence[Extent], every: int, needs: Needs) -> bool:
+        """Whether a query can be answered from a state.
+
+        Its windows move whenever it reports, and its rules are positive.
+        """
+        moves = all(not extent.by_count and every % extent.step == 0 for extent in extents)
+        return moves and bool(extents) and are_lasting(self._needed([needs]))
+
+    def need(self, shared: SharedWorld | SharedState, number: int, needs: Needs) -> None:
+        """A query needs this of its world."""
+        shared.needs[number] = needs
+        self._require(shared)
+
+    def release(self, *numbers: int) -> None:
+        """Some queries need nothing any more."""
+        for shared in list(self._all()):
+            was_here = [shared.release(number) for number in numbers]
+            if any(was_here) and shared.needs:
+                self._require(shared)
+        self._worlds = {key: world for key, world in self._worlds.items() if world.needs}
+        self._states = {key: state for key, state in self._states.items() if state.needs}
+
+    def _all(self) -> Iterator[SharedWorld | SharedState]:
+        yield from self._worlds.values()
+        yield from self._states.values()
+
+    def unlasting(self, program: Program) -> set[int]:
+        """The queries whose state cannot be kept under the rules of another program."""
+        self.program, before = program, self.program
+        if before.rules == program.rules:
+            return set()
+        return {
+            number
+            for shared in self._states.values()
+            for number, needs in shared.needs.items()
+            if not are_lasting(self._needed([needs]))
+        }
+
+    def change_rules(self) -> None:
+        """The rules have changed."""
+        for shared in self._all():
+            self._require(shared)
+
+    def _require(self, shared: SharedWorld | SharedState) -> None:
+        """Let the rules run that some query of this world needs."""
+        needs = list(shared.needs.values())
+        answers = dict.fromkeys(need.rule for need in needs if need.rule is not None)
+        shared.require(self._needed(needs), list(answers))
+
+    def _needed(self, needs: Sequence[Needs]) -> tuple[Rule, ...]:
+        if any(need.full for need in needs):
+            return tuple(rule for rule in self.program.rules if not rule.is_constraint)
+        return needed_rules(self.program.rules, [atom for need in needs for atom in need.atoms])
+
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids that states, worlds and streams keep."""
+        for log in self.logs.values():
+            yield from log.held_ids()
+        for world in self:
+            yield from world.held_ids()
+        for shared in self._states.values():
+            for view in shared.views.values():
+                yield from view.held_ids()
+
+    # what happens
+
+    def __iter__(self) -> Iterator[EngineWorld | StreamState]:
+        yield from (shared.world for shared in self._worlds.values())
+        yield from (shared.state for shared in self._states.values())
+
+    def arrived(self, stream: str, time: int, facts: Facts) -> None:
+        """Facts have come to a stream."""
+        for world in self:
+            world.arrived(stream, time, facts)
+
+    def retracted(self, stream: str, time: int, facts: Facts) -> None:
+        """Facts have been taken back."""
+        for world in self:
+            world.retracted(stream, time, facts)
+
+    def background_changed(self, touched: Facts) -> None:
+        """The background may have changed for these facts, and for no others."""
+        for world in self:
+            world.background_changed(touched)
+
+    def forget(self, now: int, oldest: int) -> None:
+        """Drop what can no longer matter at a time, and arrivals that can no longer matter."""
+        for shared in self._states.values():
+            shared.forget(now)
+        worlds: list[EngineWorld | WindowView] = [each.world for each in self._worlds.values()]
+        worlds += [view for shared in self._states.values() for view in shared.views.values()]
+        fewest = self._fewest()
+        for stream, log in self.logs.items():
+            times = [time for world in worlds for time in world.forgettable(stream, oldest)]
+            log.forget(min([oldest - 1, *times]), fewest.get(stream, 0))
+
+    def _fewest(self) -> dict[str, int]:
+        """How many arrivals of a stream windows by count may need."""
+        fewest: dict[str, int] = {}
+        for _, extents in self._worlds:
+            for extent in extents:
+                fewest[extent.stream] = max(extent.fewest, fewest.get(extent.stream, 0))
+        return fewest

@@ -1,0 +1,1 @@
+"""Facts that happen at time points, and the time that moves on."""

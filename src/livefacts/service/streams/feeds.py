@@ -1,0 +1,522 @@
+"""Feeds: the facts about time that the engine is told, each kind kept up to date by itself.
+
+Arrivals with their time points, the time points of windows, the last facts of a window by
+count, and the facts of streams that hold now: what `livefacts.plan.timing` makes rules of.
+A feed hears of chunks that come and go, and of time that moves, and notes what is to be
+told and untold.  Its work grows with what changes.
+"""
+
+from __future__ import annotations
+
+import bisect
+import heapq
+from collections import deque
+from collections.abc import Iterable, Iterator
+from itertools import islice, pairwise
+
+import numpy as np
+from pyoxigraph import Literal, NamedNode
+
+from livefacts.engine.contract import Flags, Ids
+from livefacts.model.facts import XSD, Symbol
+from livefacts.plan import timing as names
+from livefacts.plan.timing import Family, Span
+from livefacts.rules.windows import FactWindow, SteppedWindow
+from livefacts.service.streams.arrivals import (
+    Arrivals,
+    Chunk,
+    Facts,
+    predicate_of,
+    row_bytes,
+    row_ids,
+)
+from livefacts.store.dictionary import Dictionary
+from livefacts.store.rows import TRIPLES
+
+INTEGER = NamedNode(XSD + "integer")
+Interval = tuple[int, int]
+NOWHERE: Interval = (0, -1)
+"""The window that has no time points."""
+
+
+class Notes:
+    """What the engine is to be told and untold."""
+
+    def __init__(self) -> None:
+        self._told: dict[int, list[Ids]] = {}
+        self._untold: dict[int, list[Ids]] = {}
+        self._held: dict[int, set[bytes]] = {}
+        self._released: dict[int, set[bytes]] = {}
+
+    def hold(self, shape: int, rows: set[bytes]) -> None:
+        """Rows begin to hold; those that were let go before have not changed."""
+        _move(rows, self._released.get(shape), self._held.setdefault(shape, set()))
+
+    def release(self, shape: int, rows: set[bytes]) -> None:
+        """Rows cease to hold; those that began before have not changed."""
+        _move(rows, self._held.get(shape), self._released.setdefault(shape, set()))
+
+    def tell(self, shape: int, ids: Ids) -> None:
+        self._told.setdefault(shape, []).append(ids)
+
+    def untell(self, shape: int, ids: Ids) -> None:
+        self._untold.setdefault(shape, []).append(ids)
+
+    def since(self, before: Notes) -> Notes:
+        """What these notes tell beyond earlier ones, and no longer tell; none untells anything."""
+        notes = Notes()
+        _note_difference(_rows(before.told), _rows(self.told), notes)
+        notes._held = {s: rows - before._held.get(s, set()) for s, rows in self._held.items()}
+        notes._released = {s: rows - self._held.get(s, set()) for s, rows in before._held.items()}
+        return notes
+
+    @property
+    def held(self) -> Facts:
+        return {shape: row_ids(list(rows)) for shape, rows in self._held.items() if rows}
+
+    @property
+    def released(self) -> Facts:
+        return {shape: row_ids(list(rows)) for shape, rows in self._released.items() if rows}
+
+    @property
+    def told(self) -> Facts:
+        return {shape: np.concatenate(parts) for shape, parts in self._told.items()}
+
+    @property
+    def untold(self) -> Facts:
+        return {shape: np.concatenate(parts) for shape, parts in self._untold.items()}
+
+
+class Naming:
+    """The ids of time points and of the predicates that speak of time."""
+
+    def __init__(self, dictionary: Dictionary) -> None:
+        self.dictionary = dictionary
+        self._names: dict[str, int] = {}
+        self._companions: dict[tuple[str, int], int] = {}
+
+    def time(self, point: int) -> int:
+        with self.dictionary.passing():
+            return self.dictionary.encode_one(Literal(str(point), datatype=INTEGER))
+
+    def name(self, name: str) -> int:
+        if name not in self._names:
+            self._names[name] = int(self.dictionary.encode_one(Symbol(name)))
+        return self._names[name]
+
+    def fact(self, name: str, *arguments: int) -> tuple[int, Ids]:
+        """One fact of a predicate: its shape and row."""
+        row = np.array([[self.name(name), *arguments]], np.int32)
+        return row.shape[1], row
+
+    def companions(self, name: str, shape: int, ids: Ids, *more: int) -> tuple[int, Ids]:
+        """Facts under the companions of their predicates, with more arguments."""
+        count, width = ids.shape
+        before = 1 if shape == TRIPLES else 0
+        rows = np.empty((count, before + width + len(more)), np.int32)
+        rows[:, before : before + width] = ids
+        rows[:, before + width :] = more
+        if shape == TRIPLES:
+            rows[:, 0] = self.name(name)
+        else:
+            for old in set(ids[:, 0].tolist()):
+                rows[ids[:, 0] == old, 0] = self._companion(name, old)
+        return rows.shape[1], rows
+
+    def predicates(self) -> Ids:
+        """The predicates that have companions."""
+        return np.array([predicate for _, predicate in self._companions], np.int32)
+
+    def _companion(self, name: str, predicate: int) -> int:
+        key = name, predicate
+        if key not in self._companions:
+            self._companions[key] = self.name(name + str(self.dictionary.decode_one(predicate)))
+        return self._companions[key]
+
+
+class Choice:
+    """Which facts are of a family: of one predicate, of triples with one, or any triples."""
+
+    def __init__(self, family: Family, dictionary: Dictionary) -> None:
+        self._is_triple = not isinstance(family, str)
+        term = Symbol(family) if isinstance(family, str) else family
+        self._wanted = None if term is None else int(dictionary.encode_one(term))
+
+    def __call__(self, shape: int, ids: Ids) -> Flags:
+        if (shape == TRIPLES) != self._is_triple:
+            return np.zeros(len(ids), np.bool_)
+        if self._wanted is None:
+            return np.ones(len(ids), np.bool_)
+        found: Flags = predicate_of(shape, ids) == self._wanted
+        return found
+
+
+class ArrivalFeed:
+    """Arrivals as facts with their time, as long as a window may look at them.
+
+    With their streams, they are facts of their own; without, the same fact on several
+    streams is one.
+    """
+
+    def __init__(
+        self,
+        kept: Iterable[tuple[Family, int]],
+        arrivals: Arrivals,
+        naming: Naming,
+        with_streams: bool,
+    ) -> None:
+        self._arrivals = arrivals
+        self._naming = naming
+        self._with_streams = with_streams
+        self._kept = [(Choice(family, naming.dictionary), length) for family, length in kept]
+        self._due: dict[int, list[tuple[int, Ids]]] = {}
+        self._ends: list[int] = []
+
+    def come(self, chunk: Chunk, now: int, notes: Notes) -> None:
+        for last, shape, rows in self._facts(chunk, now):
+            notes.tell(shape, rows)
+            if last not in self._due:
+                self._due[last] = []
+                heapq.heappush(self._ends, last)
+            self._due[last].append((shape, rows))
+
+    def go(self, chunk: Chunk, now: int, notes: Notes) -> None:
+        for _, shape, rows in self._facts(chunk, now):
+            notes.untell(shape, rows)
+
+    def move(self, now: int, notes: Notes) -> None:
+        while self._ends and self._ends[0] < now:
+            for shape, rows in self._due.pop(heapq.heappop(self._ends)):
+                notes.untell(shape, rows)
+
+    def _facts(self, chunk: Chunk, now: int) -> Iterator[tuple[int, int, Ids]]:
+        """The last time point at which facts of a chunk may be looked at, and the facts."""
+        if not self._kept:
+            return
+        ids = chunk.ids if self._with_streams else self._alone(chunk)
+        lengths = np.full(len(ids), -1, np.int64)
+        for is_of, length in self._kept:
+            np.maximum(lengths, np.where(is_of(chunk.shape, ids), length, -1), out=lengths)
+        for length in set(lengths.tolist()):
+            if length >= 0 and chunk.time + length >= now:
+                yield chunk.time + length, *self._named(chunk, ids[lengths == length])
+
+    def _named(self, chunk: Chunk, ids: Ids) -> tuple[int, Ids]:
+        time = self._naming.time(chunk.time)
+        if self._with_streams:
+            name = names.ARRIVED_ON
+            return self._naming.companions(name, chunk.shape, ids, time, chunk.stream)
+        return self._naming.companions(names.ARRIVED, chunk.shape, ids, time)
+
+    def _alone(self, chunk: Chunk) -> Ids:
+        """Those facts of a chunk that no other stream tells for the same time point.
+
+        Of chunks that come, the earlier ones count; one that goes is not there any more.
+        """
+        others = {
+            row
+            for other in self._arrivals.at(chunk.time)
+            if other.shape == chunk.shape and (other.number < chunk.number or chunk.is_gone)
+            for row in row_bytes(other.ids)
+        }
+        return chunk.without(others).ids if others else chunk.ids
+
+
+class RecentFeed:
+    """The facts in a window by count, the last of all that arrived."""
+
+    def __init__(
+        self, span: Span, families: Iterable[Family], arrivals: Arrivals, naming: Naming
+    ) -> None:
+        assert isinstance(span.window, FactWindow)
+        self._span, self._window = span, span.window
+        self._arrivals = arrivals
+        self._naming = naming
+        self._families = [Choice(family, naming.dictionary) for family in families]
+        self._of = None if span.window.of is None else Choice(span.window.of, naming.dictionary)
+        stream = span.window.stream
+        self._stream = None if stream is None else int(naming.dictionary.encode_one(stream))
+        self._told: dict[int, set[bytes]] = {}
+        self.oldest: int | None = None
+        """The time of the oldest fact in the window, or None while it is not full."""
+
+    def move(self, first: int, now: int, notes: Notes) -> None:
+        """Look again: the window is as large as it is, however many facts came."""
+        told: dict[int, set[bytes]] = {}
+        last = list(self._last(first, now))
+        self.oldest = last[-1][0] if len(last) == self._window.count else None
+        for time, shape, row in last:
+            ids = row_ids([row])
+            if any(is_of(shape, ids)[0] for is_of in self._families):
+                name = f"{names.RECENT}{self._span.key}:"
+                wide, rows = self._naming.companions(name, shape, ids, self._naming.time(time))
+                told.setdefault(wide, set()).update(row_bytes(rows))
+        _note_difference(self._told, told, notes)
+        self._told = told
+
+    def _last(self, first: int, now: int) -> Iterator[tuple[int, int, bytes]]:
+        """The facts in the window, the newest first."""
+        left = self._window.count
+        for time in reversed(self._arrivals.between(first, now)):
+            chunks = self._arrivals.at(time)
+            # The same fact on several streams is one, in the place of the first.
+            rows = dict.fromkeys((c.shape, row) for c in chunks for row in self._chosen(c))
+            for shape, row in islice(reversed(rows), left):
+                yield time, shape, row
+            left -= min(left, len(rows))
+            if not left:
+                return
+
+    def _chosen(self, chunk: Chunk) -> list[bytes]:
+        if self._stream not in (None, chunk.stream):
+            return []
+        ids = chunk.ids if self._of is None else chunk.ids[self._of(chunk.shape, chunk.ids)]
+        return row_bytes(ids) if len(ids) else []
+
+
+class ClockFeed:
+    """The time points of a window, their number, and how they follow each other.
+
+    Only points with arrivals, and now, are listed, unless all of them matter.
+    """
+
+    def __init__(
+        self, span: Span, arrivals: Arrivals, naming: Naming, dense: bool, chained: bool
+    ) -> None:
+        self._key = span.points_key
+        self._arrivals = arrivals
+        self._naming = naming
+        self._is_dense = dense
+        self._is_chained = chained
+        self._points: deque[int] = deque()
+        self._interval = NOWHERE
+        self._now: int | None = None
+        self._facts: dict[int, set[bytes]] = {}
+
+    def move(self, interval: Interval, now: int, notes: Notes) -> None:
+        first, last = interval if interval[0] <= interval[1] else NOWHERE
+        self._leave(first, last, now, notes)
+        self._enter(first, last, now, notes)
+        self._interval, self._now = (first, last), now
+        facts = self._described(first, last)
+        _note_difference(self._facts, facts, notes)
+        self._facts = facts
+
+    def come(self, time: int, notes: Notes) -> None:
+        """Something has arrived at a time point of the past."""
+        first, last = self._interval
+        if first <= time <= last and not self._is_dense:
+            at = bisect.bisect_left(self._points, time)
+            if at == len(self._points) or self._points[at] != time:
+                self._points.insert(at, time)
+                notes.tell(*self._point(time))
+                self._describe_again(notes)
+
+    def go(self, time: int, notes: Notes) -> None:
+        """Nothing is left of what has arrived at a time point."""
+        if time in self._points and time != self._now and not self._is_dense:
+            self._points.remove(time)
+            notes.untell(*self._point(time))
+            self._describe_again(notes)
+
+    def _describe_again(self, notes: Notes) -> None:
+        facts = self._described(*self._interval)
+        _note_difference(self._facts, facts, notes)
+        self._facts = facts
+
+    def _leave(self, first: int, last: int, now: int, notes: Notes) -> None:
+        points = self._points
+        while points and points[-1] > last:
+            notes.untell(*self._point(points.pop()))
+        if points and points[-1] == self._now != now and not self._stays(points[-1]):
+            notes.untell(*self._point(points.pop()))
+        while points and points[0] < first:
+            notes.untell(*self._point(points.popleft()))
+
+    def _stays(self, point: int) -> bool:
+        return self._is_dense or self._arrivals.has(point)
+
+    def _enter(self, first: int, last: int, now: int, notes: Notes) -> None:
+        before = self._earlier(first, notes)
+        known = self._points[-1] if self._points else before
+        start = max(first, known + 1)
+        new = range(start, last + 1) if self._is_dense else self._arrivals.between(start, last)
+        for point in new:
+            self._points.append(point)
+            notes.tell(*self._point(point))
+        if first <= now <= last and (not self._points or self._points[-1] != now):
+            self._points.append(now)
+            notes.tell(*self._point(now))
+
+    def _earlier(self, first: int, notes: Notes) -> int:
+        """Points that a window has come back to, as one by count does when facts are taken back."""
+        if self._points and first < self._interval[0]:
+            end = self._points[0] - 1
+            again = range(first, end + 1) if self._is_dense else self._arrivals.between(first, end)
+            for point in reversed(again):
+                self._points.appendleft(point)
+                notes.tell(*self._point(point))
+        return first - 1
+
+    def _point(self, point: int) -> tuple[int, Ids]:
+        return self._naming.fact(names.POINTS + self._key, self._naming.time(point))
+
+    def _described(self, first: int, last: int) -> dict[int, set[bytes]]:
+        """What is told of the window as a whole."""
+        if first > last:
+            return {}
+        time, key = self._naming.time, self._key
+        facts = [
+            self._naming.fact(names.OPEN + key),
+            self._naming.fact(names.SIZE + key, time(last - first + 1)),
+        ]
+        if self._is_chained:
+            facts += [
+                self._naming.fact(names.FIRST + key, time(first)),
+                self._naming.fact(names.LAST_POINT + key, time(last)),
+            ]
+            facts += [
+                self._naming.fact(names.NEXT + key, time(point), time(after))
+                for point, after in pairwise(self._points)
+                if after == point + 1
+            ]
+        found: dict[int, set[bytes]] = {}
+        for shape, rows in facts:
+            found.setdefault(shape, set()).update(row_bytes(rows))
+        return found
+
+
+class HoldingFeed:
+    """Facts that hold now: at their time point, or in the window of their stream."""
+
+    def __init__(
+        self, declared: Iterable[tuple[NamedNode, Span]], arrivals: Arrivals, naming: Naming
+    ) -> None:
+        encode = naming.dictionary.encode_one
+        self._declared = {int(encode(iri)): span for iri, span in declared}
+        self._arrivals = arrivals
+        self._rows: dict[int, _Counted] = {}
+        """The facts that arrivals make hold, by shape."""
+        self._now: int | None = None
+
+    def move(self, now: int, notes: Notes) -> None:
+        before, self._now = self._now, now
+        leaving = [] if before is None else self._visible(before, hidden=now)
+        self._shift(self._visible(now, hidden=before), leaving, notes)
+
+    def come(self, chunk: Chunk, now: int, notes: Notes) -> None:
+        if self._is_visible(chunk, now):
+            self._shift([chunk], [], notes)
+
+    def go(self, chunk: Chunk, now: int, notes: Notes) -> None:
+        if self._is_visible(chunk, now):
+            self._shift([], [chunk], notes)
+
+    def facts(self) -> Facts:
+        return {shape: row_ids(rows) for shape, held in self._rows.items() if (rows := held.rows())}
+
+    def holds(self, shape: int, ids: Ids) -> Flags:
+        held = self._rows.get(shape) or _Counted()
+        return np.array([row in held for row in row_bytes(ids)], np.bool_)
+
+    def _visible(self, now: int, hidden: int | None) -> list[Chunk]:
+        """The chunks that hold at one time point and not at another."""
+        found = [
+            chunk
+            for chunk in self._arrivals.at(now)
+            if chunk.stream not in self._declared and now != hidden
+        ]
+        for stream, span in self._declared.items():
+            first, last = visible_times(span, now)
+            if hidden is not None:
+                other_first, other_last = visible_times(span, hidden)
+                if hidden < now:
+                    first = max(first, other_last + 1)
+                else:
+                    last = min(last, other_first - 1)
+            for time in self._arrivals.between(first, last):
+                found += [c for c in self._arrivals.at(time) if c.stream == stream]
+        return found
+
+    def _is_visible(self, chunk: Chunk, now: int) -> bool:
+        span = self._declared.get(chunk.stream)
+        if span is None:
+            return chunk.time == now
+        first, last = visible_times(span, now)
+        return first <= chunk.time <= last
+
+    def _shift(self, entering: list[Chunk], leaving: list[Chunk], notes: Notes) -> None:
+        for chunk in leaving:
+            notes.release(chunk.shape, self._rows[chunk.shape].take(row_bytes(chunk.ids)))
+        for chunk in entering:
+            held = self._rows.setdefault(chunk.shape, _Counted())
+            notes.hold(chunk.shape, held.give(row_bytes(chunk.ids)))
+
+
+class _Counted:
+    """Rows, and how many arrivals make them hold: mostly one, so only others are counted."""
+
+    def __init__(self) -> None:
+        self._once: set[bytes] = set()
+        self._more: dict[bytes, int] = {}
+
+    def __contains__(self, row: bytes) -> bool:
+        return row in self._once or row in self._more
+
+    def rows(self) -> list[bytes]:
+        return [*self._once, *self._more]
+
+    def give(self, rows: list[bytes]) -> set[bytes]:
+        """Different rows have one arrival more; those that had none."""
+        new = set(rows)
+        for row in (self._once & new) | (self._more.keys() & new):
+            self._more[row] = self._more.get(row, 1) + 1
+            self._once.discard(row)
+            new.remove(row)
+        self._once |= new
+        return new
+
+    def take(self, rows: list[bytes]) -> set[bytes]:
+        """Different rows have one arrival less; those that have none any more."""
+        gone = self._once.intersection(rows)
+        self._once -= gone
+        for row in () if len(gone) == len(rows) else set(rows) - gone:
+            self._more[row] -= 1
+            if self._more[row] == 1:
+                del self._more[row]
+                self._once.add(row)
+        return gone
+
+
+def visible_times(span: Span, now: int) -> Interval:
+    """When facts arrived that are in a stepped window now."""
+    assert isinstance(span.window, SteppedWindow)
+    point = now // span.step * span.step
+    return point - span.range - span.window.closed + 1, point
+
+
+def _rows(facts: Facts) -> dict[int, set[bytes]]:
+    return {shape: set(row_bytes(ids)) for shape, ids in facts.items()}
+
+
+def _differing(rows: dict[int, set[bytes]], others: dict[int, set[bytes]]) -> Facts:
+    found = {shape: rows[shape] - others.get(shape, set()) for shape in rows}
+    return {shape: row_ids(list(left)) for shape, left in found.items() if left}
+
+
+def _note_difference(
+    before: dict[int, set[bytes]], after: dict[int, set[bytes]], notes: Notes
+) -> None:
+    for shape, ids in _differing(after, before).items():
+        notes.tell(shape, ids)
+    for shape, ids in _differing(before, after).items():
+        notes.untell(shape, ids)
+
+
+def _move(rows: set[bytes], back: set[bytes] | None, on: set[bytes]) -> None:
+    """Rows that go back to where they were before, or on to somewhere else."""
+    if back:
+        returning = back & rows
+        back -= returning
+        rows = rows - returning
+    on |= rows
