@@ -58,7 +58,7 @@ def told_and_derived(program: Program, timeline: Timeline, now: int) -> Held:
     """The same by the oracle."""
     points = range(timeline.begin(now), now + 1)
     arrived = {(each.row, each.time) for each in timeline.known() if each.time in points}
-    background = {(row_of(fact), time) for fact in timeline.background for time in points}
+    background = {(row_of(fact), time) for fact, _ in timeline.background for time in points}
     return arrived | background | timeline.model(program, now).derived
 
 
@@ -77,7 +77,7 @@ class Writer:
         for each in timeline.known():
             if each.time in points:
                 yield f"{self._fact(each.row, each.time)}."
-        for fact in timeline.background:
+        for fact in {fact for fact, _ in timeline.background}:
             yield from (f"{self._fact(row_of(fact), time)}." for time in points)
 
     def _fact(self, row: Row, time: int) -> str:
