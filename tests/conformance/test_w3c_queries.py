@@ -228,6 +228,19 @@ def expected(test: QueryTest, variables: tuple[str, ...]) -> Counter[Any]:
     )
 
 
+NOT_FOLLOWED = {
+    "sparql10/dataset/": "FROM is asked anew",
+    "sparql10/graph/dawg-graph-04": "GRAPH is asked anew",
+    "sparql10/expr-builtin/case-insensitive-booleans": "pyoxigraph does not read it, either",
+    "sparql11/functions/bnode": "BNODE gives another value each time",
+    "sparql11/functions/now": "NOW gives another value each time",
+    "sparql11/functions/rand": "RAND gives another value each time",
+    "sparql11/functions/struuid": "STRUUID gives another value each time",
+    "sparql11/functions/uuid": "UUID gives another value each time",
+}
+"""How the names of tests begin that are skipped, and why; any other form is to be followed."""
+
+
 @cache
 def is_followed(test: QueryTest) -> bool:
     """Whether a query is followed change by change; what is refused is refused by `query`, too."""
@@ -242,7 +255,9 @@ def is_followed(test: QueryTest) -> bool:
 def test_a_query_is_followed_as_the_w3c_says(name: str, third_party_data: Path) -> None:
     test = queries()[name]
     if not is_followed(test):
-        pytest.skip("not followed change by change")
+        reasons = [why for names, why in NOT_FOLLOWED.items() if name.startswith(names)]
+        assert reasons, "a form that was followed is refused"
+        pytest.skip(reasons[0])
     if name in KNOWN_FAILURES:
         with pytest.raises(AssertionError):
             Replay(test).run()
