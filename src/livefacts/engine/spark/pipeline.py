@@ -15,10 +15,11 @@ from livefacts.engine.spark import frames
 from livefacts.engine.spark.changing import JOINS, SMALL, Changer, Roads
 from livefacts.engine.spark.closing import materialize_single
 from livefacts.engine.spark.consequences import compile_kernels
+from livefacts.engine.spark.drivenchange import is_handed_over
 from livefacts.engine.spark.encode import Encoding
 from livefacts.engine.spark.handover import TooLargeError, bytes_of, close_in_driver, room_for
 from livefacts.engine.spark.ingest import Ingest, ingest
-from livefacts.engine.spark.notes import SINGLE
+from livefacts.engine.spark.notes import GENERAL, SINGLE
 from livefacts.engine.spark.optimizing import optimize
 from livefacts.engine.spark.passing import Way
 from livefacts.engine.spark.reports import Report, Stage, Stages
@@ -279,11 +280,16 @@ class Pipeline:
     def _commit(self, version: int | None) -> Commit:
         return self.base.last() if version is None else self.base.commit(version)
 
-    def _general_road(self) -> str:
-        """How general rules are followed, and why so."""
+    def _general_road(self, *, are_closed: bool) -> str:
+        """How general rules are followed, and why so; what joins have closed, joins go on with."""
+        last = self.base.last()
         if not self._memory or self._changer.roads.road == JOINS:
             return "rounds of DataFrame joins"
-        room = room_for(self.base, self.base.last(), self._memory)
+        if are_closed and last.notes.get("path") == GENERAL and not is_handed_over(last):
+            return (
+                "rounds of DataFrame joins (as all conclusions were drawn; materialize() chooses)"
+            )
+        room = room_for(self.base, last, self._memory)
         if room.fits:
             return f"handed to the embedded engine in the driver ({room})"
         return f"rounds of DataFrame joins (too much for the driver: {room})"
@@ -291,7 +297,7 @@ class Pipeline:
     def plan(self, rules: RuleSource | None = None) -> str:
         """How rules are followed, in words: these, or those of the knowledge base."""
         program = self.program if rules is None else rulefile.open_rules(rules)
-        parts = _parts(program, self._general_road())
+        parts = _parts(program, self._general_road(are_closed=rules is None))
         state = self.base.last()
         if state.seq and not state.notes.get("closed"):
             parts.append("conclusions are not drawn from everything told yet: materialize()")

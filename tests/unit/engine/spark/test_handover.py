@@ -164,6 +164,7 @@ def test_more_conclusions_than_fit_are_found_by_joins_after_all(spark: Any, tmp_
     report = pipeline.materialize(PAIRS)
     assert "close by joins" in [stage.name for stage in report.stages]
     assert pipeline.predicate_facts().count() == 3660
+    assert "rounds of DataFrame joins" in Pipeline(spark, tmp_path / "kb", memory="1g").plan()
 
 
 def test_conclusions_do_not_count_as_told_when_a_change_looks_for_room(
