@@ -167,7 +167,3 @@ def run(arguments: Sequence[str]) -> int:
     except MemoryError:
         say("error: out of memory\nhint: load less at once, or use a machine with more")
     return ExitCode.ERROR
-
-
-if __name__ == "__main__":
-    main()

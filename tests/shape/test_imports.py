@@ -24,6 +24,7 @@ BELOW = {
     "": "errors model rules service",
     "commands": "errors model rules syntax store generate doctor service engine.spark",
     "cli": "errors commands",
+    "__main__": "cli",
 }
 FREE = {"engine", "rulesets"}
 # The schema is closed in one process, by the engine that is made for that.

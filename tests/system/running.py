@@ -57,7 +57,7 @@ def livefacts_process(*arguments: str, **variables: str) -> Ended:
 def started(*arguments: str, **variables: str) -> Iterator[subprocess.Popen[bytes]]:
     """The command, started in a process of its own."""
     with subprocess.Popen(
-        [sys.executable, "-m", "livefacts.cli", *arguments],
+        [sys.executable, "-m", "livefacts", *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
