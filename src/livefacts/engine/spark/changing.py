@@ -12,21 +12,22 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from livefacts.engine.spark.closing import constants_of
+from livefacts.engine.spark.committing import Written, commit_change
 from livefacts.engine.spark.drivenchange import HandedOver, is_handed_over
 from livefacts.engine.spark.general import GeneralChange, change_general
 from livefacts.engine.spark.graphchange import noted_graphs
 from livefacts.engine.spark.handover import Room, TooLargeError, room_for
 from livefacts.engine.spark.ingest import Ingest, bucket_files, encoding_of
 from livefacts.engine.spark.live import Live
-from livefacts.engine.spark.merging import is_to_be_folded, merged
+from livefacts.engine.spark.merging import is_to_be_folded
 from livefacts.engine.spark.notes import SINGLE
 from livefacts.engine.spark.optimizing import optimize
 from livefacts.engine.spark.passing import Way
 from livefacts.engine.spark.predicates import told_predicates
 from livefacts.engine.spark.reports import Report
-from livefacts.engine.spark.ruletable import check_limit, rule_notes, rules_write, stored_program
-from livefacts.engine.spark.schema import NotSingleError, follows_single_triples
-from livefacts.engine.spark.tables import RULES, TRIPLES_TABLE, Commit, Write
+from livefacts.engine.spark.ruletable import check_limit, stored_program
+from livefacts.engine.spark.schema import NotSingleError, is_followed_singly
+from livefacts.engine.spark.tables import RULES, TRIPLES_TABLE, Commit
 from livefacts.engine.spark.taskchange import changed_by_tasks, surveyed
 from livefacts.engine.spark.telling import Asked, Facts, asked
 from livefacts.engine.spark.update import State, Updater, change_writes
@@ -74,7 +75,7 @@ class Roads:
 
     def takes_joins(self, program: Program) -> bool:
         """Whether the rules of a program are followed by joins."""
-        return self.road == JOINS or not all(map(follows_single_triples, program.rules))
+        return self.road == JOINS or not all(map(is_followed_singly, program.rules))
 
 
 class Changer:
@@ -176,7 +177,7 @@ class Changer:
         with work.stages.stage("commit"):
             writes = change_writes(work.base, work.start.seq + 1, change)
             rows = len(change.rows) + len(change.predicates)
-            commit = self._commit(work, writes, rows, (before, after), kind, batch)
+            commit = commit_change(work, Written(writes, rows), (before, after), kind, batch)
         updater.keep(change)
         last = self._folded(work, commit)
         self._updating = last.seq, updater
@@ -195,7 +196,8 @@ class Changer:
         change = changed_by_tasks(work, asked, before, after, state)
         check_limit(after, change.figures["added"] - change.figures["told"])
         with work.stages.stage("commit"):
-            commit = self._commit(work, change.writes, change.rows, (before, after), kind, batch)
+            written = Written(change.writes, change.rows)
+            commit = commit_change(work, written, (before, after), kind, batch)
         last = self._folded(work, commit)
         self._said = last.seq, change.state
         return Report(commit.seq, kind, change.figures, tuple(work.stages.done))
@@ -205,23 +207,6 @@ class Changer:
         if is_to_be_folded(work.base, commit):
             optimize(replace(work, start=commit))
         return work.base.last()
-
-    def _commit(
-        self,
-        work: Ingest,
-        writes: dict[str, Write],
-        rows: int,
-        programs: tuple[Program, Program],
-        kind: str,
-        batch: str,
-    ) -> Commit:
-        seq, (before, after) = work.start.seq + 1, programs
-        notes = {"changed": work.start.notes.get("changed", 0) + rows, "delta": seq}
-        if after != before:
-            writes[RULES] = rules_write(work.base, seq, after)
-            notes |= rule_notes(after)
-        writes = merged(work.base, work.start, writes)
-        return work.base.publish(work.start, kind, writes, batch=batch, notes=notes)
 
     def _updater(self, work: Ingest, program: Program) -> Updater:
         """What makes changes to this commit; the one that made it, if it did."""

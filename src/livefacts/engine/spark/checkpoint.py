@@ -8,21 +8,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
+from livefacts.engine.spark.apart import Apart, keep_apart
 from livefacts.engine.spark.closing import constants_of
 from livefacts.engine.spark.consequences import fact_table, in_order, make_table, summed
-from livefacts.engine.spark.encode import Encoding, Texts, encode_numbers
+from livefacts.engine.spark.encode import Encoding, encode_numbers
 from livefacts.engine.spark.exchange import bucket_of
 from livefacts.engine.spark.graphs import DEFAULT, quads_at, told_by_default, write_quads
-from livefacts.engine.spark.ingest import MOST_SALTS, bucket_files, encoding_of, term_writes
+from livefacts.engine.spark.ingest import bucket_files, encoding_of, term_writes
 from livefacts.engine.spark.live import Live, ToldTriples
 from livefacts.engine.spark.notes import COUNTED, DERIVED, GENERAL, HANDED_OVER, SINGLE
 from livefacts.engine.spark.ruletable import rule_notes, rules_write, stored_program
-from livefacts.engine.spark.schema import NotSingleError, SchemaCloser, follows_single_triples
+from livefacts.engine.spark.schema import NotSingleError, SchemaCloser, is_followed_singly
 from livefacts.engine.spark.tables import (
     CHANGES,
     GRAPHS,
@@ -39,6 +41,7 @@ from livefacts.engine.spark.tables import (
     Write,
     write_file,
 )
+from livefacts.engine.spark.termids import numbered
 from livefacts.errors import LivefactsError
 from livefacts.rules.program import Program
 from livefacts.store.dictionary import Dictionary, Ids, text_of
@@ -85,7 +88,8 @@ def read_base(base: KnowledgeBase, dictionary: Dictionary) -> Stored:
             f"there is no knowledge base in {base.path}",
             hint="livefacts spark ingest FILES --kb FOLDER makes one",
         )
-    ids, numbers = _numbered(base, commit, dictionary)
+    terms = base.read(TERMS, commit).combine_chunks().sort_by("id")
+    ids, numbers = terms["id"].to_numpy(), numbered(dictionary, terms)
     buckets = bucket_files(base, commit, int(base.settings["buckets"]))
     told = np.concatenate([bucket.read_told() for bucket in buckets])
     quads = quads_at(base, commit)
@@ -94,18 +98,6 @@ def read_base(base: KnowledgeBase, dictionary: Dictionary) -> Stored:
     for shape, rows in _told_predicates(base, commit).items():
         facts[shape] = numbers[np.searchsorted(ids, rows)]
     return Stored(commit, stored_program(base, commit), facts, named)
-
-
-def _numbered(base: KnowledgeBase, commit: Commit, dictionary: Dictionary) -> tuple[HashIds, Ids]:
-    """The ids of all terms in order, and the numbers that a dictionary gives them."""
-    terms = base.read(TERMS, commit).combine_chunks().sort_by("id")
-    texts = pa.chunked_array(terms["text"], pa.string()).cast(pa.large_string()).combine_chunks()
-    if not len(texts):
-        return np.zeros(0, np.int64), np.zeros(0, np.int32)
-    offsets = np.frombuffer(texts.buffers()[1], np.int64)[: len(texts) + 1].copy()
-    data = np.frombuffer(bytearray(texts.buffers()[2]), np.uint8)
-    numbers = dictionary.encode_spans(data, offsets[:-1].copy(), offsets[1:].copy(), b"")
-    return terms["id"].to_numpy(), numbers
 
 
 def _told_predicates(base: KnowledgeBase, commit: Commit) -> dict[int, HashIds]:
@@ -153,10 +145,10 @@ def write_base(base: KnowledgeBase, start: Commit, dictionary: Dictionary, state
 class _Hashes:
     """The hash ids of a dictionary's numbers."""
 
-    def __init__(self, numbers: Ids, terms: Texts, new: dict[int, str]) -> None:
+    def __init__(self, numbers: Ids, apart: Apart) -> None:
         self._numbers = numbers
-        self._ids = terms.ids
-        self.new = new
+        self._ids = apart.terms.ids
+        self.new = apart.new
 
     def of(self, rows: Ids) -> HashIds:
         return self._ids[np.searchsorted(self._numbers, rows)]
@@ -170,18 +162,8 @@ def _settled(
     numbers = np.unique(np.concatenate([rows.reshape(-1) for rows in facts])).astype(np.int32)
     assert not len(numbers) or numbers[0] >= 0, "facts are in numbers of the dictionary"
     live = Live(bucket_files(base, start, int(base.settings["buckets"])))
-    for salt in range(1, MOST_SALTS):
-        terms = encode_numbers(numbers, dictionary, encoding)
-        owners = live.texts(terms.ids)
-        known = set(owners)
-        pairs = list(zip(terms.ids.tolist(), terms.texts.to_pylist(), strict=True))
-        clashing = [text for id, text in pairs if owners.setdefault(id, text) != text]
-        if not clashing:
-            new = {id: text for id, text in pairs if id not in known}
-            return encoding, _Hashes(numbers, terms, new)
-        salted = {text: encoding.id_of(text, salt) for text in clashing}
-        encoding = replace(encoding, exceptions={**encoding.exceptions, **salted})
-    raise LivefactsError("too many terms have the same hash", hint="please report this")
+    apart = keep_apart(partial(encode_numbers, numbers, dictionary), encoding, live.texts)
+    return apart.encoding, _Hashes(numbers, apart)
 
 
 def _graph_writes(
@@ -199,7 +181,7 @@ def _supported(
     program: Program, encoding: Encoding, told: HashIds, derived: HashIds
 ) -> tuple[pa.Table, str]:
     """Triples with their supports, and the path on which they are right."""
-    if all(map(follows_single_triples, program.rules)):
+    if all(map(is_followed_singly, program.rules)):
         held = ToldTriples(told)
 
         def id_of(term: object) -> int:

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
+from livefacts.engine.spark.apart import keep_apart
 from livefacts.engine.spark.consequences import Kind, make_table, split_heads
 from livefacts.engine.spark.encode import Encoding, encode_terms
 from livefacts.engine.spark.exchange import bucket_of, run_tasks
 from livefacts.engine.spark.ingest import (
-    MOST_SALTS,
     Ingest,
     bucket_files,
     encoding_of,
@@ -50,7 +49,6 @@ from livefacts.engine.spark.tables import (
     TRIPLES_TABLE,
     Write,
 )
-from livefacts.errors import RuleError
 from livefacts.model.facts import Term
 from livefacts.rules.formula import TripleAtom, Variable
 from livefacts.rules.program import Program, Rule
@@ -193,18 +191,12 @@ def settled_constants(
     work: Ingest, rules: Sequence[Rule], encoding: Encoding, buckets: Sequence[Bucket]
 ) -> tuple[dict[int, str], Encoding]:
     """The constants of rules that no table has yet, and the encoding in which they are apart."""
-    terms = constants_of(rules)
-    for salt in range(1, MOST_SALTS):
-        found = encode_terms(terms, encoding)
-        owners = known_texts(work, found.ids, buckets)
-        known = set(owners)
-        pairs = list(zip(found.ids.tolist(), found.texts.to_pylist(), strict=True))
-        clashing = [text for id, text in pairs if owners.setdefault(id, text) != text]
-        if not clashing:
-            return {id: text for id, text in pairs if id not in known}, encoding
-        salted = {text: encoding.id_of(text, salt) for text in clashing}
-        encoding = replace(encoding, exceptions={**encoding.exceptions, **salted})
-    raise RuleError("too many terms have the same hash", hint="please report this")
+    apart = keep_apart(
+        partial(encode_terms, constants_of(rules)),
+        encoding,
+        lambda ids: known_texts(work, ids, buckets),
+    )
+    return apart.new, apart.encoding
 
 
 def known_texts(work: Ingest, ids: HashIds, buckets: Sequence[Bucket]) -> dict[int, str]:

@@ -12,26 +12,23 @@ import numpy as np
 import pyarrow as pa
 
 from livefacts.engine.spark import factrows
+from livefacts.engine.spark.committing import Written, commit_change
 from livefacts.engine.spark.consequences import table_of
 from livefacts.engine.spark.general import GeneralChange
 from livefacts.engine.spark.graphchange import NotedGraphs, noted_graphs
 from livefacts.engine.spark.handover import Room, in_memory
 from livefacts.engine.spark.ingest import Ingest, term_writes
 from livefacts.engine.spark.liveprogram import LiveChange, LiveProgram, SignedRows
-from livefacts.engine.spark.merging import merged
 from livefacts.engine.spark.notes import DERIVED, GENERAL, HANDED_OVER
 from livefacts.engine.spark.reports import Report
-from livefacts.engine.spark.ruletable import rule_notes, rules_write
 from livefacts.engine.spark.tables import (
     CHANGES,
     PREDICATE_CHANGES,
-    RULES,
-    SCHEMAS,
     Commit,
     Write,
-    write_file,
 )
 from livefacts.engine.spark.telling import settled
+from livefacts.engine.spark.update import signed_write
 from livefacts.rules.program import Program
 from livefacts.store.hashrows import Facts
 from livefacts.store.rows import TRIPLES
@@ -64,30 +61,18 @@ class HandedOver:
         with work.stages.stage("commit"):
             writes = graphs.writes(work.base, work.start.seq + 1)
             writes |= term_writes(work.base, found.terms, terms.encoding)
-            commit = _committed(work, change, found, writes, kind, batch, self._live.conclusions)
+            written = _written(work, found, writes, self._live.conclusions)
+            programs = change.before, change.after
+            commit = commit_change(work, written, programs, kind, batch)
         self._graphs.take(graphs)
         return Report(commit.seq, kind, found.figures, tuple(work.stages.done))
 
 
-def _committed(
-    work: Ingest,
-    change: GeneralChange,
-    found: LiveChange,
-    others: dict[str, Write],
-    kind: str,
-    batch: str,
-    derived: int,
-) -> Commit:
-    seq = work.start.seq + 1
+def _written(work: Ingest, found: LiveChange, others: dict[str, Write], derived: int) -> Written:
     tables = _tables(found.signed)
-    writes = _appended(work, tables) | others
-    changed = int(work.start.notes.get("changed", 0)) + sum(map(len, tables.values()))
-    notes = {"changed": changed, "delta": seq, DERIVED: derived}
-    if change.after != change.before:
-        writes[RULES] = rules_write(work.base, seq, change.after)
-        notes |= rule_notes(change.after)
-    writes = merged(work.base, work.start, writes)
-    return work.base.publish(work.start, kind, writes, batch=batch, notes=notes)
+    seq = work.start.seq + 1
+    writes = {name: signed_write(work.base, name, seq, rows) for name, rows in tables.items()}
+    return Written(writes | others, sum(map(len, tables.values())), {DERIVED: derived})
 
 
 def _tables(signed: Mapping[int, SignedRows]) -> dict[str, pa.Table]:
@@ -108,13 +93,3 @@ def _tables(signed: Mapping[int, SignedRows]) -> dict[str, pa.Table]:
 
 def _with_signs(rows: pa.Table, signs: np.ndarray[tuple[int], np.dtype[np.int64]]) -> pa.Table:
     return rows.append_column("sign", pa.array(signs.astype(np.int32)))
-
-
-def _appended(work: Ingest, tables: Mapping[str, pa.Table]) -> dict[str, Write]:
-    """Signed rows as files that are added to their tables."""
-    writes = {}
-    for table, rows in tables.items():
-        seq = pa.array(np.full(len(rows), work.start.seq + 1, np.int64))
-        signed = rows.add_column(0, "seq", seq).cast(SCHEMAS[table])
-        writes[table] = Write((write_file(work.base.path / table, signed),))
-    return writes

@@ -31,7 +31,6 @@ from livefacts.engine.spark.ingest import (
     term_writes,
 )
 from livefacts.engine.spark.notes import COUNTED, DERIVED, GENERAL, HANDED_OVER
-from livefacts.engine.spark.reading import row_of
 from livefacts.engine.spark.reports import Report
 from livefacts.engine.spark.ruletable import rule_notes, rules_write
 from livefacts.engine.spark.schema import closed_in_memory
@@ -49,6 +48,7 @@ from livefacts.engine.spark.tables import (
     Write,
     write_file,
 )
+from livefacts.engine.spark.telling import row_of
 from livefacts.engine.spark.termids import TermIds
 from livefacts.errors import InputError, LimitError
 from livefacts.rules.program import Program, Rule

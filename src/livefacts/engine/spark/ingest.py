@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
+from livefacts.engine.spark.apart import SALTS, too_many_alike, with_salt
 from livefacts.engine.spark.encode import Encoding
 from livefacts.engine.spark.exchange import Input, Output, bucket_of, run_tasks
 from livefacts.engine.spark.reports import Report, Stage, Stages
@@ -56,7 +57,6 @@ from livefacts.syntax.rejects import Reject
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-MOST_SALTS = 64
 MOST_HINTS = 10
 
 
@@ -140,7 +140,7 @@ def ingest(work: Ingest, splits: Sequence[Split], batch: str) -> Report:
 def _taken(work: Ingest, splits: Sequence[Split], encoding: Encoding, kept: Kept) -> Taken:
     """Read and settle until no two terms have the same id."""
     buckets = bucket_files(work.base, work.start, work.buckets)
-    for salt in range(1, MOST_SALTS):
+    for salt in SALTS:
         again = f", again ({salt})" if salt > 1 else ""
         with work.stages.stage(f"parse and encode{again}") as stage:
             reads = _read(work, splits, ReadJob(encoding, kept.folder, work.buckets), stage, kept)
@@ -152,9 +152,7 @@ def _taken(work: Ingest, splits: Sequence[Split], encoding: Encoding, kept: Kept
         if not found:
             return Taken(reads, settled, _settled_predicates(work, job, buckets), encoding)
         encoding = _with_exceptions(encoding, found, salt)
-    raise InputError(
-        "too many terms have the same hash", hint="this should not happen: please report it"
-    )
+    raise too_many_alike()
 
 
 def _read(
@@ -215,14 +213,12 @@ def _with_exceptions(
     encoding: Encoding, found: Sequence[tuple[int, tuple[str, ...], str]], salt: int
 ) -> Encoding:
     """Every text but one of those that share an id gets another one, with a salt."""
-    exceptions = dict(encoding.exceptions)
+    others: list[str] = []
     for _, texts, owner in found:
-        plain = [text for text in texts if text not in exceptions]
+        plain = [text for text in texts if text not in encoding.exceptions]
         keeper = owner or (plain or list(texts))[0]
-        for text in texts:
-            if text != keeper:
-                exceptions[text] = encoding.id_of(text, salt)
-    return replace(encoding, exceptions=exceptions)
+        others += [text for text in texts if text != keeper]
+    return with_salt(encoding, others, salt)
 
 
 def placed(reads: Sequence[Read]) -> list[Reject]:

@@ -24,7 +24,7 @@ from livefacts.engine.spark.optimizing import optimize
 from livefacts.engine.spark.passing import Way
 from livefacts.engine.spark.reports import Report, Stage, Stages
 from livefacts.engine.spark.ruletable import stored_program
-from livefacts.engine.spark.schema import NotSingleError, follows_single_triples
+from livefacts.engine.spark.schema import NotSingleError, is_followed_singly
 from livefacts.engine.spark.session import require_extra
 from livefacts.engine.spark.splits import BYTES_PER_SPLIT, find_files, make_splits
 from livefacts.engine.spark.tables import Commit, KnowledgeBase
@@ -306,8 +306,8 @@ class Pipeline:
 
 def _parts(program: Program, general_road: str) -> list[str]:
     """Where the rules of a program are followed."""
-    single = [rule for rule in program.rules if follows_single_triples(rule)]
-    general = [rule for rule in program.rules if not follows_single_triples(rule)]
+    single = [rule for rule in program.rules if is_followed_singly(rule)]
+    general = [rule for rule in program.rules if not is_followed_singly(rule)]
     if general:
         with_them = f"{SINGLE}: in the same way, since general rules may conclude what they need"
         return [_part(f"general: {general_road}", general), _part(with_them, single)]

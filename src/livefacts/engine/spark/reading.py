@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-from pyoxigraph import BlankNode, RdfFormat, Triple
+from pyoxigraph import BlankNode, RdfFormat
 
 from livefacts.engine.spark.encode import Encoding, Texts, encode_all
 from livefacts.engine.spark.splits import RULES_SUFFIX, RangeStream, Split
+from livefacts.engine.spark.telling import row_of
 from livefacts.errors import InputError, LivefactsError
-from livefacts.model.facts import Fact, Symbol, Term
+from livefacts.model.facts import Term
 from livefacts.store.dictionary import Dictionary, Ids
 from livefacts.store.ntriples import DEFAULT_GRAPH, BadLine, Batch, StatementReader
 from livefacts.store.rows import TRIPLES
@@ -159,13 +160,6 @@ def _facts_of_rules(split: Split, dictionary: Dictionary) -> dict[int, Ids]:
     return {
         shape: dictionary.encode(listed).reshape(-1, shape or 3) for shape, listed in terms.items()
     }
-
-
-def row_of(fact: Triple | Fact) -> tuple[int, list[Term]]:
-    """The shape of a fact, and its terms."""
-    if isinstance(fact, Fact):
-        return 1 + len(fact.arguments), [Symbol(fact.name), *fact.arguments]
-    return TRIPLES, [fact.subject, fact.predicate, fact.object]
 
 
 def _told(error: LivefactsError) -> str:

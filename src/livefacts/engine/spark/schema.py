@@ -61,7 +61,7 @@ class ClosedSchema:
     rounds: int = field(default=1, compare=False)
 
 
-def follows_single_triples(rule: Rule) -> bool:
+def is_followed_singly(rule: Rule) -> bool:
     """Whether all premises of a rule but one at most speak of the schema."""
     if not isinstance(rule.head, TripleAtom) or not is_positive(rule):
         return False

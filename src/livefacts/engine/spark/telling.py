@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from pyoxigraph import BlankNode, DefaultGraph, Quad, Triple
 
-from livefacts.engine.spark.encode import Encoding, Texts, encode_numbers
-from livefacts.engine.spark.ingest import MOST_SALTS
+from livefacts.engine.spark.apart import keep_apart
+from livefacts.engine.spark.encode import Encoding, encode_numbers
 from livefacts.errors import InputError, RuleError
 from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.rules.program import Program
@@ -157,33 +158,16 @@ def settled(
     """A change in ids, in which no two texts have the same one; `known` are those of tables."""
     parts = [ids.reshape(-1) for rows in (change.added, change.removed) for ids in rows.values()]
     numbers = np.unique(np.concatenate([change.others, *parts]))
-    for salt in range(1, MOST_SALTS):
-        terms = encode_numbers(numbers, change.dictionary, encoding)
-        owners = dict(known(terms.ids))
-        before = set(owners)
-        texts = dict(zip(terms.ids.tolist(), terms.texts.to_pylist(), strict=True))
-        clashing = _clashing(terms, owners)
-        if not clashing:
-            added, removed = (
-                {
-                    shape: unique_rows(terms.ids[_places(numbers, ids)])
-                    for shape, ids in rows.items()
-                }
-                for rows in (change.added, change.removed)
-            )
-            told = [terms.ids[_places(numbers, change.others)], *map(np.ravel, added.values())]
-            spoken_of = np.unique(np.concatenate(told)).tolist()
-            new = {id: texts[id] for id in spoken_of if id not in before}
-            return Settled(added, removed, new, encoding)
-        salted = {text: encoding.id_of(text, salt) for text in clashing}
-        encoding = replace(encoding, exceptions={**encoding.exceptions, **salted})
-    raise InputError("too many terms have the same hash", hint="please report this")
-
-
-def _clashing(terms: Texts, owners: dict[int, str]) -> list[str]:
-    """Texts whose id another text has, among those known or those before them."""
-    pairs = zip(terms.ids.tolist(), terms.texts.to_pylist(), strict=True)
-    return [text for id, text in pairs if owners.setdefault(id, text) != text]
+    apart = keep_apart(partial(encode_numbers, numbers, change.dictionary), encoding, known)
+    ids = apart.terms.ids
+    added, removed = (
+        {shape: unique_rows(ids[_places(numbers, row)]) for shape, row in rows.items()}
+        for rows in (change.added, change.removed)
+    )
+    told = [ids[_places(numbers, change.others)], *map(np.ravel, added.values())]
+    spoken_of = np.unique(np.concatenate(told)).tolist()
+    new = {id: apart.new[id] for id in spoken_of if id in apart.new}
+    return Settled(added, removed, new, apart.encoding)
 
 
 def _places(numbers: Ids, ids: Ids) -> NDArray[np.int64]:

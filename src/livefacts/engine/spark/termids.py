@@ -7,17 +7,16 @@ them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from livefacts.engine.contract import Ids
+from livefacts.engine.spark.apart import keep_apart
 from livefacts.engine.spark.encode import Encoding, encode_numbers
-from livefacts.engine.spark.ingest import MOST_SALTS
 from livefacts.engine.spark.stages import TERM_COLUMNS
-from livefacts.errors import LivefactsError
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.xxhash import HashIds
 
@@ -32,7 +31,7 @@ class TermIds:
         self.dictionary = dictionary
         self.encoding = encoding
         self._ids: HashIds = terms["id"].to_numpy()
-        self._numbers = _numbered(dictionary, terms)
+        self._numbers = numbered(dictionary, terms)
         order = np.argsort(self._numbers)
         self._in_order = self._numbers[order], self._ids[order]
         self._late_numbers: dict[int, int] = {}
@@ -64,30 +63,18 @@ class TermIds:
         """Terms that come with a change, and how ids are made from now on."""
         self.encoding = encoding
         columns = [list(terms), list(terms.values())]
-        numbers = _numbered(self.dictionary, pa.table(columns, TERM_COLUMNS))
+        numbers = numbered(self.dictionary, pa.table(columns, TERM_COLUMNS))
         self._add(numbers.tolist(), list(terms))
 
     def settle(self, used: Ids) -> dict[int, str]:
         """Give ids to numbers that have none yet, each another one; the new terms."""
         known = _looked_up(*self._in_order, used, self._late_ids, UNKNOWN)
         fresh = np.unique(used[known == UNKNOWN])
-        for salt in range(1, MOST_SALTS):
-            terms = encode_numbers(fresh, self.dictionary, self.encoding)
-            texts = terms.texts.to_pylist()
-            clashing = self._clashing(terms.ids, texts)
-            if not clashing:
-                self._add(fresh.tolist(), terms.ids.tolist())
-                return dict(zip(terms.ids.tolist(), texts, strict=True))
-            salted = {text: self.encoding.id_of(text, salt) for text in clashing}
-            exceptions = {**self.encoding.exceptions, **salted}
-            self.encoding = replace(self.encoding, exceptions=exceptions)
-        raise LivefactsError("too many terms have the same hash", hint="please report this")
-
-    def _clashing(self, ids: HashIds, texts: Sequence[str]) -> list[str]:
-        taken = self.numbers_of(ids) != UNKNOWN
-        _, first = np.unique(ids, return_index=True)
-        taken |= ~np.isin(np.arange(len(ids)), first)
-        return [texts[place] for place in np.flatnonzero(taken).tolist()]
+        encode = partial(encode_numbers, fresh, self.dictionary)
+        apart = keep_apart(encode, self.encoding, self.texts)
+        self.encoding = apart.encoding
+        self._add(fresh.tolist(), apart.terms.ids.tolist())
+        return apart.new
 
     def _add(self, numbers: Sequence[int], ids: Sequence[int]) -> None:
         self._late_numbers.update(zip(ids, numbers, strict=True))
@@ -114,8 +101,9 @@ def _looked_up(
     return found
 
 
-def _numbered(dictionary: Dictionary, terms: pa.Table) -> Ids:
-    texts = terms["text"].combine_chunks()
+def numbered(dictionary: Dictionary, terms: pa.Table) -> Ids:
+    """The numbers that a dictionary gives to the texts of terms."""
+    texts = terms["text"].cast(pa.large_string()).combine_chunks()
     if not len(texts):
         return np.zeros(0, np.int32)
     offsets = np.frombuffer(texts.buffers()[1], np.int64)[: len(texts) + 1].copy()

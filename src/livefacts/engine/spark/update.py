@@ -36,6 +36,7 @@ from livefacts.engine.spark.stages import is_of_kinds, kinds_of_triples
 from livefacts.engine.spark.tables import (
     CHANGES,
     PREDICATE_CHANGES,
+    SCHEMAS,
     KnowledgeBase,
     Write,
     write_file,
@@ -223,4 +224,5 @@ def change_writes(base: KnowledgeBase, seq: int, change: Change) -> dict[str, Wr
 def signed_write(base: KnowledgeBase, table: str, seq: int, rows: pa.Table) -> Write:
     """A change's rows of predicate facts or triples, numbered, as a file of their table."""
     numbered = rows.add_column(0, "seq", pa.array(np.full(len(rows), seq, np.int64)))
+    numbered = numbered.cast(SCHEMAS[table])
     return Write((write_file(base.path / table, numbered),))
