@@ -22,7 +22,7 @@ from livefacts.syntax.rulesource import RESERVED
 
 FEWEST = 8
 """With fewer tuples, one by one is as fast."""
-WORDS = re.compile(rf"(?:{SYMBOL_MARK}[^\W\d]\w*)*")
+WORD = re.compile(r"[^\W\d]\w*")
 
 
 def encoded(facts: Any, dictionary: Dictionary) -> Ids | None:
@@ -36,9 +36,10 @@ def encoded(facts: Any, dictionary: Dictionary) -> Ids | None:
     """
     if not isinstance(facts, list) or len(facts) < FEWEST or set(map(type, facts)) != {tuple}:
         return None
-    if len(set(map(len, facts))) != 1:
+    try:
+        columns = list(zip(*facts, strict=True))
+    except ValueError:
         return None
-    columns = list(zip(*facts, strict=True))
     if not columns or set(map(type, columns[0])) != {str}:
         return None
     rows = np.empty((len(facts), len(columns)), np.int32)
@@ -59,17 +60,20 @@ def _column(column: Sequence[Any], dictionary: Dictionary) -> Ids | int | None:
 
 def _words(column: Sequence[str], dictionary: Dictionary) -> Ids | int | None:
     """The ids of symbols, if all of them are words."""
-    text = SYMBOL_MARK + SYMBOL_MARK.join(column)
-    if not WORDS.fullmatch(text) or text.count(SYMBOL_MARK) != len(column):
+    if column[0] == column[-1] and column.count(column[0]) == len(column):
+        return dictionary.encode_one(Symbol(column[0])) if _are_words(column[:1]) else None
+    if not _are_words(column):
         return None
-    if not RESERVED.isdisjoint(column):
-        return None
-    if column[0] == column[-1] and len(set(column)) == 1:
-        return dictionary.encode_one(Symbol(column[0]))
-    keys = column if text.isascii() else [word.encode() for word in column]
-    ends = np.cumsum(np.fromiter(map(len, keys), np.int64, len(keys)) + len(SYMBOL_MARK))
-    starts = np.concatenate([np.zeros(1, np.int64), ends[:-1]])
-    return dictionary.encode_spans(_bytes(text), starts, ends, b"")
+    text = _bytes(SYMBOL_MARK + SYMBOL_MARK.join(column))
+    starts = np.flatnonzero(text == ord(SYMBOL_MARK))
+    return dictionary.encode_spans(text, starts, np.append(starts[1:], len(text)), b"")
+
+
+def _are_words(texts: Sequence[str]) -> bool:
+    """Whether all texts can be written as names; in ASCII, as Python's own names are."""
+    if not all(map(str.isascii, texts)):
+        return all(map(WORD.fullmatch, texts)) and RESERVED.isdisjoint(texts)
+    return all(map(str.isidentifier, texts)) and RESERVED.isdisjoint(texts)
 
 
 def _numbers(column: Sequence[int]) -> Ids | None:

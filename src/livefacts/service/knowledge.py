@@ -35,7 +35,7 @@ from livefacts.service.queries.queryview import QueryView
 from livefacts.service.reading import FactReader
 from livefacts.service.streams.streaming import Streams
 from livefacts.service.streams.timedoubts import warn_of
-from livefacts.service.violating import violations_in
+from livefacts.service.violating import Violations
 from livefacts.service.withdrawal import Withdrawal
 from livefacts.store.compiled import announce_compilation
 from livefacts.store.dictionary import Dictionary
@@ -66,6 +66,7 @@ class Knowledge:
         announce_compilation()
         self._dictionary = Dictionary()
         self._reader = FactReader(self._dictionary)
+        self._violations = Violations(self._dictionary)
         self._graphs = NamedGraphs()
         self._limit = limit
         self._refuses = refuses
@@ -260,7 +261,7 @@ class Knowledge:
             self._seq += 1
 
     def _violations_in(self, facts: Mapping[int, Ids], program: Program) -> Iterator[Violation]:
-        return violations_in(facts, program, self._dictionary)
+        return self._violations.among(facts, program)
 
     def _decide(self, delta: IdDelta) -> None:
         """The last word on a change: from here on it happens, and Ctrl-C waits for its end."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-import numpy as np
 from pyoxigraph import Triple
 
 from livefacts.engine.contract import Ids
@@ -14,31 +13,39 @@ from livefacts.rules.formula import Formula, PredicateAtom, TripleAtom, filled
 from livefacts.rules.program import Program, Rule
 from livefacts.service.delta import Violation
 from livefacts.service.explanations.proofreading import as_triple
+from livefacts.service.streams.arrivals import different
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.rows import TRIPLES
 
 
-def violations_in(
-    facts: Mapping[int, Ids], program: Program, dictionary: Dictionary
-) -> Iterator[Violation]:
-    """The violations of a program's constraints among facts."""
-    found = {
-        name: rows[rows[:, 0] == predicate]
-        for shape, rows in facts.items()
-        if shape != TRIPLES and len(rows)
-        for predicate in np.unique(rows[:, 0])
-        if (name := _constraint(dictionary.decode_one(int(predicate)))) is not None
-    }
-    for rule in program if found else ():
-        if rule.is_constraint and rule.id in found:
-            yield from _violations_of(rule, found[rule.id], dictionary)
+class Violations:
+    """Finds the violations of constraints among facts, by the ids of their predicates."""
 
+    def __init__(self, dictionary: Dictionary) -> None:
+        self._dictionary = dictionary
+        self._rules: tuple[Rule, ...] = ()
+        self._constraints: dict[int, Rule] = {}
+        """The constraints among these rules."""
 
-def _constraint(predicate: Term) -> str | None:
-    """The name of the constraint whose violations a predicate lists, if it does."""
-    if not isinstance(predicate, Symbol) or not predicate.name.startswith(VIOLATION):
-        return None
-    return predicate.name.removeprefix(VIOLATION)
+    def among(self, facts: Mapping[int, Ids], program: Program) -> Iterator[Violation]:
+        """The violations of a program's constraints among facts."""
+        tables = [rows for shape, rows in facts.items() if shape != TRIPLES and len(rows)]
+        constraints = self._constraints_of(program) if tables else {}
+        for rows in tables if constraints else ():
+            present = different(rows[:, 0])
+            for predicate, rule in constraints.items():
+                if predicate in present:
+                    found = rows[rows[:, 0] == predicate]
+                    yield from _violations_of(rule, found, self._dictionary)
+
+    def _constraints_of(self, program: Program) -> dict[int, Rule]:
+        if program.rules is not self._rules:
+            encode = self._dictionary.encode_one
+            self._constraints = {
+                encode(Symbol(VIOLATION + rule.id)): rule for rule in program if rule.is_constraint
+            }
+            self._rules = program.rules
+        return self._constraints
 
 
 def _violations_of(rule: Rule, rows: Ids, dictionary: Dictionary) -> Iterator[Violation]:

@@ -34,6 +34,7 @@ def one_by_one(facts: list[Any]) -> set[Any]:
         lambda n: ("hot", "kitchen"),
         lambda n: ("reading", f"s{n}", n - 5),
         lambda n: ("größe", f"wärme{n}", "x"),
+        lambda n: ("size", f"s{n}", "²" if n else "x"),
         lambda n: ("flag", n % 2 == 0),
         lambda n: ("far", n * 2**60),
         lambda n: ("mixed", n if n % 2 else "word"),

@@ -10,14 +10,18 @@ import bisect
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from livefacts.engine.contract import Ids
 from livefacts.store.rows import TRIPLES
 
 Facts = dict[int, Ids]
 GONE = -1
+FACTORS = np.random.default_rng(1).integers(1, 1 << 62, 64) | 1
+"""Odd numbers, one for each column of a row: different rows have different sums, almost always."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,10 +158,25 @@ def row_ids(rows: list[bytes]) -> Ids:
 
 def distinct_rows(ids: Ids) -> Ids:
     """Each row once, in the order in which they come first."""
-    if len(ids) < 2:
+    if len(ids) < 2 or _are_distinct(ids):
         return ids
     rows = dict.fromkeys(row_bytes(ids))
     return ids if len(rows) == len(ids) else row_ids(list(rows))
+
+
+def _are_distinct(ids: Ids) -> bool:
+    """Whether no row comes twice, seen from sums; if two rows have the same, they may still differ."""
+    sums = ids @ FACTORS[: ids.shape[1]]
+    sums.sort()
+    return bool((sums[1:] != sums[:-1]).all())
+
+
+def different(column: NDArray[np.integer[Any]]) -> set[int]:
+    """The values of a column that has mostly long runs of each."""
+    begins = np.empty(len(column), np.bool_)
+    begins[:1] = True
+    np.not_equal(column[1:], column[:-1], out=begins[1:])
+    return set(column[begins].tolist())
 
 
 def predicate_of(shape: int, ids: Ids) -> Ids:

@@ -26,6 +26,7 @@ from livefacts.service.streams.arrivals import (
     Arrivals,
     Chunk,
     Facts,
+    different,
     predicate_of,
     row_bytes,
     row_ids,
@@ -119,7 +120,7 @@ class Naming:
         if shape == TRIPLES:
             rows[:, 0] = self.name(name)
         else:
-            for old in set(ids[:, 0].tolist()):
+            for old in different(ids[:, 0]):
                 rows[ids[:, 0] == old, 0] = self._companion(name, old)
         return rows.shape[1], rows
 
@@ -197,9 +198,11 @@ class ArrivalFeed:
         lengths = np.full(len(ids), -1, np.int64)
         for is_of, length in self._kept:
             np.maximum(lengths, np.where(is_of(chunk.shape, ids), length, -1), out=lengths)
-        for length in set(lengths.tolist()):
+        found = different(lengths)
+        for length in found:
             if length >= 0 and chunk.time + length >= now:
-                yield chunk.time + length, *self._named(chunk, ids[lengths == length])
+                chosen = ids if len(found) == 1 else ids[lengths == length]
+                yield chunk.time + length, *self._named(chunk, chosen)
 
     def _named(self, chunk: Chunk, ids: Ids) -> tuple[int, Ids]:
         time = self._naming.time(chunk.time)
@@ -446,6 +449,8 @@ class HoldingFeed:
         return first <= chunk.time <= last
 
     def _shift(self, entering: list[Chunk], leaving: list[Chunk], notes: Notes) -> None:
+        if len(entering) == len(leaving) and all(map(_have_the_same, entering, leaving)):
+            return
         for chunk in leaving:
             notes.release(chunk.shape, self._rows[chunk.shape].take(row_bytes(chunk.ids)))
         for chunk in entering:
@@ -486,6 +491,11 @@ class _Counted:
                 del self._more[row]
                 self._once.add(row)
         return gone
+
+
+def _have_the_same(one: Chunk, other: Chunk) -> bool:
+    """Whether two chunks have the same facts in the same order."""
+    return one.shape == other.shape and np.array_equal(one.ids, other.ids)
 
 
 def visible_times(span: Span, now: int) -> Interval:
