@@ -8,6 +8,6 @@ from __future__ import annotations
 
 from livefacts.engine.spark.pipeline import Pipeline
 from livefacts.engine.spark.session import session
-from livefacts.engine.spark.watching import watch
+from livefacts.service.continuous.onspark import watch
 
 __all__ = ["Pipeline", "session", "watch"]

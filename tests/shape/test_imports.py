@@ -19,7 +19,7 @@ BELOW = {
     "engine.spark": "errors model rules plan store syntax engine.contract",
     # A knowledge base on disk is opened by the reasoner, too.
     "service": "errors model rules plan store syntax engine.contract engine.embedded engine.spark",
-    "spark": "errors engine.spark",
+    "spark": "errors engine.spark service",
     "doctor": "errors generate store service engine.spark",
     "": "errors model rules service",
     "commands": "errors model rules syntax store generate doctor service engine.spark",
@@ -31,8 +31,8 @@ FREE = {"engine", "rulesets"}
 EXCEPTIONS = {
     "engine.spark.schema": {"engine.embedded"},
     "engine.spark.liveprogram": {"engine.embedded"},
-    # Patterns that are no stars are followed by one keeper, which is the embedded matcher.
-    "engine.spark.watching": {"engine.embedded"},
+    # Queries that are no stars are followed by one keeper, which runs the embedded engine.
+    "engine.spark.keeping": {"engine.embedded"},
     "engine.spark.session": {""},
 }
 

@@ -65,6 +65,7 @@ class StandingPattern:
     """Follows one query of triple patterns."""
 
     def __init__(self, query: BasicQuery, dictionary: Dictionary) -> None:
+        self.query = query
         self.plan: Plan = PatternPlan(query)
         self.form = query.form
         self.variables = tuple(variable.name for variable in query.selected)

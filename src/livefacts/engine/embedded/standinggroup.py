@@ -14,6 +14,7 @@ import numpy as np
 from livefacts.engine.contract import Ids
 from livefacts.engine.embedded.gate import Gate
 from livefacts.engine.embedded.messagescan import Messages
+from livefacts.engine.embedded.projecting import Signs
 from livefacts.engine.embedded.signedrows import Factored
 from livefacts.engine.embedded.standing import KeptPart, Standing
 from livefacts.store.dictionary import Dictionary
@@ -67,8 +68,15 @@ class StandingGroup:
 
     def take(self, messages: Messages) -> list[Factored]:
         """What a batch changes, for each of the queries."""
+        return self.follow(*self.admit(messages))
+
+    def admit(self, messages: Messages) -> tuple[Ids, Signs]:
+        """The triples that fit a pattern of a query, and whether they come (1) or go (-1)."""
+        return self._gate.admit(messages)
+
+    def follow(self, triples: Ids, signs: Signs) -> list[Factored]:
+        """What triples that were let in change, as one batch."""
         self.seq += 1
-        triples, signs = self._gate.admit(messages)
         found = [NOTHING] * len(self.queries)
         for number in self._hearing(triples):
             found[number] = self.queries[number].change(triples, signs)

@@ -1,7 +1,7 @@
 """The Spark session: one builder, its settings, and the reason for each.
 
-An existing session works as well: nothing here is needed for right answers, but for speed,
-for silence and for not listening on the network.
+An existing session works as well: hardly anything here is needed for right answers (`watch`
+says what it needs), but for speed, for silence and for not listening on the network.
 """
 
 from __future__ import annotations
@@ -48,6 +48,10 @@ SETTINGS = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "100000",
     # Starting a worker costs half a second, its kernels another half.
     "spark.python.worker.reuse": "true",
+    # The only store whose state can have maps, which a watched query needs on a stream.
+    "spark.sql.streaming.stateStore.providerClass": (
+        "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
+    ),
     # No Hive, hence no metastore folder where the command was typed.
     "spark.sql.catalogImplementation": "in-memory",
 }

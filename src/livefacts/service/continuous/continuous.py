@@ -8,23 +8,20 @@ those.  What fits nothing leaves no trace.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pyoxigraph import Store, Triple
+from pyoxigraph import Triple
 
 from livefacts.engine.embedded.messagescan import Messages
-from livefacts.engine.embedded.standing import Plan, StandingPattern
-from livefacts.engine.embedded.standinggroup import Build, Cached, StandingGroup
+from livefacts.engine.embedded.standing import Plan
+from livefacts.engine.embedded.standinggroup import Cached, StandingGroup
 from livefacts.errors import InputError, QueryError
+from livefacts.service.continuous.building import build_of
 from livefacts.service.continuous.continuousanswers import Answers, Changes
 from livefacts.service.continuous.messages import of_change, of_messages, of_tuples
-from livefacts.service.queries.queries import WELL_KNOWN_PREFIXES
-from livefacts.service.queries.querytext import read_query, syntax_error
 from livefacts.service.queries.results import Answer, Triples
-from livefacts.syntax.basicquery import parse_basic_query
 
 
 class ContinuousQuery:
@@ -45,7 +42,7 @@ class ContinuousQuery:
     def __init__(self, text: str, prefixes: Mapping[str, str] | None = None) -> None:
         """`prefixes` are known beside rdf:, rdfs:, xsd: and owl:, and those of the text."""
         self.text = text
-        self._group = StandingGroup([_build(text, prefixes)])
+        self._group = StandingGroup([build_of(text, prefixes)])
 
     # messages
 
@@ -117,7 +114,7 @@ class ContinuousQueries:
         if not texts:
             raise QueryError("no query", hint='give queries by name: {"first": "SELECT ..."}')
         self.names = tuple(texts)
-        self._group = StandingGroup([_build(text, prefixes) for text in texts.values()])
+        self._group = StandingGroup([build_of(text, prefixes) for text in texts.values()])
 
     def feed(
         self, add: Any = None, remove: Any = None, *, messages: Any = None
@@ -199,23 +196,3 @@ def _read_on(messages: Iterable[Any], batch: int) -> Iterator[Messages]:
     waiting = iter(messages)
     while piece := list(islice(waiting, batch)):
         yield of_tuples(piece)
-
-
-def _build(text: str, prefixes: Mapping[str, str] | None) -> Build:
-    """What makes the standing query of a text."""
-    known = {**WELL_KNOWN_PREFIXES, **(prefixes or {})}
-    asked = read_query(text, known)
-    try:
-        Store().query(asked.text, prefixes=known)
-    except SyntaxError as error:
-        raise syntax_error(asked.text, error) from None
-    query = parse_basic_query(asked.text, known)
-    if query is None or query.comparisons or query.form == "CONSTRUCT":
-        return _flow(asked.text, known)
-    return partial(StandingPattern, query)
-
-
-def _flow(text: str, prefixes: Mapping[str, str]) -> Build:
-    from livefacts.service.continuous.standingflow import StandingQuery
-
-    return partial(StandingQuery, text, prefixes)

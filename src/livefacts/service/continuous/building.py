@@ -1,0 +1,37 @@
+"""From the text of a query to what follows it, on its own or on Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from pyoxigraph import Store
+
+from livefacts.engine.embedded.standing import StandingPattern
+from livefacts.engine.embedded.standinggroup import Build
+from livefacts.service.queries.queries import WELL_KNOWN_PREFIXES
+from livefacts.service.queries.querytext import read_query, syntax_error
+from livefacts.syntax.basicquery import parse_basic_query
+
+
+def build_of(text: str, prefixes: Mapping[str, str] | None) -> Build:
+    """What makes the standing query of a text.
+
+    `prefixes` are known beside rdf:, rdfs:, xsd: and owl:, and those of the text.
+    """
+    known = {**WELL_KNOWN_PREFIXES, **(prefixes or {})}
+    asked = read_query(text, known)
+    try:
+        Store().query(asked.text, prefixes=known)
+    except SyntaxError as error:
+        raise syntax_error(asked.text, error) from None
+    query = parse_basic_query(asked.text, known)
+    if query is None or query.comparisons or query.form == "CONSTRUCT":
+        return _flow(asked.text, known)
+    return partial(StandingPattern, query)
+
+
+def _flow(text: str, prefixes: Mapping[str, str]) -> Build:
+    from livefacts.service.continuous.standingflow import StandingQuery
+
+    return partial(StandingQuery, text, prefixes)
