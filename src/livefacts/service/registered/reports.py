@@ -60,6 +60,9 @@ class Report:
             raise QueryError("only CONSTRUCT makes triples", hint="read .rows")
         return tuple(Triple(*row) for row in self.rows)
 
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
     def __len__(self) -> int:
         return self.found.count
 
