@@ -10,7 +10,7 @@ under cycles, unlike counting derivations (section 5.2 there).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from livefacts.engine.contract import Ids
@@ -23,9 +23,13 @@ SUBJECT = -1
 OBJECT = -2
 Symbolic = tuple[int, int, int]
 """A triple of ids, in which SUBJECT and OBJECT stand for those of the triple followed."""
-Pattern = tuple[int | Variable, int | Variable, int | Variable]
-Bindings = dict[Variable, int]
+Pattern = tuple[int, int, int]
+"""Ids, and ~n for variable number n: variables are numbered in the order they are bound in."""
+Values = tuple[int, ...]
+"""What the variables bound so far stand for, by number."""
 Lookup = tuple[int | None, int, int | None]
+Follows = tuple[tuple[Symbolic, ...], frozenset[Lookup]]
+"""What follows from a triple, and where that was looked up."""
 
 
 class NeedsObjectError(Exception):
@@ -50,9 +54,12 @@ class ClosedSchema:
         self._by_predicate: dict[int, set[Symbolic]] = {}
         self.looked_up: set[Lookup] = set()
         """Where `match` has looked since this was last emptied."""
+        self.changes = 0
+        """How often triples have come or gone."""
         self.add(triples)
 
     def add(self, triples: Iterable[Symbolic]) -> None:
+        self.changes += 1
         for triple in triples:
             s, p, o = triple
             self._by_subject.setdefault((p, s), set()).add(triple)
@@ -60,34 +67,136 @@ class ClosedSchema:
             self._by_predicate.setdefault(p, set()).add(triple)
 
     def remove(self, triples: Iterable[Symbolic]) -> None:
+        self.changes += 1
         for triple in triples:
             s, p, o = triple
             self._by_subject.get((p, s), set()).discard(triple)
             self._by_object.get((p, o), set()).discard(triple)
             self._by_predicate.get(p, set()).discard(triple)
 
-    def match(self, s: int | None, p: int, o: int | None) -> Iterator[Symbolic]:
+    def match(self, s: int | None, p: int, o: int | None) -> Collection[Symbolic]:
         self.looked_up.add((s, p, o))
-        if s is not None:
-            found = self._by_subject.get((p, s), ())
-            yield from (t for t in found if o is None or t[2] == o)
-        elif o is not None:
-            yield from self._by_object.get((p, o), ())
-        else:
-            yield from self._by_predicate.get(p, ())
+        if s is None:
+            return self._by_predicate.get(p, ()) if o is None else self._by_object.get((p, o), ())
+        found = self._by_subject.get((p, s), ())
+        if o is None:
+            return found
+        return ((s, p, o),) if (s, p, o) in found else ()
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaStep:
+    """A schema premise: what is known of it when its turn comes, and what it binds."""
+
+    subject: int | None
+    predicate: int
+    object: int | None
+    binds: tuple[int, ...]
+    """The columns whose variables it is the first to bind."""
+    is_loop: bool
+    """Whether subject and object are one new variable."""
+
+    def extend(self, found: list[Values], schema: ClosedSchema) -> list[Values]:
+        """The ways to go on from these values."""
+        longer = []
+        for values in found:
+            s, o = _value(self.subject, values), _value(self.object, values)
+            for triple in schema.match(s, self.predicate, o):
+                if not self.is_loop or triple[0] == triple[2]:
+                    longer.append((*values, *[triple[column] for column in self.binds]))
+        return longer
 
 
 @dataclass(frozen=True, slots=True)
 class SingleRule:
     """A rule of the split, in ids: its instance premise, its schema premises, its head.
 
-    `looks_at` are the variables that join the instance premise with the schema.
+    `looks_at` tells for each column of the premise whether the schema joins with it.
     """
 
     premise: Pattern
-    schema: tuple[Pattern, ...]
+    looks_at: tuple[bool, bool, bool]
+    steps: tuple[SchemaStep, ...]
     head: Pattern
-    looks_at: frozenset[Variable]
+
+    def one_step(self, triple: Symbolic, schema: ClosedSchema) -> Iterator[Symbolic]:
+        """What follows from a triple by this rule."""
+        start = self._fitted(triple)
+        found = [] if start is None else [start]
+        for step in self.steps:
+            if not found:
+                break
+            found = step.extend(found, schema)
+        s, p, o = self.head
+        for values in found:
+            predicate = values[~p] if p < 0 else p
+            if predicate < 0:
+                raise _unknown(predicate)
+            yield values[~s] if s < 0 else s, predicate, values[~o] if o < 0 else o
+
+    def _fitted(self, triple: Symbolic) -> Values | None:
+        """What the premise's variables stand for, or None if the triple does not fit."""
+        values: list[int] = []
+        for wanted, value, is_looked_at in zip(self.premise, triple, self.looks_at, strict=True):
+            if wanted < 0 and value < 0 and is_looked_at:
+                raise _unknown(value)
+            if ~wanted == len(values):
+                values.append(value)
+                continue
+            known = values[~wanted] if wanted < 0 else wanted
+            if known != value:
+                if wanted < 0 and (value < 0 or known < 0):
+                    raise NotSingleError
+                if value < 0:
+                    raise _unknown(value)
+                return None
+        return tuple(values)
+
+
+class Chase:
+    """Rules of the split under one schema; single steps are remembered while it stays."""
+
+    def __init__(self, rules: Sequence[SingleRule], schema: ClosedSchema) -> None:
+        self._schema = schema
+        self._rules = rules
+        self._of: dict[int, list[SingleRule]] = {}
+        self._known: dict[Symbolic, Follows] = {}
+        self._changes = schema.changes
+
+    def consequences(self, kind: Symbolic) -> Follows:
+        """Everything that follows, in one step or more, from a triple of this kind."""
+        if self._changes != self._schema.changes:
+            self._known.clear()
+            self._changes = self._schema.changes
+        found: dict[Symbolic, None] = {}
+        lookups: set[Lookup] = set()
+        waiting = [kind]
+        while waiting:
+            heads, looked_up = self._one_step(waiting.pop())
+            lookups |= looked_up
+            for head in heads:
+                if head not in found:
+                    found[head] = None
+                    waiting.append(head)
+        return tuple(found), frozenset(lookups)
+
+    def _one_step(self, triple: Symbolic) -> Follows:
+        known = self._known.get(triple)
+        if known is None:
+            self._schema.looked_up.clear()
+            heads: dict[Symbolic, None] = {}
+            for rule in self._rules_for(triple[1]):
+                heads |= dict.fromkeys(rule.one_step(triple, self._schema))
+            known = self._known[triple] = tuple(heads), frozenset(self._schema.looked_up)
+        return known
+
+    def _rules_for(self, predicate: int) -> list[SingleRule]:
+        """The rules whose premise a triple with this predicate may be."""
+        if predicate not in self._of:
+            self._of[predicate] = [
+                rule for rule in self._rules if rule.premise[1] < 0 or rule.premise[1] == predicate
+            ]
+        return self._of[predicate]
 
 
 def single_rules(rules: Sequence[Rule], dictionary: Dictionary) -> tuple[SingleRule, ...]:
@@ -98,78 +207,66 @@ def single_rules(rules: Sequence[Rule], dictionary: Dictionary) -> tuple[SingleR
         assert isinstance(rule.head, TripleAtom)
         instance = [atom for atom in atoms if not is_schema(atom)]
         if instance:
-            schema = tuple(_pattern(atom, dictionary) for atom in atoms if is_schema(atom))
             (premise,) = instance
-            looks_at = frozenset(v for atom in schema for v in atom if isinstance(v, Variable))
-            head = _pattern(rule.head, dictionary)
-            found.append(SingleRule(_pattern(premise, dictionary), schema, head, looks_at))
+            schema = [atom for atom in atoms if is_schema(atom)]
+            found.append(_single_rule(premise, schema, rule.head, dictionary))
     return tuple(found)
 
 
-def _pattern(atom: TripleAtom, dictionary: Dictionary) -> Pattern:
+def _single_rule(
+    premise: TripleAtom, schema: list[TripleAtom], head: TripleAtom, dictionary: Dictionary
+) -> SingleRule:
+    numbers: dict[Variable, int] = {}
+    first = _pattern(premise, numbers, dictionary)
+    joined = {slot for atom in schema for slot in atom.slots if isinstance(slot, Variable)}
+    s, p, o = (slot in joined for slot in premise.slots)
+    steps = []
+    while schema:
+        best = max(schema, key=lambda atom: _known(atom, numbers))
+        schema.remove(best)
+        steps.append(_schema_step(best, numbers, dictionary))
+    return SingleRule(first, (s, p, o), tuple(steps), _pattern(head, numbers, dictionary))
+
+
+def _known(atom: TripleAtom, numbers: Mapping[Variable, int]) -> int:
+    return sum(not isinstance(slot, Variable) or slot in numbers for slot in atom.slots)
+
+
+def _schema_step(
+    atom: TripleAtom, numbers: dict[Variable, int], dictionary: Dictionary
+) -> SchemaStep:
+    bound = len(numbers)
+    s, p, o = _pattern(atom, numbers, dictionary)
+    assert p >= 0, "a schema atom has a constant predicate"
+    is_new = [slot < 0 and ~slot >= bound for slot in (s, o)]
+    is_loop = all(is_new) and s == o
+    binds = [column for column, new in zip((0, 2), is_new, strict=True) if new]
+    return SchemaStep(
+        None if is_new[0] else s,
+        p,
+        None if is_new[1] else o,
+        tuple(binds[:1] if is_loop else binds),
+        is_loop,
+    )
+
+
+def _pattern(atom: TripleAtom, numbers: dict[Variable, int], dictionary: Dictionary) -> Pattern:
+    """An atom in ids; variables that are met for the first time are numbered."""
     s, p, o = (
-        slot if isinstance(slot, Variable) else int(dictionary.encode_one(slot))
+        ~numbers.setdefault(slot, len(numbers))
+        if isinstance(slot, Variable)
+        else int(dictionary.encode_one(slot))
         for slot in atom.slots
     )
     return s, p, o
 
 
-def consequences(
-    kind: Symbolic, rules: Sequence[SingleRule], schema: ClosedSchema
-) -> tuple[Symbolic, ...]:
-    """Everything that follows, in one step or more, from a triple of this kind."""
-    found: dict[Symbolic, None] = {}
-    waiting = [kind]
-    while waiting:
-        triple = waiting.pop()
-        for rule in rules:
-            if rule.premise[1] != triple[1] and not isinstance(rule.premise[1], Variable):
-                continue
-            for head in _one_step(triple, rule, schema):
-                if head not in found:
-                    found[head] = None
-                    waiting.append(head)
-    return tuple(found)
+def _value(slot: int | None, values: Values) -> int | None:
+    return values[~slot] if slot is not None and slot < 0 else slot
 
 
-def _one_step(triple: Symbolic, rule: SingleRule, schema: ClosedSchema) -> Iterator[Symbolic]:
-    start: Bindings = {}
-    for wanted, value in zip(rule.premise, triple, strict=True):
-        if isinstance(wanted, Variable):
-            if value < 0 and wanted in rule.looks_at:
-                raise NeedsObjectError if value == OBJECT else NotSingleError
-            if start.setdefault(wanted, value) != value:
-                if value < 0 or start[wanted] < 0:
-                    raise NotSingleError
-                return
-        elif wanted != value:
-            if value < 0:
-                raise NeedsObjectError if value == OBJECT else NotSingleError
-            return
-    for bindings in _joined(rule.schema, start, schema):
-        s, p, o = (bindings[x] if isinstance(x, Variable) else x for x in rule.head)
-        if p < 0:
-            raise NeedsObjectError if p == OBJECT else NotSingleError
-        yield s, p, o
-
-
-def _joined(
-    atoms: Sequence[Pattern], bindings: Bindings, schema: ClosedSchema
-) -> Iterator[Bindings]:
-    """The ways in which the schema premises hold; the best bound one first."""
-    if not atoms:
-        yield bindings
-        return
-    known = [sum(x in bindings or not isinstance(x, Variable) for x in atom) for atom in atoms]
-    best = known.index(max(known))
-    s, p, o = (bindings.get(x) if isinstance(x, Variable) else x for x in atoms[best])
-    assert p is not None, "a schema atom has a constant predicate"
-    rest = [*atoms[:best], *atoms[best + 1 :]]
-    for triple in schema.match(s, p, o):
-        extended = dict(bindings)
-        pairs = zip(atoms[best], triple, strict=True)
-        if all(extended.setdefault(x, v) == v for x, v in pairs if isinstance(x, Variable)):
-            yield from _joined(rest, extended, schema)
+def _unknown(value: int) -> Exception:
+    return NeedsObjectError() if value == OBJECT else NotSingleError()
 
 
 def lookups_of(triple: Symbolic) -> tuple[Lookup, ...]:

@@ -327,6 +327,10 @@ class Interpreter:
             return self._machine.gains[: self._state[code.GAINS_END]]
         return self._machine.losses[: self._state[code.LOSSES_END]]
 
+    def waiting_gains(self) -> NDArray[np.int64]:
+        """Those of the facts that have come which have not been followed yet."""
+        return self._machine.gains[self._state[code.GAINS_AT] : self._state[code.GAINS_END]]
+
     def touched(self, relation: int) -> NDArray[np.int64]:
         """The rows of a relation from before the change that it has touched, counters too."""
         log = self._machine.log[: int(self._state[code.LOG_COUNT])]

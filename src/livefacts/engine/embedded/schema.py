@@ -24,13 +24,13 @@ from livefacts.engine.embedded import machine as code
 from livefacts.engine.embedded.chase import (
     OBJECT,
     SUBJECT,
+    Chase,
     ClosedSchema,
     Lookup,
     NeedsObjectError,
     NotSingleError,
     Symbolic,
     as_triples,
-    consequences,
     lookups_of,
     single_rules,
 )
@@ -83,6 +83,7 @@ class SinglePath:
         self._make_schema = make_schema
         self._close = make_schema()
         self._schema = ClosedSchema()
+        self._chase = Chase(self._rules, self._schema)
         self._is_torn = False
         """Whether the engine of the schema may differ from what is known of it here."""
         self._readers: dict[Lookup, dict[Kind, None]] = {}
@@ -166,6 +167,7 @@ class SinglePath:
     def _close_anew(self) -> None:
         """Close the schema with an engine that knows nothing yet."""
         self._close, self._schema = self._make_schema(), ClosedSchema()
+        self._chase = Chase(self._rules, self._schema)
         self._reclose(_ids(self._closed_over()), NO_TRIPLES)
 
     # what the interpreter asks
@@ -181,7 +183,8 @@ class SinglePath:
             self._learn(self._asked)
             self._asked = None
         elif status == code.ASK_SCHEMA:
-            self._take_in(np.array([[first, second, third]], np.int32))
+            asked = np.array([[first, second, third]], np.int32)
+            self._take_in(np.unique(np.concatenate([asked, self._waiting_schema()]), axis=0))
         else:
             self._take_out(self._lost_schema())
 
@@ -218,6 +221,17 @@ class SinglePath:
         self._store.cells(TRIPLES)[rows[rows > 0], FLAGS] |= KNOWN_SCHEMA
         self._roots.update(as_triples(triples))
         self._follow(triples, NO_TRIPLES)
+
+    def _waiting_schema(self) -> Ids:
+        """All schema triples that are about to be followed as gains."""
+        entries = self._interpreter.waiting_gains()
+        rows = entries[entries >> 32 == TRIPLES] & 0xFFFFFFFF
+        flags = self._store.flags(TRIPLES)[rows]
+        is_root = flags & np.where(flags & VISIBLE != 0, NEW_ROOT, ROOT) != 0
+        triples = self._store.columns(
+            TRIPLES, rows[is_root & (flags & (KNOWN_SCHEMA | ENDED) == 0)]
+        )
+        return triples[self._is_schema(triples)]
 
     def _lost_schema(self) -> Ids:
         """All schema triples that are about to be followed as losses."""
@@ -280,13 +294,12 @@ class SinglePath:
             raise NotSingleError
         predicate, obj = kind
         symbolic = (SUBJECT, predicate, OBJECT if obj is None else obj)
-        self._schema.looked_up.clear()
         try:
-            follows = consequences(symbolic, self._rules, self._schema)
+            follows, lookups = self._chase.consequences(symbolic)
         except NeedsObjectError:
             self._split_by_object(predicate)
             return
-        for lookup in self._schema.looked_up:
+        for lookup in lookups:
             self._readers.setdefault(lookup, {})[kind] = None
         # A triple that is there is its own reason: that it follows from itself adds nothing.
         heads = tuple(head for head in follows if head != symbolic)

@@ -180,13 +180,13 @@ class SchemaCloser:
         kinds = [kind for kind in counts if not self._is_schema(kind)]
         if len(kinds) > MOST_KINDS:
             raise NotSingleError(f"there are more than {MOST_KINDS:,} kinds of triples")
-        schema = chase.ClosedSchema(chase.as_triples(closed))
+        schema = chase.Chase(self._single, chase.ClosedSchema(chase.as_triples(closed)))
         found = {}
         for kind in kinds:
             predicate, obj = self._numbers.kind(kind)
             symbolic = (chase.SUBJECT, predicate, chase.OBJECT if obj is None else obj)
             try:
-                heads = chase.consequences(symbolic, self._single, schema)
+                heads, _ = schema.consequences(symbolic)
             except chase.NeedsObjectError:
                 self._by_object.add(kind[0])
                 return None
