@@ -12,10 +12,10 @@ import pytest
 
 from livefacts.errors import RuleError
 from livefacts.rules.program import Program
+from livefacts.rules.rulewriter import write_program
 from livefacts.rules.safety import check
 from livefacts.rules.strata import stratify
 from livefacts.syntax.rulefile import parse
-from livefacts.syntax.rulewriter import write_program
 
 HERE = Path(__file__).parent / "rules"
 CASES = sorted(path.name for path in HERE.iterdir() if path.is_dir())

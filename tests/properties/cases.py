@@ -10,7 +10,7 @@ from pyoxigraph import Triple
 
 from livefacts.model.facts import Fact
 from livefacts.rules.program import Program, Rule
-from livefacts.syntax.rulewriter import write_program
+from livefacts.rules.rulewriter import write_program
 
 T = TypeVar("T")
 PLAIN: dict[str, Any] = {

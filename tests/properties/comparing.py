@@ -21,7 +21,7 @@ import livefacts as lf
 from livefacts.model.facts import Fact, Term
 from livefacts.rules.formula import Aggregate
 from livefacts.rules.program import Program
-from livefacts.syntax.rulewriter import write_program
+from livefacts.rules.rulewriter import write_program
 
 Facts = set[Triple | Fact]
 

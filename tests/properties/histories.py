@@ -24,7 +24,7 @@ from tests.properties.vocabulary import EX, draw_vocabulary
 from livefacts.model.facts import Fact
 from livefacts.rules.formula import Aggregate, Atom, PredicateAtom, TripleAtom
 from livefacts.rules.program import Program, Rule
-from livefacts.syntax.rulewriter import write_rule
+from livefacts.rules.rulewriter import write_rule
 
 Statement = Triple | Quad | Fact
 Statements = frozenset[Statement]

@@ -35,8 +35,8 @@ from livefacts.model.durations import Duration
 from livefacts.model.facts import Fact, Term
 from livefacts.rules.formula import ALWAYS, Atom, PredicateAtom, TripleAtom
 from livefacts.rules.program import Program, Rule
+from livefacts.rules.rulewriter import write_program
 from livefacts.rules.windows import SteppedWindow
-from livefacts.syntax.rulewriter import write_program
 
 PUSH, RETRACT, ADD, REMOVE, ADVANCE, TICKS = "push", "retract", "add", "remove", "advance", "ticks"
 LEARN, UNLEARN = "learn", "unlearn"

@@ -10,7 +10,7 @@ import random
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
-from livefacts.model.numbers import XSD
+from livefacts.model.namespaces import XSD
 
 NODES = [NamedNode(f"x:{name}") for name in "abcd"]
 HERE = NamedNode("x:here")

@@ -86,8 +86,8 @@ def show_command(source: Source, form: Form = ListFormat.text) -> None:
     livefacts rules show rho-df
     livefacts rules show my.rules --format json
     """
+    from livefacts.rules.rulewriter import write_program, write_rule
     from livefacts.syntax.rulefile import open_rules
-    from livefacts.syntax.rulewriter import write_program, write_rule
 
     program = open_rules(source)
     if form is ListFormat.json:

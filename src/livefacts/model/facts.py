@@ -11,6 +11,8 @@ from typing import NamedTuple, TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
+from livefacts.model.namespaces import XSD
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Symbol:
@@ -27,8 +29,6 @@ class Symbol:
 
 
 Term: TypeAlias = NamedNode | BlankNode | Literal | Triple | Symbol
-
-XSD = "http://www.w3.org/2001/XMLSchema#"
 
 
 class Fact(NamedTuple):

@@ -21,7 +21,8 @@ from typing import TypeAlias
 
 from pyoxigraph import Literal, NamedNode
 
-XSD = "http://www.w3.org/2001/XMLSchema#"
+from livefacts.model.namespaces import XSD
+
 QUOTIENT_DIGITS = 28
 
 _EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN, rounding=ROUND_HALF_EVEN)

@@ -13,7 +13,7 @@ from pyoxigraph import Literal
 
 from livefacts.errors import InputError
 from livefacts.model.durations import SECOND, Duration
-from livefacts.model.facts import XSD
+from livefacts.model.namespaces import XSD
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)

@@ -36,9 +36,9 @@ from livefacts.model.moments import (
     parse_moment,
     parse_span,
 )
+from livefacts.model.namespaces import XSD
 from livefacts.model.numbers import (
     INTEGER_RANGES,
-    XSD,
     Number,
     calculate,
     compare_numbers,

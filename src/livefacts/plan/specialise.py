@@ -20,8 +20,9 @@ from dataclasses import dataclass, replace
 from pyoxigraph import NamedNode
 
 from livefacts.model.facts import Term
+from livefacts.model.namespaces import RDF
 from livefacts.plan.normalize import positive_atoms
-from livefacts.plan.split import OF_INSTANCES, RDF, TYPE, follows_single_triples, is_schema
+from livefacts.plan.split import OF_INSTANCES, TYPE, follows_single_triples, is_schema
 from livefacts.rules.formula import (
     Arithmetic,
     Atom,

@@ -17,13 +17,13 @@ from collections.abc import Iterable
 
 from pyoxigraph import NamedNode
 
+from livefacts.model.namespaces import OWL, RDF, RDFS
 from livefacts.plan.normalize import is_positive
 from livefacts.plan.remembering import by_address
 from livefacts.rules.formula import Atom, TripleAtom, Variable
 from livefacts.rules.program import Rule
 
-RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-VOCABULARIES = ("http://www.w3.org/2000/01/rdf-schema#", "http://www.w3.org/2002/07/owl#")
+VOCABULARIES = (RDFS, OWL)
 TYPE = NamedNode(RDF + "type")
 RESOURCE = NamedNode(VOCABULARIES[0] + "Resource")
 OF_INSTANCES = frozenset(NamedNode(VOCABULARIES[1] + name) for name in ("sameAs", "differentFrom"))

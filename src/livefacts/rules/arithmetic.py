@@ -21,6 +21,7 @@ from typing import TypeAlias
 from pyoxigraph import Literal
 
 from livefacts.errors import Place, UnboundedArithmeticError
+from livefacts.model.namespaces import XSD
 from livefacts.rules.formula import (
     Aggregate,
     Arithmetic,
@@ -36,7 +37,6 @@ from livefacts.rules.formula import (
 )
 from livefacts.rules.program import Rule
 
-XSD = "http://www.w3.org/2001/XMLSchema#"
 NUMBERS = frozenset(XSD + name for name in ("integer", "decimal", "double", "float"))
 BOUNDS = {"<": 1, "<=": 1, ">": -1, ">=": -1}
 """The direction in which what stands left of the comparison may not go on."""

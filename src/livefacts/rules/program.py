@@ -63,6 +63,11 @@ class Rule:
             object.__setattr__(self, "_hash", hash((self.head, self.body, self.id, self.at)) or 1)
         return self._hash
 
+    def __str__(self) -> str:
+        from livefacts.rules.rulewriter import write_rule
+
+        return write_rule(self)
+
     def __reduce__(self) -> tuple[object, ...]:
         # Hashes of texts differ from process to process: none may travel.
         return Rule, (self.head, self.body, self.id, self.at, self.place, self.numbered)

@@ -18,8 +18,9 @@ from typing import Any
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
 from livefacts.errors import InputError
-from livefacts.model.facts import XSD, Fact, Symbol, Term
-from livefacts.syntax.rulesource import RESERVED
+from livefacts.model.facts import Fact, Symbol, Term
+from livefacts.model.namespaces import XSD
+from livefacts.rules.words import RESERVED
 
 Statement = Triple | Quad | Fact
 WORD = re.compile(r"[^\W\d]\w*")

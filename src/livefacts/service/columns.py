@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from livefacts.engine.contract import Ids
 from livefacts.model.facts import Symbol
+from livefacts.rules.words import RESERVED
 from livefacts.store.dictionary import SYMBOL_MARK, Dictionary
 from livefacts.store.termtable import INLINE_REACH, INLINE_ZERO
-from livefacts.syntax.rulesource import RESERVED
 
 FEWEST = 8
 """With fewer tuples, one by one is as fast."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from livefacts.engine.contract import Ids
 from livefacts.errors import LivefactsWarning
+from livefacts.rules.rulewriter import write_fact
 from livefacts.service.reading import FactReader
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.ntriples import Batch
@@ -18,7 +19,6 @@ from livefacts.store.rows import TRIPLES
 from livefacts.syntax.files import without_compression
 from livefacts.syntax.rdf import format_named, format_of
 from livefacts.syntax.rdfwriter import WITH_GRAPHS, Target, open_target, write_rows
-from livefacts.syntax.rulewriter import write_fact
 
 FACTS = "rules"
 

@@ -13,16 +13,16 @@ from typing import Any
 from pyoxigraph import BlankNode, NamedNode, Quad, Triple
 
 from livefacts.model.facts import Fact, Symbol, Term
+from livefacts.model.namespaces import DECLARED
 from livefacts.plan.maintenance import DRED, STREAM, Maintenance, maintenance
 from livefacts.plan.rewriting import DEL, EXT, INS, MINUS, PLUS, Section
 from livefacts.rules.program import Program, Rule
+from livefacts.rules.rulewriter import write_formula, write_rule
 from livefacts.rules.safety import check
 from livefacts.service.arguments import as_statements
 from livefacts.syntax import rulefile
 from livefacts.syntax.rulefile import RuleSource
 from livefacts.syntax.rulenames import named_rules
-from livefacts.syntax.ruleterms import DECLARED
-from livefacts.syntax.rulewriter import write_formula, write_rule
 
 ABOUT = {
     DRED: (

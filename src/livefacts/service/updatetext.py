@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from pyoxigraph import NamedNode, Quad, RdfFormat, Store, parse
 
 from livefacts.errors import QueryError
-from livefacts.service.queries.queries import WELL_KNOWN_PREFIXES
+from livefacts.model.namespaces import DECLARED
 from livefacts.service.queries.querytext import (
     DEFAULT_LIMITS,
     NOTHING,
@@ -75,7 +75,7 @@ def read_update(text: str, prefixes: Mapping[str, str]) -> list[Operation]:
             hint="load much data from a file, or apply a patch",
         )
     text = without_code_point_escapes(text)
-    prefixes = {**WELL_KNOWN_PREFIXES, **prefixes}
+    prefixes = {**DECLARED, **prefixes}
     with _in_update():
         tokens = tokens_of(text, LIMITS)
         refuse_services(text, tokens)

@@ -18,6 +18,7 @@ from typing import TypeAlias
 from pyoxigraph import BlankNode, NamedNode, RdfFormat, Triple
 
 from livefacts.errors import InputError
+from livefacts.model.namespaces import DECLARED
 from livefacts.rules.axioms import Axiom
 from livefacts.rules.program import Program
 from livefacts.syntax.files import STANDARD_INPUT, Source, expand, open_source
@@ -26,7 +27,6 @@ from livefacts.syntax.owlrules import Inexpressible, Translated, translate
 from livefacts.syntax.owltext import Section, gap_text, program_of, sections_of, text_of
 from livefacts.syntax.owlwriter import AxiomWriter
 from livefacts.syntax.rdf import format_of, read_quads
-from livefacts.syntax.ruleterms import DECLARED
 
 OntologySource: TypeAlias = str | os.PathLike[str] | Sequence["OntologySource"]
 """A path or pattern, the text of an ontology (Turtle or RDF/XML), or several of these."""

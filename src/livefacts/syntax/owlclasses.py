@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
+from livefacts.model.namespaces import OWL, RDF_TYPE
 from livefacts.rules.axioms import (
     And,
     Axiom,
@@ -36,7 +37,6 @@ from livefacts.rules.axioms import (
 from livefacts.rules.formula import Atom, Comparison, Formula, Slot, TripleAtom, Variable
 from livefacts.syntax.owldatatypes import Ranges, UnknownRangeError, is_range
 from livefacts.syntax.owlgraph import NOTHING, THING
-from livefacts.syntax.ruleterms import OWL, RDF_TYPE
 
 Body: TypeAlias = tuple[Formula, ...]
 Wrap: TypeAlias = Callable[[ClassExpression], Axiom]

@@ -14,6 +14,7 @@ from itertools import product
 from pyoxigraph import Literal, NamedNode
 
 from livefacts.model.facts import Fact, Symbol
+from livefacts.model.namespaces import OWL, RDF, XSD
 from livefacts.rules.axioms import And, ClassExpression, Not, OneOf, Or, Restricted
 from livefacts.rules.formula import (
     Call,
@@ -25,7 +26,6 @@ from livefacts.rules.formula import (
     variables_of,
 )
 from livefacts.syntax.owlgraph import BUILT_IN, LITERAL
-from livefacts.syntax.ruleterms import OWL, RDF, XSD
 
 Body = tuple[Formula, ...]
 

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
+from livefacts.model.namespaces import OWL, RDF, RDFS, XSD
 from livefacts.rules.axioms import (
     And,
     Bound,
@@ -29,7 +30,6 @@ from livefacts.rules.axioms import (
     Some,
     Unreadable,
 )
-from livefacts.syntax.ruleterms import OWL, RDF, RDFS, XSD
 
 Node: TypeAlias = NamedNode | BlankNode | Literal | Triple
 DEEPEST = 50

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
+from livefacts.model.namespaces import OWL, RDF, RDFS, XSD
 from livefacts.rules.axioms import (
     Axiom,
     ClassAssertion,
@@ -50,7 +51,6 @@ from livefacts.syntax.owlgraph import (
     definitions_of,
     in_order,
 )
-from livefacts.syntax.ruleterms import OWL, RDF, RDFS, XSD
 
 VOCABULARY = (RDF, RDFS, OWL, XSD)
 TRAITS = {f"{OWL}{trait}Property": trait for trait in Trait}

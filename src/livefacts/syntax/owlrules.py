@@ -18,6 +18,7 @@ from itertools import combinations, pairwise, permutations
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from livefacts.model.facts import Fact, Symbol, Term
+from livefacts.model.namespaces import OWL, RDF_TYPE
 from livefacts.rules.axioms import (
     And,
     Axiom,
@@ -69,7 +70,6 @@ from livefacts.syntax.owlclasses import (
 )
 from livefacts.syntax.owldatatypes import Ranges, is_range
 from livefacts.syntax.owlgraph import NOTHING, THING
-from livefacts.syntax.ruleterms import OWL, RDF_TYPE
 
 REMEMBERED = 1 << 14
 """Axioms whose rules are kept in mind: when an ontology changes, most of it stays."""

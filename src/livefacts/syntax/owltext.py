@@ -13,17 +13,17 @@ from functools import cache, lru_cache
 from pyoxigraph import NamedNode, Triple
 
 from livefacts.model.facts import Fact
+from livefacts.model.namespaces import DECLARED
 from livefacts.rules.axioms import Axiom, DifferentIndividuals, SameIndividuals
 from livefacts.rules.formula import PredicateAtom, TripleAtom
 from livefacts.rules.program import Program, Rule
+from livefacts.rules.rulewriter import write_fact, write_rule
 from livefacts.syntax.owlclasses import SAME_AS
 from livefacts.syntax.owldatatypes import families, within
 from livefacts.syntax.owlids import Ids
 from livefacts.syntax.owlrules import REMEMBERED, Inexpressible, Translated
 from livefacts.syntax.owlwriter import AxiomWriter
 from livefacts.syntax.rulefile import open_rules, parse
-from livefacts.syntax.ruleterms import DECLARED
-from livefacts.syntax.rulewriter import write_fact, write_rule
 
 DIFFERENCE = """
 @id different-1  false :- [?x, owl:sameAs, ?y], [?x, owl:differentFrom, ?y] .

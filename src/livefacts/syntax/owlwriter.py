@@ -45,8 +45,8 @@ from livefacts.rules.axioms import (
     SubClassOf,
     SubPropertyOf,
 )
+from livefacts.rules.rulewriter import write_term
 from livefacts.syntax.owlgraph import THING
-from livefacts.syntax.rulewriter import write_term
 
 FACET_SIGNS = {
     "minInclusive": ">=",

@@ -23,10 +23,10 @@ from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, RdfFormat, Trip
 
 from livefacts.errors import InputError, Place, RuleError, UnknownPrefixError
 from livefacts.model.facts import Fact, Term
+from livefacts.model.namespaces import DECLARED, RDF
 from livefacts.store.ntriples import reason_of
 from livefacts.syntax import rulefile
 from livefacts.syntax.files import Source, name_of, open_source
-from livefacts.syntax.ruleterms import DECLARED
 
 Statement: TypeAlias = Triple | Quad | Fact
 """A triple of the default graph, a quad of a named one, or a predicate fact."""
@@ -47,7 +47,7 @@ _USUAL = re.compile(r'(?:<[^<>\s]*>|_:\S+)\s+<[^<>\s]*>\s+["<_]')
 _NODE = re.compile(r'"(?:[^"\\]|\\.)*"|<_:([^<>\s]*)>')
 _COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|<[^<>\s]*>|(#.*)')
 _LIST = "<x:x> <x:x> ( "
-_FIRST = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#first")
+_FIRST = NamedNode(RDF + "first")
 
 
 class Row(NamedTuple):

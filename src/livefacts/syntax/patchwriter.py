@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from livefacts.model.facts import Fact
-from livefacts.syntax.rulewriter import write_fact
+from livefacts.rules.rulewriter import write_fact
 
 
 def write_patch(number: int, removed: Iterable[str], added: Iterable[str]) -> str:

@@ -12,7 +12,8 @@ from collections.abc import Set
 from typing import TYPE_CHECKING
 
 from livefacts.errors import Place, RuleSyntaxError
-from livefacts.syntax.rulesource import RESERVED, TIME_WORDS, MistakeError, RuleText
+from livefacts.rules.words import RESERVED, TIME_WORDS
+from livefacts.syntax.rulesource import MistakeError, RuleText
 
 if TYPE_CHECKING:
     from lark import Token, UnexpectedInput

@@ -14,16 +14,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from livefacts.errors import Place, RuleError, RuleSyntaxError
+from livefacts.rules.words import RESERVED
 
 if TYPE_CHECKING:
     from lark import Token
 
 BLOCK = 1000
 """About how many lines the grammar gets at a time; it keeps a tree of all of them."""
-
-TIME_WORDS = frozenset({"sometime", "always", "at", "in"})
-RESERVED = TIME_WORDS | {"not", "true", "false"}
-"""The words that are neither symbols nor names of predicates."""
 
 NAME = rf"(?!(?:{'|'.join(sorted(RESERVED))})\b)[^\W\d]\w*"
 ARGUMENT = rf"(?:{NAME}|-?[0-9]+)"

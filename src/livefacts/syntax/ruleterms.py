@@ -15,17 +15,11 @@ from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Triple
 
 from livefacts.errors import RuleError, UnknownPrefixError
 from livefacts.model.facts import Symbol, Term
+from livefacts.model.namespaces import DECLARED, RDF, XSD
 from livefacts.syntax.rulesource import RuleText
 
 if TYPE_CHECKING:
     from lark import Token, Tree
-
-RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-RDFS = "http://www.w3.org/2000/01/rdf-schema#"
-XSD = "http://www.w3.org/2001/XMLSchema#"
-OWL = "http://www.w3.org/2002/07/owl#"
-DECLARED = {"rdf": RDF, "rdfs": RDFS, "xsd": XSD, "owl": OWL}
-RDF_TYPE = NamedNode(RDF + "type")
 
 BOOLEAN = NamedNode(XSD + "boolean")
 DATATYPES = {

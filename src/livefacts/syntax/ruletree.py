@@ -13,6 +13,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 from livefacts.errors import Place, RuleError, UnsafeVariableError
 from livefacts.model.facts import Fact, Symbol
+from livefacts.model.namespaces import RDF_TYPE
 from livefacts.rules.formula import (
     AGGREGATES,
     FUNCTIONS,
@@ -34,7 +35,7 @@ from livefacts.rules.formula import (
 from livefacts.rules.program import Program, Rule
 from livefacts.rules.safety import Arities
 from livefacts.syntax.rulesource import PlainFact, RuleText
-from livefacts.syntax.ruleterms import DATATYPES, RDF_TYPE, BlankNodes, Constants
+from livefacts.syntax.ruleterms import DATATYPES, BlankNodes, Constants
 from livefacts.syntax.ruletime import TimeReader
 
 if TYPE_CHECKING:

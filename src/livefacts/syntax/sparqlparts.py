@@ -9,6 +9,7 @@ from pyoxigraph import Literal, NamedNode
 
 from livefacts.errors import NotIncrementalError
 from livefacts.model.facts import Term
+from livefacts.model.namespaces import RDF
 from livefacts.rules.algebra import (
     BLANK,
     Alternative,
@@ -24,7 +25,7 @@ from livefacts.rules.algebra import (
 from livefacts.rules.expressions import Call, Constant, Exists, QueryExpression
 from livefacts.rules.formula import Slot, TripleAtom, Variable
 
-NIL = "http://www.w3.org/1999/02/22-rdf-syntax-ns#nil"
+NIL = RDF + "nil"
 """What rdflib's grammar makes of an empty list of arguments."""
 ARGUMENTS = ("arg", "arg1", "arg2", "arg3", "text", "start", "length")
 """Where rdflib keeps the arguments of a function, in their order; then those of patterns."""

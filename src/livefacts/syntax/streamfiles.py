@@ -24,7 +24,8 @@ from typing import Any
 from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Triple, parse
 
 from livefacts.errors import InputError, Place, RuleError
-from livefacts.model.facts import XSD, Fact
+from livefacts.model.facts import Fact
+from livefacts.model.namespaces import XSD
 from livefacts.store.ntriples import reason_of
 from livefacts.syntax import rulefile
 from livefacts.syntax.files import (

@@ -10,7 +10,9 @@ from pyoxigraph import Literal, NamedNode
 
 import livefacts as lf
 from livefacts.errors import InputError
+from livefacts.model.namespaces import DECLARED
 from livefacts.rules.axioms import And, EquivalentClasses, Some
+from livefacts.rules.rulewriter import write_fact, write_rule
 from livefacts.syntax.owl import rules_of
 from livefacts.syntax.owlclasses import (
     ABSENCE_UNKNOWN,
@@ -22,8 +24,6 @@ from livefacts.syntax.owlclasses import (
     NAMELESS,
 )
 from livefacts.syntax.rulefile import open_rules, parse
-from livefacts.syntax.ruleterms import DECLARED
-from livefacts.syntax.rulewriter import write_fact, write_rule
 
 EX = "http://example.org/"
 START = """

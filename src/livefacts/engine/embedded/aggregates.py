@@ -15,7 +15,8 @@ from pyoxigraph import Literal, NamedNode
 from livefacts.engine.contract import Ids
 from livefacts.errors import LivefactsWarning
 from livefacts.model import values
-from livefacts.model.facts import XSD, Symbol
+from livefacts.model.facts import Symbol
+from livefacts.model.namespaces import XSD
 from livefacts.plan.operators import AggregatePlan
 from livefacts.store.dictionary import Dictionary, inline_id, inline_value, is_inline
 from livefacts.store.layout import COLUMN, ENDED, FLAGS, SUSPECT

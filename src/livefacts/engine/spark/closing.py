@@ -52,9 +52,9 @@ from livefacts.engine.spark.tables import (
 from livefacts.model.facts import Term
 from livefacts.rules.formula import TripleAtom, Variable
 from livefacts.rules.program import Program, Rule
+from livefacts.rules.rulewriter import write_program
 from livefacts.store.dictionary import text_of
 from livefacts.store.xxhash import HashIds
-from livefacts.syntax.rulewriter import write_program
 
 
 class ToldInTables:

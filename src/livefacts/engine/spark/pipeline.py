@@ -31,11 +31,11 @@ from livefacts.engine.spark.tables import Commit, KnowledgeBase
 from livefacts.engine.spark.telling import Facts, asked, settled
 from livefacts.errors import InputError, LivefactsError
 from livefacts.rules.program import Program, Rule
+from livefacts.rules.rulewriter import write_rule
 from livefacts.rules.safety import check
 from livefacts.store.compiled import announce_compilation
 from livefacts.syntax import rulefile
 from livefacts.syntax.rulefile import RuleSource
-from livefacts.syntax.rulewriter import write_rule
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -25,7 +25,8 @@ from livefacts.engine.spark.lower import (
 )
 from livefacts.engine.spark.table import Form
 from livefacts.engine.spark.terms import Terms, ValueFunctions, text_of
-from livefacts.model.facts import XSD, Term
+from livefacts.model.facts import Term
+from livefacts.model.namespaces import XSD
 from livefacts.plan.operators import AggregatePlan, RulePlan
 from livefacts.rules.formula import Variable
 from livefacts.store.rows import TRIPLES

@@ -23,8 +23,8 @@ from livefacts.engine.spark.tables import (
 )
 from livefacts.errors import LimitError
 from livefacts.rules.program import Program, Rule
+from livefacts.rules.rulewriter import write_program
 from livefacts.syntax import rulefile
-from livefacts.syntax.rulewriter import write_program
 
 NEXT, GONE = "next rule", "rules gone"
 

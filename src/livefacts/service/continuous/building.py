@@ -9,7 +9,7 @@ from pyoxigraph import Store
 
 from livefacts.engine.embedded.standing import StandingPattern
 from livefacts.engine.embedded.standinggroup import Build
-from livefacts.service.queries.queries import WELL_KNOWN_PREFIXES
+from livefacts.model.namespaces import DECLARED
 from livefacts.service.queries.querytext import read_query, syntax_error
 from livefacts.syntax.basicquery import parse_basic_query
 
@@ -19,7 +19,7 @@ def build_of(text: str, prefixes: Mapping[str, str] | None) -> Build:
 
     `prefixes` are known beside rdf:, rdfs:, xsd: and owl:, and those of the text.
     """
-    known = {**WELL_KNOWN_PREFIXES, **(prefixes or {})}
+    known = {**DECLARED, **(prefixes or {})}
     asked = read_query(text, known)
     try:
         Store().query(asked.text, prefixes=known)

@@ -9,10 +9,10 @@ from itertools import pairwise
 from pyoxigraph import QuerySolutions, Store
 
 from livefacts.errors import QueryError
+from livefacts.model.namespaces import DECLARED
 from livefacts.plan.flow import FlowPlan
 from livefacts.plan.flowing import flow_of
 from livefacts.rules.expressions import UNREPEATABLE
-from livefacts.service.queries.queries import WELL_KNOWN_PREFIXES
 from livefacts.service.queries.querytext import (
     Token,
     place_in,
@@ -28,7 +28,7 @@ def plan_of(text: str, prefixes: Mapping[str, str], base: str = "") -> FlowPlan:
 
     Relative IRIs are relative to `base`.
     """
-    known = {**WELL_KNOWN_PREFIXES, **prefixes}
+    known = {**DECLARED, **prefixes}
     text = read_query(text, known).text
     refuse_unrepeatable(text)
     names = _selected(text, known, base)

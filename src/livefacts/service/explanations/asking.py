@@ -19,6 +19,7 @@ from livefacts.engine.embedded.nearmisses import near_misses
 from livefacts.engine.embedded.proofs import BoundRules, prove
 from livefacts.errors import InputError, RuleError
 from livefacts.model.facts import Fact, Symbol, Term
+from livefacts.model.namespaces import DECLARED
 from livefacts.plan.normalize import VIOLATION, violation_variables
 from livefacts.rules.program import Rule
 from livefacts.service.arguments import as_statement
@@ -27,7 +28,6 @@ from livefacts.service.explanations.explaining import Explanation, Shown
 from livefacts.service.explanations.proofreading import Reading
 from livefacts.store.rows import TRIPLES
 from livefacts.syntax import rulefile
-from livefacts.syntax.ruleterms import DECLARED
 
 NEARBY_SHOWN = 3
 FINAL_DOT = re.compile(r"\s*\.?\s*$")

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from pyoxigraph import Triple
 
 from livefacts.model.facts import Fact, Term
+from livefacts.model.namespaces import RDF_TYPE
 from livefacts.rules.formula import (
     Aggregate,
     Formula,
@@ -18,11 +19,10 @@ from livefacts.rules.formula import (
     Variable,
 )
 from livefacts.rules.program import Rule
+from livefacts.rules.rulewriter import write_formula, write_rule, write_term
 from livefacts.service.delta import Violation
 from livefacts.service.explanations.explaining import Shown
 from livefacts.service.explanations.explanationtimes import in_words
-from livefacts.syntax.ruleterms import RDF_TYPE
-from livefacts.syntax.rulewriter import write_formula, write_rule, write_term
 
 HIDDEN = "_"
 NO_RULES: Mapping[str, Rule] = MappingProxyType({})

@@ -28,6 +28,7 @@ from pyoxigraph import (
 )
 
 from livefacts.errors import QueryError
+from livefacts.model.namespaces import DECLARED
 from livefacts.service.queries.querytext import (
     DEFAULT_LIMITS,
     QueryLimits,
@@ -38,12 +39,6 @@ from livefacts.service.queries.querytext import (
 from livefacts.service.queries.results import Answer, QueryResult, Row, Rows, Triples
 from livefacts.service.queries.variants import Variants, is_kept_as_written
 
-WELL_KNOWN_PREFIXES = {
-    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
-    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
-    "xsd": "http://www.w3.org/2001/XMLSchema#",
-    "owl": "http://www.w3.org/2002/07/owl#",
-}
 Statement: TypeAlias = Triple | Quad
 """A triple is in the default graph."""
 
@@ -104,7 +99,7 @@ class QueryStore:
         Where it names no graph it sees everything, or only the given graph.  Relative IRIs
         are relative to `base`.
         """
-        known = {**WELL_KNOWN_PREFIXES, **(prefixes or {})}
+        known = {**DECLARED, **(prefixes or {})}
         question = read_query(text, known, self._limits)
         self._check_graphs(question)
         try:

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, TypeAlias, overload
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple, serialize
 
 from livefacts.errors import QueryError
-from livefacts.model.numbers import XSD
+from livefacts.model.namespaces import XSD
 
 RdfTerm: TypeAlias = NamedNode | BlankNode | Literal | Triple
 _BARE = frozenset(XSD + name for name in ("integer", "decimal", "double", "boolean"))

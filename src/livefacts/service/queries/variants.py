@@ -17,7 +17,7 @@ from functools import lru_cache
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Store, Triple
 
-from livefacts.model.numbers import XSD
+from livefacts.model.namespaces import XSD
 
 RdfTerm = NamedNode | BlankNode | Literal | Triple
 

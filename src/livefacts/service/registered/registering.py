@@ -15,9 +15,9 @@ from pyoxigraph import Quad, Triple
 from livefacts.engine.contract import Ids
 from livefacts.errors import QueryError
 from livefacts.model.durations import Duration
+from livefacts.model.namespaces import DECLARED
 from livefacts.rules.program import Program
 from livefacts.service.continuous.found import Found, found_rows, triples_of
-from livefacts.service.queries.queries import WELL_KNOWN_PREFIXES
 from livefacts.service.queries.results import Row
 from livefacts.service.registered.backgrounds import Background
 from livefacts.service.registered.preparing import Preparer
@@ -69,7 +69,7 @@ class Registrations:
 
         Only rules run that can matter to it, unless it is `full`.
         """
-        known = {**WELL_KNOWN_PREFIXES, **(prefixes or {})}
+        known = {**DECLARED, **(prefixes or {})}
         number = next(self._numbers)
         query = parse_registration(text, known, f"query{number}")
         if query.name in [other.name for other in self._queries]:

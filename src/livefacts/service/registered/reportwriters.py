@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from livefacts.errors import QueryError
 from livefacts.model.durations import Duration
-from livefacts.model.numbers import XSD
+from livefacts.model.namespaces import XSD
 from livefacts.model.timepoints import moment
 from livefacts.service.queries.results import Row, as_json, plain, shown, table
 from livefacts.service.registered.registration import Registration

@@ -18,7 +18,8 @@ import numpy as np
 from pyoxigraph import Literal, NamedNode
 
 from livefacts.engine.contract import Flags, Ids
-from livefacts.model.facts import XSD, Symbol
+from livefacts.model.facts import Symbol
+from livefacts.model.namespaces import XSD
 from livefacts.plan import timing as names
 from livefacts.plan.timing import Family, Span
 from livefacts.rules.windows import FactWindow, SteppedWindow

@@ -30,10 +30,10 @@ from livefacts.rules.formula import (
     variables_of,
 )
 from livefacts.rules.program import Program, Rule
+from livefacts.rules.rulewriter import write_formula, write_rule
 from livefacts.rules.windows import SteppedWindow, TimeWindow, Window
 from livefacts.service.streams.arrivals import predicate_of
 from livefacts.store.dictionary import Dictionary
-from livefacts.syntax.rulewriter import write_formula, write_rule
 
 TIMES = "tuwabc"
 

@@ -13,6 +13,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from livefacts.errors import RuleError
 from livefacts.model.facts import Fact, Symbol, Term
+from livefacts.model.namespaces import DECLARED, RDF_TYPE, XSD
 from livefacts.rules.formula import (
     Aggregate,
     Arithmetic,
@@ -28,8 +29,7 @@ from livefacts.rules.formula import (
 )
 from livefacts.rules.program import Program, Rule
 from livefacts.rules.windows import FactWindow, SteppedWindow, TimeWindow, Window
-from livefacts.syntax.rulesource import RESERVED
-from livefacts.syntax.ruleterms import DECLARED, RDF_TYPE, XSD
+from livefacts.rules.words import RESERVED
 
 STRENGTH = {"+": 1, "-": 1, "*": 2, "/": 2}
 WORD = re.compile(r"[^\W\d]\w*")

@@ -23,8 +23,8 @@ from livefacts.rules.formula import (
     Variable,
 )
 from livefacts.rules.program import Program, Rule
+from livefacts.rules.rulewriter import write_fact, write_formula, write_program, write_rule
 from livefacts.syntax.rulefile import open_rules, parse, ready_names
-from livefacts.syntax.rulewriter import write_fact, write_formula, write_program, write_rule
 
 STEADY = settings(deadline=None, derandomize=True)
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -156,3 +156,8 @@ def test_a_name_that_is_no_word_cannot_be_written(name: str) -> None:
         write_fact(Fact("p", (Symbol(name),)))
     with pytest.raises(RuleError, match="cannot be written"):
         write_fact(Fact(name, ()))
+
+
+def test_a_rule_prints_as_its_text() -> None:
+    text = "@id reach route(?x, ?z) :- road(?x, ?y), road(?y, ?z) ."
+    assert str(parse(text).rules[0]) == text

@@ -1,0 +1,12 @@
+"""The namespaces that everybody uses, and the prefixes that are known without a declaration."""
+
+from __future__ import annotations
+
+from pyoxigraph import NamedNode
+
+RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+XSD = "http://www.w3.org/2001/XMLSchema#"
+OWL = "http://www.w3.org/2002/07/owl#"
+DECLARED = {"rdf": RDF, "rdfs": RDFS, "xsd": XSD, "owl": OWL}
+RDF_TYPE = NamedNode(RDF + "type")
