@@ -101,9 +101,7 @@ def test_the_store_follows_changes(store):
 
 
 def test_well_known_prefixes_need_no_declaration(store):
-    store.apply(
-        [Triple(ex("anna"), NamedNode(queries.WELL_KNOWN_PREFIXES["rdf"] + "type"), ex("P"))], []
-    )
+    store.apply([Triple(ex("anna"), NamedNode(RDF_TYPE), ex("P"))], [])
     assert store.query("ASK { ?x rdf:type ?y }")
 
 
