@@ -3,7 +3,7 @@
 CPU seconds of one process; what makes the events is not counted.  "Full answers" reads
 every row of every report.  "After a tenth" and "at the end" tell whether memory stays flat:
 terms that are known, and megabytes of the process.  The second table shows what more windows over one stream cost,
-as a multiple of the largest one alone.
+as a multiple of the largest one alone; the third what a report of other bodies costs.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from pyoxigraph import Literal, NamedNode, Triple
 
+from benchmarks.bodies import bodies
 from benchmarks.options import Options
 from benchmarks.peers import Peers
 from benchmarks.tables import table
@@ -34,6 +35,7 @@ def run(peers: Peers, options: Options) -> str:
     few = 10_000 if options.quick else 100_000
     parts = ["# Streams\n", f"## {count:,} triples through a window of ten seconds, rdfs\n"]
     parts += [_speeds(count), "## Windows over one stream\n", _windows(few)]
+    parts += ["## Any body inside a window\n", bodies(options.quick)]
     return "\n".join(parts)
 
 

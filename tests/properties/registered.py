@@ -12,6 +12,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from pyoxigraph import NamedNode, Triple
 from tests.oracle import closure
@@ -19,7 +20,7 @@ from tests.properties.programs import draw_case, fits
 
 from livefacts.model.facts import Fact, Term
 from livefacts.plan.raising import are_lasting
-from livefacts.rules.program import Rule
+from livefacts.rules.program import Program, Rule
 from livefacts.service.reasoner import Reasoner
 from livefacts.service.registered.registration import Registration
 from livefacts.service.registered.reports import Report
@@ -27,7 +28,7 @@ from livefacts.syntax.rulefile import parse
 
 Pattern = tuple[str | Term, str | Term, str | Term]
 """A variable is its name."""
-Bag = Counter[tuple[Term, ...]]
+Bag = Counter[tuple[Any, ...]]
 STREAMS = ("http://example.org/one", "http://example.org/two")
 LENGTH = 9
 EX = "http://example.org/"
@@ -88,6 +89,10 @@ class Question:
             rows[tuple(found[name] for name in self.selected)] += 1
         return Counter(dict.fromkeys(rows, 1)) if self.distinct else rows
 
+    def reported(self, report: Report) -> Bag:
+        """The rows of a report."""
+        return Counter(tuple(row) for row in report.rows)  # type: ignore[arg-type]
+
 
 def written(slot: str | Term) -> str:
     return f"?{slot}" if isinstance(slot, str) else str(slot)
@@ -114,7 +119,7 @@ def _fits(slot: str | Term, term: Term, found: dict[str, Term]) -> bool:
 class Asked:
     """A registered query and what it has reported before."""
 
-    question: Question
+    question: Asks
     registration: Registration
     since: int
     before: Bag = field(default_factory=Counter)
@@ -135,27 +140,84 @@ def _places(pick: random.Random) -> list[Triple | Fact]:
     return [*chosen, Fact("inside", (nodes[0], nodes[1])), Fact("inside", (nodes[1], nodes[2]))]
 
 
+class Theme(Protocol):
+    """What a history is about."""
+
+    most: int
+    """So many facts arrive together at the most."""
+
+    def program(self, pick: random.Random, seed: int) -> Program:
+        """Its rules."""
+
+    def pool(self, pick: random.Random, seed: int) -> list[Triple | Fact]:
+        """The facts that come and go."""
+
+    def always(self) -> list[Triple | Fact]:
+        """The background that never goes."""
+
+    def question(self, history: History, number: int) -> Asks:
+        """A query to register."""
+
+
+class Asks(Protocol):
+    """A query to register, and what it means."""
+
+    name: str
+    windows: tuple[Window, ...]
+    every: int
+    relation: str
+
+    def answers(self, triples: set[Triple]) -> Bag:
+        """The rows that it finds, as often as it does."""
+
+    def reported(self, report: Report) -> Bag:
+        """The rows of a report."""
+
+
+class Places:
+    """Who is in what, asked for by triple patterns."""
+
+    most = 4
+
+    def program(self, pick: random.Random, seed: int) -> Program:
+        rules = [rule for rule in draw_case(seed, plain=True).rules if not rule.is_constraint]
+        places = pick.sample(PLACES, pick.choice((1, 2, 3, 4)))
+        program = parse(f"@prefix : <{EX}> .\n" + "\n".join(places))
+        if pick.random() < 0.4 and fits([*program.rules, *rules]):
+            return program.plus(rules)
+        return program
+
+    def pool(self, pick: random.Random, seed: int) -> list[Triple | Fact]:
+        facts = draw_case(seed, plain=True).facts
+        return [*_places(pick), *pick.sample(facts, min(3, len(facts)))]
+
+    def always(self) -> list[Triple | Fact]:
+        return []
+
+    def question(self, history: History, number: int) -> Question:
+        return history.patterns(number)
+
+
 class History:
     """One random history, and the definition beside it."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, theme: Theme | None = None) -> None:
         self.pick = random.Random(f"registered {seed}")
-        case = draw_case(seed, plain=True)
-        rules = [rule for rule in case.rules if not rule.is_constraint]
-        places = self.pick.sample(PLACES, self.pick.choice((1, 2, 3, 4)))
-        self.program = parse(f"@prefix : <{EX}> .\n" + "\n".join(places))
-        if self.pick.random() < 0.4 and fits([*self.program.rules, *rules]):
-            self.program = self.program.plus(rules)
-        self.pool = [*_places(self.pick), *self.pick.sample(case.facts, min(3, len(case.facts)))]
-        self.background: set[Triple | Fact] = set()
+        self.theme = theme or Places()
+        self.program = self.theme.program(self.pick, seed)
+        self.pool = self.theme.pool(self.pick, seed)
+        self.background: set[Triple | Fact] = set(self.theme.always())
         self.arrivals: dict[str, list[tuple[int, Triple | Fact]]] = {s: [] for s in STREAMS}
         self.now = -1
         self.reasoner = Reasoner(rules=self.program, start=0)
+        self.reasoner.add(self.theme.always())
         self.asked: list[Asked] = []
         self.lines: list[str] = []
         self.answered = self.changed = self.lasting = self.resettled = 0
         self.gone: list[Rule] = []
         self._known: dict[tuple[frozenset[Triple | Fact], tuple[Rule, ...]], set[Triple]] = {}
+        if self.theme.most > 4:
+            self.add()
         if self.pick.random() < 0.6:
             self.gone = [rule for rule in self.program.rules if not are_lasting([rule])]
             self.program = self.program.minus(self.gone)
@@ -191,7 +253,7 @@ class History:
 
     def _push(self, time: int) -> None:
         stream = self.pick.choice(STREAMS)
-        facts = self._some(4)
+        facts = self._some(self.theme.most)
         self.lines.append(f"push({facts}, at={time}, stream={stream})")
         for fact in facts:
             self.reasoner.push([fact], at=time, stream=stream)
@@ -207,13 +269,13 @@ class History:
             self.arrivals[stream].remove(arrival)
 
     def add(self) -> None:
-        facts = self._some(2)
+        facts = self._some(self.theme.most // 2)
         self.lines.append(f"add({facts})")
         self.reasoner.add(facts)
         self.background.update(facts)
 
     def remove(self) -> None:
-        facts = self._some(2)
+        facts = [fact for fact in self._some(2) if fact not in self.theme.always()]
         self.lines.append(f"remove({facts})")
         self.reasoner.remove(facts)
         self.background.difference_update(facts)
@@ -246,7 +308,7 @@ class History:
     # queries
 
     def register(self, number: int) -> None:
-        question = self._question(number)
+        question = self.theme.question(self, number)
         self.lines.append(str(question))
         registration = self.reasoner.register(str(question), full=self.pick.random() < 0.1)
         reach = max(w.range + w.step + w.closed for w in question.windows)
@@ -262,9 +324,10 @@ class History:
         plans = [asked.registration.plan for asked in self.asked]
         return sum("state of windows" in plan for plan in plans)
 
-    def _question(self, number: int) -> Question:
+    def patterns(self, number: int) -> Question:
+        """A question of triple patterns."""
         pick = self.pick
-        windows = tuple(self._window() for _ in range(pick.choice((1, 1, 2))))
+        windows = self.windows()
         patterns = tuple(self._pattern() for _ in range(pick.choice((1, 1, 2))))
         names = sorted({s for pattern in patterns for s in pattern if isinstance(s, str)})
         selected = tuple(pick.sample(names, pick.randint(1, len(names))))
@@ -278,6 +341,10 @@ class History:
             pick.choice(("QUERY", "QUERY", "ISTREAM", "DSTREAM")),
             pick.random() < 0.3,
         )
+
+    def windows(self) -> tuple[Window, ...]:
+        """One window or two."""
+        return tuple(self._window() for _ in range(self.pick.choice((1, 1, 2))))
 
     def _window(self) -> Window:
         pick = self.pick
@@ -315,7 +382,7 @@ class History:
     def _compare_at(self, asked: Asked, report: Report, time: int) -> Iterator[str]:
         now = asked.question.answers(self._closure(asked.question, time))
         before, asked.before = asked.before, now
-        found: Bag = Counter(tuple(row) for row in report.rows)  # type: ignore[arg-type]
+        found = asked.question.reported(report)
         expected = {"QUERY": now, "ISTREAM": now - before, "DSTREAM": before - now}
         asked.reports += 1
         self.answered += bool(found)
@@ -324,7 +391,7 @@ class History:
             wanted = expected[asked.question.relation]
             yield f"{asked.question.name} at {time}: {found}\n  is not {wanted}"
 
-    def _closure(self, question: Question, time: int) -> set[Triple]:
+    def _closure(self, question: Asks, time: int) -> set[Triple]:
         facts = set(self.background)
         for window in question.windows:
             facts.update(self._inside(window, time))

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.properties.bodies import Bodies
 from tests.properties.registered import Abreast, History
 
-HISTORIES, CHUNKS = 300, 20
+HISTORIES, BODIES, CHUNKS = 300, 100, 20
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
@@ -39,3 +40,17 @@ def test_queries_that_share_a_state_report_what_each_reports_alone(chunk: int) -
         abreast = Abreast(seed)
         for together, alone in abreast.run():
             assert together == alone, f"seed {seed}"
+
+
+@pytest.mark.parametrize("chunk", range(4))
+def test_reports_of_any_body_are_what_a_store_of_the_window_answers(chunk: int) -> None:
+    answered = followed = 0
+    for seed in range(chunk, BODIES, 4):
+        history = History(seed, Bodies())
+        found = history.run()
+        if found:
+            pytest.fail("\n".join([f"seed {seed}", *history.lines, *found]), pytrace=False)
+        answered += history.answered > 2
+        followed += all("asked anew" not in each.registration.plan for each in history.asked)
+    assert answered > 0.3 * BODIES / 4
+    assert followed == BODIES / 4

@@ -11,7 +11,7 @@ the name itself for a symbol.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from typing import TypeVar
@@ -129,7 +129,7 @@ class Loan:
 
     __slots__ = ("__weakref__", "ids")
 
-    def __init__(self, ids: tuple[Ids, ...]) -> None:
+    def __init__(self, ids: Callable[[], Iterable[Ids]]) -> None:
         self.ids = ids
 
 
@@ -311,11 +311,12 @@ class Dictionary:
     def passing(self) -> Iterator[None]:
         """What is asked for meanwhile only passes by: a sweep may give new terms back."""
         self._has_passing = True
+        before = self._terms.sizes[IS_PASSING]
         self._terms.sizes[IS_PASSING] = 1
         try:
             yield
         finally:
-            self._terms.sizes[IS_PASSING] = 0
+            self._terms.sizes[IS_PASSING] = before
 
     @property
     def born(self) -> int:
@@ -324,6 +325,10 @@ class Dictionary:
 
     def lend(self, *ids: Ids) -> Loan | None:
         """Keep the terms of these ids as long as the loan is kept; None if all terms are."""
+        return self.lend_later(lambda: ids)
+
+    def lend_later(self, ids: Callable[[], Iterable[Ids]]) -> Loan | None:
+        """The same for ids that are asked for when terms are given back."""
         if not self._has_passing:
             return None
         loan = Loan(ids)
@@ -337,7 +342,7 @@ class Dictionary:
         """
         terms = self._terms
         marks = np.zeros(int(terms.sizes[COUNT]) + 1, np.uint8)
-        lent = (ids for loan in list(self._loans) for ids in loan.ids)
+        lent = (ids for loan in list(self._loans) for ids in loan.ids())
         for ids in chain(held, lent):
             numbers = ids.reshape(-1)
             marks[numbers[(numbers >= 0) & (numbers < INLINE_FIRST)]] = 1

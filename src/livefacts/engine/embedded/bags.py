@@ -41,3 +41,8 @@ def key_getter(columns: Sequence[int]) -> Callable[[Row], Key]:
     if not columns:
         return lambda row: ()
     return itemgetter(*columns)
+
+
+def nothing_kept(worker: object) -> Iterable[Row]:
+    """The rows that a worker without state keeps."""
+    return ()

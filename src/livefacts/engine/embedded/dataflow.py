@@ -140,6 +140,12 @@ class Dataflow:
                 found.append((standing, bag))
         return found
 
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids that steps and answers keep."""
+        bags = [node.worker.rows() for node in self._nodes.values()]
+        bags += [standing.answers for standing in self._standing]
+        yield np.array(list({each for rows in bags for row in rows for each in row}), np.int32)
+
     def _reached(self, added: Ids, removed: Ids) -> Iterator[Node]:
         """The triple patterns that a change can match, by its predicates."""
         yield from self._sources.get(ANY, ())

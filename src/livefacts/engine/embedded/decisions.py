@@ -46,6 +46,7 @@ class _Maker:
     def __init__(self, dictionary: Dictionary) -> None:
         self._dictionary = dictionary
         self._things: dict[int, bool] = {}
+        self._epoch = dictionary.epoch
 
     def decide(self, expression: QueryExpression) -> Decide | None:
         if isinstance(expression, Constant):
@@ -123,6 +124,8 @@ class _Maker:
 
     def _is_thing(self, term: int) -> bool:
         """Whether a term is an IRI or a blank node, which is equal to itself alone."""
+        if self._epoch != self._dictionary.epoch:
+            self._things, self._epoch = {}, self._dictionary.epoch
         known = self._things.get(term)
         if known is None:
             if len(self._things) >= MOST_KINDS:

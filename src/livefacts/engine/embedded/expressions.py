@@ -44,6 +44,7 @@ class Evaluator:
         used = {v for v in variables_in_expression(expression) if v != NEVER_BOUND}
         self._positions = tuple(sorted(position_of(variable) for variable in used))
         self._known: dict[Row, int] = {}
+        self._epoch = dictionary.epoch
         self._store = Store()
         self.asked = 0
         check_expression(expression, self._base)
@@ -57,6 +58,8 @@ class Evaluator:
             return [row[at] for row in rows]
         if isinstance(self._expression, Constant):
             return [self._dictionary.encode_one(self._expression.term)] * len(rows)
+        if self._epoch != self._dictionary.epoch:
+            self._known, self._epoch = {}, self._dictionary.epoch
         keys = [tuple(row[at] for at in self._positions) for row in rows]
         known, new = self._known, dict.fromkeys(keys)
         found = {key: known[key] for key in new if key in known}

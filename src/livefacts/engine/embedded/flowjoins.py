@@ -8,6 +8,7 @@ both sides have.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 
 from livefacts.engine.embedded.bags import UNBOUND, Bag, Key, Row, add_to, key_getter
 from livefacts.plan.flow import Combine, Keep
@@ -65,6 +66,11 @@ class JoinSide:
             if bag:
                 yield bag
 
+    def rows(self) -> Iterator[Row]:
+        """The rows that are kept."""
+        for mask, tables in self._tables.items():
+            yield from chain.from_iterable(tables[mask].values())
+
     def _table(self, mask: int, looked_at: int) -> Table:
         tables = self._tables[mask]
         table = tables.get(looked_at)
@@ -113,6 +119,10 @@ class Combiner:
             left = tuple(values)
         return left + self._rest(right)
 
+    def rows(self) -> Iterator[Row]:
+        """The rows of both sides."""
+        return chain(self._left.rows(), self._right.rows())
+
     @property
     def size(self) -> int:
         """How many rows are kept."""
@@ -149,6 +159,10 @@ class Keeper:
             if (self._key(row) in self._support) == self._present:
                 add_to(made, row, count)
         return made
+
+    def rows(self) -> Iterator[Row]:
+        """The rows that are kept, and the keys that have support."""
+        return chain(self._support, chain.from_iterable(self._rows.values()))
 
     def _keep(self, row: Row, count: int) -> None:
         key = self._key(row)

@@ -7,9 +7,10 @@ through it, and those come back that a trusted node still leads to (delete and r
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
-from livefacts.engine.embedded.bags import Bag, add_to
+from livefacts.engine.embedded.bags import Bag, Row, add_to
 
 
 class Reacher:
@@ -27,6 +28,10 @@ class Reacher:
     def size(self) -> int:
         """How many pairs are kept."""
         return sum(map(len, self._reached.values())) + sum(map(len, self._out.values()))
+
+    def rows(self) -> Iterator[Row]:
+        """The nodes that are kept."""
+        yield from ((node,) for node in chain(self._out, self._in, self._seeds))
 
     def apply(self, *bags: Bag) -> Bag:
         """The pairs that come and go; edges and seeds come once each."""

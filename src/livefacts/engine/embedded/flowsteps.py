@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from typing import Protocol
 
 import numpy as np
 from pyoxigraph import BlankNode
 
-from livefacts.engine.embedded.bags import UNBOUND, Bag, Row, add_to, summed
+from livefacts.engine.embedded.bags import UNBOUND, Bag, Row, add_to, nothing_kept, summed
 from livefacts.engine.embedded.expressions import Evaluator, Ordering, Truths
 from livefacts.engine.embedded.flowjoins import Combiner, Keeper
 from livefacts.engine.embedded.flowreach import Reacher
@@ -46,6 +47,9 @@ class Worker(Protocol):
     def apply(self, *bags: Bag) -> Bag:
         """The change of its rows, from the changes of its inputs' rows."""
 
+    def rows(self) -> Iterable[Row]:
+        """The rows that it keeps, whole or in parts: whose ids must go on to mean what they do."""
+
 
 class Lister:
     """Follows a `Constantly`."""
@@ -70,11 +74,16 @@ class Lister:
         """Nothing ever changes."""
         return {}
 
+    def rows(self) -> Iterable[Row]:
+        """The rows, which stay."""
+        return self._rows
+
 
 class Chooser:
     """Follows a `Choose`."""
 
     looked_at = size = 0
+    rows = nothing_kept
 
     def __init__(self, operator: Choose, dictionary: Dictionary) -> None:
         self._sources = [
@@ -97,6 +106,7 @@ class Gatherer:
     """Follows a `Gather`."""
 
     looked_at = size = 0
+    rows = nothing_kept
 
     def apply(self, *bags: Bag) -> Bag:
         """The sum of the changes."""
@@ -126,11 +136,16 @@ class Oncer:
                 made[row] = -1 if before else 1
         return made
 
+    def rows(self) -> Iterable[Row]:
+        """The different rows."""
+        return self._counts
+
 
 class Conditioner:
     """Follows a `Condition`."""
 
     looked_at = size = 0
+    rows = nothing_kept
 
     def __init__(self, operator: Condition, dictionary: Dictionary, base: str) -> None:
         self._truths = Truths(operator.expression, dictionary, base)
@@ -146,6 +161,7 @@ class Computer:
     """Follows a `Compute`."""
 
     looked_at = size = 0
+    rows = nothing_kept
 
     def __init__(self, operator: Compute, dictionary: Dictionary, base: str) -> None:
         self._values = Evaluator(operator.expression, dictionary, base)
@@ -161,6 +177,7 @@ class Stamper:
     """Follows a `Stamp`: the blank node of a row is the same whenever the row comes."""
 
     looked_at = size = 0
+    rows = nothing_kept
 
     def __init__(self, operator: Stamp, dictionary: Dictionary) -> None:
         self._name = operator.name
@@ -181,6 +198,7 @@ class StatementFilter:
     """Follows a `Statements`."""
 
     looked_at = size = 0
+    rows = nothing_kept
 
     def __init__(self, dictionary: Dictionary) -> None:
         self._dictionary = dictionary
@@ -217,6 +235,10 @@ class Cutter:
         self.looked_at += len(self._rows)
         before, self._shown = self._shown, self._cut()
         return summed([self._shown, {row: -count for row, count in before.items()}])
+
+    def rows(self) -> Iterable[Row]:
+        """The rows before the cut."""
+        return self._rows
 
     def _cut(self) -> Bag:
         start = self._operator.start

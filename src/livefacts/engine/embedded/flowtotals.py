@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
 from functools import cmp_to_key, lru_cache
@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Store
 
-from livefacts.engine.embedded.bags import UNBOUND, Bag, Row, add_to, key_getter
+from livefacts.engine.embedded.bags import UNBOUND, Bag, Row, add_to, key_getter, nothing_kept
 from livefacts.model.facts import Term
 from livefacts.model.numbers import (
     Kind,
@@ -43,9 +43,14 @@ class Running(Protocol):
     def total(self) -> int:
         """The id of the total; -1 where there is none."""
 
+    def rows(self) -> Iterable[Row]:
+        """The values that are kept, as rows."""
+
 
 class Counting:
     """COUNT: of values that are no error."""
+
+    rows = nothing_kept
 
     def __init__(self, dictionary: Dictionary) -> None:
         self._dictionary = dictionary
@@ -62,6 +67,8 @@ class Counting:
 
 class Summing:
     """SUM and AVG: exact sums, and how many values there are of each kind of number."""
+
+    rows = nothing_kept
 
     def __init__(self, dictionary: Dictionary, averages: bool) -> None:
         self._dictionary = dictionary
@@ -189,6 +196,9 @@ class Choosing:
             return UNBOUND
         return self._ids[-1 if self._function == "MAX" else 0]
 
+    def rows(self) -> Iterable[Row]:
+        return ((value,) for value in self._ids)
+
 
 class Concatenating:
     """GROUP_CONCAT: the strings of a group, in the order of their text."""
@@ -221,6 +231,9 @@ class Concatenating:
         made = Literal(joined, language=language) if language else Literal(joined)
         return self._dictionary.encode_one(made)
 
+    def rows(self) -> Iterable[Row]:
+        return ((value,) for value in self._counts)
+
 
 class Distinctly:
     """DISTINCT: passes on a value when it comes first, and when its last one goes."""
@@ -239,6 +252,9 @@ class Distinctly:
 
     def total(self) -> int:
         return self._running.total()
+
+    def rows(self) -> Iterable[Row]:
+        return (each if isinstance(each, tuple) else (each,) for each in self._counts)
 
 
 def _running(total: Total, dictionary: Dictionary) -> Running:
@@ -320,6 +336,13 @@ class Grouper:
             add_to(made, group.shown, 1)
         else:
             del self._groups[key]
+
+    def rows(self) -> Iterable[Row]:
+        """The row of each group, and the values that its totals keep."""
+        for group in self._groups.values():
+            yield group.shown or ()
+            for running in group.totals:
+                yield from running.rows()
 
     @property
     def size(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from livefacts.engine.contract import Ids
-from livefacts.engine.embedded.bags import Bag, Row
+from livefacts.engine.embedded.bags import Bag, Row, nothing_kept
 from livefacts.plan.flow import Match
 from livefacts.store.dictionary import Dictionary
 
@@ -15,8 +15,8 @@ ANY = -1
 class TripleFilter:
     """Follows a `Match`."""
 
-    looked_at = 0
-    size = 0
+    looked_at = size = 0
+    rows = nothing_kept
 
     def __init__(self, operator: Match, dictionary: Dictionary) -> None:
         self._constants: list[tuple[int, int]] = []

@@ -2,10 +2,11 @@
 
 A query of triple patterns and comparisons is a rule: its head has every variable of the
 patterns, so each match is one fact, and what comes and goes of them are the changes of the
-answers.  Every other query is put to a store that holds the world.
+answers.  Others are followed by a flow (`flowing`).  The few that are left are put to a
+store that holds the world.
 
-Both give bags of rows; the rows of the first kind are ids, and become terms when they are
-read.
+All give bags of rows; the rows of those that are followed are ids, and become terms when
+they are read.
 """
 
 from __future__ import annotations
@@ -110,8 +111,12 @@ class FollowedAnswers:
 class AskedAnswers:
     """The answers of any query, asked anew at each report."""
 
-    def __init__(self, ask: Callable[[], QueryResult], relation: Relation) -> None:
+    def __init__(
+        self, ask: Callable[[], QueryResult], relation: Relation, reason: str = ""
+    ) -> None:
         self._ask = ask
+        self.reason = reason
+        """Why they are not followed change by change."""
         self._relation = relation
         self._before: list[Row] = []
 

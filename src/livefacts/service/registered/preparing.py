@@ -1,7 +1,7 @@
 """Preparing queries: from a text to something that can be asked in a world.
 
-A query of triple patterns and comparisons is followed change by change; every other one is
-asked anew of a store that holds its world.
+A query of triple patterns and comparisons is followed as a rule, nearly every other one by a
+flow.  What neither can follow is asked anew of a store that holds its world.
 """
 
 from __future__ import annotations
@@ -17,10 +17,12 @@ from livefacts.rules.query import BasicQuery
 from livefacts.rules.registration import CountWindow, RegisteredQuery, Relation
 from livefacts.service.continuous.matches import Matches, SeenAnswers
 from livefacts.service.continuous.projecting import Projection
+from livefacts.service.continuous.queryplans import plan_of
 from livefacts.service.queries.queries import QueryStore
 from livefacts.service.reading import FactReader
 from livefacts.service.registered.answering import AskedAnswers, FollowedAnswers
 from livefacts.service.registered.backgrounds import Background
+from livefacts.service.registered.flowing import FlowedAnswers, looked_up
 from livefacts.service.registered.registration import Asked, Prepared
 from livefacts.service.registered.sharing import Needs, SharedState, SharedWorld, SharedWorlds
 from livefacts.service.registered.states import WindowView
@@ -67,10 +69,23 @@ class Preparer:
         query = asked.query
         basic = None if query.named_graphs else parse_basic_query(query.body, asked.prefixes)
         try:
-            return self._queried(asked) if basic is None else self._followed(asked, basic)
+            return self._flowed(asked) if basic is None else self._followed(asked, basic)
         except BaseException:
             self._worlds.release(asked.number)
             raise
+
+    def _flowed(self, asked: Asked) -> Prepared:
+        try:
+            plan = plan_of(asked.query.body, asked.prefixes, WINDOW_BASE)
+        except QueryError as error:
+            # The text is known to be correct: what is wrong with it is that it must be asked anew.
+            return self._queried(asked, error.message)
+        needs = Needs(looked_up(plan), full=asked.full)
+        shared, world = self._world(asked, needs)
+        self._worlds.need(shared, asked.number, needs)
+        relation = asked.query.relation
+        answers = FlowedAnswers(plan, world, relation, self._reader, self._dictionary)
+        return Prepared(asked, shared, world, answers)
 
     def _followed(self, asked: Asked, basic: BasicQuery) -> Prepared:
         number, relation = asked.number, asked.query.relation
@@ -95,22 +110,25 @@ class Preparer:
         self._worlds.need(shared, number, replace(needs, rule=answers.projection.rule))
         return Prepared(asked, shared, shared.world, answers)
 
-    def _queried(self, asked: Asked) -> Prepared:
-        number, query = asked.number, asked.query
-        needs = Needs(full=asked.full)
-        is_named = any(window.name is not None for window in query.windows)
-        shared: SharedWorld | SharedState
-        world: EngineWorld | WindowView
-        if not is_named and self._worlds.can_last(asked.windows, asked.every, needs):
-            shared = self._worlds.state_of(asked.windows, asked.graphs, number)
-            world = shared.views[number]
-        else:
-            shared = self._worlds.world_of(asked.windows, asked.graphs)
-            world = shared.world
-        self._worlds.need(shared, number, needs)
+    def _queried(self, asked: Asked, reason: str) -> Prepared:
+        query, needs = asked.query, Needs(full=asked.full)
+        shared, world = self._world(asked, needs)
+        self._worlds.need(shared, asked.number, needs)
         store = WorldStore(world, self._reader, self._graphs(asked, needs), self._quads(query))
-        answers = AskedAnswers(lambda: store.query(query.body, asked.prefixes), query.relation)
+        ask = lambda: store.query(query.body, asked.prefixes)  # noqa: E731
+        answers = AskedAnswers(ask, query.relation, reason)
         return Prepared(asked, shared, world, answers, store)
+
+    def _world(
+        self, asked: Asked, needs: Needs
+    ) -> tuple[SharedWorld | SharedState, EngineWorld | WindowView]:
+        """What the query is asked in: a state of windows of every length, if one can be."""
+        is_named = any(window.name is not None for window in asked.query.windows)
+        if not is_named and self._worlds.can_last(asked.windows, asked.every, needs):
+            state = self._worlds.state_of(asked.windows, asked.graphs, asked.number)
+            return state, state.views[asked.number]
+        shared = self._worlds.world_of(asked.windows, asked.graphs)
+        return shared, shared.world
 
     def _graphs(self, asked: Asked, needs: Needs) -> list[WindowGraph]:
         """The windows that have names, as graphs."""

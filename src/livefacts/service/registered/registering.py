@@ -97,8 +97,7 @@ class Registrations:
     def _end(self, registration: Registration) -> None:
         if registration in self._queries:
             self._queries.remove(registration)
-            if registration.store is not None:
-                registration.store.close()
+            registration.leave()
             self._worlds.release(registration.number)
 
     # what happens
@@ -137,8 +136,7 @@ class Registrations:
         numbers = self._worlds.unlasting(program)
         moving = [query for query in self._queries if query.number in numbers]
         for query in moving:
-            if query.store is not None:
-                query.store.close()
+            query.leave()
         self._worlds.release(*numbers)
         self._worlds.change_rules()
         for query in moving:

@@ -10,6 +10,7 @@ from livefacts.rules.registration import RegisteredQuery
 from livefacts.service.continuous.found import Found, found_rows
 from livefacts.service.continuous.matches import SeenAnswers
 from livefacts.service.registered.answering import AskedAnswers, FollowedAnswers
+from livefacts.service.registered.flowing import FlowedAnswers
 from livefacts.service.registered.reports import Report, ReportQueue
 from livefacts.service.registered.sharing import SharedState, SharedWorld
 from livefacts.service.registered.states import WindowView
@@ -40,7 +41,7 @@ class Prepared:
     asked: Asked
     shared: SharedWorld | SharedState
     world: EngineWorld | WindowView
-    answers: SeenAnswers | FollowedAnswers | AskedAnswers
+    answers: SeenAnswers | FollowedAnswers | FlowedAnswers | AskedAnswers
     store: WorldStore | None = None
 
 
@@ -69,13 +70,23 @@ class Registration:
         """What the query is put to, if it is asked anew at each report."""
         return self._prepared.store
 
+    def leave(self) -> None:
+        """Follow the world no longer."""
+        answers = self._prepared.answers
+        if isinstance(answers, FlowedAnswers):
+            answers.close()
+        if self.store is not None:
+            self.store.close()
+
     def resettle(self, prepared: Prepared) -> None:
         """Be asked in another world from now on."""
-        answers, before = prepared.answers, self._prepared.answers
-        if isinstance(answers, FollowedAnswers) and isinstance(before, SeenAnswers):
-            answers.resume(before.reported())
-        elif isinstance(answers, AskedAnswers) and isinstance(before, AskedAnswers):
-            answers.resume(before)
+        match prepared.answers, self._prepared.answers:
+            case FollowedAnswers() as answers, SeenAnswers() as before:
+                answers.resume(before.reported())
+            case AskedAnswers() as asked, AskedAnswers() as asked_before:
+                asked.resume(asked_before)
+            case FlowedAnswers() as flowed, FlowedAnswers() as flowed_before:
+                flowed.resume(flowed_before)
         self._prepared = prepared
 
     # for users
@@ -95,15 +106,23 @@ class Registration:
             [
                 f"reports: every {self.every}, {self.query.relation}",
                 *(f"window: {extent}" for extent in self.windows),
-                "answers: asked anew of a store at each report"
-                if self.store is not None
-                else "answers: followed change by change",
+                *self._way(),
                 f"rules: {', '.join(rules) if rules else 'none can matter'}",
                 f"{kind}: shared by {len(shared.needs)} queries"
                 if len(shared.needs) > 1
                 else f"{kind}: its own",
             ]
         )
+
+    def _way(self) -> Iterator[str]:
+        """How the answers are found, line by line."""
+        answers = self._prepared.answers
+        if isinstance(answers, AskedAnswers):
+            yield f"answers: asked anew of a store at each report: {answers.reason}"
+            return
+        yield "answers: followed change by change"
+        if isinstance(answers, FlowedAnswers):
+            yield from (f"  {line}" for line in answers.plan.splitlines())
 
     def results(self) -> Iterator[Report]:
         """The reports that have not been read, the oldest first."""
@@ -168,7 +187,7 @@ class Registration:
     def held_ids(self) -> Iterator[Ids]:
         """The ids that its answers and its store keep."""
         prepared = self._prepared
-        if isinstance(prepared.answers, FollowedAnswers):
+        if isinstance(prepared.answers, FollowedAnswers | FlowedAnswers):
             yield from prepared.answers.held_ids()
         if prepared.store is not None:
             yield from prepared.store.held_ids()

@@ -1,0 +1,194 @@
+"""Flowing answers: any query inside windows, followed change by change.
+
+What windows bring and take between two reports goes once through the steps of a flow, so a
+report costs what has changed since the last one, whatever the windows hold.  Answers are
+bags of rows of ids, which become terms when a report is read; a row that stays from report
+to report becomes terms once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from livefacts.engine.contract import IdDelta, Ids
+from livefacts.engine.embedded.bags import UNBOUND, Bag, add_to
+from livefacts.engine.embedded.bags import Row as IdRow
+from livefacts.engine.embedded.dataflow import Dataflow
+from livefacts.engine.embedded.expressions import Ordering
+from livefacts.plan.flow import FlowPlan, Match
+from livefacts.plan.flowwords import PlanWords, words_of
+from livefacts.rules.formula import TripleAtom, Variable
+from livefacts.rules.registration import Relation
+from livefacts.service.continuous.found import Found, found_answer
+from livefacts.service.queries.results import Row
+from livefacts.service.reading import FactReader
+from livefacts.service.registered.worldstores import World
+from livefacts.service.streams.streamlog import Facts, facts_of, keys_of
+from livefacts.store.dictionary import Dictionary
+from livefacts.store.rows import TRIPLES
+
+NO_TRIPLES = np.zeros((0, 3), np.int32)
+
+
+def looked_up(plan: FlowPlan) -> tuple[TripleAtom, ...]:
+    """The triple patterns of a plan, each once."""
+    found = (step.operator for step in plan.steps)
+    slots = (operator.slots for operator in found if isinstance(operator, Match))
+    return tuple(dict.fromkeys(TripleAtom(*map(_slot, each)) for each in slots))
+
+
+def _slot(slot: Any) -> Any:
+    return Variable(f"c{slot}") if isinstance(slot, int) else slot
+
+
+class FlowedAnswers:
+    """The answers of a query that a flow follows, in step with its world."""
+
+    def __init__(
+        self,
+        plan: FlowPlan,
+        world: World,
+        relation: Relation,
+        reader: FactReader,
+        dictionary: Dictionary,
+    ) -> None:
+        self._world = world
+        self._relation = relation
+        self._reader = reader
+        self._dictionary = dictionary
+        self._flow = Dataflow(dictionary)
+        self._standing = self._flow.add(plan, self._triples(world.facts()))
+        self._changed: Bag = dict(self._standing.answers)
+        self._pending: list[tuple[Ids, Ids]] = []
+        """Triples that have come and gone since the flow was last fed."""
+        self._rows = DecodedRows(plan, dictionary)
+        world.follow(self._note)
+
+    @property
+    def plan(self) -> PlanWords:
+        """How the answers are found, in words."""
+        return words_of(self._standing.plan)
+
+    def resume(self, other: FlowedAnswers) -> None:
+        """Compare the next report with the last one of the same query elsewhere."""
+        other._feed()
+        for row, count in other._standing.answers.items():
+            add_to(self._changed, row, -count)
+        for row, count in other._changed.items():
+            add_to(self._changed, row, count)
+
+    def close(self) -> None:
+        """Follow the world no longer."""
+        self._world.unfollow(self._note)
+
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids that the flow keeps, and those of what it will be fed."""
+        yield from self._flow.held_ids()
+        for pair in self._pending:
+            yield from pair
+
+    # changes
+
+    def _note(self, delta: IdDelta) -> None:
+        added, removed = self._triples(delta.added), self._triples(delta.removed)
+        if len(added) or len(removed):
+            self._pending.append((added, removed))
+
+    def _triples(self, facts: Facts) -> Ids:
+        if not len(facts.get(TRIPLES, NO_TRIPLES)):
+            return NO_TRIPLES
+        return self._reader.shown({TRIPLES: facts[TRIPLES]}).get(TRIPLES, NO_TRIPLES)
+
+    def _feed(self) -> None:
+        pending, self._pending = self._pending, []
+        if not pending:
+            return
+        with self._dictionary.passing():
+            found = self._flow.apply(*netted(pending))
+        for _, bag in found:
+            self._rows.forget(bag)
+            for row, count in bag.items():
+                add_to(self._changed, row, count)
+
+    # reports
+
+    def report(self) -> Found:
+        """The answers to report now; the next report is compared with this one."""
+        self._feed()
+        changed, self._changed = self._changed, {}
+        if self._standing.plan.form == "ASK":
+            return found_answer(bool(self._standing.answers))
+        return self._rows.found(self._reported(changed), self._standing.answers)
+
+    def _reported(self, changed: Bag) -> Bag:
+        if self._relation is Relation.ALL:
+            return dict(self._standing.answers)
+        sign = 1 if self._relation is Relation.NEW else -1
+        return {row: sign * count for row, count in changed.items() if sign * count > 0}
+
+
+def netted(changes: Sequence[tuple[Ids, Ids]]) -> tuple[Ids, Ids]:
+    """What several changes add and remove in the end."""
+    if len(changes) == 1:
+        return changes[0]
+    net: dict[Any, int] = {}
+    for added, removed in changes:
+        for ids, sign in ((removed, -1), (added, 1)):
+            for key in keys_of({TRIPLES: ids}):
+                add_to(net, key, sign)
+    came, gone = (
+        facts_of(key for key, count in net.items() if count == sign).get(TRIPLES, NO_TRIPLES)
+        for sign in (1, -1)
+    )
+    return came, gone
+
+
+class DecodedRows:
+    """Rows of ids as terms; those of answers that stay are decoded once."""
+
+    def __init__(self, plan: FlowPlan, dictionary: Dictionary) -> None:
+        self._names = plan.variables
+        self._dictionary = dictionary
+        self._ordering = Ordering(plan.order, dictionary, plan.base) if plan.order else None
+        self._known: dict[IdRow, Row] = {}
+
+    def forget(self, gone: Iterable[IdRow]) -> None:
+        """These answers have come or gone."""
+        for row in gone:
+            self._known.pop(row, None)
+
+    def found(self, bag: Bag, answers: Bag) -> Found:
+        """A report of some rows; those of `answers` are remembered when they are read."""
+        loan = self._dictionary.lend_later(lambda: [_ids_of(bag)])
+        count, read = (lambda: sum(bag.values())), (lambda: self._read(bag, answers))
+        return Found(self._names, not bag, count, read, loan)
+
+    def _read(self, bag: Bag, answers: Bag) -> Iterator[Row]:
+        rows = self._known
+        missing = [row for row in bag if row not in rows]
+        decoded = dict(zip(missing, self._decoded(missing), strict=True))
+        self._known.update((row, decoded[row]) for row in missing if row in answers)
+        for row in self._ordered(list(bag)):
+            yield from [decoded.get(row) or rows[row]] * bag[row]
+
+    def _ordered(self, rows: list[IdRow]) -> list[IdRow]:
+        if self._ordering is None:
+            return rows
+        with self._dictionary.passing():
+            return self._ordering.sorted(rows)
+
+    def _decoded(self, rows: Sequence[IdRow]) -> Iterator[Row]:
+        ids = [each for row in rows for each in row]
+        bound = [each for each in ids if each != UNBOUND]
+        terms: Any = iter(self._dictionary.decode(bound) if bound else ())
+        cells = [None if each == UNBOUND else next(terms) for each in ids]
+        width = len(self._names)
+        for at in range(len(rows)):
+            yield Row.of(self._names, cells[at * width : (at + 1) * width])
+
+
+def _ids_of(bag: Bag) -> Ids:
+    return np.array([each for row in bag for each in row], np.int32)
