@@ -7,7 +7,7 @@ which costs as much as looking them up; what came of it is worked out when someo
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -20,6 +20,8 @@ from livefacts.store.rows import TRIPLES, RowStore
 
 Standing = dict[int, NDArray[np.int32]]
 """The flags of facts before a change, by shape; 0 for a fact that was not there."""
+FindFlags = Callable[[int, Ids], NDArray[np.int32] | None]
+"""The flags of facts of a shape; None if there are none of this shape."""
 NO_QUADS = np.zeros((0, 4), np.int32)
 
 
@@ -35,17 +37,19 @@ class Asked:
     """Facts to remove that speak of something nobody has ever spoken of."""
 
 
-def note(store: RowStore, told: dict[int, Ids], untold: dict[int, Ids], strange: int) -> Asked:
+def note(find: FindFlags, told: dict[int, Ids], untold: dict[int, Ids], strange: int) -> Asked:
     """How the facts stand that a change is about to tell and untell."""
-    return Asked(told, untold, _standing(store, told), _standing(store, untold), strange)
+    return Asked(told, untold, _standing(find, told), _standing(find, untold), strange)
 
 
-def _standing(store: RowStore, facts: dict[int, Ids]) -> Standing:
-    found: Standing = {}
-    for shape, ids in facts.items():
-        if store.has(shape):
-            found[shape] = store.find_flags(store.relation(shape), ids)
-    return found
+def _standing(find: FindFlags, facts: dict[int, Ids]) -> Standing:
+    found = ((shape, find(shape, ids)) for shape, ids in facts.items())
+    return {shape: flags for shape, flags in found if flags is not None}
+
+
+def flags_in(store: RowStore, shape: int, facts: Ids) -> NDArray[np.int32] | None:
+    """The flags of facts in a store; None if it has none of this shape."""
+    return store.find_flags(store.relation(shape), facts) if store.has(shape) else None
 
 
 class Assertions:

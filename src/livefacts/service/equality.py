@@ -1,18 +1,30 @@
 """Equality: how a reasoner treats owl:sameAs.
 
 "rules" leaves it to the rules, as the standard has it: what is said of one is said of all
-that are the same.  "off" leaves those rules out: owl:sameAs is concluded where it follows,
-and nothing follows from it but contradictions.
+that are the same.  "merge" means the same, and keeps two of each group that is told to be the
+same (`livefacts.service.merging`).  "off" leaves those rules out: owl:sameAs is concluded where
+it follows, and nothing follows from it but contradictions.
 """
 
 from __future__ import annotations
 
-from livefacts.rules.program import Program
+from collections.abc import Sequence
+from functools import cache
 
-RULES, OFF = "rules", "off"
-SAME_AS = (RULES, OFF)
+from livefacts.errors import LivefactsError, RuleError
+from livefacts.plan.normalize import normalize
+from livefacts.rules.formula import Timed
+from livefacts.rules.program import Program, Rule
+from livefacts.syntax.rulefile import open_rules
+
+RULES, MERGE, OFF = "rules", "merge", "off"
+SAME_AS = (RULES, MERGE, OFF)
 OF_EQUALITY = frozenset({"eq-ref", "eq-sym", "eq-trans", "eq-rep-s", "eq-rep-p", "eq-rep-o"})
 """The rules of the standard by which owl:sameAs spreads."""
+SPREADING = "owl-same-as"
+TRUSTED = (SPREADING, "owl-rl", "owl-eq-ref", "owl-datatypes", "rdfs", "rdfs-axioms", "rho-df")
+"""Sets of rules for which two of a group are enough; tests hold it."""
+HINT = f'same_as="{RULES}" means the same, and can'
 
 
 def check_same_as(same_as: str) -> None:
@@ -26,3 +38,36 @@ def with_equality(program: Program, same_as: str) -> Program:
     if same_as != OFF:
         return program
     return program.minus([r for r in program if r.id.partition(".")[0] in OF_EQUALITY])
+
+
+def refuse_merged(what: str) -> LivefactsError:
+    """The error for what a reasoner that merges cannot do."""
+    return LivefactsError(f'{what} does not work with same_as="{MERGE}"', hint=HINT)
+
+
+def check_mergeable(program: Program) -> None:
+    """Refuse rules about time where equal things are merged."""
+    for rule in program:
+        if rule.at is not None or any(isinstance(formula, Timed) for formula in rule.body):
+            raise RuleError(
+                f'rule {rule.id} looks at time: same_as="{MERGE}" cannot follow it',
+                place=rule.place,
+                hint=HINT,
+            )
+    if program.streams:
+        raise refuse_merged("a window over a stream")
+
+
+def has_equality(rules: Sequence[Rule]) -> bool:
+    """Whether rules, in normal form, replace equals by equals."""
+    return _keys(SPREADING) <= {rule.key() for rule in rules}
+
+
+def trusted_rules() -> frozenset[Rule]:
+    """The keys of the rules of ready sets, in normal form."""
+    return frozenset().union(*map(_keys, TRUSTED))
+
+
+@cache
+def _keys(name: str) -> frozenset[Rule]:
+    return frozenset(rule.key() for rule in normalize(open_rules(name).rules))

@@ -12,6 +12,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from livefacts.engine.contract import IdDelta, Ids
 from livefacts.engine.embedded.engine import Change, Facts
@@ -25,9 +26,9 @@ from livefacts.plan.timing import Timing, lowered
 from livefacts.rules.program import Program, Rule
 from livefacts.rules.restratifying import Restratifier
 from livefacts.rules.safety import check
-from livefacts.service.assertions import NO_QUADS, Asked, Assertions, note
+from livefacts.service.assertions import NO_QUADS, Asked, Assertions, flags_in, note
 from livefacts.service.delta import Delta, Violation
-from livefacts.service.equality import RULES, with_equality
+from livefacts.service.equality import MERGE, check_mergeable, refuse_merged, with_equality
 from livefacts.service.intake import Intake, Reading
 from livefacts.service.interrupts import Interrupts
 from livefacts.service.patching import PatchSource, take_patches
@@ -35,6 +36,7 @@ from livefacts.service.queries.queryview import QueryView
 from livefacts.service.reading import FactReader
 from livefacts.service.streams.streaming import Streams
 from livefacts.service.streams.timedoubts import warn_of
+from livefacts.service.truth import Truth
 from livefacts.service.violating import Violations
 from livefacts.service.withdrawal import Withdrawal
 from livefacts.store.compiled import announce_compilation
@@ -49,6 +51,7 @@ from livefacts.syntax.rulenames import named_rules
 if TYPE_CHECKING:
     from livefacts.service.continuous.watching import Watching
     from livefacts.service.keeping import Kept
+    from livefacts.service.merging.merged import Merged
 
 
 class Knowledge:
@@ -62,6 +65,7 @@ class Knowledge:
         single_path: bool,
         start: Any,
         tick: str | Duration | None,
+        same_as: str,
     ) -> None:
         announce_compilation()
         self._dictionary = Dictionary()
@@ -71,14 +75,16 @@ class Knowledge:
         self._limit = limit
         self._refuses = refuses
         self._program = Program()
-        self._same_as = RULES
+        self._same_as = same_as
         self._restratifiers = Restratifier(), Restratifier()
         self._engine = SpecialisedEngine(
             self._dictionary, compile_rules(()), single_path=single_path, maintenance=maintenance
         )
         self._interrupts = Interrupts()
-        self._engine.before_commit = self._decide
-        self._queries = QueryView(self._engine, self._reader, self._graphs)
+        self._merged = _merged(self._engine) if same_as == MERGE else None
+        self._truth: Truth = self._merged or self._engine
+        self._truth.before_commit = self._decide
+        self._queries = QueryView(self._truth, self._reader, self._graphs)
         self._tick = read_duration(tick) if isinstance(tick, str) else tick
         self._streams = Streams(self._engine, self._graphs, self._moved)
         if start is not None:
@@ -132,14 +138,14 @@ class Knowledge:
         gone = self._graphs.present(outtake.quads())
         came = self._graphs.missing(quads, gone)
         absent = len(outtake.quads()) - len(gone)
-        asked = note(self._engine.store, told, untold, outtake.strange)
+        asked = note(self._flags, told, untold, outtake.strange)
         before, program = self._program, self._program.minus(dropped).joined(intake.program)
         with self._complete():
             with self._under(program, keep, told) as (plan, timing):
                 asserted = self._change(told, quads, dict(untold), gone, plan)
                 self._graphs.make_room(len(came))
                 with self._timed(asserted, timing, keep) as change:
-                    ids = self._engine.apply(change, keep=keep)
+                    ids = self._truth.apply(change, keep=keep)
             if keep:
                 self._graphs.change(came, gone)
             delta = Delta(
@@ -168,6 +174,8 @@ class Knowledge:
         """
         plan, timing = None, self._streams.timeline.timing
         if not program.has_rules_of(self._program):
+            if self._merged is not None:
+                check_mergeable(program)
             checking, planning = self._restratifiers
             strata = check(program, self._program, checking)
             low = lowered(program, self._tick, strata)
@@ -277,5 +285,21 @@ class Knowledge:
                 hint='on_violation="report" lists violations instead',
             )
 
+    def _flags(self, shape: int, facts: Ids) -> NDArray[np.int32] | None:
+        if self._merged is not None:
+            return self._merged.standing(shape, facts)
+        return flags_in(self._engine.store, shape, facts)
+
+    def _check_unmerged(self, what: str) -> None:
+        """Refuse what would look at the engine, which knows some of equal things only."""
+        if self._merged is not None:
+            raise refuse_merged(what)
+
     def _scope(self, kind: str) -> bytes:
         return f"{kind}{next(self._scopes)}".encode()
+
+
+def _merged(engine: SpecialisedEngine) -> Merged:
+    from livefacts.service.merging.merged import Merged
+
+    return Merged(engine)

@@ -60,8 +60,8 @@ class Reasoner(Knowledge):
     undoes the change.  `on_violation` is "report", or "refuse": a change that violates a
     constraint is undone.  `maintenance` chooses how changes are followed, for comparison:
     "counting-dred", "dred", "counting" (programs without recursion) or "recompute".
-    `same_as` says how owl:sameAs is treated where the rules are those of OWL: by "rules", or
-    not at all ("off").  `start` is the first time point of streams, `tick` how long one lasts ("1 s").
+    `same_as` says how owl:sameAs is treated where the rules are those of OWL: by "rules", by
+    keeping few of many that are the same ("merge"), or not at all ("off").  `start` is the first time point of streams, `tick` how long one lasts ("1 s").
     """
 
     def __init__(
@@ -78,8 +78,8 @@ class Reasoner(Knowledge):
     ) -> None:
         _check_options(on_violation, maintenance)
         check_same_as(same_as)
-        super().__init__(limit, on_violation == REFUSE, maintenance, single_path, start, tick)
-        self._same_as = same_as
+        refuses = on_violation == REFUSE
+        super().__init__(limit, refuses, maintenance, single_path, start, tick, same_as)
         program = rulefile.open_rules(rules)
         if program != NO_PROGRAM:
             self.add_rules(program)
@@ -99,6 +99,7 @@ class Reasoner(Knowledge):
         """
         from livefacts.service.keeping import written
 
+        self._check_unmerged("a checkpoint")
         return written(self, path)
 
     # changes
@@ -253,6 +254,7 @@ class Reasoner(Knowledge):
     def _arrivals(
         self, facts: Any, at: Any, stream: str | NamedNode | None
     ) -> tuple[list[Facts], int, int]:
+        self._check_unmerged("a stream")
         iri = NamedNode(stream) if isinstance(stream, str) else stream
         name = int(self._dictionary.encode_one(NO_STREAM if iri is None else iri))
         point = time_point(at, self.tick)
@@ -266,6 +268,7 @@ class Reasoner(Knowledge):
 
     def ticks(self, to: Any) -> Iterator[tuple[int, Delta]]:
         """Move time on; each time point at which something changes, with its delta."""
+        self._check_unmerged("time")
         last = time_point(to, self.tick)
         with self._interrupts:
             for point, delta in self._streams.ticks(last):
@@ -285,12 +288,17 @@ class Reasoner(Knowledge):
 
     def facts(self, derived: bool | None = None) -> FactView:
         """What is true at this moment; `True`: only conclusions, `False`: only what was told."""
-        return FactView(self._reader, self._reader.stored(self._engine.store, derived))
+        return FactView(self._reader, self._stored(derived))
+
+    def _stored(self, derived: bool | None) -> dict[int, Ids]:
+        if self._merged is not None:
+            return self._reader.shown(self._chosen(derived))
+        return self._reader.stored(self._engine.store, derived)
 
     def _chosen(self, derived: bool | None) -> dict[int, Ids]:
         if derived is None:
-            return self._engine.facts()
-        return self._engine.derived() if derived else self._engine.asserted()
+            return self._truth.facts()
+        return self._truth.derived() if derived else self._truth.asserted()
 
     def __iter__(self) -> Iterator[Triple | Fact]:
         return iter(self.facts())
@@ -310,7 +318,7 @@ class Reasoner(Knowledge):
         if None in found:
             return False
         ids = np.array([found], np.int32)
-        return self._engine.holds(shape, ids) and self._reader.are_shown(shape, ids)
+        return self._truth.holds(shape, ids) and self._reader.are_shown(shape, ids)
 
     def stats(self) -> dict[str, Any]:
         """Figures of the store: facts, terms, bytes, and how rules are followed."""
@@ -322,7 +330,8 @@ class Reasoner(Knowledge):
             "derived": len(self.facts(derived=True)),
             "rules": len(self._program),
         }
-        return told | figures_of(self._engine, self._graphs) | self._streams.stats()
+        merged = {} if self._merged is None else self._merged.figures()
+        return told | figures_of(self._engine, self._graphs) | self._streams.stats() | merged
 
     def profile(self) -> Profile:
         """What each rule has looked at, found and cost so far; `since` compares two profiles."""
@@ -342,6 +351,7 @@ class Reasoner(Knowledge):
         from livefacts.service.explanations.asking import explain
         from livefacts.service.explanations.explanationtimes import as_written, timed
 
+        self._check_unmerged("explaining")
         known = self._queries.prefixes(self.prefixes)
         followed = self._followed()
         explanation = explain(fact, followed, self._engine, known)
@@ -349,7 +359,7 @@ class Reasoner(Knowledge):
 
     def violations(self) -> list[Violation]:
         """The violations of constraints, with their bindings."""
-        return list(self._violations_in(self._engine.facts(), self._program))
+        return list(self._violations_in(self._truth.facts(), self._program))
 
     def _followed(self) -> tuple[Rule, ...]:
         """The rules as the engine follows them: without formulas of time."""
@@ -360,7 +370,10 @@ class Reasoner(Knowledge):
         from livefacts.service.verifying import verified
 
         held = self._streams.timeline.held()
-        return verified(self._engine, self._followed(), self._graphs, held, self._dictionary)
+        others = None if self._merged is None else self._merged.others
+        return verified(
+            self._engine, self._followed(), self._graphs, held, self._dictionary, others
+        )
 
     # queries
 
@@ -379,6 +392,7 @@ class Reasoner(Knowledge):
         """
         from livefacts.service.continuous.watching import Watching
 
+        self._check_unmerged("watching a query")
         if self._watching is None:
             self._streams.terms.keeps_all = True
             self._watching = Watching(self._engine, self._reader, self._queries)
@@ -392,6 +406,7 @@ class Reasoner(Knowledge):
         """
         from livefacts.service.registered.hosting import host_of
 
+        self._check_unmerged("a registered query")
         host = host_of(self._streams, self._program, self.tick)
         return host.queries.register(text, self._queries.prefixes(self.prefixes), full=full)
 
@@ -433,7 +448,7 @@ class Reasoner(Knowledge):
         format: str | None = None,
     ) -> None:
         """Write what is true to a file or stream, in an RDF format or as facts (.rules)."""
-        facts = self._reader.stored(self._engine.store, derived)
+        facts = self._stored(derived)
         quads = self._graphs.quads() if derived is not True else np.zeros((0, 4), np.int32)
         write_facts(target, format, facts, quads, self._dictionary, self._reader)
 

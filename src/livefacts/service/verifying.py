@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -116,10 +116,18 @@ def verified(
     graphs: NamedGraphs,
     held: Mapping[int, Ids],
     dictionary: Dictionary,
+    as_kept: Callable[[Ids], Ids] | None = None,
 ) -> Report:
-    """Compute everything anew from what was told, and compare; `held` is what streams tell."""
+    """Compute everything anew from what was told, and compare; `held` is what streams tell.
+
+    `as_kept` chooses, of what named graphs tell, what the engine was told as it is.
+    """
     started = time.perf_counter()
-    triples = [graphs.quads()[:, :3], *([held[TRIPLES]] if TRIPLES in held else [])]
+    named = graphs.quads()[:, :3]
+    triples = [
+        named if as_kept is None else as_kept(named),
+        *([held[TRIPLES]] if TRIPLES in held else []),
+    ]
     found = verify_engine(engine, rules, {**held, TRIPLES: np.concatenate(triples)})
     of_graphs = [
         Difference(GRAPHS, None, note=f"{b.problem} (named graphs)") for b in graphs.broken()

@@ -38,7 +38,7 @@ def test_rules_that_are_added_later_treat_equality_alike() -> None:
 
 
 def test_a_way_to_treat_equality_that_there_is_not_is_refused() -> None:
-    with pytest.raises(ValueError, match="same_as is one of rules, off, not 'maybe'"):
+    with pytest.raises(ValueError, match="same_as is one of rules, merge, off, not 'maybe'"):
         lf.Reasoner(same_as="maybe")
 
 

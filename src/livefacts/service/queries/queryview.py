@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from pyoxigraph import NamedNode, Quad, Triple
 
 from livefacts.engine.contract import Ids
-from livefacts.engine.embedded.engine import EmbeddedEngine
 from livefacts.service.delta import Delta
 from livefacts.service.reading import FactReader
+from livefacts.service.truth import Truth
 from livefacts.store.graphs import NamedGraphs
 from livefacts.store.rows import TRIPLES
 
@@ -30,9 +30,9 @@ FOLLOWED = 50_000
 class QueryView:
     """What is true, as a store that answers SPARQL."""
 
-    def __init__(self, engine: EmbeddedEngine, reader: FactReader, graphs: NamedGraphs) -> None:
-        self._engine = engine
-        self._dictionary = engine.dictionary
+    def __init__(self, truth: Truth, reader: FactReader, graphs: NamedGraphs) -> None:
+        self._truth = truth
+        self._dictionary = truth.dictionary
         self._reader = reader
         self._graphs = graphs
         self._store: QueryStore | None = None
@@ -74,7 +74,7 @@ class QueryView:
         from livefacts.service.queries.queries import QueryStore
 
         store = QueryStore()
-        shown = self._reader.shown({TRIPLES: self._engine.facts()[TRIPLES]})
+        shown = self._reader.shown({TRIPLES: self._truth.facts()[TRIPLES]})
         triples = shown.get(TRIPLES, self._graphs.quads()[:0, :3])
         write = self._dictionary.write_ntriples
         pieces = range(0, len(triples), PIECE)

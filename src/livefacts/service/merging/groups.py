@@ -1,0 +1,128 @@
+"""Groups: things that are told to be the same, and the two of each group that stand for it.
+
+A group is what told owl:sameAs connects.  Its *plain* members are those that nothing tells
+apart; where there are more than two of them, the first two stand in for the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+Pair = tuple[int, int]
+UNTOLD, ELSEWHERE, HERE = 0, 1, 2
+"""How a fact is told: not at all, by named graphs alone, or in the default graph."""
+FEWEST = 3
+"""So many plain members make a group worth merging."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A merged group: its plain members, the two stand-ins first, and its other members."""
+
+    plain: tuple[int, ...]
+    others: tuple[int, ...]
+
+    @property
+    def stand_ins(self) -> Pair:
+        return self.plain[0], self.plain[1]
+
+    def links(self) -> Iterator[Pair]:
+        """The equalities that are told of the group in place of all others."""
+        first, second = self.stand_ins
+        yield first, second
+        yield from ((first, other) for other in self.others)
+
+
+class Groups:
+    """The equalities that are told, and the merged groups among what they connect."""
+
+    def __init__(self) -> None:
+        self.told: dict[Pair, int] = {}
+        self._near: dict[int, set[int]] = {}
+        self.of: dict[int, Group] = {}
+        """The merged group of each of its members."""
+        self.plain: dict[int, Group] = {}
+        """The same, for plain members alone."""
+
+    # equalities
+
+    def tell(self, states: Mapping[Pair, int]) -> dict[Pair, int]:
+        """Set how equalities are told; how they were told before."""
+        before = {pair: self.told.get(pair, UNTOLD) for pair in states}
+        for pair, state in states.items():
+            if state:
+                self.told[pair] = state
+                self._connect(*pair)
+            elif self.told.pop(pair, UNTOLD):
+                self._disconnect(*pair)
+        return before
+
+    def _connect(self, x: int, y: int) -> None:
+        self._near.setdefault(x, set()).add(y)
+        self._near.setdefault(y, set()).add(x)
+
+    def _disconnect(self, x: int, y: int) -> None:
+        if (y, x) in self.told:
+            return
+        for here, there in ((x, y), (y, x)):
+            self._near[here].discard(there)
+            if not self._near[here]:
+                del self._near[here]
+
+    def connected(self, starts: Iterable[int]) -> Iterator[list[int]]:
+        """What is connected with each of these, each component once."""
+        met: set[int] = set()
+        for start in starts:
+            if start in met:
+                continue
+            met.add(start)
+            found, waiting = [start], [start]
+            while waiting:
+                new = self._near.get(waiting.pop(), set()) - met
+                met |= new
+                found += new
+                waiting += new
+            yield found
+
+    def pairs_of(self, terms: Iterable[int]) -> Iterator[Pair]:
+        """The told equalities of these terms."""
+        for x in terms:
+            for y in self._near.get(x, ()):
+                if (x, y) in self.told:
+                    yield x, y
+                if (y, x) in self.told:
+                    yield y, x
+
+    def connected_terms(self) -> list[int]:
+        return list(self._near)
+
+    # groups
+
+    def replace(self, gone: Iterable[Group], come: Iterable[Group]) -> None:
+        """Let groups go and others come."""
+        for group in gone:
+            for term in group.plain:
+                del self.of[term], self.plain[term]
+            for term in group.others:
+                del self.of[term]
+        for group in come:
+            self.of.update(dict.fromkeys(group.plain + group.others, group))
+            self.plain.update(dict.fromkeys(group.plain, group))
+
+    def grouped(self, members: list[int], plain: set[int]) -> Group | None:
+        """The group of connected members, if it is to be merged; old stand-ins stay if they can."""
+        if len(plain) < FEWEST:
+            return None
+        standing = {self.plain[term] for term in plain if term in self.plain}
+        largest = sorted(standing, key=lambda group: (-len(group.plain), group.plain))
+        stand_ins = [term for group in largest for term in group.stand_ins if term in plain][:2]
+        rest = sorted(plain.difference(stand_ins))
+        others = sorted(term for term in members if term not in plain)
+        return Group((*stand_ins, *rest), tuple(others))
+
+
+def stand_in(term: int, plain: Mapping[int, Group]) -> int:
+    """Who stands in for a term."""
+    group = plain.get(term)
+    return term if group is None or term in group.stand_ins else group.plain[0]

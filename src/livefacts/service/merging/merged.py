@@ -1,0 +1,341 @@
+"""Merging: an engine that knows two of each group of equal things, and answers for all.
+
+Told equalities make groups.  Of the members of a group that nothing tells apart the engine knows
+two, the stand-ins; it is told of them what was told of any member, and follows the rules of
+equality as they are.  What is true is expanded on the way out, and is exactly what the rules would
+conclude.  Where a group changes, what was told of its members is told anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from livefacts.engine.contract import Flags, IdDelta, Ids
+from livefacts.engine.embedded.engine import NO_TRIPLES, Change, EmbeddedEngine, Facts
+from livefacts.plan.normalize import VIOLATION
+from livefacts.rules.interchange import interchange_of
+from livefacts.rules.program import Rule
+from livefacts.service.equality import has_equality, trusted_rules
+from livefacts.service.merging.expanding import Roles, Standing
+from livefacts.service.merging.groups import HERE, UNTOLD, Group, Groups
+from livefacts.service.merging.lenses import Lens, changed_terms, lens_of, rows_among, rows_without
+from livefacts.service.merging.steps import Step, Stepping, have_any
+from livefacts.service.merging.tellings import Row, Tellings
+from livefacts.store.dictionary import Dictionary
+from livefacts.store.layout import ASSERTED, IN_DEFAULT, LIVE
+from livefacts.store.rows import TRIPLES
+from livefacts.store.selecting import Names
+
+HIDDEN = "_"
+NOTHING: Facts = {}
+
+
+class NotPlainError(Exception):
+    """A change tells members of a group apart."""
+
+    def __init__(self, terms: set[int]) -> None:
+        super().__init__(terms)
+        self.terms = terms
+
+
+class Merged:
+    """What is true, of which an engine keeps the part that is about stand-ins."""
+
+    def __init__(self, engine: EmbeddedEngine) -> None:
+        self._engine = engine
+        self._groups = Groups()
+        self._tellings = Tellings()
+        self._stepping = Stepping(engine, self._groups, self._tellings)
+        self._roles = Roles()
+        self._rules: Sequence[Rule] = ()
+        self._visible = Names(lambda name: _is_visible(engine.dictionary.texts([name])[0]))
+        self.before_commit: Callable[[IdDelta], None] = lambda delta: None
+        self._step: Step | None = None
+        self._touching: Facts = {}
+        self._lens: Lens | None = None
+        self._delta = IdDelta({}, {}, {})
+        engine.before_commit = self._accept
+
+    @property
+    def dictionary(self) -> Dictionary:
+        return self._engine.dictionary
+
+    # changes
+
+    def apply(self, change: Change, *, keep: bool = True) -> IdDelta:
+        """Make a change; the net change of what is true, of all members."""
+        rules = self._rules
+        is_made = False
+        if change.plan is not None:
+            self._follow(change.plan.rules)
+        try:
+            while True:
+                try:
+                    self._make(change, keep)
+                    break
+                except NotPlainError as error:
+                    self._stepping.plainness.known |= error.terms
+                    self._stepping.doubted |= error.terms
+            is_made = True
+        finally:
+            if change.plan is not None and not (is_made and keep):
+                self._follow(rules)
+        return self._delta
+
+    def _follow(self, rules: Sequence[Rule]) -> None:
+        """Take note of the rules that are followed; groups are looked at again."""
+        stepping = self._stepping
+        is_active = has_equality(rules)
+        interchange = interchange_of(rules if is_active else (), trusted_rules())
+        stepping.plainness.follow(interchange)
+        stepping.is_active, self._rules = is_active, rules
+        for term in stepping.plainness.told_apart(self._engine.facts()):
+            if term in self._groups.plain:
+                stepping.plainness.known.update(self._groups.plain[term].plain)
+        stepping.doubted.update(self._groups.connected_terms())
+
+    def _make(self, change: Change, keep: bool) -> None:
+        step = self._stepping.step(change)
+        self._enter(step)
+        is_made = False
+        try:
+            self._look(step)
+            self._engine.apply(step.change, keep=keep)
+            is_made = True
+        finally:
+            self._step = None
+            if is_made and keep:
+                self._settle(step)
+            else:
+                self._leave(step)
+
+    def _enter(self, step: Step) -> None:
+        """Groups that change are out of sight while the step is made."""
+        for group in step.gone:
+            self._roles.remove(*group.stand_ins)
+        self._step = step
+
+    def _settle(self, step: Step) -> None:
+        self._groups.replace(step.gone, step.come)
+        self._tellings.replace(step.forgotten, step.remembered, step.counts)
+        for group in step.come:
+            self._roles.add(_standing(group))
+        self._stepping.doubted.clear()
+
+    def _leave(self, step: Step) -> None:
+        """Nothing has happened."""
+        self._groups.tell(step.before)
+        for group in step.gone:
+            self._roles.add(_standing(group))
+
+    def _look(self, step: Step) -> None:
+        """What is true of groups that change, before they do."""
+        self._touching, self._lens = {}, None
+        if not step.gone and not step.come:
+            return
+        _, spoken = changed_terms(step, self._groups.plain)
+        present: set[int] = set()
+        for shape, rows in self._kept().items():
+            found = rows[have_any(rows, spoken)]
+            self._touching[shape] = found
+            present.update(np.unique(found).tolist())
+        self._lens = lens_of(step, present)
+
+    # what has changed
+
+    def _accept(self, delta: IdDelta) -> None:
+        """The engine has made its change: say what that means, to whoever has a say in it."""
+        self._check_plain(delta)
+        added: dict[int, Ids] = {}
+        removed: dict[int, Ids] = {}
+        derived: dict[int, Flags] = {}
+        for shape in {**delta.added, **delta.removed, **self._touching}:
+            came, is_derived, went = self._net(shape, delta)
+            added[shape], derived[shape], removed[shape] = came, is_derived, went
+        self._delta = IdDelta(added, removed, derived)
+        self.before_commit(self._delta)
+
+    def _check_plain(self, delta: IdDelta) -> None:
+        assert self._step is not None, "a step is under way"
+        groups = {term: group for group in self._step.come for term in group.plain}
+        terms: set[int] = set()
+        for term in self._stepping.plainness.told_apart(delta.added):
+            group = groups.get(term) or self._groups.plain.get(term)
+            if group is not None and group not in self._step.gone:
+                terms.update(group.plain)
+        if terms:
+            raise NotPlainError(terms)
+
+    def _net(self, shape: int, delta: IdDelta) -> tuple[Ids, Flags, Ids]:
+        """What came, which of it was concluded, and what went."""
+        none = np.zeros((0, 3 if shape == TRIPLES else shape), np.int32)
+        came, went = delta.added.get(shape, none), delta.removed.get(shape, none)
+        is_derived = delta.derived.get(shape, np.zeros(0, np.bool_))
+        ours, theirs = self._concerned(shape, came), self._concerned(shape, went)
+        if not ours.any() and not theirs.any() and not len(self._touching.get(shape, none)):
+            return came, is_derived, went
+        more, less = self._expanded(shape, came[ours], went[theirs])
+        new = self._new() if shape == TRIPLES else came[~is_derived]
+        told = rows_among(more, new)
+        return (
+            np.concatenate([came[~ours], more]),
+            np.concatenate([is_derived[~ours], ~told]),
+            np.concatenate([went[~theirs], less]),
+        )
+
+    def _concerned(self, shape: int, rows: Ids) -> Flags:
+        """Which rows are about stand-ins, or about groups that change; hidden ones are left."""
+        found = self._roles.touched(rows)
+        if self._lens is not None:
+            found |= self._lens.concerned(rows)
+        if shape != TRIPLES and len(rows):
+            found &= self._are_visible(rows)
+        return found
+
+    def _expanded(self, shape: int, came: Ids, went: Ids) -> tuple[Ids, Ids]:
+        are_triples = shape == TRIPLES
+        if self._lens is not None:
+            ours, theirs = self._lens.concerned(came), self._lens.concerned(went)
+            before = self._touching.get(shape, came[:0])
+            more, less = self._lens.difference(
+                before, went[theirs], came[ours], are_triples=are_triples
+            )
+            came = np.concatenate([came[~ours], more])
+            went = np.concatenate([went[~theirs], less])
+        return (
+            self._roles.expanded(came, are_triples=are_triples),
+            self._roles.expanded(went, are_triples=are_triples),
+        )
+
+    def _new(self) -> Ids:
+        assert self._step is not None, "a step is under way"
+        return _as_ids(self._step.new)
+
+    # what is true
+
+    def _kept(self) -> Facts:
+        """What the engine keeps, without hidden predicates other than those of violations."""
+        return {
+            shape: rows if shape == TRIPLES else rows[self._are_visible(rows)]
+            for shape, rows in self._engine.facts().items()
+        }
+
+    def _are_visible(self, rows: Ids) -> Flags:
+        marks = np.empty(len(rows), np.bool_)
+        self._visible.mark(rows, marks)
+        return marks
+
+    def facts(self) -> Facts:
+        """Everything that is true, of all members; hidden predicates only of violations."""
+        return {
+            shape: self._roles.expanded(rows, are_triples=shape == TRIPLES)
+            for shape, rows in self._kept().items()
+        }
+
+    def asserted(self) -> Facts:
+        """The facts that were told."""
+        told = self._engine.asserted()
+        if self._groups.of:
+            told[TRIPLES] = np.concatenate(
+                [told[TRIPLES][~self._is_replaced(told[TRIPLES])], self._told_of_members()]
+            )
+        return told
+
+    def derived(self) -> Facts:
+        """What is true and was not told."""
+        facts, told = self.facts(), self.asserted()
+        return {
+            shape: rows_without(rows, told.get(shape, rows[:0])) for shape, rows in facts.items()
+        }
+
+    def _is_replaced(self, rows: Ids) -> Flags:
+        """Which triples the engine was told in place of others."""
+        same = rows[:, 1] == self._stepping.plainness.same_as
+        members = np.fromiter(self._groups.of, np.int32, len(self._groups.of))
+        plain = np.fromiter(self._groups.plain, np.int32, len(self._groups.plain))
+        links = same & (rows[:, 0] != rows[:, 2]) & np.isin(rows[:, 0], members)
+        found: Flags = links | np.isin(rows, plain).any(axis=1)
+        return found
+
+    def _told_of_members(self) -> Ids:
+        same = self._stepping.plainness.same_as
+        links = [(x, same, y) for x, y in self._groups.told if x in self._groups.of]
+        return _as_ids([*self._tellings.states, *links])
+
+    def holds(self, shape: int, fact: Ids) -> bool:
+        """Whether a fact is true."""
+        return any(
+            self._engine.holds(shape, np.array([each], np.int32))
+            for each in self._stood_for(fact.reshape(-1).tolist())
+        )
+
+    def _stood_for(self, cells: list[int]) -> list[tuple[int, ...]]:
+        """The facts about stand-ins, one of which must be true for a fact to be."""
+        members: dict[Group, list[int]] = {}
+        for cell in dict.fromkeys(cells):
+            if cell in self._groups.plain:
+                members.setdefault(self._groups.plain[cell], []).append(cell)
+        choices = [
+            [dict(zip(terms, chosen, strict=True)) for chosen in _labels(group, len(terms))]
+            for group, terms in members.items()
+        ]
+        found = []
+        for chosen in product(*choices):
+            names = {term: name for each in chosen for term, name in each.items()}
+            found.append(tuple(names.get(cell, cell) for cell in cells))
+        return found
+
+    def standing(self, shape: int, rows: Ids) -> NDArray[np.int32]:
+        """The flags of facts: whether they are true, and how they are told."""
+        store = self._engine.store
+        if not store.has(shape):
+            return np.zeros(len(rows), np.int32)
+        flags = store.find_flags(store.relation(shape), rows)
+        if shape != TRIPLES or not self._groups.of:
+            return flags
+        for at in np.flatnonzero(self._is_replaced(rows)).tolist():
+            row: Row = tuple(rows[at].tolist())
+            state = self._state(row)
+            true = LIVE if state or self.holds(shape, rows[at]) else 0
+            flags[at] = true | (ASSERTED if state else 0) | (IN_DEFAULT if state == HERE else 0)
+        return flags
+
+    def _state(self, row: Row) -> int:
+        s, p, o = row
+        if p == self._stepping.plainness.same_as and s != o:
+            return self._groups.told.get((s, o), UNTOLD)
+        return self._tellings.states.get(row, UNTOLD)
+
+    def others(self, triples: Ids) -> Ids:
+        """Of triples that named graphs tell, those that the engine is told as they are."""
+        return triples[~self._is_replaced(triples)] if self._groups.of else triples
+
+    def figures(self) -> dict[str, int]:
+        """How many groups are merged, and how many things are in them."""
+        groups = set(self._groups.of.values())
+        return {"merged_groups": len(groups), "merged_terms": len(self._groups.plain)}
+
+
+def _is_visible(name: str) -> bool:
+    return not name.startswith(HIDDEN) or name.startswith(VIOLATION)
+
+
+def _standing(group: Group) -> Standing:
+    return Standing(*group.stand_ins, np.array(group.plain, np.int32))
+
+
+def _labels(group: Group, count: int) -> list[tuple[int, ...]]:
+    """The stand-ins for some different members; for more than two, in every way."""
+    first, second = group.stand_ins
+    if count <= 2:
+        return [(first, second)[:count]]
+    return list(product((first, second), repeat=count))
+
+
+def _as_ids(rows: object) -> Ids:
+    found = np.array(sorted(rows), np.int32)  # type: ignore[call-overload]
+    return found if len(found) else NO_TRIPLES

@@ -1,0 +1,79 @@
+"""A reasoner that merges what is the same knows and says what one that follows the rules does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import pytest
+from pyoxigraph import Triple
+from tests.golden.test_owl import expected, violated
+from tests.properties.equals import draw_equals
+from tests.properties.ontologies import Step
+
+import livefacts as lf
+from livefacts.syntax.rulefile import open_rules
+
+CHUNKS = 4
+RULES = open_rules("owl-rl")
+
+
+def listed(violations: Iterable[lf.Violation]) -> list[str]:
+    return sorted(map(str, violations))
+
+
+def once(facts: Iterable[object]) -> set[object]:
+    """Facts as a set, of which each was there once."""
+    found = list(facts)
+    assert len(found) == len(set(found))
+    return set(found)
+
+
+def compare(merging: lf.Reasoner, ruled: lf.Reasoner) -> None:
+    """Both know the same."""
+    facts = once(merging)
+    assert facts == set(ruled)
+    assert len(merging) == len(facts)
+    assert once(merging.facts(derived=True)) == set(ruled.facts(derived=True))
+    assert once(merging.facts(derived=False)) == set(ruled.facts(derived=False))
+    assert listed(merging.violations()) == listed(ruled.violations())
+
+
+def compare_deltas(merged: lf.Delta, ruled: lf.Delta) -> None:
+    """Both say that the same has changed."""
+    for part in ("added", "removed", "derived"):
+        assert once(getattr(merged, part)) == set(getattr(ruled, part)), part
+    assert merged.counts == ruled.counts
+    assert merged.hints == ruled.hints
+    assert listed(merged.violations) == listed(ruled.violations)
+    assert listed(merged.resolved) == listed(ruled.resolved)
+
+
+def assert_same(life: Sequence[Step]) -> int:
+    """Lead two reasoners through a life and back to nothing; how many groups were merged."""
+    merging, ruled = lf.Reasoner(rules=RULES, same_as="merge"), lf.Reasoner(rules=RULES)
+    told: set[Triple] = set()
+    merged = 0
+    for step in [*life, Step([], sorted({t for s in life for t in s.added}, key=str))]:
+        delta = merging.apply(add=step.added, remove=step.removed)
+        compare_deltas(delta, ruled.apply(add=step.added, remove=step.removed))
+        compare(merging, ruled)
+        told = (told - set(step.removed)) | set(step.added)
+        facts, contradictions = expected(list(told))
+        assert set(merging) == facts
+        assert violated(merging) == contradictions
+        assert merging.verify()
+        merged += merging.stats()["merged_groups"]
+    return merged
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_merging_means_what_the_rules_mean(chunk: int) -> None:
+    merged = [assert_same(draw_equals(seed)) for seed in range(4 + chunk, 20, CHUNKS)]
+    assert any(merged)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("chunk", range(20))
+def test_merging_means_what_the_rules_mean_in_many_worlds(chunk: int) -> None:
+    for seed in range(1000 + chunk, 1300, 20):
+        assert_same(draw_equals(seed))

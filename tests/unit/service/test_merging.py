@@ -1,0 +1,226 @@
+"""Things that are the same, merged: what is kept, what is answered, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyoxigraph import NamedNode, Quad
+
+import livefacts as lf
+
+EX = "http://example.org/"
+PREFIXES = f"""
+    @prefix ex: <{EX}> .
+    @prefix owl: <http://www.w3.org/2002/07/owl#> .
+"""
+SAME = NamedNode("http://www.w3.org/2002/07/owl#sameAs")
+CHAIN = "ex:a owl:sameAs ex:b . ex:b owl:sameAs ex:c . ex:c owl:sameAs ex:d ."
+FACTS = "ex:a ex:p ex:x . ex:d ex:q ex:d ."
+
+
+class Pair:
+    """A reasoner that merges, and one that follows the rules; both are told the same."""
+
+    def __init__(self, rules: object = "owl-rl") -> None:
+        self.merging = lf.Reasoner(rules=rules, same_as="merge")
+        self.ruled = lf.Reasoner(rules=rules)
+
+    def do(self, change: Callable[[lf.Reasoner], lf.Delta]) -> lf.Delta:
+        """Make a change in both, and compare what they say and know."""
+        merged, ruled = change(self.merging), change(self.ruled)
+        assert sorted(map(str, merged.added)) == sorted(map(str, ruled.added))
+        assert sorted(map(str, merged.removed)) == sorted(map(str, ruled.removed))
+        assert sorted(map(str, merged.derived)) == sorted(map(str, ruled.derived))
+        assert merged.counts == ruled.counts
+        assert merged.hints == ruled.hints
+        assert set(merged.to_patch().splitlines()) == set(ruled.to_patch().splitlines())
+        assert sorted(map(str, self.merging)) == sorted(map(str, self.ruled))
+        assert len(self.merging) == len(self.ruled)
+        assert set(map(str, self.merging.violations())) == set(map(str, self.ruled.violations()))
+        assert self.merging.verify()
+        return merged
+
+    def add(self, text: str) -> lf.Delta:
+        return self.do(lambda r: r.add(PREFIXES + text))
+
+    def remove(self, text: str) -> lf.Delta:
+        return self.do(lambda r: r.remove(PREFIXES + text))
+
+    @property
+    def groups(self) -> tuple[int, int]:
+        stats = self.merging.stats()
+        return stats["merged_groups"], stats["merged_terms"]
+
+
+@pytest.fixture
+def pair() -> Pair:
+    """Two reasoners that know of four things that are the same."""
+    pair = Pair()
+    pair.add(CHAIN + FACTS)
+    return pair
+
+
+def test_of_a_group_two_are_kept_and_all_are_answered_for(pair: Pair) -> None:
+    assert pair.groups == (1, 4)
+    kept = sum(len(ids) for ids in pair.merging._engine.facts().values())
+    ruled = sum(len(ids) for ids in pair.ruled._engine.facts().values())
+    assert kept < ruled
+    assert (NamedNode(EX + "c"), SAME, NamedNode(EX + "a")) in pair.merging
+    assert (NamedNode(EX + "c"), SAME, NamedNode(EX + "c")) not in pair.merging
+    assert (NamedNode(EX + "b"), NamedNode(EX + "q"), NamedNode(EX + "c")) in pair.merging
+
+
+def test_an_equality_that_goes_splits_its_group(pair: Pair) -> None:
+    pair.remove("ex:b owl:sameAs ex:c .")
+    assert pair.groups == (0, 0)
+    pair.add("ex:d owl:sameAs ex:a .")
+    assert pair.groups == (1, 4)
+
+
+def test_groups_merge_and_split_in_one_change(pair: Pair) -> None:
+    pair.add("ex:f owl:sameAs ex:g . ex:g owl:sameAs ex:h . ex:g ex:p ex:a .")
+    assert pair.groups == (2, 7)
+    added = f"{PREFIXES} ex:h owl:sameAs ex:b ."
+    removed = f"{PREFIXES} ex:c owl:sameAs ex:d ."
+    pair.do(lambda r: r.apply(add=added, remove=removed))
+    assert pair.groups == (1, 6)
+
+
+def test_a_member_that_a_literal_is_the_same_as_stays_plain(pair: Pair) -> None:
+    pair.add('ex:d owl:sameAs "delta" .')
+    assert pair.groups == (1, 4)
+    pair.remove('ex:d owl:sameAs "delta" .')
+
+
+def test_what_is_told_to_be_the_same_as_itself_stays_itself(pair: Pair) -> None:
+    pair.add("ex:a owl:sameAs ex:a .")
+    assert pair.groups == (1, 3)
+    pair.remove("ex:a owl:sameAs ex:a .")
+
+
+def test_what_is_told_of_two_members_is_true_until_both_are_silent(pair: Pair) -> None:
+    pair.add("ex:b ex:p ex:x . ex:c ex:p ex:x .")
+    assert not pair.remove("ex:a ex:p ex:x .")
+    assert not pair.remove("ex:b ex:p ex:x .")
+    assert pair.remove("ex:c ex:p ex:x .")
+
+
+def test_what_a_predicate_fact_speaks_of_stays_itself() -> None:
+    pair = Pair(["owl-rl", f"@prefix ex: <{EX}> . [?x, ex:p, ?y] :- likes(?x, ?y) ."])
+    pair.add(CHAIN)
+    pair.do(lambda r: r.add([lf.Fact("likes", (NamedNode(EX + "a"), NamedNode(EX + "x")))]))
+    assert pair.groups == (1, 3)
+
+
+def test_cells_of_lists_stay_themselves() -> None:
+    pair = Pair()
+    pair.add(
+        CHAIN
+        + "ex:C owl:oneOf ex:a . ex:a <http://www.w3.org/1999/02/22-rdf-syntax-ns#first> ex:x ."
+    )
+    assert pair.groups == (0, 0)
+
+
+def test_a_preview_changes_nothing(pair: Pair) -> None:
+    before = set(pair.merging)
+    text = f"{PREFIXES} ex:b owl:sameAs ex:c ."
+    assert set(pair.merging.preview(remove=text).removed) == set(
+        pair.ruled.preview(remove=text).removed
+    )
+    assert set(pair.merging) == before
+    pair.remove("ex:b owl:sameAs ex:c .")
+
+
+def test_a_change_that_violates_a_constraint_is_undone() -> None:
+    reasoner = lf.Reasoner(rules="owl-rl", same_as="merge", on_violation="refuse")
+    reasoner.add(PREFIXES + CHAIN)
+    before = set(reasoner)
+    with pytest.raises(lf.ViolationError, match="eq-diff1"):
+        reasoner.add(f"{PREFIXES} ex:b owl:differentFrom ex:d . ex:d owl:sameAs ex:e .")
+    assert set(reasoner) == before
+    reasoner.remove(f"{PREFIXES} ex:b owl:sameAs ex:c .")
+    assert reasoner.verify()
+
+
+def test_queries_see_all_members_while_groups_change(pair: Pair) -> None:
+    query = "SELECT ?x { ?x <http://example.org/p> <http://example.org/x> }"
+    assert len(pair.merging.query(query)) == 4
+    pair.remove("ex:c owl:sameAs ex:d .")
+    assert len(pair.merging.query(query)) == 3
+
+
+def test_named_graphs_tell_of_members_too(pair: Pair) -> None:
+    a, p, x, g = (NamedNode(EX + name) for name in "apxg")
+    pair.do(lambda r: r.add([Quad(a, p, x, g), Quad(a, SAME, NamedNode(EX + "e"), g)]))
+    assert pair.groups == (1, 5)
+    pair.remove("ex:a ex:p ex:x .")
+    pair.remove("ex:b owl:sameAs ex:c .")
+    pair.do(lambda r: r.remove([Quad(a, SAME, NamedNode(EX + "e"), g), Quad(a, p, x, g)]))
+
+
+def test_a_file_has_all_members(pair: Pair, tmp_path: Path) -> None:
+    for name, reasoner in (("merged", pair.merging), ("ruled", pair.ruled)):
+        reasoner.dump(tmp_path / f"{name}.nt")
+    lines = [
+        (tmp_path / f"{name}.nt").read_text("utf-8").splitlines() for name in ("merged", "ruled")
+    ]
+    assert sorted(lines[0]) == sorted(lines[1])
+
+
+def test_rules_of_equality_that_go_take_groups_with_them(pair: Pair) -> None:
+    pair.do(lambda r: r.remove_rules(["eq-rep-s"]))
+    assert pair.groups == (0, 0)
+
+
+def test_without_rules_of_equality_nothing_is_merged() -> None:
+    pair = Pair("rdfs")
+    pair.add(CHAIN + FACTS)
+    assert pair.groups == (0, 0)
+
+
+REFUSED = {
+    "counts": "n(?n) :- ?n = count { ?x : [?x, ex:p, ?y] } .",
+    "tells three": "trio(?x, ?y, ?z) :- [?x, ex:p, ?o], [?y, ex:p, ?o], [?z, ex:p, ?o], ?x != ?y, ?y != ?z, ?x != ?z .",
+    "what is not the same": "other(?x, ?y) :- [?x, ex:p, ?y], not [?x, owl:sameAs, ?y] .",
+    "looks at time": "late(?x) :- sometime seen(?x) in [5 s] .",
+}
+
+
+@pytest.mark.parametrize("reason", REFUSED)
+def test_rules_that_tell_equal_things_apart_are_refused(reason: str) -> None:
+    reasoner = lf.Reasoner(rules="owl-rl", same_as="merge")
+    rules = len(reasoner.rules)
+    with pytest.raises(lf.RuleError, match=reason):
+        reasoner.add_rules(f"@prefix ex: <{EX}> .\n{REFUSED[reason]}")
+    assert len(reasoner.rules) == rules
+    reasoner.add(PREFIXES + CHAIN)
+    assert reasoner.stats()["merged_groups"] == 1
+
+
+ROADS: dict[str, Callable[[lf.Reasoner], object]] = {
+    "watching": lambda r: r.watch("SELECT ?x { ?x ?p ?o }"),
+    "explaining": lambda r: r.explain("ex:a ex:p ex:x ."),
+    "a stream": lambda r: r.push("p(a) .", 1),
+    "time": lambda r: r.advance(5),
+    "a checkpoint": lambda r: r.checkpoint("somewhere"),
+}
+
+
+@pytest.mark.parametrize("road", ROADS)
+def test_roads_that_would_see_stand_ins_are_refused(road: str) -> None:
+    reasoner = lf.Reasoner(rules="owl-rl", same_as="merge")
+    with pytest.raises(lf.LivefactsError, match=f'{road}.* does not work with same_as="merge"'):
+        ROADS[road](reasoner)
+
+
+def test_own_rules_may_ask_for_two_that_differ() -> None:
+    pair = Pair(
+        [
+            "owl-rl",
+            f"@prefix ex: <{EX}> . [?x, ex:beside, ?y] :- [?x, ex:in, ?r], [?y, ex:in, ?r], ?x != ?y .",
+        ]
+    )
+    pair.add(CHAIN + "ex:a ex:in ex:room . ex:lamp ex:in ex:room .")
+    pair.remove("ex:c owl:sameAs ex:d .")
