@@ -3,6 +3,7 @@
     H id "7" .                        a header: a name and a term
     TX .                              a transaction begins
     PA ex: <http://example.org/> .    a prefix from here on; PD ex: . forgets it
+    PA "ex" "http://example.org/" .   the same, as Jena writes it
     D ex:tom ex:in ex:hall .          a triple goes; with a fourth term, from that graph
     A isIn(tom, kitchen) .            a predicate fact comes, as in the rule language
     TC .                              the transaction is done; TA . would drop its rows
@@ -41,7 +42,7 @@ DECLARE = "declare it in a row before this one: PA ex: <http://example.org/> ."
 _ROW = re.compile(r"\s*([A-Za-z]+)(?=[\s.]|$)\s*(.*)")
 _NOTHING = re.compile(r"\.?\s*(?:#.*)?")
 _HEADER = re.compile(r"([^\W\d][\w.-]*)\s+(\S.*)")
-_PREFIX = re.compile(r'"?([\w.-]*):?"?(?:\s+<([^<>"{}|^`\\\s]*)>)?\s*\.?\s*(?:#.*)?')
+_PREFIX = re.compile(r'"?([\w.-]*):?"?(?:\s+[<"](?P<iri>[^<>"{}|^`\\\s]*)[>"])?\s*\.?\s*(?:#.*)?')
 _FACT = re.compile(r"[^\W\d]\w*\s*[(.]")
 _USUAL = re.compile(r'(?:<[^<>\s]*>|_:\S+)\s+<[^<>\s]*>\s+["<_]')
 _NODE = re.compile(r'"(?:[^"\\]|\\.)*"|<_:([^<>\s]*)>')
@@ -150,12 +151,12 @@ class _Reader:
 
     def _take_prefix(self, operation: str, line: _Line) -> None:
         match = _PREFIX.fullmatch(line.text)
-        if match is None or (match[2] is None) is (operation == "PA"):
+        if match is None or (match["iri"] is None) is (operation == "PA"):
             wanted = "PA ex: <http://example.org/> ." if operation == "PA" else "PD ex: ."
             raise line.refuse("this declares no prefix", f"write {wanted}")
         changed = dict(self._prefixes)
         if operation == "PA":
-            changed[match[1]] = self._declared[match[1]] = match[2]
+            changed[match[1]] = self._declared[match[1]] = match["iri"]
         else:
             changed.pop(match[1], None)
         self._prefixes = changed

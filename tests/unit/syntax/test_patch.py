@@ -57,6 +57,10 @@ class TestRows:
         with pytest.raises(InputError, match="prefix ex: has not been declared"):
             parse_patch(text + "A ex:s ex:p ex:o .")
 
+    def test_prefixes_may_be_written_as_two_strings(self) -> None:
+        text = 'TX .\nPA "ex" "x:" .\nA ex:s ex:p ex:o .\nPD "ex" .\nTC .\n'
+        assert rows(text) == [("A", Triple(S, P, X))]
+
     def test_one_unusual_row_does_not_change_the_others(self) -> None:
         text = "PA ex: <x:> .\nA <x:s> <x:p> <x:o> .\nD ex:s ex:p 5 .\nA <x:s> <x:p> true .\n"
         assert [mark for mark, _ in rows(text)] == ["A", "D", "A"]
