@@ -31,6 +31,7 @@ Pattern = tuple[str | Term, str | Term, str | Term]
 Bag = Counter[tuple[Any, ...]]
 STREAMS = ("http://example.org/one", "http://example.org/two")
 LENGTH = 9
+LATENESS = 3
 EX = "http://example.org/"
 PLACES = (
     "[?x, :in, ?z] :- [?x, :in, ?y], [?y, :in, ?z] .",
@@ -262,11 +263,16 @@ class History:
 
     def retract(self) -> None:
         stream = self.pick.choice(STREAMS)
-        if self.arrivals[stream]:
-            time, fact = arrival = self.pick.choice(self.arrivals[stream])
+        known = [arrival for arrival in self.arrivals[stream] if self._can_go(arrival)]
+        if known:
+            time, fact = arrival = self.pick.choice(known)
             self.lines.append(f"retract({fact}, at={time}, stream={stream})")
             self.reasoner.retract([fact], at=time, stream=stream)
             self.arrivals[stream].remove(arrival)
+
+    def _can_go(self, arrival: tuple[int, Triple | Fact]) -> bool:
+        """Whether an arrival may be taken back."""
+        return True
 
     def add(self) -> None:
         facts = self._some(self.theme.most // 2)
@@ -413,6 +419,40 @@ class History:
         point = time // window.step * window.step
         oldest = point - window.range + (0 if window.closed else 1)
         yield from (fact for at, fact in arrivals if oldest <= at <= point)
+
+
+class Corrected(History):
+    """A history in which reports are sent again: in the end each is right by all that is known."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.corrections = 0
+        self.said: dict[str, dict[int, Bag]] = {each.question.name: {} for each in self.asked}
+        for stream in STREAMS:
+            self.reasoner.correct(stream, LATENESS)
+
+    def _deeds(self) -> list[Callable[[], None]]:
+        return [self.push] * 4 + [self.push_late] * 3 + [self.retract]
+
+    def _can_go(self, arrival: tuple[int, Triple | Fact]) -> bool:
+        return arrival[0] >= self.now - LATENESS
+
+    def _compare(self, asked: Asked) -> Iterator[str]:
+        said = self.said[asked.question.name]
+        for report in asked.registration.results():
+            self.corrections += report.correction
+            for time in range(report.first, report.last + 1, asked.question.every):
+                said[time] = Counter(tuple(row) for row in report.rows)  # type: ignore[misc]
+        yield from self._differing(asked, said) if self.now == LENGTH else ()
+
+    def _differing(self, asked: Asked, said: dict[int, Bag]) -> Iterator[str]:
+        before: Bag = Counter()
+        for time, found in sorted(said.items()):
+            now = asked.question.answers(self._closure(asked.question, time))
+            expected = {"QUERY": now, "ISTREAM": now - before, "DSTREAM": before - now}
+            before, wanted = now, expected[asked.question.relation]
+            if found != wanted:
+                yield f"{asked.question.name} at {time}: {found}\n  is not {wanted}"
 
 
 class Abreast:

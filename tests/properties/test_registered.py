@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.properties.bodies import Bodies
-from tests.properties.registered import Abreast, History
+from tests.properties.registered import Abreast, Corrected, History
 
 HISTORIES, BODIES, CHUNKS = 300, 100, 20
 
@@ -54,3 +54,19 @@ def test_reports_of_any_body_are_what_a_store_of_the_window_answers(chunk: int) 
         followed += all("asked anew" not in each.registration.plan for each in history.asked)
     assert answered > 0.3 * BODIES / 4
     assert followed == BODIES / 4
+
+
+@pytest.mark.parametrize("chunk", range(5))
+def test_reports_that_are_corrected_are_right_in_the_end(chunk: int) -> None:
+    for seed in range(chunk, 100, 5):
+        history = Corrected(seed)
+        found = history.run()
+        if found:
+            pytest.fail("\n".join([f"seed {seed}", *history.lines, *found]), pytrace=False)
+
+
+def test_reports_are_corrected_in_most_histories() -> None:
+    histories = [Corrected(seed) for seed in range(20)]
+    for history in histories:
+        history.run()
+    assert sum(history.corrections > 2 for history in histories) >= 8

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from livefacts.commands.options import NO_LIMIT
 from livefacts.commands.terminal import counted, say
 from livefacts.errors import InputError
 
@@ -48,11 +49,20 @@ def rejecting(rejects: Rejects) -> Callable[[Event, InputError], None]:
     return reject
 
 
+def ahead(max_ahead: str) -> str | None:
+    """How far facts may lie ahead, as an option says it; None: as far as they like."""
+    return None if max_ahead == NO_LIMIT else max_ahead
+
+
 def say_rejects(rejects: Rejects, events: EventTime) -> None:
     """Say which lines were rejected, and what was set aside."""
+    from livefacts.service.streams.eventtime import TOO_FAR_AHEAD
+
     if rejects.count:
         say(f"{counted(rejects.count, 'line was', 'lines were')} rejected")
         for reject in rejects.kept[:REJECTS_SHOWN]:
             say(f"  {reject}")
     for reason, times in events.set_aside.items():
         say(f"{counted(times, 'event was', 'events were')} set aside: {reason}")
+    if events.set_aside[TOO_FAR_AHEAD]:
+        say("hint: --max-ahead says how far facts may lie ahead of the others; none allows all")

@@ -68,4 +68,9 @@ Speed = Annotated[
     float | None,
     typer.Option(min=0.001, help="So many times as fast as it happened; otherwise at once."),
 ]
+MaxAhead = Annotated[
+    str,
+    typer.Option(metavar="TIME", help="Set facts aside that are further ahead; `none` allows all."),
+]
+NO_LIMIT = "none"
 Lateness = Annotated[str, typer.Option(metavar="TIME", help="How late facts may come, such as 5s.")]

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from livefacts.commands.events import in_one_order, rejecting, say_rejects
+from livefacts.commands.events import ahead, in_one_order, rejecting, say_rejects
 from livefacts.commands.loading import Inputs, leave, load
-from livefacts.commands.options import Data, Lateness, Rules, Speed, Tick
+from livefacts.commands.options import Data, Lateness, MaxAhead, Rules, Speed, Tick
 from livefacts.commands.options import Rejects as RejectsFile
 from livefacts.commands.terminal import ExitCode
 from livefacts.errors import InputError
@@ -76,9 +76,7 @@ def register_command(
         str | None,
         typer.Option(metavar="TIME", help="Do not wait for a stream that is further behind."),
     ] = None,
-    max_ahead: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Set facts aside that are further ahead.")
-    ] = None,
+    max_ahead: MaxAhead = "1 h",
     arrival_time: Annotated[
         bool, typer.Option("--arrival-time", help="Facts happen when they arrive.")
     ] = False,
@@ -104,7 +102,7 @@ def register_command(
     loaded = load(Inputs(data or [], rules or [], tick=tick))
     made = [loaded.reasoner.register(_text(query)) for query in queries]
     events = loaded.reasoner.event_time(
-        lateness=lateness, late=late.value, idle=idle, max_ahead=max_ahead
+        lateness=lateness, late=late.value, idle=idle, max_ahead=ahead(max_ahead)
     )
     prefixes = {**loaded.reasoner.prefixes, **_declared(made)}
     writer = ReportWriter(form.value, tick=events.tick, width=_width(), prefixes=prefixes)

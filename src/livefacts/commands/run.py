@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from livefacts.commands.events import in_one_order, rejecting, say_rejects
+from livefacts.commands.events import ahead, in_one_order, rejecting, say_rejects
 from livefacts.commands.loading import Inputs, leave, load
-from livefacts.commands.options import Data, Lateness, Speed, Tick
+from livefacts.commands.options import Data, Lateness, MaxAhead, Speed, Tick
 from livefacts.commands.options import Rejects as RejectsFile
 from livefacts.commands.terminal import ExitCode
 
@@ -65,11 +65,13 @@ def run_command(
         typer.Option(metavar="FACT", help="Say why, whenever this fact begins to hold."),
     ] = None,
     until: Annotated[
-        int | None, typer.Option(metavar="TIME", help="Go on to this time point at the end.")
+        str | None,
+        typer.Option(metavar="TIME", help="Go on to this time at the end, if it lies ahead."),
     ] = None,
     tick: Tick = None,
     speed: Speed = None,
     lateness: Lateness = "0",
+    max_ahead: MaxAhead = "1 h",
     rejects: RejectsFile = None,
 ) -> None:
     """Run rules with windows over timed facts: one line for every change.
@@ -81,6 +83,7 @@ def run_command(
     livefacts run cooling.rules --facts temps.jsonl --show answers --format jsonl
     tail -f temps.jsonl | livefacts run cooling.rules --facts - --explain alarm
     """
+    from livefacts.model.timepoints import time_point
     from livefacts.service.streams.eventtime import EventTime
     from livefacts.service.streams.following import Follower
     from livefacts.service.streams.playing import Pace, play
@@ -89,14 +92,17 @@ def run_command(
     loaded = load(Inputs(data or [], program, tick=tick))
     printer = _Printer(loaded.reasoner, show, form, explain)
     follower = Follower(loaded.reasoner, printer.print, everything=everything)
-    events = EventTime(follower, lateness=lateness, tick=loaded.reasoner.tick)
+    tick_length = loaded.reasoner.tick
+    events = EventTime(follower, lateness, max_ahead=ahead(max_ahead), tick=tick_length)
     with Rejects(rejects) as rejected:
         for _ in play(
             _events(facts, rejected, events), events, Pace(speed, events.tick), rejecting(rejected)
         ):
             pass
         events.finish()
-    if until is not None:
+    if until is not None and (
+        follower.now is None or time_point(until, tick_length) > follower.now
+    ):
         follower.advance(until)
     say_rejects(rejected, events)
     if rejected.count or events.set_aside:

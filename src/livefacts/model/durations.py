@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import Decimal
+from math import gcd
 
 from livefacts.errors import InputError
 
@@ -22,6 +23,7 @@ NANOSECONDS = {
     "h": 3_600_000_000_000,
     "d": 86_400_000_000_000,
 }
+WRITTEN = {"m": "min"}
 NAMES = {
     "nanosecond": "ns",
     "microsecond": "us",
@@ -59,9 +61,10 @@ class Duration:
         length = (tick or SECOND).amount
         whole, rest = divmod(self.amount, length)
         if rest:
+            fitting = Duration(gcd(self.amount, length), is_by_clock=True)
             raise InputError(
                 f"{self} is not a whole number of ticks of {tick or SECOND}",
-                hint="choose a shorter tick: @tick 1 ms .",
+                hint=f"choose a shorter tick: @tick {fitting} .",
             )
         return whole
 
@@ -72,7 +75,7 @@ class Duration:
             (u for u, n in NANOSECONDS.items() if self.amount % n == 0), key=NANOSECONDS.__getitem__
         )
         unit = unit if self.amount else "s"
-        return f"{self.amount // NANOSECONDS[unit]} {unit}"
+        return f"{self.amount // NANOSECONDS[unit]} {WRITTEN.get(unit, unit)}"
 
 
 SECOND = Duration(NANOSECONDS["s"], is_by_clock=True)
@@ -100,6 +103,14 @@ def duration(amount: str, unit: str = "") -> Duration:
     if nanoseconds != int(nanoseconds):
         raise InputError(f"{amount} {unit} is shorter than a nanosecond somewhere")
     return Duration(int(nanoseconds), is_by_clock=True)
+
+
+def read_tick(tick: str | Duration | None) -> Duration | None:
+    """How long a time point lasts: a duration by the clock, longer than nothing."""
+    known = read_duration(tick) if isinstance(tick, str) else tick
+    if known is None or (isinstance(known, Duration) and known.is_by_clock and known.amount):
+        return known
+    raise InputError(f"{tick} is not how long a time point lasts", hint="write 1 s, 1 min or PT10S")
 
 
 def unit_of(word: str) -> str | None:

@@ -6,6 +6,7 @@ ticks, rounded down.  A moment without a zone is in UTC.
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -17,11 +18,12 @@ from livefacts.model.namespaces import XSD
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
+_NUMBER = re.compile(r"-?[0-9]+")
 DATES = (XSD + "dateTime", XSD + "dateTimeStamp")
 
 
 def time_point(value: Any, tick: Duration | None = None) -> int:
-    """The time point of a whole number, a datetime, or a literal of one of them.
+    """The time point of a whole number, a datetime, or a literal or text of one of them.
 
     >>> time_point(datetime(1970, 1, 1, 0, 1, tzinfo=UTC))
     60
@@ -34,7 +36,18 @@ def time_point(value: Any, tick: Duration | None = None) -> int:
         return nanoseconds // (tick or SECOND).amount
     if isinstance(value, Literal):
         return _of_literal(value, tick)
+    if isinstance(value, str):
+        return _of_text(value, tick)
     raise _refusal(value)
+
+
+def _of_text(text: str, tick: Duration | None) -> int:
+    try:
+        return (
+            int(text) if _NUMBER.fullmatch(text) else time_point(datetime.fromisoformat(text), tick)
+        )
+    except ValueError:
+        raise _refusal(text) from None
 
 
 def _of_literal(literal: Literal, tick: Duration | None) -> int:
@@ -50,7 +63,8 @@ def _of_literal(literal: Literal, tick: Duration | None) -> int:
 
 def _refusal(value: Any) -> InputError:
     return InputError(
-        f"{value} is not a time point", hint="give a whole number, a datetime or an xsd:dateTime"
+        f"{value} is not a time point",
+        hint="give a whole number, a datetime, or a text such as 2026-01-31T12:00:00Z",
     )
 
 

@@ -29,7 +29,7 @@ from itertools import product
 
 from pyoxigraph import NamedNode
 
-from livefacts.errors import InputError, RuleError
+from livefacts.errors import InputError, Place, RuleError
 from livefacts.model.durations import Duration
 from livefacts.plan.normalize import VIOLATION, violation_variables
 from livefacts.plan.remembering import by_address
@@ -213,7 +213,7 @@ class _Lowering:
 
     def _keep(self, formula: Timed) -> None:
         """Arrivals that a formula looks for are kept as long as it may see them."""
-        span, family = self._span(self._window(formula)), family_of(formula.atom)
+        span, family = self._span(self._window(formula), formula.place), family_of(formula.atom)
         if not isinstance(span.window, FactWindow):
             kept = self._kept(span)
             kept[family] = max(kept.get(family, 0), span.retention)
@@ -262,7 +262,7 @@ class _Lowering:
             case Timed(operator="at", time=time, negated=True, denied=True):
                 # The atom holds then, or the time is outside the window.
                 assert time is not None
-                span = self._span(self._window(formula))
+                span = self._span(self._window(formula), formula.place)
                 yield (self._helper(AT, formula, span, rule),)
                 yield (Negation(self._points(span, time), formula.place),)
                 self.is_generating = True
@@ -276,7 +276,7 @@ class _Lowering:
 
     def _unfolded(self, formula: Timed) -> Iterator[tuple[Formula, ...]]:
         """The ways in which a formula holds that needs no atom to stand for it."""
-        span = self._span(self._window(formula))
+        span = self._span(self._window(formula), formula.place)
         self._note_needs(formula)
         time = TIME if formula.time is None else formula.time
         yield from self._hits(formula.atom, span, formula, time)
@@ -303,7 +303,7 @@ class _Lowering:
         return (atom,)
 
     def _timed(self, formula: Timed, rule: Rule) -> Iterator[Formula]:
-        span = self._span(self._window(formula))
+        span = self._span(self._window(formula), formula.place)
         operator, denied = formula.operator, formula.denied
         if formula.negated and operator == AT:
             assert formula.time is not None
@@ -327,7 +327,7 @@ class _Lowering:
             hint="write a window (in [10 s]), or say how long to remember: @retain name 10 s .",
         )
 
-    def _span(self, window: Window) -> Span:
+    def _span(self, window: Window, place: Place | None = None) -> Span:
         try:
             match window:
                 case TimeWindow(length):
@@ -337,7 +337,7 @@ class _Lowering:
                 case FactWindow():
                     return Span(window)
         except InputError as error:
-            raise RuleError(error.message, hint=error.hint) from None
+            raise RuleError(error.message, place=place, hint=error.hint) from None
 
     # the rules of a window
 

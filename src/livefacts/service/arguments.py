@@ -27,6 +27,23 @@ WORD = re.compile(r"[^\W\d]\w*")
 RDF_TERMS = (NamedNode, BlankNode, Literal, Triple)
 
 
+def stream_name(stream: Any) -> NamedNode:
+    """The IRI of a stream.
+
+    >>> stream_name("http://example.org/gates")
+    <NamedNode value=http://example.org/gates>
+    """
+    if isinstance(stream, NamedNode):
+        return stream
+    try:
+        return NamedNode(stream)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{stream!r} is not the name of a stream",
+            hint="a stream is called by an absolute IRI, such as http://example.org/gates",
+        ) from None
+
+
 def as_statements(facts: Any) -> Iterable[Statement]:
     """The facts that an argument other than text or a path stands for."""
     if _is_one_fact(facts):

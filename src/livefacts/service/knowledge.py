@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from livefacts.engine.contract import IdDelta, Ids
 from livefacts.engine.embedded.engine import Change, Facts
 from livefacts.engine.embedded.specialised import SpecialisedEngine
-from livefacts.errors import ViolationError
-from livefacts.model.durations import Duration, read_duration
+from livefacts.errors import RuleError, ViolationError
+from livefacts.model.durations import SECOND, Duration, read_tick
 from livefacts.model.timepoints import time_point
 from livefacts.plan import compile_rules
 from livefacts.plan.operators import Plan
@@ -85,7 +85,7 @@ class Knowledge:
         self._truth: Truth = self._merged or self._engine
         self._truth.before_commit = self._decide
         self._queries = QueryView(self._truth, self._reader, self._graphs)
-        self._tick = read_duration(tick) if isinstance(tick, str) else tick
+        self._tick = read_tick(tick)
         self._streams = Streams(self._engine, self._graphs, self._moved)
         if start is not None:
             self._streams.timeline.first = time_point(start, self._tick)
@@ -172,6 +172,7 @@ class Knowledge:
 
         The old one comes back unless all goes well.
         """
+        self._check_tick(program)
         plan, timing = None, self._streams.timeline.timing
         if not program.has_rules_of(self._program):
             if self._merged is not None:
@@ -193,6 +194,17 @@ class Knowledge:
             raise
         if not keep:
             self._program = before
+
+    def _check_tick(self, program: Program) -> None:
+        """A time point lasts as long as it did when the first fact came."""
+        if program.tick is None or program.tick == self._program.tick:
+            return
+        known = self._tick or (self._program.tick or SECOND if self._streams.has_begun else None)
+        if known is not None and known != program.tick:
+            raise RuleError(
+                f"a time point lasts {known} already, and cannot last {program.tick}",
+                hint="a reasoner has one tick, before the first fact or query of a stream",
+            )
 
     def _change(
         self, told: Facts, quads: Ids, untold: Facts, gone: Ids, plan: Plan | None

@@ -23,7 +23,7 @@ from livefacts.model.timepoints import time_point
 from livefacts.plan.explain import explained
 from livefacts.plan.timing import lowered
 from livefacts.rules.program import NO_PROGRAM, Rule
-from livefacts.service.arguments import as_statement
+from livefacts.service.arguments import as_statement, stream_name
 from livefacts.service.delta import Delta, Violation
 from livefacts.service.dumping import write_facts
 from livefacts.service.equality import RULES, check_same_as
@@ -255,15 +255,20 @@ class Reasoner(Knowledge):
         self, facts: Any, at: Any, stream: str | NamedNode | None
     ) -> tuple[list[Facts], int, int]:
         self._check_unmerged("a stream")
-        iri = NamedNode(stream) if isinstance(stream, str) else stream
-        name = int(self._dictionary.encode_one(NO_STREAM if iri is None else iri))
+        iri = NO_STREAM if stream is None else stream_name(stream)
+        name = int(self._dictionary.encode_one(iri))
         point = time_point(at, self.tick)
         with self._streams.terms.passing():
             return self._facts(facts).in_order(), point, name
 
     def advance(self, to: Any) -> Delta:
-        """Move time on; the net change of all time points up to this one."""
-        deltas = [delta for _, delta in self.ticks(to)]
+        """Move time on; the net change of all time points up to this one.
+
+        After an error time stands where it got to, and the next call tells that part, too.
+        """
+        deltas = self._streams.unreported
+        deltas.extend(delta for _, delta in self.ticks(to))
+        self._streams.unreported = []
         return self._summed(deltas)
 
     def ticks(self, to: Any) -> Iterator[tuple[int, Delta]]:

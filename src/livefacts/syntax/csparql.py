@@ -7,6 +7,7 @@ it finds at the line and column where the user wrote it.  `WINDOW` becomes `GRAP
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -27,6 +28,7 @@ from livefacts.syntax.csparqlmistakes import explained
 if TYPE_CHECKING:
     from lark import Lark, Token
 
+ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 WINDOW_BASE = "http://livefacts.invalid/"
 """What relative names of windows are relative to, where a text declares no BASE."""
 ALIASES = {"COMPUTED": "COMPUTE", "ELEMENTS": "TRIPLES", "SLIDE": "STEP"}
@@ -234,6 +236,10 @@ class _Reader:
         first = _tokens(node)[0]
         if name is not None and name in [other.name for other in self._windows]:
             raise self._refusal(first, f"two windows are called <{name}>", "rename one of them")
+        if not ABSOLUTE.match(stream):
+            raise self._refusal(
+                first, f"<{stream}> is not the name of a stream", "a stream is an absolute IRI"
+            )
         place = _place(self._text, first.start_pos or 0)
         self._windows.append(StreamWindow(stream, self._window(window), name, place))
 

@@ -57,6 +57,10 @@ class TimeReader:
                 "the facts of a stream hold in a window of the form [range … step …]",
                 "write @stream ex:positions in [range 10 s step 1 s] .",
             )
+        if self.streams.get(iri, window) != window:
+            raise self._text.refuse(
+                name, f"the window of {iri} is {self.streams[iri]} already", "declare a stream once"
+            )
         self.streams[iri] = window
 
     def window(self, node: Any) -> Window:

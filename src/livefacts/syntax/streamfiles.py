@@ -26,6 +26,7 @@ from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Triple
 from livefacts.errors import InputError, Place, RuleError
 from livefacts.model.facts import Fact
 from livefacts.model.namespaces import XSD
+from livefacts.model.timepoints import time_point
 from livefacts.store.ntriples import reason_of
 from livefacts.syntax import rulefile
 from livefacts.syntax.files import (
@@ -159,7 +160,10 @@ def _timed_quads(group: list[_Line], rejects: Rejects) -> Iterator[tuple[Time, Q
         if found is None:
             rejects.add(line.reject("the time is missing: a whole number or an xsd:dateTime last"))
             continue
-        times.append((_time(found), line.text[: found.start()] + " .", line))
+        try:
+            times.append((_time(found), line.text[: found.start()] + " .", line))
+        except InputError as error:
+            rejects.add(line.reject(error.message, found.start("time") + 1))
     try:
         quads = list(parse("\n".join(text for _, text, _ in times), RdfFormat.N_QUADS))
     except SyntaxError:
@@ -181,7 +185,13 @@ def _time(found: re.Match[str]) -> Time:
     if found["value"] is None:
         return int(found["time"])
     datatype = NamedNode(found["type"]) if found["type"] else DATE_TIME
-    return Literal(found["value"], datatype=datatype)
+    return _checked(Literal(found["value"], datatype=datatype))
+
+
+def _checked(time: Literal) -> Literal:
+    """A time that is one."""
+    time_point(time)
+    return time
 
 
 # JSON lines
@@ -205,7 +215,7 @@ def _json_events(told: Any) -> list[Event]:
         raise InputError(f'"at" is a whole number or a dateTime, not {at!r}')
     if stream is not None and not isinstance(stream, str):
         raise InputError(f'"stream" is an IRI, not {stream!r}')
-    time = at if isinstance(at, int) else Literal(at, datatype=DATE_TIME)
+    time = at if isinstance(at, int) else _checked(Literal(at, datatype=DATE_TIME))
     unknown = set(told) - {"at", "stream", "facts", "retract"}
     if unknown or not {"facts", "retract"} & set(told):
         raise InputError('beside "at" and "stream" there are "facts" and "retract"')
@@ -262,7 +272,11 @@ def _header_time(line: _Line, value: str, rejects: Rejects) -> Time | None:
     if found is None:
         rejects.add(line.reject("this is no time: a whole number or an xsd:dateTime"))
         return None
-    return _time(found)
+    try:
+        return _time(found)
+    except InputError as error:
+        rejects.add(line.reject(error.message))
+        return None
 
 
 def _row(

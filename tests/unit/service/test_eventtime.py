@@ -8,6 +8,7 @@ import pytest
 from tests.unit.service.stage import EX, PAIRS, TRANSITIVE, Stage, by_time, triples, words
 
 from livefacts.errors import InputError
+from livefacts.model.durations import read_duration
 from livefacts.service.streams.eventtime import EventTime
 
 S, T = EX + "s", EX + "t"
@@ -41,7 +42,7 @@ def test_facts_in_order_complete_the_time_before_them() -> None:
     for time in (3, 3, 4, 7):
         events.push("a", time, S)
     events.finish()
-    assert clock.deeds == ["a@3", "a@3", "|3", "a@4", "|6", "a@7", "|7"]
+    assert clock.deeds == ["a@3", "a@3", "a@4", "|3", "a@7", "|6", "|7"]
 
 
 def test_without_lateness_a_late_fact_counts_from_now_on() -> None:
@@ -49,7 +50,7 @@ def test_without_lateness_a_late_fact_counts_from_now_on() -> None:
     events = EventTime(clock)
     for time in (3, 5, 4):
         assert events.push("a", time, S)
-    assert clock.deeds == ["a@3", "|4", "a@5", "a@4"]
+    assert clock.deeds == ["a@3", "a@5", "|4", "a@4"]
     assert (events.late, dict(events.set_aside)) == (1, {})
 
 
@@ -59,7 +60,7 @@ def test_a_time_point_is_reported_once_the_watermark_has_passed_it() -> None:
     for time in (3, 5, 4, 6, 3):
         events.push("a", time, S)
     assert events.watermark == 4
-    assert clock.deeds == ["a@3", "a@5", "a@4", "|3", "a@6"]
+    assert clock.deeds == ["a@3", "a@5", "a@4", "a@6", "|3"]
     assert dict(events.set_aside) == {"older than the watermark": 1}
     assert events.kept[0].time == 3
 
@@ -88,7 +89,7 @@ def test_a_silent_stream_is_not_waited_for() -> None:
     events = EventTime(clock, streams=[S, T], idle=5)
     for time in (1, 4, 6, 7):
         events.push("a", time, S)
-    assert clock.deeds == ["a@1", "a@4", "a@6", "|6", "a@7"]
+    assert clock.deeds == ["a@1", "a@4", "a@6", "a@7", "|6"]
     events.push("b", 3, T)
     assert clock.deeds[-1] == "b@3"
     assert events.late == 1
@@ -123,6 +124,32 @@ def test_times_may_be_dates() -> None:
     events.push("a", datetime(2026, 1, 1, tzinfo=UTC), S)
     events.push("a", datetime(2026, 1, 1, 0, 1, 1), S)
     assert clock.now == 1767225600
+
+
+def test_facts_that_cannot_be_read_do_not_move_time() -> None:
+    stage = Stage()
+    events = stage.reasoner.event_time()
+    events.push(f"<{EX}x> <{EX}p> <{EX}o> .", 10, S)
+    with pytest.raises(InputError):
+        events.push(f"<{EX}y> <{EX}p> oops", 1000, S)
+    with pytest.raises(InputError, match="name of a stream"):
+        events.push(f"<{EX}y> <{EX}p> <{EX}o> .", 1000, "positions")
+    assert (stage.reasoner.now, events.watermark) == (None, 10)
+
+
+@pytest.mark.parametrize(
+    "options", [{"lateness": -1}, {"max_ahead": -5}, {"idle": 1.5}, {"streams": S}]
+)
+def test_what_is_no_length_of_time_is_refused(options: dict[str, object]) -> None:
+    with pytest.raises(InputError):
+        EventTime(Clock(), **options)  # type: ignore[arg-type]
+
+
+def test_a_tick_may_be_longer_than_facts_may_lie_ahead() -> None:
+    events = EventTime(Clock(), tick=read_duration("1 d"))
+    assert events.push("a", 1, S)
+    assert events.push("a", 2, S)
+    assert not events.push("a", 4, S)
 
 
 def test_another_word_than_wait_or_correct_is_refused() -> None:

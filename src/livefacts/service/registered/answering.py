@@ -45,8 +45,13 @@ class FollowedAnswers:
 
     def resume(self, reported: Iterable[tuple[int, ...]]) -> None:
         """Compare the next report with rows that were reported elsewhere."""
-        self._changed.subtract(reported)
-        self._changed = Counter({row: n for row, n in self._changed.items() if n})
+        changed = Counter(self.now())
+        changed.subtract(reported)
+        self._changed = Counter({row: n for row, n in changed.items() if n})
+
+    def now(self) -> Iterable[tuple[int, ...]]:
+        """The rows of a report of everything."""
+        return list(self._now if self.projection.is_distinct else self._now.elements())
 
     def follow(self, delta: IdDelta) -> None:
         """The world has changed."""

@@ -75,6 +75,7 @@ class FlowedAnswers:
     def resume(self, other: FlowedAnswers) -> None:
         """Compare the next report with the last one of the same query elsewhere."""
         other._feed()
+        self._changed = dict(self._standing.answers)
         for row, count in other._standing.answers.items():
             add_to(self._changed, row, -count)
         for row, count in other._changed.items():

@@ -119,6 +119,8 @@ class GraphsAlone:
 class Host(Listener):
     """The registered queries of one reasoner, told of everything that happens to it."""
 
+    is_heard = True
+
     def __init__(self, streams: Streams, program: Program) -> None:
         self._dictionary = streams.engine.dictionary
         self._background = ToldForAllTime(streams.engine, streams.graphs)

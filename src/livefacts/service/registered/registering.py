@@ -228,7 +228,9 @@ class Registrations:
     def _correct(self, stream: str, time: int) -> None:
         assert self.now is not None, "only what has been reported is corrected"
         for query in self._readers(stream):
-            right = self._again(query, time)
+            again = self._again(query, time)
+            right = again.remembered or {}
+            query.compare_with(again)
             for at in range(grid_point(time, query.every), self.now + 1, query.every):
                 if query.has_reported(at):
                     self._send_again(query, at, right.get(at))
@@ -256,8 +258,8 @@ class Registrations:
         if query.name not in self._lateness:
             self._correct(query.name, at)
 
-    def _again(self, query: Registration, time: int) -> dict[int, Found]:
-        """The reports of a query from a time on, made anew from what is known now."""
+    def _again(self, query: Registration, time: int) -> Registration:
+        """A query that has made its reports from a time on anew, from what is known now."""
         assert self.first is not None, "there have been reports"
         assert self.now is not None, "there have been reports"
         apart = Registrations(
@@ -266,11 +268,10 @@ class Registrations:
         apart.tick = self.tick
         again = Registration(apart._preparer.prepare(query.asked), apart._end)
         again.start(self.first, grid_point(time, query.every) - query.every)
-        found: dict[int, Found] = {}
+        again.remembered = {}
         while again.due is not None and again.due <= self.now:
-            at = again.due
-            found[at] = again.report(at)
-        return found
+            again.report(again.due)
+        return again
 
     # terms and figures
 

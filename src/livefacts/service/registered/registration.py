@@ -184,6 +184,18 @@ class Registration:
         """Whether there has been a report for this time."""
         return self.is_started and self._start <= time < self._next
 
+    def compare_with(self, other: Registration) -> None:
+        """What the same query has reported last elsewhere is what the next report is compared with."""
+        match self._prepared.answers, other._prepared.answers:
+            case SeenAnswers() as seen, SeenAnswers() as seen_there:
+                seen.compare_with(seen_there)
+            case FollowedAnswers() as followed, FollowedAnswers() as followed_there:
+                followed.resume(followed_there.now())
+            case AskedAnswers() as asked, AskedAnswers() as asked_there:
+                asked.resume(asked_there)
+            case FlowedAnswers() as flowed, FlowedAnswers() as flowed_there:
+                flowed.resume(flowed_there)
+
     def held_ids(self) -> Iterator[Ids]:
         """The ids that its answers and its store keep."""
         prepared = self._prepared

@@ -67,14 +67,15 @@ class ReportWriter:
         return f"{head.rstrip()}\n" + table([f"?{n}" for n in report.variables], cells, self.width)
 
     def _json_line(self, query: Registration, report: Report) -> str:
+        when: Callable[[int], object] = self._time if self.dates else int
         told: dict[str, object] = {
             "query": query.name,
-            "time": self._time(report.time) if self.dates else report.time,
-            "window": [[span.since, span.until] for span in report.windows],
+            "time": when(report.time),
+            "window": [[when(span.since), when(span.until)] for span in report.windows],
             "rows": [{n: as_json(t) for n, t in row.as_dict().items()} for row in report.rows],
         }
         if report.count > 1:
-            told |= {"last": report.last, "count": report.count}
+            told |= {"last": when(report.last), "count": report.count}
         if report.correction:
             told["correction"] = True
         return json.dumps(told, ensure_ascii=False) + "\n"

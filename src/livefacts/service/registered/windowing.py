@@ -146,7 +146,8 @@ class TimeWindow:
     def forgettable(self, now: int) -> int:
         oldest = self._log.next_after(self._after)
         after = self._bounds(now)[0]
-        return self._after if oldest is not None and oldest <= self._until else after
+        is_inside = oldest is not None and oldest <= self._until
+        return min(self._after, after) if is_inside else after
 
 
 class LatestWindow:

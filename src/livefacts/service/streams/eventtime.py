@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from livefacts.errors import InputError
-from livefacts.model.durations import Duration, read_duration
+from livefacts.model.durations import SECOND, Duration, read_duration
 from livefacts.model.timepoints import time_point
 
 WAIT, CORRECT = "wait", "correct"
@@ -93,7 +93,9 @@ class EventTime:
         self._others = 0 if isinstance(lateness, Mapping) else self._points(lateness)
         self._lateness = {name: self._points(length) for name, length in by_stream.items()}
         self._idle = None if idle is None else self._points(idle)
-        self._max_ahead = None if max_ahead is None else self._points(max_ahead)
+        self._max_ahead = None if max_ahead is None else self._points(max_ahead, rounded=True)
+        if isinstance(streams, str):
+            raise InputError("streams is a list of IRIs", hint=f"write streams=[{streams!r}]")
         self._streams: dict[str | None, _Stream] = {}
         for name in streams:
             self._stream(name).is_expected = True
@@ -106,10 +108,18 @@ class EventTime:
         self.kept: list[SetAside] = []
         """The first facts that were set aside."""
 
-    def _points(self, length: Length) -> int:
-        if isinstance(length, int):
-            return length
-        return (read_duration(length) if isinstance(length, str) else length).points(self.tick)
+    def _points(self, length: Length, *, rounded: bool = False) -> int:
+        """A length in time points; `rounded`, to the next one that is not shorter."""
+        known = read_duration(length) if isinstance(length, str) else length
+        if isinstance(known, Duration):
+            ticks = -(-known.amount // (self.tick or SECOND).amount)
+            return ticks if rounded and known.is_by_clock else known.points(self.tick)
+        if isinstance(known, bool) or not isinstance(known, int) or known < 0:
+            raise InputError(
+                f"{length!r} is no length of time",
+                hint='give a number of time points that is not negative, or a text such as "5 s"',
+            )
+        return known
 
     def _stream(self, name: str | None) -> _Stream:
         if name not in self._streams:
@@ -129,10 +139,11 @@ class EventTime:
         if reason is not None:
             self._put_aside(SetAside(reason, time, stream, facts))
             return False
-        self._note(time, known)
-        self.late += self._is_reported(time)
-        self._move()
+        is_late = self._is_reported(time)
         self._reasoner.push(facts, at=time, stream=stream)
+        self._note(time, known)
+        self.late += is_late
+        self._move()
         return True
 
     def retract(self, facts: Any, at: Any, stream: str | None = None) -> None:

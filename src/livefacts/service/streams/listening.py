@@ -13,6 +13,9 @@ from livefacts.rules.program import Program
 class Listener:
     """Is told of everything that happens to the streams and the background; here, nobody."""
 
+    is_heard = False
+    """Whether anybody is told."""
+
     def arrived(self, facts: Facts, time: int, stream: int) -> None:
         """Facts have arrived."""
 

@@ -32,6 +32,7 @@ from livefacts.store.rows import TRIPLES
 if TYPE_CHECKING:
     from livefacts.service.streams.eventtime import EventTime
 
+BEFORE_THE_FIRST = "before the first time point"
 Make = Callable[[Change], Delta]
 """Makes a change of facts about time, and tells what it changed."""
 
@@ -48,6 +49,8 @@ class Streams:
         self.terms = Reclaimer(engine.dictionary, [engine, self])
         self.events: EventTime | None = None
         self.beginnings = Beginnings()
+        self.unreported: list[Delta] = []
+        """Changes that time has brought, before an error kept them from being told."""
 
     def beside(self, engine: EmbeddedEngine, timeline: Timeline) -> Streams:
         """The same streams at an engine and a clock of their own, which nobody hears of."""
@@ -65,10 +68,19 @@ class Streams:
         """The time point that was evaluated last."""
         return self.timeline.now
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether time points have a meaning: facts have come, or queries wait for them."""
+        timeline = self.timeline
+        return bool(timeline.arrivals.times) or timeline.now is not None or self.listener.is_heard
+
     def stats(self) -> dict[str, Any]:
         """What time has to do with a reasoner's memory, and what did not get there."""
-        events = {} if self.events is None else self.events.stats()
-        return {**self.listener.stats(), **events, "terms_reclaimed": self.terms.reclaimed}
+        stats = self.listener.stats() | ({} if self.events is None else self.events.stats())
+        aside = {} if self.events is None else dict(self.events.set_aside)
+        if self.timeline.set_aside:
+            aside[BEFORE_THE_FIRST] = self.timeline.set_aside
+        return {**stats, "set_aside": aside, "terms_reclaimed": self.terms.reclaimed}
 
     # arrivals
 
@@ -136,7 +148,11 @@ class Streams:
             with self._undone():
                 delta = self._make(self.change(self.timeline.move(point)))
             self.timeline.settle()
-            self.listener.advanced(point)
+            try:
+                self.listener.advanced(point)
+            except BaseException:
+                self.unreported.append(delta)
+                raise
             yield point, delta
 
     def net(self, deltas: list[IdDelta]) -> IdDelta:
