@@ -253,9 +253,11 @@ class _Planner:
         slots = [slot for atom in template for slot in atom.slots]
         names = [slot.name for slot in slots if isinstance(slot, Variable)]
         made = [n for n in names if n.startswith(BLANK) and n not in found.columns]
-        for name in dict.fromkeys(made):
+        for number, name in enumerate(dict.fromkeys(made)):
             columns = (*found.columns, name)
-            step = self.relations.flow.step(Stamp(name), (found.step,), len(columns))
+            # The same text read again gives its nodes other names: their order stays.
+            stamp = Stamp(f"{BLANK}{number}")
+            step = self.relations.flow.step(stamp, (found.step,), len(columns))
             found = Relation(step, columns, found.certain | {name})
         parts = [self._statements(found, atom) for atom in dict.fromkeys(template)]
         return self.relations.once(self.relations.gathered(parts))

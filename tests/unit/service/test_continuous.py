@@ -272,3 +272,14 @@ def test_an_unknown_name_is_refused_with_those_that_are_known() -> None:
         many.answers("moon")
     with pytest.raises(lf.QueryError, match="no query"):
         lf.ContinuousQueries({})
+
+
+def test_the_blank_nodes_that_a_query_makes_outlive_the_reuse_of_terms() -> None:
+    query = lf.ContinuousQuery("CONSTRUCT { ?x <x:n> [] } WHERE { ?x <x:p> ?y }")
+    query.feed(add="<x:keep> <x:p> <x:h> .")
+    before = list(map(str, query.answers()))
+    for turn in range(4):
+        passing = "".join(f"<x:c{turn}_{n}> <x:p> <x:d{turn}_{n}> ." for n in range(2000))
+        came = {str(change.row) for change in query.feed(add=passing)}
+        assert {str(change.row) for change in query.feed(remove=passing)} == came
+    assert list(map(str, query.answers())) == before
