@@ -128,7 +128,7 @@ class Asked:
     reports: int = 0
 
 
-def _places(pick: random.Random) -> list[Triple | Fact]:
+def places(pick: random.Random) -> list[Triple | Fact]:
     """Who is in what, in a small world, as triples and as predicate facts."""
     nodes = [NamedNode(EX + name) for name in "abcd"]
     told: list[Triple | Fact] = [
@@ -190,7 +190,7 @@ class Places:
 
     def pool(self, pick: random.Random, seed: int) -> list[Triple | Fact]:
         facts = draw_case(seed, plain=True).facts
-        return [*_places(pick), *pick.sample(facts, min(3, len(facts)))]
+        return [*places(pick), *pick.sample(facts, min(3, len(facts)))]
 
     def always(self) -> list[Triple | Fact]:
         return []
@@ -208,6 +208,8 @@ class History:
         self.program = self.theme.program(self.pick, seed)
         self.pool = self.theme.pool(self.pick, seed)
         self.background: set[Triple | Fact] = set(self.theme.always())
+        self.streamed = self.pool
+        """What streams bring; background is anything from the pool."""
         self.arrivals: dict[str, list[tuple[int, Triple | Fact]]] = {s: [] for s in STREAMS}
         self.now = -1
         self.reasoner = Reasoner(rules=self.program, start=0)
@@ -254,7 +256,7 @@ class History:
 
     def _push(self, time: int) -> None:
         stream = self.pick.choice(STREAMS)
-        facts = self._some(self.theme.most)
+        facts = self._some(self.theme.most, self.streamed)
         self.lines.append(f"push({facts}, at={time}, stream={stream})")
         for fact in facts:
             self.reasoner.push([fact], at=time, stream=stream)
@@ -308,8 +310,9 @@ class History:
         else:
             self.register(100 + len(self.lines))
 
-    def _some(self, most: int) -> list[Triple | Fact]:
-        return self.pick.sample(self.pool, min(len(self.pool), self.pick.randint(1, most)))
+    def _some(self, most: int, pool: list[Triple | Fact] | None = None) -> list[Triple | Fact]:
+        pool = self.pool if pool is None else pool
+        return self.pick.sample(pool, min(len(pool), self.pick.randint(1, most)))
 
     # queries
 
@@ -474,7 +477,7 @@ class Abreast:
         self.many = [Reasoner(rules=text, start=0) for _ in texts]
         self.together = [self.one.register(text) for text in texts]
         self.alone = [r.register(text) for r, text in zip(self.many, texts, strict=True)]
-        self.pool = _places(pick)
+        self.pool = places(pick)
 
     def run(self) -> Iterator[tuple[list[object], list[object]]]:
         """What each query reports with the others, and alone."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.properties.bodies import Bodies
 from tests.properties.registered import Abreast, Corrected, History
+from tests.properties.themed_histories import SchemaHistory, TimedHistory
 
 HISTORIES, BODIES, CHUNKS = 300, 100, 20
 
@@ -32,6 +33,32 @@ def test_the_histories_bite() -> None:
     assert changed >= 30
     assert lasting >= 20
     assert resettled >= 2
+
+
+@pytest.mark.parametrize("chunk", range(10))
+def test_reports_are_what_the_definition_says_where_rules_read_a_schema(chunk: int) -> None:
+    narrowed = widened = 0
+    for seed in range(chunk, 100, 10):
+        history = SchemaHistory(seed)
+        found = history.run()
+        narrowed, widened = narrowed + history.narrowed, widened + history.widened
+        if found:
+            pytest.fail("\n".join([f"seed {seed}", *history.lines, *found]), pytrace=False)
+    assert narrowed > 10
+    assert widened > 10
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("chunk", range(10))
+def test_reports_are_what_the_definition_says_where_rules_look_at_time(chunk: int) -> None:
+    answered = 0
+    for seed in range(chunk, 100, 10):
+        history = TimedHistory(seed)
+        found = history.run()
+        answered += history.answered
+        if found:
+            pytest.fail("\n".join([f"seed {seed}", *history.lines, *found]), pytrace=False)
+    assert answered > 20
 
 
 @pytest.mark.parametrize("chunk", range(5))

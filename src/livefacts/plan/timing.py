@@ -130,6 +130,8 @@ class Timing:
     binds_times: bool = False
     """Whether an `at` looks through the time points of a window."""
     tick: Duration | None = None
+    holds_undeclared: bool = True
+    """Whether facts of streams that are not declared hold at their time points."""
 
     @property
     def retention(self) -> int:
@@ -148,11 +150,12 @@ class Lowered:
 
 
 def has_time(program: Program) -> bool:
-    return bool(program.streams) or any(map(_is_timed, program.rules))
+    return bool(program.streams) or any(map(looks_at_time, program.rules))
 
 
 @by_address
-def _is_timed(rule: Rule) -> bool:
+def looks_at_time(rule: Rule) -> bool:
+    """Whether a rule has formulas with windows, or concludes for another time point than now."""
     return rule.at is not None or any(True for _ in timed_parts(rule.body))
 
 

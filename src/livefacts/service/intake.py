@@ -125,12 +125,24 @@ class Intake:
         self.take_statements(program.facts)
 
     def take_objects(self, facts: Any) -> None:
-        """Facts as objects of Python; many tuples of one shape are looked up at once."""
+        """Facts as objects of Python; many of one shape are looked up at once."""
+        if type(facts) is list and set(map(type, facts)) == {Triple}:
+            self._take_triples(facts)
+            return
         ids = columns.encoded(facts, self.dictionary)
         if ids is None:
             self.take_statements(as_statements(facts))
         else:
             self._arrays.setdefault(ids.shape[1], []).append(ids)
+
+    def _take_triples(self, triples: list[Triple]) -> None:
+        """Triples and nothing else."""
+        self._statements += triples
+        if len(triples) < FEWEST_AT_ONCE:
+            self._take_one_by_one(triples)
+            return
+        for first in range(0, len(triples), PIECE):
+            self._triples.append(self.dictionary.encode_triples(triples[first : first + PIECE]))
 
     def take_statements(self, statements: Iterable[Statement]) -> None:
         """Triples, quads and predicate facts; many of a kind have their terms looked up at once."""

@@ -19,12 +19,13 @@ from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
-from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, RdfFormat, Triple, parse
+from pyoxigraph import Literal, NamedNode, RdfFormat, Triple, serialize
 
 from livefacts.errors import LimitError
 from livefacts.model.facts import Symbol, Term
 from livefacts.store import termtable, termwriter
 from livefacts.store.compiled import described
+from livefacts.store.decoding import Decoder, strings
 from livefacts.store.linescan import split_triples
 from livefacts.store.termtable import (
     BLANK,
@@ -77,9 +78,6 @@ MOST_TERMS = 2**30
 HEAP_LIMIT = 2**40
 SPARE_ROOM = 4
 """A full array grows by a quarter."""
-
-DIRECTIONS = {"ltr": BaseDirection.LTR, "rtl": BaseDirection.RTL}
-ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "\\": "\\"}
 
 
 def inline_id(value: int) -> int | None:
@@ -139,7 +137,7 @@ class Dictionary:
     def __init__(self) -> None:
         self._desk = np.zeros(termtable.DESK_LENGTH, np.int64)
         self._set_scratch(256)
-        self._datatypes: dict[str, NamedNode] = {}
+        self._decoder = Decoder()
         self.epoch = 0
         """Changes when ids mean other terms than before."""
         self._loans: WeakSet[Loan] = WeakSet()
@@ -193,7 +191,7 @@ class Dictionary:
 
     def encode_triples(self, triples: Sequence[Triple]) -> Ids:
         """The ids of triples, a row each; their texts are taken as they are written together."""
-        text = _as_array("\n".join([*map(str, triples), ""]).encode())
+        text = _as_array(serialize(triples, format=RdfFormat.N_TRIPLES) or b"")
         starts, ends = np.empty((2, 3 * len(triples)), np.int64)
         split_triples(text, starts, ends)
         return self.encode_spans(text, starts, ends, b"").reshape(-1, 3)
@@ -246,11 +244,9 @@ class Dictionary:
     def decode(self, ids: Sequence[int] | Ids) -> list[Term]:
         """The terms of ids; ids that are the same share one object."""
         distinct, places = np.unique(_as_ids(ids), return_inverse=True)
-        kinds = self.kinds(distinct).tolist()
-        terms = [
-            self._term(text, kind) for text, kind in zip(self._keys(distinct), kinds, strict=True)
-        ]
-        return [terms[place] for place in places.tolist()]
+        terms = self._decoder.terms(*self.packed_texts(distinct), self.kinds(distinct))
+        found: list[Term] = terms[places].tolist()
+        return found
 
     def decode_one(self, term_id: int) -> Term:
         """The term of an id, its lexical form as it came in."""
@@ -267,11 +263,13 @@ class Dictionary:
         if prefix:
             first, last = terms.prefix_starts[prefix : prefix + 2].tolist()
             text = terms.prefix_heap[first:last].tobytes() + text
-        return self._term(text.decode(), (record >> KIND_SHIFT) & KIND_MASK)
+        return self._decoder.term(text.decode(), (record >> KIND_SHIFT) & KIND_MASK)
 
     def texts(self, ids: Sequence[int] | Ids) -> list[str]:
         """The texts of ids."""
-        return [text.removeprefix(SYMBOL_MARK) for text in self._keys(_as_ids(ids))]
+        return [
+            text.removeprefix(SYMBOL_MARK) for text in strings(*self.packed_texts(_as_ids(ids)))
+        ]
 
     def kinds(self, ids: Sequence[int] | Ids) -> NDArray[np.uint8]:
         """The kinds of terms: IRI, BLANK, LITERAL, SYMBOL or TRIPLE."""
@@ -351,40 +349,6 @@ class Dictionary:
         self.epoch += freed > 0
         return freed
 
-    def _keys(self, ids: Ids) -> list[str]:
-        out, ends = self.packed_texts(ids)
-        text, position, keys = out.tobytes(), 0, []
-        for end in ends.tolist():
-            keys.append(text[position:end].decode())
-            position = end
-        return keys
-
-    def _term(self, text: str, kind: int) -> Term:
-        if kind == IRI:
-            return NamedNode(text[1:-1])
-        if kind == LITERAL:
-            return self._literal(text)
-        if kind == BLANK:
-            return BlankNode(text[2:])
-        if kind == SYMBOL:
-            return Symbol(text[1:])
-        return _triple_term(text)
-
-    def _literal(self, text: str) -> Literal:
-        end = text.rindex('"')
-        value, tail = _unescape(text[1:end]), text[end + 1 :]
-        if not tail:
-            return Literal(value)
-        if tail[0] == "^":
-            return Literal(value, datatype=self._datatype(tail[3:-1]))
-        return _tagged_literal(value, tail[1:])
-
-    def _datatype(self, iri: str) -> NamedNode:
-        known = self._datatypes.get(iri)
-        if known is None:
-            known = self._datatypes[iri] = NamedNode(iri)
-        return known
-
     def _put_key(self, term: Term) -> int:
         key = _key_of(term)
         length = len(key)
@@ -451,33 +415,3 @@ def _larger_slots(slots: NDArray[np.int64], needed: int) -> NDArray[np.int64]:
     larger = np.zeros(size, np.int64)
     termtable.move_slots(slots, larger)
     return larger
-
-
-def _unescape(text: str) -> str:
-    if "\\" not in text:
-        return text
-    parts, position = [], 0
-    while (escape := text.find("\\", position)) >= 0:
-        parts.append(text[position:escape])
-        letter = text[escape + 1]
-        position = escape + 2
-        if letter == "u":
-            parts.append(chr(int(text[position : position + 4], 16)))
-            position += 4
-        else:
-            parts.append(ESCAPED[letter])
-    parts.append(text[position:])
-    return "".join(parts)
-
-
-def _tagged_literal(value: str, tag: str) -> Literal:
-    language, _, direction = tag.partition("--")
-    if not direction:
-        return Literal(value, language=language)
-    return Literal(value, language=language, direction=DIRECTIONS[direction])
-
-
-def _triple_term(text: str) -> Term:
-    (quad,) = parse(f"<x:s> <x:p> {text} .", format=RdfFormat.N_TRIPLES)
-    term: Term = quad.object
-    return term

@@ -328,7 +328,7 @@ def scan_statement(
 def split_triples(
     buffer: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
 ) -> None:
-    """Where the three terms of each line `subject predicate object` start and end.
+    """Where the three terms of each line `subject predicate object .` start and end.
 
     Every line ends with a line feed, and the lines are ours: the first two terms have no
     spaces, and no term has a line feed.
@@ -339,7 +339,7 @@ def split_triples(
         last = NEWLINE if i % 3 == 2 else SPACE
         while buffer[position] != last:
             position += 1
-        ends[i] = position
+        ends[i] = position - 2 if last == NEWLINE else position
         position += 1
 
 

@@ -363,17 +363,78 @@ def test_only_rules_that_can_matter_run_unless_all_are_asked_for() -> None:
     assert "rules: r1, r2, r3" in stage.register(window("RANGE 8", name="b"), full=True).plan
 
 
-def test_a_rule_that_looks_at_time_itself_is_refused_where_it_is_needed() -> None:
-    stage = Stage("[?x, :in, ?y] :- sometime [?x, :was, ?y] in [3] .")
-    with pytest.raises(QueryError, match="looks at time itself"):
-        stage.register(window("RANGE 9"))
-    stage.register(window("RANGE 9", body="WHERE { ?x :was ?y }"))
+REMEMBERS = "[?x, :in, ?y] :- sometime [?x, :was, ?y] in [3] ."
 
 
-def test_a_refused_query_leaves_nothing_behind() -> None:
-    stage = Stage("[?x, :in, ?y] :- sometime [?x, :was, ?y] in [3] .")
-    with pytest.raises(QueryError):
-        stage.register(window("RANGE 9"))
+def test_a_rule_that_looks_at_time_itself_sees_the_streams_and_not_the_windows_of_the_query() -> (
+    None
+):
+    stage = Stage(REMEMBERS)
+    query = stage.register(window("RANGE 2"))
+    stage.push("was A B", at=1, stream="t")
+    stage.push("in C D", at=2)
+    stage.push("in E F", at=2, stream="t")
+    stage.advance(6)
+    assert by_time(query) == {1: "AB", 2: "AB CD", 3: "AB CD", 4: "AB", 5: "", 6: ""}
+
+
+def test_what_arrives_on_any_stream_wakes_a_query_whose_rules_look_at_time() -> None:
+    stage = Stage(REMEMBERS)
+    query = stage.register(window("RANGE 2"))
+    stage.advance(5)
+    stage.push("was A B", at=7, stream="t")
+    stage.advance(7)
+    assert by_time(query)[7] == "AB"
+
+
+def test_a_query_moves_to_another_world_when_a_rule_that_looks_at_time_comes_and_goes() -> None:
+    stage = Stage(TRANSITIVE)
+    new = stage.register(window("RANGE 9", "ISTREAM"))
+    stage.push("in A B, was B C", at=1)
+    stage.advance(1)
+    stage.reasoner.add_rules(PREFIX + REMEMBERS)
+    stage.advance(2)
+    stage.reasoner.remove_rules("r2")
+    stage.advance(3)
+    stage.push("in X Y", at=4)
+    stage.advance(4)
+    assert by_time(new) == {1: "AB", 2: "AC BC", 3: "", 4: "XY"}
+
+
+def test_a_made_stream_is_looked_at_by_rules_of_queries_that_read_it() -> None:
+    stage = Stage(REMEMBERS)
+    stage.register(
+        "REGISTER STREAM <http://example.org/made> AS CONSTRUCT { ?x :was ?y } "
+        "FROM STREAM <s> [RANGE 1] WHERE { ?x :has ?y }"
+    )
+    reader = stage.register(
+        "REGISTER QUERY r AS SELECT ?x ?y FROM STREAM <made> [RANGE 1] WHERE { ?x :in ?y }"
+    )
+    other = stage.register(window("RANGE 1", name="other"))
+    stage.push("has A B", at=1)
+    stage.advance(5)
+    assert by_time(reader) == {1: "AB", 2: "AB", 3: "AB", 4: "AB", 5: ""}
+    assert by_time(other) == dict.fromkeys(range(1, 6), "")
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (window("TRIPLES 9"), "a window by count"),
+        (window("RANGE 9").replace("WHERE", "FROM STREAM <s> [RANGE 2] WHERE"), "two windows"),
+        (
+            "REGISTER QUERY q AS SELECT ?x FROM NAMED WINDOW <w> ON <s> [RANGE 9] "
+            "WHERE { WINDOW <w> { ?x :in ?y } }",
+            "a name",
+        ),
+    ],
+)
+def test_windows_that_have_no_meaning_beside_rules_that_look_at_time_are_refused(
+    text: str, reason: str
+) -> None:
+    stage = Stage(REMEMBERS)
+    with pytest.raises(QueryError, match=f"looks at time itself, and has .*{reason}"):
+        stage.register(text)
     assert stage.reasoner.stats()["worlds"] == []
 
 

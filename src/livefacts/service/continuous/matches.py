@@ -139,6 +139,16 @@ class SeenAnswers:
         self._view = view
         self._relation = relation
         self._before: Chunks = ()
+        self._elsewhere: Bag | None = None
+
+    def resume(self, reported: Iterable[tuple[int, ...]]) -> None:
+        """Compare the next report with rows that were reported elsewhere."""
+        self._elsewhere = Counter(reported)
+
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids of rows that were reported elsewhere."""
+        if self._elsewhere:
+            yield np.array(list(self._elsewhere), np.int32)
 
     def report(self) -> Found:
         """The answers to report now; the next report is compared with this one."""
@@ -148,6 +158,11 @@ class SeenAnswers:
             return found_answer(bool(now))
         if self._relation is Relation.ALL:
             return self._all(now)
+        elsewhere, self._elsewhere = self._elsewhere, None
+        if elsewhere is not None:
+            bags = Counter(self.reported()), elsewhere
+            new_rows, old_rows = bags if self._relation is Relation.NEW else bags[::-1]
+            return self._listed(new_rows - old_rows)
         new, old = (now, before) if self._relation is Relation.NEW else (before, now)
         return self._listed(self._difference(new, old))
 

@@ -53,6 +53,12 @@ class FollowedAnswers:
         """The rows of a report of everything."""
         return list(self._now if self.projection.is_distinct else self._now.elements())
 
+    def reported(self) -> Iterable[tuple[int, ...]]:
+        """The rows of the last report, before it was compared with another."""
+        bag = Counter(set(self._now)) if self.projection.is_distinct else self._now.copy()
+        bag.subtract(self._changed)
+        return bag.elements()
+
     def follow(self, delta: IdDelta) -> None:
         """The world has changed."""
         self._take(delta.added, 1)

@@ -131,7 +131,9 @@ class Host(Listener):
     def _catch_up(self) -> None:
         """Take over what has arrived before the first query was registered."""
         timeline = self._timeline
-        self.queries.first, self.queries.now = timeline.first, timeline.now
+        self.queries.now = timeline.now
+        if timeline.first is not None:
+            self.queries.begin(timeline.first)
         for time in timeline.arrivals.times:
             for chunk in timeline.arrivals.at(time):
                 self.arrived({chunk.shape: chunk.ids}, time, chunk.stream)

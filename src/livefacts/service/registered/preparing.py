@@ -26,6 +26,7 @@ from livefacts.service.registered.flowing import FlowedAnswers, looked_up
 from livefacts.service.registered.registration import Asked, Prepared
 from livefacts.service.registered.sharing import Needs, SharedState, SharedWorld, SharedWorlds
 from livefacts.service.registered.states import WindowView
+from livefacts.service.registered.timedworlds import TimedWorld
 from livefacts.service.registered.windowing import Extent, extent_of, points
 from livefacts.service.registered.worlds import EngineWorld
 from livefacts.service.registered.worldstores import WindowGraph, WorldStore
@@ -100,7 +101,7 @@ class Preparer:
             self._worlds.need(state, number, replace(needs, rule=matches.projection.rule))
             view = state.views[number]
             return Prepared(asked, state, view, SeenAnswers(matches, view, relation))
-        shared = self._worlds.world_of(asked.windows, asked.graphs)
+        shared = self._world_of(asked, needs)
         answers = shared.followed.get(basic) if relation is Relation.ALL else None
         if answers is None:
             answers = FollowedAnswers(projection, relation)
@@ -121,14 +122,35 @@ class Preparer:
 
     def _world(
         self, asked: Asked, needs: Needs
-    ) -> tuple[SharedWorld | SharedState, EngineWorld | WindowView]:
+    ) -> tuple[SharedWorld | SharedState, EngineWorld | TimedWorld | WindowView]:
         """What the query is asked in: a state of windows of every length, if one can be."""
         is_named = any(window.name is not None for window in asked.query.windows)
         if not is_named and self._worlds.can_last(asked.windows, asked.every, needs):
             state = self._worlds.state_of(asked.windows, asked.graphs, asked.number)
             return state, state.views[asked.number]
-        shared = self._worlds.world_of(asked.windows, asked.graphs)
+        shared = self._world_of(asked, needs)
         return shared, shared.world
+
+    def _world_of(self, asked: Asked, needs: Needs) -> SharedWorld:
+        """The world of a query's windows, with a clock of its own if its rules look at time."""
+        rule = self._worlds.timed_rule(needs)
+        if rule is None:
+            return self._worlds.world_of(asked.windows, asked.graphs)
+        streams = {extent.stream for extent in asked.windows}
+        reason = None
+        if any(extent.by_count for extent in asked.windows):
+            reason = "a window by count"
+        elif any(window.name is not None for window in asked.query.windows):
+            reason = "a window that has a name"
+        elif len(streams) < len(set(asked.windows)):
+            reason = "two windows on one stream"
+        if reason is not None:
+            raise QueryError(
+                f"the query needs the rule {rule.id}, which looks at time itself, and has {reason}",
+                place=asked.query.place,
+                hint="beside such rules each stream has one window, by time and without a name",
+            )
+        return self._worlds.world_of(asked.windows, asked.graphs, timed=True)
 
     def _graphs(self, asked: Asked, needs: Needs) -> list[WindowGraph]:
         """The windows that have names, as graphs."""
@@ -139,6 +161,8 @@ class Preparer:
                 empty = self._worlds.world_of((), asked.graphs)
                 self._worlds.need(alone, asked.number, needs)
                 self._worlds.need(empty, asked.number, needs)
+                assert isinstance(alone.world, EngineWorld), "rules do not look at time"
+                assert isinstance(empty.world, EngineWorld), "rules do not look at time"
                 graphs.append(WindowGraph(window.name, alone.world, empty.world))
         return graphs
 

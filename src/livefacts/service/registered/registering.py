@@ -58,7 +58,7 @@ class Registrations:
 
     @tick.setter
     def tick(self, tick: Duration | None) -> None:
-        self._preparer.tick = tick
+        self._preparer.tick = self._worlds.tick = tick
 
     # registering
 
@@ -145,7 +145,7 @@ class Registrations:
 
     def begin(self, first: int) -> None:
         """The first time point is known."""
-        self.first = first
+        self.first = self._worlds.first = first
         for log in self._worlds.logs.values():
             log.forget(first - 1)
         for query in self._queries:
@@ -175,7 +175,9 @@ class Registrations:
 
     def _emit(self, query: Registration, triples: Iterable[Triple], now: int) -> None:
         """What a query has constructed arrives on its stream."""
-        new = self._worlds.log(query.name).add(now, self._encoded(triples))
+        log = self._worlds.log(query.name)
+        log.is_made = True
+        new = log.add(now, self._encoded(triples))
         self._worlds.arrived(query.name, now, new)
         for reader in self._readers(query.name):
             reader.wake(now)
@@ -185,11 +187,7 @@ class Registrations:
             return {TRIPLES: self._dictionary.encode_triples(list(triples))}
 
     def _readers(self, stream: str | None) -> list[Registration]:
-        return [
-            query
-            for query in self._queries
-            if stream is None or any(extent.stream == stream for extent in query.windows)
-        ]
+        return [query for query in self._queries if stream is None or query.reads(stream)]
 
     def _wake(self, time: int | None, stream: str | None = None) -> None:
         if time is not None:
@@ -266,6 +264,7 @@ class Registrations:
             self._dictionary, self._background, self._worlds.program, self._worlds.logs
         )
         apart.tick = self.tick
+        apart.first = apart._worlds.first = self.first
         again = Registration(apart._preparer.prepare(query.asked), apart._end)
         again.start(self.first, grid_point(time, query.every) - query.every)
         again.remembered = {}

@@ -14,6 +14,7 @@ from livefacts.service.registered.flowing import FlowedAnswers
 from livefacts.service.registered.reports import Report, ReportQueue
 from livefacts.service.registered.sharing import SharedState, SharedWorld
 from livefacts.service.registered.states import WindowView
+from livefacts.service.registered.timedworlds import TimedWorld
 from livefacts.service.registered.windowing import Extent, grid_point
 from livefacts.service.registered.worlds import EngineWorld
 from livefacts.service.registered.worldstores import WorldStore
@@ -40,7 +41,7 @@ class Prepared:
 
     asked: Asked
     shared: SharedWorld | SharedState
-    world: EngineWorld | WindowView
+    world: EngineWorld | TimedWorld | WindowView
     answers: SeenAnswers | FollowedAnswers | FlowedAnswers | AskedAnswers
     store: WorldStore | None = None
 
@@ -81,12 +82,15 @@ class Registration:
     def resettle(self, prepared: Prepared) -> None:
         """Be asked in another world from now on."""
         match prepared.answers, self._prepared.answers:
-            case FollowedAnswers() as answers, SeenAnswers() as before:
-                answers.resume(before.reported())
             case AskedAnswers() as asked, AskedAnswers() as asked_before:
                 asked.resume(asked_before)
             case FlowedAnswers() as flowed, FlowedAnswers() as flowed_before:
                 flowed.resume(flowed_before)
+            case (
+                FollowedAnswers() | SeenAnswers() as answers,
+                FollowedAnswers() | SeenAnswers() as before,
+            ):
+                answers.resume(before.reported())
         self._prepared = prepared
 
     # for users
@@ -100,14 +104,15 @@ class Registration:
     def plan(self) -> str:
         """How the answers are found, in words."""
         shared = self._prepared.shared
-        rules = [rule.id for rule in shared.rules]
+        rules = ", ".join(rule.id for rule in shared.rules)
+        made = " (made for the schema that is told)" if shared.is_narrowed else ""
         kind = "world" if isinstance(shared, SharedWorld) else "state of windows of every length"
         return "\n".join(
             [
                 f"reports: every {self.every}, {self.query.relation}",
                 *(f"window: {extent}" for extent in self.windows),
                 *self._way(),
-                f"rules: {', '.join(rules) if rules else 'none can matter'}",
+                f"rules: {rules + made if rules else 'none can matter'}",
                 f"{kind}: shared by {len(shared.needs)} queries"
                 if len(shared.needs) > 1
                 else f"{kind}: its own",
@@ -136,6 +141,12 @@ class Registration:
         return f"<Registration {self.name}: {len(self._reports):,} reports to read>"
 
     # for the clock
+
+    def reads(self, stream: str) -> bool:
+        """Whether what arrives on a stream can matter to it."""
+        if isinstance(self._prepared.world, TimedWorld):
+            return True
+        return any(extent.stream == stream for extent in self.windows)
 
     def start(self, first: int, now: int) -> None:
         """Report from the first grid point at or after `now`; `first` is the first time point."""
@@ -199,7 +210,7 @@ class Registration:
     def held_ids(self) -> Iterator[Ids]:
         """The ids that its answers and its store keep."""
         prepared = self._prepared
-        if isinstance(prepared.answers, FollowedAnswers | FlowedAnswers):
+        if not isinstance(prepared.answers, AskedAnswers):
             yield from prepared.answers.held_ids()
         if prepared.store is not None:
             yield from prepared.store.held_ids()

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from livefacts.engine.contract import Ids
+from livefacts.model.durations import Duration
 from livefacts.plan.raising import are_lasting
-from livefacts.rules.formula import TripleAtom, Variable
+from livefacts.plan.timing import FOREVER, looks_at_time, lowered
+from livefacts.rules.formula import Atom, TripleAtom, Variable
 from livefacts.rules.needed import needed_rules
 from livefacts.rules.program import Program, Rule
 from livefacts.rules.query import BasicQuery
@@ -20,6 +23,7 @@ from livefacts.service.continuous.matches import Matches
 from livefacts.service.registered.answering import FollowedAnswers
 from livefacts.service.registered.backgrounds import Background
 from livefacts.service.registered.states import Offsets, StreamState, WindowView, offsets_of
+from livefacts.service.registered.timedworlds import TimedWorld
 from livefacts.service.registered.windowing import Extent, TimeWindow
 from livefacts.service.registered.worlds import EngineWorld
 from livefacts.service.streams.streamlog import Facts, StreamLog
@@ -44,14 +48,17 @@ class Needs:
 class SharedWorld:
     """A world and the queries that share it."""
 
-    world: EngineWorld
+    world: EngineWorld | TimedWorld
     needs: dict[int, Needs] = field(default_factory=dict)
     """By the numbers of the queries."""
     rules: tuple[Rule, ...] = ()
+    is_narrowed: ClassVar[bool] = False
     followed: dict[BasicQuery, FollowedAnswers] = field(default_factory=dict)
     """Answers that queries of the same body, which report all of them, have in common."""
 
-    def require(self, rules: tuple[Rule, ...], answers: Sequence[Rule]) -> None:
+    def require(
+        self, rules: tuple[Rule, ...], answers: Sequence[Rule], asked: Sequence[Atom] | None
+    ) -> None:
         """Let these rules run, and those that find answers."""
         self.world.require([*rules, *answers])
         self.rules = rules
@@ -74,14 +81,24 @@ class SharedState:
     state: StreamState
     needs: dict[int, Needs] = field(default_factory=dict)
     """By the numbers of the queries."""
-    rules: tuple[Rule, ...] = ()
     views: dict[int, WindowView] = field(default_factory=dict)
     matches: dict[BasicQuery, Matches] = field(default_factory=dict)
 
-    def require(self, rules: tuple[Rule, ...], answers: Sequence[Rule]) -> None:
-        """Let these rules run, and those that find answers."""
-        self.state.require([*rules, *answers])
-        self.rules = rules
+    def require(
+        self, rules: tuple[Rule, ...], answers: Sequence[Rule], asked: Sequence[Atom] | None
+    ) -> None:
+        """Let those of the rules run that matter to what is asked, and those that find answers."""
+        self.state.require(rules, answers, asked)
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules that run."""
+        return self.state.rules
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether rules that read the schema were made into rules about it."""
+        return self.state.is_narrowed
 
     def release(self, number: int) -> bool:
         """A query is gone; whether it was one of these."""
@@ -116,7 +133,11 @@ class SharedWorlds:
         self._background = background
         self.program = program
         self.logs = logs
-        self._worlds: dict[tuple[Graphs, tuple[Extent, ...]], SharedWorld] = {}
+        self.tick: Duration | None = None
+        self._retention: tuple[Program, int] | None = None
+        self.first: int | None = None
+        """The first time point of all streams."""
+        self._worlds: dict[tuple[Graphs, tuple[Extent, ...], bool], SharedWorld] = {}
         self._states: dict[tuple[Graphs, Offsets], SharedState] = {}
 
     def log(self, stream: str) -> StreamLog:
@@ -125,17 +146,32 @@ class SharedWorlds:
 
     # who needs what
 
-    def world_of(self, extents: Sequence[Extent], graphs: Graphs) -> SharedWorld:
-        """The world of these windows, made if it is not there."""
+    def world_of(
+        self, extents: Sequence[Extent], graphs: Graphs, *, timed: bool = False
+    ) -> SharedWorld:
+        """The world of these windows, made if it is not there; `timed` if its rules look at time."""
         distinct = tuple(sorted(set(extents)))
-        key = graphs, distinct
+        key = graphs, distinct, timed
         if key not in self._worlds:
-            windows = [(extent, self.log(extent.stream)) for extent in distinct]
             background = self._background_of(graphs)
-            world = EngineWorld(self._dictionary, background, windows, self.program.limit)
+            world = (
+                self._timed(distinct, background) if timed else self._plain(distinct, background)
+            )
             world.fill()
             self._worlds[key] = SharedWorld(world)
         return self._worlds[key]
+
+    def _plain(self, extents: Sequence[Extent], background: Background) -> EngineWorld:
+        windows = [(extent, self.log(extent.stream)) for extent in extents]
+        return EngineWorld(self._dictionary, background, windows, self.program.limit)
+
+    def _timed(self, extents: Sequence[Extent], background: Background) -> TimedWorld:
+        for extent in extents:
+            self.log(extent.stream)
+        return TimedWorld(
+            *(self._dictionary, background, extents, self.logs),
+            *(self.program, self.tick, lambda: self.first),
+        )
 
     def _background_of(self, graphs: Graphs) -> Background:
         return self._background.narrowed(graphs) if graphs else self._background
@@ -164,6 +200,10 @@ class SharedWorlds:
         moves = all(not extent.by_count and every % extent.step == 0 for extent in extents)
         return moves and bool(extents) and are_lasting(self._needed([needs]))
 
+    def timed_rule(self, needs: Needs) -> Rule | None:
+        """A rule that a query needs and that looks at time itself, if there is one."""
+        return next(filter(looks_at_time, self._needed([needs])), None)
+
     def need(self, shared: SharedWorld | SharedState, number: int, needs: Needs) -> None:
         """A query needs this of its world."""
         shared.needs[number] = needs
@@ -183,15 +223,21 @@ class SharedWorlds:
         yield from self._states.values()
 
     def unlasting(self, program: Program) -> set[int]:
-        """The queries whose state cannot be kept under the rules of another program."""
+        """The queries whose state or world cannot be kept under the rules of another program."""
         self.program, before = program, self.program
         if before.rules == program.rules:
             return set()
-        return {
+        lost = {
             number
             for shared in self._states.values()
             for number, needs in shared.needs.items()
             if not are_lasting(self._needed([needs]))
+        }
+        return lost | {
+            number
+            for shared in self._worlds.values()
+            for number, needs in shared.needs.items()
+            if shared.world.is_timed != (self.timed_rule(needs) is not None)
         }
 
     def change_rules(self) -> None:
@@ -203,7 +249,9 @@ class SharedWorlds:
         """Let the rules run that some query of this world needs."""
         needs = list(shared.needs.values())
         answers = dict.fromkeys(need.rule for need in needs if need.rule is not None)
-        shared.require(self._needed(needs), list(answers))
+        is_full = any(need.full for need in needs)
+        asked = None if is_full else [atom for need in needs for atom in need.atoms]
+        shared.require(self._needed(needs), list(answers), asked)
 
     def _needed(self, needs: Sequence[Needs]) -> tuple[Rule, ...]:
         if any(need.full for need in needs):
@@ -222,7 +270,7 @@ class SharedWorlds:
 
     # what happens
 
-    def __iter__(self) -> Iterator[EngineWorld | StreamState]:
+    def __iter__(self) -> Iterator[EngineWorld | TimedWorld | StreamState]:
         yield from (shared.world for shared in self._worlds.values())
         yield from (shared.state for shared in self._states.values())
 
@@ -245,17 +293,26 @@ class SharedWorlds:
         """Drop what can no longer matter at a time, and arrivals that can no longer matter."""
         for shared in self._states.values():
             shared.forget(now)
-        worlds: list[EngineWorld | WindowView] = [each.world for each in self._worlds.values()]
+        worlds: list[EngineWorld | TimedWorld | WindowView]
+        worlds = [each.world for each in self._worlds.values()]
         worlds += [view for shared in self._states.values() for view in shared.views.values()]
-        fewest = self._fewest()
+        fewest, kept = self._fewest(), self._kept()
         for stream, log in self.logs.items():
             times = [time for world in worlds for time in world.forgettable(stream, oldest)]
-            log.forget(min([oldest - 1, *times]), fewest.get(stream, 0))
+            log.forget(min([oldest - 1 - kept, *times]), fewest.get(stream, 0))
+
+    def _kept(self) -> int:
+        """For how many time points the windows of rules may look back at an arrival."""
+        if self._retention is None or self._retention[0] is not self.program:
+            timing = lowered(self.program, self.tick).timing
+            self._retention = self.program, timing.retention
+        length = self._retention[1]
+        return length if length < FOREVER else 0
 
     def _fewest(self) -> dict[str, int]:
         """How many arrivals of a stream windows by count may need."""
         fewest: dict[str, int] = {}
-        for _, extents in self._worlds:
+        for _, extents, _ in self._worlds:
             for extent in extents:
                 fewest[extent.stream] = max(extent.fewest, fewest.get(extent.stream, 0))
         return fewest

@@ -15,18 +15,23 @@ Rules are positive: nothing begins because something ends.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from livefacts.engine.contract import IdDelta, Ids
 from livefacts.engine.embedded.expiringengine import FOREVER, NEVER, ExpiringEngine, ExpiryDelta
+from livefacts.engine.embedded.expiringschema import NO_TRIPLES, SchemaRules
+from livefacts.rules.formula import Atom
+from livefacts.rules.needed import needed_rules
 from livefacts.rules.program import Rule
 from livefacts.service.registered.backgrounds import Background
 from livefacts.service.registered.windowing import Extent, Span, TimeWindow
 from livefacts.service.streams.reclaiming import ids_of
 from livefacts.service.streams.streamlog import Facts, Key, StreamLog, facts_of, keys_of
 from livefacts.store.dictionary import Dictionary
+from livefacts.store.rows import TRIPLES
 
 Follower = Callable[[ExpiryDelta], None]
 Offsets = tuple[tuple[str, int], ...]
@@ -47,6 +52,15 @@ def offsets_of(extents: Sequence[Extent]) -> tuple[Offsets, int]:
     return tuple((s, length - shortest) for s, length in sorted(lengths.items())), shortest
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the queries of a state ask of it."""
+
+    rules: tuple[Rule, ...] = ()
+    answers: tuple[Rule, ...] = ()
+    asked: tuple[Atom, ...] | None = None
+
+
 class StreamState:
     """The background, what has arrived on some streams, and everything that follows."""
 
@@ -62,6 +76,11 @@ class StreamState:
         self._streams = {name: (offset, log) for name, offset, log in streams}
         self._engine = ExpiringEngine(dictionary)
         self._engine.limit = limit
+        self._wanted = Wanted()
+        self._schema: SchemaRules | None = None
+        """The rules for the schema at hand, as long as they are right."""
+        self._brings_schema = False
+        """Whether streams have brought something that they are not right for."""
         self._rules: tuple[Rule, ...] = ()
         self._touched: dict[Key, None] = {}
         """Facts that came late or were taken back, for the next move."""
@@ -69,14 +88,63 @@ class StreamState:
 
     # what it is about
 
-    def require(self, rules: Sequence[Rule]) -> None:
-        """From now on these rules hold, and no others."""
+    def require(
+        self, rules: Sequence[Rule], answers: Sequence[Rule], asked: Sequence[Atom] | None
+    ) -> None:
+        """From now on these rules hold and those that find answers, and no others.
+
+        Of the rules only those run that can matter to what is asked; all, if that is None.
+        """
+        wanted = Wanted(tuple(rules), tuple(answers), None if asked is None else tuple(asked))
+        is_full = wanted.asked is None
+        if wanted.rules != self._wanted.rules or is_full != (self._wanted.asked is None):
+            can_narrow = not is_full and not self._brings_schema
+            self._schema = self._schema_rules(wanted.rules) if can_narrow else None
+        self._wanted = wanted
+        self._adopt()
+
+    def _schema_rules(self, rules: Sequence[Rule]) -> SchemaRules | None:
+        """The rules for the schema of the background, if what has arrived leaves it as it is."""
+        told = self._background.facts().get(TRIPLES, NO_TRIPLES)
+        schema = SchemaRules(rules, told, self._engine.dictionary)
+        for _, log in self._streams.values():
+            for ids in log.held_ids(TRIPLES):
+                schema.admits(ids)
+        return schema if schema.is_exact else None
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules that run, as they were written."""
+        running = {rule.id for rule in self._rules}
+        return tuple(rule for rule in self._wanted.rules if rule.id in running)
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether rules that read the schema were made into rules about it."""
+        return self._schema is not None
+
+    def _adopt(self) -> None:
+        """Let the rules run that are wanted."""
+        wanted, rules = self._wanted, self._wanted.rules
+        if self._schema is not None and wanted.asked is not None:
+            rules = needed_rules(self._schema.rules, wanted.asked)
+        self._run((*rules, *wanted.answers))
+
+    def _run(self, rules: tuple[Rule, ...]) -> None:
         before, wanted = set(self._rules), set(rules)
         added = [rule for rule in rules if rule not in before]
         removed = [rule for rule in self._rules if rule not in wanted]
         if added or removed:
             self._tell(self._engine.change_rules(added, removed))
-            self._rules = tuple(rules)
+            self._rules = rules
+
+    def _admit(self, facts: Facts) -> None:
+        """Facts are about to come: see to it that the rules are right for them."""
+        triples = facts.get(TRIPLES)
+        if self._schema is None or triples is None or self._schema.admits(triples):
+            return
+        self._schema, self._brings_schema = None, True
+        self._adopt()
 
     def follow(self, follower: Follower) -> None:
         """Tell of every change from now on."""
@@ -108,7 +176,9 @@ class StreamState:
             for time, runs in log.between(after - offset, min(self.now, until - offset))
             for shape, ids in runs
         ]
-        self._tell(self._engine.give(*_dated(again)))
+        facts, times = _dated(again)
+        self._admit(facts)
+        self._tell(self._engine.give(facts, times))
 
     def arrived(self, stream: str, time: int, facts: Facts) -> None:
         """Facts have come to a stream; if they are late, they count at the next move."""
@@ -121,7 +191,13 @@ class StreamState:
 
     def background_changed(self, touched: Facts) -> None:
         """The background may have changed for these facts, and for no others."""
+        triples = touched.get(TRIPLES)
+        schema = self._schema
+        is_other = schema is not None and triples is not None and not schema.admits(triples)
         self._change(dict.fromkeys(keys_of(touched)), [])
+        if is_other:
+            self._schema = self._schema_rules(self._wanted.rules)
+            self._adopt()
 
     def move(self, now: int) -> None:
         """The time is `now`: take in what has arrived until then."""
@@ -133,6 +209,8 @@ class StreamState:
             for shape, ids in runs
         ]
         if coming or self._touched:
+            self._admit(_dated(coming)[0])
+            self._admit(facts_of(self._touched))
             self._change(self._touched, coming)
         self._touched = {}
         self.now = now
@@ -141,7 +219,8 @@ class StreamState:
         """Put the times of some facts right, and take others in."""
         right = self._right(touched)
         lowered = _dated(right) if right else None
-        self._tell(self._engine.change(lower=lowered, give=_dated(right + coming)))
+        facts, until = _dated(right + coming)
+        self._tell(self._engine.change(lower=lowered, give=(facts, until)))
 
     def _right(self, touched: Mapping[Key, None]) -> list[Dated]:
         """Facts, each with the time that it has by the background and by its last arrival."""
@@ -187,6 +266,8 @@ class StreamState:
         """The ids of all facts, and of those that will change."""
         yield from self._engine.held_ids()
         yield from ids_of(self._touched)
+        if self._schema is not None:
+            yield from self._schema.held_ids()
 
     def sizes(self) -> dict[str, int]:
         """How many facts are kept, for the longest window."""

@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
+from typing import ClassVar
 
 import numpy as np
 
 from livefacts.engine.contract import Flags, IdDelta, Ids
 from livefacts.engine.embedded.engine import Change, EmbeddedEngine
-from livefacts.errors import QueryError
 from livefacts.plan import compile_rules
-from livefacts.rules.formula import Aggregate, Formula, Timed
 from livefacts.rules.program import Rule
 from livefacts.service.registered.backgrounds import Background
 from livefacts.service.registered.windowing import Extent, MovingWindow, Span, window_on
@@ -31,6 +30,8 @@ Follower = Callable[[IdDelta], None]
 
 class EngineWorld:
     """A world with an engine of its own."""
+
+    is_timed: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -55,8 +56,6 @@ class EngineWorld:
 
     def require(self, rules: Sequence[Rule]) -> None:
         """From now on these rules hold, and no others."""
-        for rule in rules:
-            refuse_time(rule)
         before = self._engine.plan
         self._apply(Change(plan=compile_rules(rules, before=before)))
 
@@ -209,20 +208,3 @@ class EngineWorld:
         """How many facts are true, and how many the windows hold."""
         held = sum(len(ids) for ids in self.facts().values())
         return {"facts": held, "in_windows": len(self._inside)}
-
-
-def refuse_time(rule: Rule) -> None:
-    """Rules that look at windows of their own do not run inside of a query's windows."""
-    if rule.at is not None or any(map(_looks_at_time, rule.body)):
-        raise QueryError(
-            f"the query needs the rule {rule.id}, which looks at time itself",
-            place=rule.place,
-            hint="the windows of the query are its time: leave sometime, always and at out of "
-            "the rules it needs",
-        )
-
-
-def _looks_at_time(formula: Formula) -> bool:
-    if isinstance(formula, Aggregate):
-        return any(map(_looks_at_time, formula.body))
-    return isinstance(formula, Timed)

@@ -1,7 +1,9 @@
 """Arrivals: what streams have brought and will bring, by time point.
 
 An arrival is a fact at a time point on a stream; the same one twice is one.  Facts stay in
-the arrays in which they came.
+the arrays in which they came.  Where a stream brings facts to a time point more than once, it
+is noted which chunk has them, so that what comes and goes costs what it is, however much is
+there.
 """
 
 from __future__ import annotations
@@ -45,11 +47,55 @@ class Chunk:
         return Chunk(self.time, self.stream, self.shape, self.ids[kept], self.number)
 
 
+class _Lane:
+    """What a stream brings to a time point, of one shape."""
+
+    __slots__ = ("_places", "chunks")
+
+    def __init__(self) -> None:
+        self.chunks: dict[int, Chunk] = {}
+        """By their numbers."""
+        self._places: dict[bytes, int] | None = None
+        """In which chunk each row is, where somebody has asked for it."""
+
+    def copied(self) -> _Lane:
+        copy = _Lane()
+        copy.chunks = dict(self.chunks)
+        return copy
+
+    def places(self) -> dict[bytes, int]:
+        if self._places is None:
+            found = self.chunks.items()
+            self._places = {row: number for number, c in found for row in row_bytes(c.ids)}
+        return self._places
+
+    def put(self, chunk: Chunk) -> None:
+        self.chunks[chunk.number] = chunk
+        if self._places is not None:
+            self._places.update(dict.fromkeys(row_bytes(chunk.ids), chunk.number))
+
+    def take(self, rows: Iterable[bytes]) -> list[Chunk]:
+        """Take rows out, all of which are there; the chunks that they were in, as they were."""
+        places = self.places()
+        leaving: dict[int, set[bytes]] = {}
+        for row in rows:
+            leaving.setdefault(places.pop(row), set()).add(row)
+        before = [self.chunks[number] for number in leaving]
+        for chunk in before:
+            kept = chunk.without(leaving[chunk.number])
+            if len(kept.ids):
+                self.chunks[chunk.number] = kept
+            else:
+                del self.chunks[chunk.number]
+        return before
+
+
 class Arrivals:
     """All arrivals that can still matter."""
 
     def __init__(self) -> None:
-        self._by_time: dict[int, list[Chunk]] = {}
+        self._lanes: dict[int, dict[tuple[int, int], _Lane]] = {}
+        """By time point, and by stream and shape."""
         self.times: list[int] = []
         """The time points that have arrivals, in order."""
         self._numbers = count()
@@ -57,7 +103,10 @@ class Arrivals:
     def copied(self) -> Arrivals:
         """The same arrivals, for somebody else."""
         copy = Arrivals()
-        copy._by_time = {time: list(chunks) for time, chunks in self._by_time.items()}
+        copy._lanes = {
+            time: {key: lane.copied() for key, lane in lanes.items()}
+            for time, lanes in self._lanes.items()
+        }
         copy.times = list(self.times)
         copy._numbers = count(next(self._numbers))
         return copy
@@ -67,59 +116,80 @@ class Arrivals:
         new = []
         for shape, ids in facts.items():
             ids = distinct_rows(ids)
-            known = self._known(time, stream, shape)
-            if known:
+            lane = self._lanes.get(time, {}).get((stream, shape))
+            if lane is not None:
+                known = lane.places()
                 ids = ids[[row not in known for row in row_bytes(ids)]]
             if len(ids):
                 new.append(Chunk(time, stream, shape, ids, next(self._numbers)))
         self.put(new)
         return new
 
-    def _known(self, time: int, stream: int, shape: int) -> set[bytes]:
-        chunks = self._by_time.get(time, ())
-        same = [c for c in chunks if c.stream == stream and c.shape == shape]
-        return {row for chunk in same for row in row_bytes(chunk.ids)}
-
     def put(self, chunks: Iterable[Chunk]) -> None:
-        """Take in chunks, all of which are new."""
+        """Take in chunks whose facts are not there, new ones or those that were taken out."""
         for chunk in chunks:
-            if chunk.time not in self._by_time:
+            lanes = self._lanes.get(chunk.time)
+            if lanes is None:
                 bisect.insort(self.times, chunk.time)
-                self._by_time[chunk.time] = []
-            self._by_time[chunk.time].append(chunk)
+                lanes = self._lanes[chunk.time] = {}
+            lanes.setdefault((chunk.stream, chunk.shape), _Lane()).put(chunk)
 
-    def remove(self, time: int, stream: int, facts: Facts) -> list[Chunk]:
-        """Take arrivals back; those that were there."""
-        gone = []
+    def remove(self, time: int, stream: int, facts: Facts) -> tuple[list[Chunk], list[Chunk]]:
+        """Take arrivals back: those that were there, and the chunks they were in, as they were."""
+        gone: list[Chunk] = []
+        before: list[Chunk] = []
         for shape, ids in facts.items():
-            known = self._known(time, stream, shape)
-            rows = {row for row in row_bytes(ids) if row in known}
+            lane = self._lanes.get(time, {}).get((stream, shape))
+            known = {} if lane is None else lane.places()
+            rows = dict.fromkeys(row for row in row_bytes(ids) if row in known)
             if rows:
                 gone.append(Chunk(time, stream, shape, row_ids(list(rows)), GONE))
-        self.drop(gone)
-        return gone
+                before += self._take(gone[-1])
+        return gone, before
 
     def drop(self, chunks: Iterable[Chunk]) -> None:
         """Take back the facts of chunks, all of which are there."""
-        for gone in chunks:
-            rows = set(row_bytes(gone.ids))
-            kept = [
-                c.without(rows) if (c.stream, c.shape) == (gone.stream, gone.shape) else c
-                for c in self._by_time[gone.time]
-            ]
-            self._by_time[gone.time] = [chunk for chunk in kept if len(chunk.ids)]
-            if not self._by_time[gone.time]:
-                self._forget(gone.time)
+        for chunk in chunks:
+            self._take(chunk)
 
-    def restore(self, time: int, chunks: list[Chunk]) -> None:
-        """The arrivals of a time point are these again."""
-        if time in self._by_time:
-            self._forget(time)
+    def _take(self, gone: Chunk) -> list[Chunk]:
+        lanes, key = self._lanes[gone.time], (gone.stream, gone.shape)
+        before = lanes[key].take(row_bytes(gone.ids))
+        if not lanes[key].chunks:
+            del lanes[key]
+        if not lanes:
+            self._forget(gone.time)
+        return before
+
+    def restore(self, chunks: Iterable[Chunk]) -> None:
+        """These chunks are again as they were before some of their facts were taken back."""
         self.put(chunks)
 
     def at(self, time: int) -> list[Chunk]:
         """The arrivals of a time point, in order."""
-        return self._by_time.get(time, [])
+        lanes = self._lanes.get(time, {}).values()
+        found = {number: chunk for lane in lanes for number, chunk in lane.chunks.items()}
+        return [found[number] for number in sorted(found)]
+
+    def alone(self, chunk: Chunk) -> Ids:
+        """Those facts of a chunk that no other stream tells for the same time point.
+
+        Of chunks that come, the earlier ones count; one that goes is not there any more.
+        """
+        others = [
+            lane.places()
+            for (stream, shape), lane in self._lanes.get(chunk.time, {}).items()
+            if shape == chunk.shape and stream != chunk.stream
+        ]
+        if not others:
+            return chunk.ids
+        limit = next(self._numbers) if chunk.is_gone else chunk.number
+        is_alone = [
+            all(places.get(row, limit) >= limit for places in others)
+            for row in row_bytes(chunk.ids)
+        ]
+        ids: Ids = chunk.ids[is_alone]
+        return ids
 
     def between(self, first: int, last: int) -> list[int]:
         """The time points from `first` to `last` that have arrivals."""
@@ -132,7 +202,7 @@ class Arrivals:
         return self.times[at] if at < len(self.times) else None
 
     def has(self, time: int) -> bool:
-        return time in self._by_time
+        return time in self._lanes
 
     def forget_before(self, time: int) -> None:
         """Arrivals before this time point can no longer matter."""
@@ -140,7 +210,7 @@ class Arrivals:
             self._forget(self.times[0])
 
     def _forget(self, time: int) -> None:
-        del self._by_time[time]
+        del self._lanes[time]
         del self.times[bisect.bisect_left(self.times, time)]
 
 

@@ -195,7 +195,7 @@ class ArrivalFeed:
         """The last time point at which facts of a chunk may be looked at, and the facts."""
         if not self._kept:
             return
-        ids = chunk.ids if self._with_streams else self._alone(chunk)
+        ids = chunk.ids if self._with_streams else self._arrivals.alone(chunk)
         lengths = np.full(len(ids), -1, np.int64)
         for is_of, length in self._kept:
             np.maximum(lengths, np.where(is_of(chunk.shape, ids), length, -1), out=lengths)
@@ -211,19 +211,6 @@ class ArrivalFeed:
             name = names.ARRIVED_ON
             return self._naming.companions(name, chunk.shape, ids, time, chunk.stream)
         return self._naming.companions(names.ARRIVED, chunk.shape, ids, time)
-
-    def _alone(self, chunk: Chunk) -> Ids:
-        """Those facts of a chunk that no other stream tells for the same time point.
-
-        Of chunks that come, the earlier ones count; one that goes is not there any more.
-        """
-        others = {
-            row
-            for other in self._arrivals.at(chunk.time)
-            if other.shape == chunk.shape and (other.number < chunk.number or chunk.is_gone)
-            for row in row_bytes(other.ids)
-        }
-        return chunk.without(others).ids if others else chunk.ids
 
 
 class RecentFeed:
@@ -394,9 +381,14 @@ class HoldingFeed:
     """Facts that hold now: at their time point, or in the window of their stream."""
 
     def __init__(
-        self, declared: Iterable[tuple[NamedNode, Span]], arrivals: Arrivals, naming: Naming
+        self,
+        declared: Iterable[tuple[NamedNode, Span]],
+        arrivals: Arrivals,
+        naming: Naming,
+        holds_undeclared: bool,
     ) -> None:
         encode = naming.dictionary.encode_one
+        self._holds_undeclared = holds_undeclared
         self._declared = {int(encode(iri)): span for iri, span in declared}
         self._arrivals = arrivals
         self._rows: dict[int, _Counted] = {}
@@ -428,7 +420,7 @@ class HoldingFeed:
         found = [
             chunk
             for chunk in self._arrivals.at(now)
-            if chunk.stream not in self._declared and now != hidden
+            if self._holds_undeclared and chunk.stream not in self._declared and now != hidden
         ]
         for stream, span in self._declared.items():
             first, last = visible_times(span, now)
@@ -445,7 +437,7 @@ class HoldingFeed:
     def _is_visible(self, chunk: Chunk, now: int) -> bool:
         span = self._declared.get(chunk.stream)
         if span is None:
-            return chunk.time == now
+            return self._holds_undeclared and chunk.time == now
         first, last = visible_times(span, now)
         return first <= chunk.time <= last
 

@@ -112,11 +112,10 @@ class Streams:
 
     def _retract(self, runs: list[Facts], time: int, stream: int) -> Delta:
         arrivals = self.timeline.arrivals
-        before = list(arrivals.at(time))
-        gone = arrivals.remove(time, stream, _united(runs))
+        gone, before = arrivals.remove(time, stream, _united(runs))
         if not gone or not self._is_past(time):
             return self._make(Change())
-        with self._undone(lambda: arrivals.restore(time, before)):
+        with self._undone(lambda: arrivals.restore(before)):
             return self._make(self.change(self.timeline.go(gone)))
 
     def _is_past(self, time: int) -> bool:

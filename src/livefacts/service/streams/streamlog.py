@@ -42,6 +42,8 @@ class StreamLog:
         """The time points that have arrivals, in order."""
         self.forgotten = 0
         """How many arrivals came and are no longer kept."""
+        self.is_made = False
+        """Whether a query makes this stream."""
 
     def __len__(self) -> int:
         return sum(map(self._count, self.times))
@@ -157,9 +159,10 @@ class StreamLog:
             self.forgotten += leaving
             self._drop(self.times[0])
 
-    def held_ids(self) -> Iterator[Ids]:
-        """The ids of all arrivals."""
-        return (ids for runs in self._by_time.values() for _, ids in runs)
+    def held_ids(self, shape: int | None = None) -> Iterator[Ids]:
+        """The ids of all arrivals, or of those of a shape."""
+        runs = (run for runs in self._by_time.values() for run in runs)
+        return (ids for other, ids in runs if shape is None or other == shape)
 
     def _drop(self, time: int) -> None:
         del self._by_time[time]

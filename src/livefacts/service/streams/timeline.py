@@ -184,7 +184,7 @@ class _Feeds:
             ArrivalFeed(timing.arrivals, arrivals, naming, with_streams=False),
             ArrivalFeed(timing.arrivals_on, arrivals, naming, with_streams=True),
         ]
-        self.holding = HoldingFeed(timing.held, arrivals, naming)
+        self.holding = HoldingFeed(timing.held, arrivals, naming, timing.holds_undeclared)
         families: dict[Span, list[Family]] = {}
         for span, family in timing.recent:
             families.setdefault(span, []).append(family)
