@@ -3,7 +3,8 @@
 CPU seconds of one process; what makes the events is not counted.  "Full answers" reads
 every row of every report.  "After a tenth" and "at the end" tell whether memory stays flat:
 terms that are known, and megabytes of the process.  The second table shows what more windows over one stream cost,
-as a multiple of the largest one alone; the third what a report of other bodies costs.
+as a multiple of the largest one alone; the third what a report of other bodies costs.  The last
+tells whether a push costs what it pushes, however much has come to its time point before.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ def run(peers: Peers, options: Options) -> str:
     parts = ["# Streams\n", f"## {count:,} triples through a window of ten seconds, rdfs\n"]
     parts += [_speeds(count), "## Windows over one stream\n", _windows(few)]
     parts += ["## Any body inside a window\n", bodies(options.quick)]
+    parts += ["## Single pushes to one time point\n", _pushes(few)]
     return "\n".join(parts)
 
 
@@ -120,3 +122,24 @@ def _windows(count: int) -> str:
         spent = play(count, windows, reads=False).seconds if len(windows) > 1 else alone
         rows.append([title, f"{spent:.2f}", f"{spent / alone:.1f}"])
     return table(["", "CPU s", "times the largest alone"], rows)
+
+
+def _pushes(most: int) -> str:
+    rows = []
+    for count in (most // 100, most):
+        spent = _pushed(count)
+        rows.append([f"{count:,}", f"{spent:.2f}", f"{1e6 * spent / count:.1f}"])
+    return table(["pushes", "CPU s", "µs for one"], rows)
+
+
+def _pushed(count: int) -> float:
+    """CPU seconds for pushes of one triple each to one time point that has not come."""
+    reasoner = Reasoner(rules="rdfs")
+    reasoner.add(SCHEMA)
+    reasoner.register(query(0, 10))
+    verb, place = NamedNode(EX + "isIn"), NamedNode(EX + "here")
+    triples = [Triple(NamedNode(f"{EX}u{n}"), verb, place) for n in range(count)]
+    started = time.thread_time()
+    for triple in triples:
+        reasoner.push(triple, at=1, stream=STREAM)
+    return time.thread_time() - started

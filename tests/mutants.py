@@ -585,6 +585,21 @@ TIMES = (
         "True",
     ),
     Mutant(
+        "what streams bring is never looked at for schema",
+        "if self.is_exact and self._read.are_among(triples).any():",
+        "if False:",
+    ),
+    Mutant(
+        "rules for a schema are kept whatever follows from a new predicate",
+        "return now is not None and set(now) <= set(self.rules)",
+        "return True",
+    ),
+    Mutant(
+        "facts of other streams hold in the world of a query",
+        "replace(low.timing, holds_undeclared=False)",
+        "low.timing",
+    ),
+    Mutant(
         "always in recursion steps over gaps",
         "if after == point + 1",
         "if True",
@@ -714,8 +729,8 @@ REPORTS = (
     ),
     Mutant(
         "arrivals are forgotten while a window still has them",
-        "log.forget(min([oldest - 1, *times]), fewest.get(stream, 0))",
-        "log.forget(oldest - 1, fewest.get(stream, 0))",
+        "log.forget(min([oldest - 1 - kept, *times]), fewest.get(stream, 0))",
+        "log.forget(oldest - 1 - kept, fewest.get(stream, 0))",
     ),
     Mutant(
         "a late fact does not reach the state of its stream",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import shutil
 import sys
 from collections.abc import Iterator
@@ -108,6 +109,8 @@ def register_command(
     writer = ReportWriter(form.value, tick=events.tick, width=_width(), prefixes=prefixes)
     for query in made:
         writer.check(query)
+    # What is there now stays: from here on the collector has only what streams bring to look at.
+    gc.freeze()
     with Rejects(rejects) as rejected:
         source = _noted(_sources(streams, made, rejected, arrival_time, events), writer)
         for _ in play(source, events, Pace(speed, events.tick), rejecting(rejected)):

@@ -401,6 +401,16 @@ def test_a_query_moves_to_another_world_when_a_rule_that_looks_at_time_comes_and
     assert by_time(new) == {1: "AB", 2: "AC BC", 3: "", 4: "XY"}
 
 
+def test_a_rule_that_a_query_cannot_stand_beside_leaves_the_query_with_the_rules_it_had() -> None:
+    stage = Stage(TRANSITIVE)
+    query = stage.register(window("TRIPLES 9"))
+    with pytest.raises(QueryError, match="a window by count"):
+        stage.reasoner.add_rules(PREFIX + REMEMBERS)
+    stage.push("in A B, in B C", at=1)
+    stage.advance(1)
+    assert by_time(query) == {1: "AB AC BC"}
+
+
 def test_a_made_stream_is_looked_at_by_rules_of_queries_that_read_it() -> None:
     stage = Stage(REMEMBERS)
     stage.register(

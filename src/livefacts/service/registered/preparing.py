@@ -133,9 +133,15 @@ class Preparer:
 
     def _world_of(self, asked: Asked, needs: Needs) -> SharedWorld:
         """The world of a query's windows, with a clock of its own if its rules look at time."""
+        self.check_windows(asked, needs)
+        is_timed = self._worlds.timed_rule(needs) is not None
+        return self._worlds.world_of(asked.windows, asked.graphs, timed=is_timed)
+
+    def check_windows(self, asked: Asked, needs: Needs) -> None:
+        """Refuse windows that mean nothing beside rules that look at time."""
         rule = self._worlds.timed_rule(needs)
         if rule is None:
-            return self._worlds.world_of(asked.windows, asked.graphs)
+            return
         streams = {extent.stream for extent in asked.windows}
         reason = None
         if any(extent.by_count for extent in asked.windows):
@@ -150,7 +156,6 @@ class Preparer:
                 place=asked.query.place,
                 hint="beside such rules each stream has one window, by time and without a name",
             )
-        return self._worlds.world_of(asked.windows, asked.graphs, timed=True)
 
     def _graphs(self, asked: Asked, needs: Needs) -> list[WindowGraph]:
         """The windows that have names, as graphs."""

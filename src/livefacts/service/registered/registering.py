@@ -133,8 +133,15 @@ class Registrations:
         if program.rules == self._worlds.program.rules:
             self._worlds.program = program
             return
+        before = self._worlds.program
         numbers = self._worlds.unlasting(program)
         moving = [query for query in self._queries if query.number in numbers]
+        try:
+            for query in moving:
+                self._preparer.check_windows(query.asked, query.needs)
+        except QueryError:
+            self._worlds.program = before
+            raise
         for query in moving:
             query.leave()
         self._worlds.release(*numbers)

@@ -12,7 +12,7 @@ from livefacts.service.continuous.matches import SeenAnswers
 from livefacts.service.registered.answering import AskedAnswers, FollowedAnswers
 from livefacts.service.registered.flowing import FlowedAnswers
 from livefacts.service.registered.reports import Report, ReportQueue
-from livefacts.service.registered.sharing import SharedState, SharedWorld
+from livefacts.service.registered.sharing import Needs, SharedState, SharedWorld
 from livefacts.service.registered.states import WindowView
 from livefacts.service.registered.timedworlds import TimedWorld
 from livefacts.service.registered.windowing import Extent, grid_point
@@ -70,6 +70,11 @@ class Registration:
     def store(self) -> WorldStore | None:
         """What the query is put to, if it is asked anew at each report."""
         return self._prepared.store
+
+    @property
+    def needs(self) -> Needs:
+        """What it asks of its world."""
+        return self._prepared.shared.needs[self.number]
 
     def leave(self) -> None:
         """Follow the world no longer."""
