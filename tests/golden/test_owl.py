@@ -155,6 +155,28 @@ def test_a_literal_that_does_not_belong_where_it_is_contradicts(
     assert found >= {wrong} if wrong else not found
 
 
+@pytest.mark.parametrize(
+    ("literals", "wrong"),
+    [
+        ('"2026-01-01T00:00:00Z"^^xsd:dateTimeStamp', set()),
+        ('"2026-01-01T00:00:00"^^xsd:dateTimeStamp', {"dt-not-type"}),
+        ('"NaN"^^xsd:double', set()),
+        ('"NaN"^^xsd:float', set()),
+        ('"INF"^^xsd:double', set()),
+        ('"nan"^^xsd:double', {"dt-not-type"}),
+        ('"NaN"^^xsd:double, "1"^^xsd:double', {"dt-diff"}),
+    ],
+)
+def test_moments_with_a_zone_and_what_is_no_number_are_values(
+    literals: str, wrong: set[str], literate: lf.Reasoner
+) -> None:
+    told = triples_of(f":p a owl:FunctionalProperty . :x :p {literals} .")
+    literate.add(told)
+    found = {violation.constraint for violation in literate.violations()}
+    literate.remove(told)
+    assert found == wrong
+
+
 def test_everything_is_the_same_as_itself_when_asked() -> None:
     premises, conclusions = case_of("eq-ref")
     asked, plain = lf.Reasoner(rules=["owl-rl", "owl-eq-ref"]), lf.Reasoner(rules="owl-rl")

@@ -1,7 +1,7 @@
 """Moments and spans: the values of the date, time and duration types of XML Schema.
 
-A moment is a number of seconds on the line of its own datatype, and it either knows its
-time zone or does not.  Two moments of which only one has a zone are never equal; one comes
+A moment is a number of seconds on the line of its own datatype (xsd:dateTimeStamp shares that
+of xsd:dateTime), and it either knows its time zone or does not.  Two moments of which only one has a zone are never equal; one comes
 before the other only where that holds for every zone from -14:00 to +14:00.
 
 A span is a number of months and a number of seconds.  Spans that mix the two are ordered
@@ -20,7 +20,8 @@ from livefacts.model.numbers import whole
 
 DAY = 86400
 _WIDEST_ZONE = 14 * 3600
-_ZONE = r"(?P<zone>Z|[+-](?:(?:0[0-9]|1[0-3]):[0-5][0-9]|14:00))?"
+_CERTAIN_ZONE = r"(?P<zone>Z|[+-](?:(?:0[0-9]|1[0-3]):[0-5][0-9]|14:00))"
+_ZONE = _CERTAIN_ZONE + "?"
 _YEAR = r"(?P<year>-?(?:[1-9][0-9]{3,}|0[0-9]{3}))"
 _MONTH = r"(?P<month>0[1-9]|1[0-2])"
 _DAY = r"(?P<day>0[1-9]|[12][0-9]|3[01])"
@@ -30,6 +31,7 @@ _CLOCK = (
 )
 _FORMS = {
     "dateTime": re.compile(f"{_YEAR}-{_MONTH}-{_DAY}T{_CLOCK}{_ZONE}"),
+    "dateTimeStamp": re.compile(f"{_YEAR}-{_MONTH}-{_DAY}T{_CLOCK}{_CERTAIN_ZONE}"),
     "date": re.compile(f"{_YEAR}-{_MONTH}-{_DAY}{_ZONE}"),
     "time": re.compile(f"{_CLOCK}{_ZONE}"),
     "gYear": re.compile(f"{_YEAR}{_ZONE}"),
@@ -39,6 +41,8 @@ _FORMS = {
     "gDay": re.compile(f"---{_DAY}{_ZONE}"),
 }
 MOMENT_TYPES = tuple(_FORMS)
+_LINES = {"dateTimeStamp": "dateTime"}
+"""Datatypes whose values are some of those of another one."""
 SPAN_TYPES = ("duration", "yearMonthDuration", "dayTimeDuration")
 _SPAN = re.compile(
     r"(?P<sign>-?)P(?=[0-9T])(?:(?P<years>[0-9]+)Y)?(?:(?P<months>[0-9]+)M)?(?:(?P<days>[0-9]+)D)?"
@@ -81,7 +85,8 @@ def parse_moment(text: str, datatype: str) -> Moment | None:
     if day > days_in_month(year, month):
         return None
     seconds = days_before(year, month) * DAY + (day - 1) * DAY + _seconds_of_day(part, datatype)
-    return Moment(datatype, seconds - _zone_seconds(part["zone"]), part["zone"] is not None)
+    line = _LINES.get(datatype, datatype)
+    return Moment(line, seconds - _zone_seconds(part["zone"]), part["zone"] is not None)
 
 
 def _seconds_of_day(part: dict[str, str | None], datatype: str) -> Fraction:
