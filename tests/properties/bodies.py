@@ -8,11 +8,20 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-from pyoxigraph import BlankNode, Literal, Quad, QueryBoolean, QueryTriples, Store, Triple
+from pyoxigraph import (
+    BlankNode,
+    Literal,
+    NamedNode,
+    Quad,
+    QueryBoolean,
+    QueryTriples,
+    Store,
+    Triple,
+)
 from tests.properties.questions import Asking, Telling
 from tests.properties.registered import Bag, History, Window
 
@@ -49,10 +58,14 @@ class Body:
             f"{head}{windows} {begins}{rest}"
         )
 
-    def answers(self, triples: set[Triple]) -> Bag:
+    def answers(self, triples: set[Triple], graphs: Mapping[str, set[Triple]]) -> Bag:
         """What pyoxigraph finds, as often as it does."""
         store = Store()
-        store.extend(Quad(t.subject, t.predicate, t.object) for t in triples if _is_rdf(t))
+        store.extend(Quad(*triple) for triple in triples if _is_rdf(triple))
+        for name, inside in graphs.items():
+            graph = NamedNode(name)
+            store.add_graph(graph)
+            store.extend(Quad(*triple, graph) for triple in inside if _is_rdf(triple))
         return fresh(store, self.text)
 
     def reported(self, report: Report) -> Bag:
@@ -87,6 +100,8 @@ class Bodies:
     """Small graphs that come and go in windows, asked for in every form."""
 
     most = 16
+    named = 0.4
+    """How often windows have names, which bodies speak of."""
 
     def program(self, pick: random.Random, seed: int) -> Program:
         return parse("\n".join(pick.sample(RULES, pick.choice((0, 1, 1, 2, 3)))))
@@ -105,11 +120,15 @@ class Bodies:
 
     def question(self, history: History, number: int) -> Body:
         pick = history.pick
-        text = Asking(f"body {pick.random()}").query()
+        windows = history.windows()
+        if pick.random() < self.named:
+            windows = tuple(replace(w, name=f"x:{n}") for n, w in zip("ab", windows, strict=False))
+        names = [NamedNode(window.name) for window in windows if window.name]
+        text = Asking(f"body {pick.random()}", names).query()
         relation = pick.choice(("QUERY", "QUERY", "QUERY", "ISTREAM", "DSTREAM"))
         return Body(
             f"q{number}",
-            history.windows(),
+            windows,
             pick.choice((1, 2, 3, 6)),
             "QUERY" if text.startswith("ASK") else relation,
             text,

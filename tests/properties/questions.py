@@ -7,6 +7,7 @@ canonical: the query engine that answers are compared with knows no others.
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
@@ -61,10 +62,11 @@ TOTALS = [
 
 
 class Asking:
-    """Draws queries."""
+    """Draws queries; with graphs, some of their parts are looked for there."""
 
-    def __init__(self, seed: int | str) -> None:
+    def __init__(self, seed: int | str, graphs: Sequence[NamedNode] = ()) -> None:
         self._random = random.Random(seed)
+        self._graphs = graphs
         self._computed = 0
         self._names = self._random.sample(VARIABLES, self._random.randint(2, 5))
         """The variables that this query mostly speaks of."""
@@ -131,6 +133,8 @@ class Asking:
         if not depth:
             return self._pick(plain)()
         nested = [self.optional, self.optional, self.union, self.minus, self.exists, self.inner]
+        if self._graphs:
+            nested += [self.in_graph] * 12
         make = self._pick([*plain, *nested, *nested])
         return make(depth - 1) if make in nested else make()  # type: ignore[operator]
 
@@ -179,6 +183,11 @@ class Asking:
         if self._once_in(3):
             return f"FILTER({self._condition(1)} || {there})"
         return f"FILTER {there}"
+
+    def in_graph(self, depth: int) -> str:
+        """A part that is looked for in a named graph, or in each of them."""
+        graph = self._pick([*map(str, self._graphs), "?g", "?g", "?g", self._name()])
+        return f"GRAPH {graph} {self.group(depth)}"
 
     def inner(self, depth: int) -> str:
         """A query inside the query."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -52,12 +52,14 @@ class Window:
     step: int
     closed: bool = False
     counts: bool = False
+    name: str = ""
 
     def __str__(self) -> str:
+        stream = f"NAMED WINDOW <{self.name}> ON" if self.name else "STREAM"
         if self.counts:
-            return f"FROM STREAM <{self.stream}> [TRIPLES {self.range} STEP {self.step}]"
+            return f"FROM {stream} <{self.stream}> [TRIPLES {self.range} STEP {self.step}]"
         closed = " BOUNDS CLOSED" if self.closed else ""
-        return f"FROM STREAM <{self.stream}> [RANGE {self.range} STEP {self.step}{closed}]"
+        return f"FROM {stream} <{self.stream}> [RANGE {self.range} STEP {self.step}{closed}]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,7 @@ class Question:
             f"{' '.join(map(str, self.windows))} WHERE {group}"
         )
 
-    def answers(self, triples: set[Triple]) -> Bag:
+    def answers(self, triples: set[Triple], graphs: Mapping[str, set[Triple]]) -> Bag:
         """The rows that match, as often as they do."""
         rows: Bag = Counter()
         for found in _matches(self.patterns, triples, {}):
@@ -168,7 +170,7 @@ class Asks(Protocol):
     every: int
     relation: str
 
-    def answers(self, triples: set[Triple]) -> Bag:
+    def answers(self, triples: set[Triple], graphs: Mapping[str, set[Triple]]) -> Bag:
         """The rows that it finds, as often as it does."""
 
     def reported(self, report: Report) -> Bag:
@@ -389,7 +391,9 @@ class History:
                 yield from self._compare_at(asked, report, time)
 
     def _compare_at(self, asked: Asked, report: Report, time: int) -> Iterator[str]:
-        now = asked.question.answers(self._closure(asked.question, time))
+        windows = asked.question.windows
+        graphs = {w.name: self._window_graph(w, time) for w in windows if w.name}
+        now = asked.question.answers(self._closure(windows, time), graphs)
         before, asked.before = asked.before, now
         found = asked.question.reported(report)
         expected = {"QUERY": now, "ISTREAM": now - before, "DSTREAM": before - now}
@@ -400,9 +404,14 @@ class History:
             wanted = expected[asked.question.relation]
             yield f"{asked.question.name} at {time}: {found}\n  is not {wanted}"
 
-    def _closure(self, question: Asks, time: int) -> set[Triple]:
+    def _window_graph(self, window: Window, time: int) -> set[Triple]:
+        """What arrived in a window, and what follows from it and not from the background alone."""
+        follows = self._closure((window,), time) - self._closure((), time)
+        return follows | {t for t in self._inside(window, time) if isinstance(t, Triple)}
+
+    def _closure(self, windows: tuple[Window, ...], time: int) -> set[Triple]:
         facts = set(self.background)
-        for window in question.windows:
+        for window in windows:
             facts.update(self._inside(window, time))
         key = frozenset(facts), self.program.rules
         self._known.setdefault(

@@ -37,6 +37,17 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
+class MatchNamed:
+    """The triples of named graphs that match a pattern, whose last place is the graph.
+
+    Where that is None, graphs are not told apart; `within` are the only ones that count.
+    """
+
+    slots: tuple[Term | int, Term | int, Term | int, Term | int | None]
+    within: tuple[Term, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Constantly:
     """Rows that never change; None is unbound."""
 
@@ -127,7 +138,12 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Pairs (seed, node): the nodes that edges lead to, from each seed of the second input."""
+    """Pairs (seed, node): the nodes that edges lead to, from each seed of the second input.
+
+    Where edges and seeds have one column more, they meet only where that is the same.
+    """
+
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +157,7 @@ class Cut:
 
 Operator: TypeAlias = (
     Match
+    | MatchNamed
     | Constantly
     | Combine
     | Keep

@@ -30,9 +30,9 @@ from livefacts.plan.flow import (
     Total,
 )
 from livefacts.plan.flowpatterns import basic
-from livefacts.plan.relations import HIDDEN, Relation, Relations
+from livefacts.plan.relations import HIDDEN, Relation, Relations, Scope
 from livefacts.rules import algebra
-from livefacts.rules.algebra import BLANK, Pattern, Query, exists_in, variables_in
+from livefacts.rules.algebra import BLANK, Dataset, Pattern, Query, exists_in, variables_in
 from livefacts.rules.expressions import (
     TRUE,
     Call,
@@ -42,14 +42,14 @@ from livefacts.rules.expressions import (
     conjuncts,
     rewritten,
 )
-from livefacts.rules.formula import TripleAtom, Variable
+from livefacts.rules.formula import Slot, TripleAtom, Variable
 
 FALSE = Constant(Literal(False))
 
 
-def flow_of(query: Query) -> FlowPlan:
-    """The plan of a query."""
-    planner = _Planner()
+def flow_of(query: Query, known: tuple[Term, ...] = ()) -> FlowPlan:
+    """The plan of a query; `known` are named graphs that are there even while they are empty."""
+    planner = _Planner(query.dataset, known)
     relations = planner.relations
     found = planner.of(query.pattern, None)
     order: tuple[tuple[QueryExpression, bool], ...] = ()
@@ -67,8 +67,11 @@ def flow_of(query: Query) -> FlowPlan:
 class _Planner:
     """Makes relations of patterns."""
 
-    def __init__(self) -> None:
-        self.relations = Relations()
+    def __init__(self, dataset: Dataset | None = None, known: tuple[Term, ...] = ()) -> None:
+        self.relations = Relations(known)
+        self._named = None if dataset is None else dataset.named
+        if dataset is not None:
+            self.relations.scope = Scope(among=dataset.default)
 
     def of(self, pattern: Pattern, given: Relation | None) -> Relation:
         """The rows of a pattern; inside EXISTS for the given values."""
@@ -89,15 +92,54 @@ class _Planner:
             case algebra.With():
                 return self._with(pattern, given)
             case algebra.Listed():
-                names = [variable.name for variable in pattern.variables]
-                listed = self.relations.listed(names, pattern.rows)
-                return listed if given is None else self.relations.joined(given, listed)
+                return self._listed(pattern, given)
             case algebra.Grouped():
                 return self._grouped(pattern, given)
             case algebra.Chosen():
                 return self._chosen(pattern, given)
             case algebra.Cut():
                 return self._cut(pattern, given)
+            case algebra.InGraph():
+                return self._in_graph(pattern, given)
+
+    def _in_graph(self, pattern: algebra.InGraph, given: Relation | None) -> Relation:
+        """What is found in a graph, or in each, with the graph as a column."""
+        relations, graph = self.relations, pattern.graph
+        with relations.within(self._scope(graph)):
+            if given is not None and relations.apart:
+                given = relations.joined(given, relations.graphs())
+            found = self.of(pattern.of, given)
+            if isinstance(graph, Variable):
+                found = self._with_graph(found, graph.name)
+        if relations.apart:
+            found = relations.joined(found, relations.graphs())
+        return found
+
+    def _scope(self, graph: Slot) -> Scope:
+        if isinstance(graph, Variable):
+            return Scope(among=self._named, each=self.relations.fresh(HIDDEN))
+        is_known = self._named is None or graph in self._named
+        return Scope(graph=graph, among=None if is_known else ())
+
+    def _with_graph(self, found: Relation, name: str) -> Relation:
+        """Rows whose hidden graph becomes a variable, or agrees with it where it has a value."""
+        relations = self.relations
+        (hidden,) = relations.apart
+        others = [each for each in found.columns if each != hidden]
+        if name not in others:
+            found = relations.chosen(found, (*others, hidden))
+            return relations.renamed(found, (*others, name))
+        graphs, copies = relations.copied(relations.graphs(), (hidden,))
+        graphs = relations.renamed(graphs, (hidden, name))
+        assert copies, "there is a hidden column"
+        return relations.chosen(relations.joined(found, graphs), others)
+
+    def _listed(self, pattern: algebra.Listed, given: Relation | None) -> Relation:
+        names = [variable.name for variable in pattern.variables]
+        listed = self.relations.listed(names, pattern.rows)
+        if given is None and not self.relations.apart:
+            return listed
+        return self.relations.joined(self.relations.graphs() if given is None else given, listed)
 
     def _both(self, pattern: algebra.Both, given: Relation | None) -> Relation:
         nothing = algebra.Basic()
@@ -160,10 +202,12 @@ class _Planner:
     def _existing(self, found: Relation, part: Exists, present: bool) -> Relation:
         used = {variable.name for variable in variables_in(part.pattern)}
         seen = [name for name in found.visible if name in used]
-        keys = self.relations.once(self.relations.chosen(found, seen))
+        apart = self.relations.apart
+        keys = self.relations.once(self.relations.chosen(found, (*seen, *apart)))
         given, copies = self.relations.copied(keys, seen)
         answers = self.of(part.pattern, given if seen else None)
-        return self.relations.kept(found, answers, copies, present)
+        pairs = {**copies, **{name: name for name in apart}}
+        return self.relations.kept(found, answers, pairs, present)
 
     def _without_exists(
         self, found: Relation, expression: QueryExpression
@@ -185,8 +229,8 @@ class _Planner:
 
     def _grouped(self, pattern: algebra.Grouped, given: Relation | None) -> Relation:
         found = self.of(pattern.of, given)
-        if given is not None and not pattern.keys:
-            raise NotIncrementalError("an aggregate of everything inside EXISTS")
+        if not pattern.keys and (given is not None or self.relations.apart):
+            raise NotIncrementalError("an aggregate of everything inside EXISTS or GRAPH ?g")
         keys = [variable.name for variable in pattern.keys]
         unknown = [name for name in keys if name not in found.columns]
         found = self.relations.chosen(found, (*found.columns, *unknown))
@@ -228,7 +272,7 @@ class _Planner:
                 given, [n for n in given.columns if n in names or n[0] == HIDDEN]
             )
         found = self.of(pattern.of, inner)
-        hidden = inner.hidden if inner is not None else ()
+        hidden = inner.hidden if inner is not None else self.relations.apart
         kept = [n for n in (*hidden, *names) if n in found.columns]
         found = self.relations.chosen(found, tuple(dict.fromkeys(kept)))
         if pattern.distinct:
@@ -236,8 +280,10 @@ class _Planner:
         return found if given is None else self.relations.joined(given, found)
 
     def _cut(self, pattern: algebra.Cut, given: Relation | None) -> Relation:
-        if given is not None:
-            raise NotIncrementalError("LIMIT inside EXISTS is not followed change by change")
+        if given is not None or self.relations.apart:
+            raise NotIncrementalError(
+                "LIMIT inside EXISTS or GRAPH ?g is not followed change by change"
+            )
         found = self.of(pattern.of, None)
         order = []
         for key in pattern.order:

@@ -42,17 +42,18 @@ def basic(relations: Relations, pattern: Basic, given: Relation | None) -> Relat
         if isinstance(slot, Variable)
     }
     found = given
+    apart = relations.apart
     while atoms:
         atom = _next(atoms, () if found is None else found.columns)
         atoms.remove(atom)
         right = _matched(relations, atom, found, nodes)
         found = right if found is None else relations.joined(found, right)
     if found is None:
-        return relations.one_empty_row()
+        return relations.graphs()
     named = {
         slot.name for atom in pattern.atoms for slot in atom.slots if isinstance(slot, Variable)
     }
-    wanted = named | set(given.columns if given else ())
+    wanted = named | set(given.columns if given else ()) | set(apart)
     return relations.chosen(found, [name for name in found.columns if name in wanted])
 
 
@@ -95,10 +96,11 @@ def _matched(
         return path(relations, atom)
     for end in (atom.subject, atom.object):
         if before is not None and isinstance(end, Variable) and end.name in before.certain:
-            seeds = relations.once(relations.chosen(before, (end.name,)))
-            seeds = relations.renamed(seeds, ("seed",))
+            seeds = relations.once(relations.chosen(before, (end.name, *relations.apart)))
+            seeds = relations.renamed(seeds, ("seed", *relations.apart))
             if end.name not in nodes and atom.path.mark != "+":
-                seeds = relations.kept(seeds, all_nodes(relations), {"seed": "node"}, present=True)
+                keys = {"seed": "node", **{name: name for name in relations.apart}}
+                seeds = relations.kept(seeds, all_nodes(relations), keys, present=True)
             return _from_seeds(relations, atom, seeds, forward=end is atom.subject)
     return path(relations, atom)
 
@@ -134,47 +136,64 @@ def _none_of(relations: Relations, atom: PathAtom, predicates: tuple[Term, ...])
 def all_nodes(relations: Relations) -> Relation:
     """Every subject and object of the graph, once."""
     triples = relations.triples(TripleAtom(Variable("s"), Variable("p"), Variable("o")))
-    ends = [relations.renamed(relations.chosen(triples, (end,)), ("node",)) for end in "so"]
+    apart = relations.apart
+    ends = [
+        relations.renamed(relations.chosen(triples, (end, *apart)), ("node", *apart))
+        for end in "so"
+    ]
     return relations.once(relations.gathered(ends))
 
 
 def _repeated(relations: Relations, atom: PathAtom) -> Relation:
     if not isinstance(atom.subject, Variable):
-        seeds = relations.listed(("seed",), ((atom.subject,),))
+        seeds = _constant(relations, atom.subject)
         return _from_seeds(relations, atom, seeds, forward=True)
     if not isinstance(atom.object, Variable):
-        seeds = relations.listed(("seed",), ((atom.object,),))
+        seeds = _constant(relations, atom.object)
         return _from_seeds(relations, atom, seeds, forward=False)
     assert isinstance(atom.path, Repeated), "only repeated paths are followed from seeds"
     if atom.path.mark != "+":
-        seeds = relations.renamed(all_nodes(relations), ("seed",))
+        seeds = relations.renamed(all_nodes(relations), ("seed", *relations.apart))
     else:
         edges = _edges(relations, atom.path.path, forward=True)
-        seeds = relations.once(relations.chosen(edges, ("from",)))
-        seeds = relations.renamed(seeds, ("seed",))
+        seeds = relations.once(relations.chosen(edges, ("from", *relations.apart)))
+        seeds = relations.renamed(seeds, ("seed", *relations.apart))
     return _from_seeds(relations, atom, seeds, forward=True)
+
+
+def _constant(relations: Relations, end: Term) -> Relation:
+    """A constant as a seed, in each of the graphs that are kept apart."""
+    seeds = relations.listed(("seed",), ((end,),))
+    if not relations.apart:
+        return seeds
+    seeds = relations.joined(seeds, relations.graphs())
+    return relations.chosen(seeds, ("seed", *relations.apart))
 
 
 def _edges(relations: Relations, inner: Path, forward: bool) -> Relation:
     """The pairs that a path connects in one go, each once, in the direction of travel."""
     ends = PathAtom(Variable("from"), inner, Variable("to"))
     found = basic(relations, Basic((ends,)), None)
-    order = ("from", "to") if forward else ("to", "from")
-    return relations.renamed(relations.once(relations.chosen(found, order)), ("from", "to"))
+    apart = relations.apart
+    order = ("from", "to", *apart) if forward else ("to", "from", *apart)
+    found = relations.once(relations.chosen(found, order))
+    return relations.renamed(found, ("from", "to", *apart))
 
 
 def _from_seeds(relations: Relations, atom: PathAtom, seeds: Relation, forward: bool) -> Relation:
     """The pairs of a repeated path that begin at the seeds, or end there."""
     assert isinstance(atom.path, Repeated), "only repeated paths are followed from seeds"
+    apart = relations.apart
     edges = _edges(relations, atom.path.path, forward)
     if atom.path.mark == "?":
-        moved = relations.joined(seeds, relations.renamed(edges, ("seed", "node")))
+        moved = relations.joined(seeds, relations.renamed(edges, ("seed", "node", *apart)))
     else:
-        step = relations.flow.step(Reach(), (edges.step, seeds.step), 2)
-        moved = Relation(step, ("seed", "node"), frozenset(("seed", "node")))
+        names = ("seed", "node", *apart)
+        step = relations.flow.step(Reach(bool(apart)), (edges.step, seeds.step), len(names))
+        moved = Relation(step, names, frozenset(names))
     if atom.path.mark != "+":
         staying, _ = relations.copied(seeds, ("seed",))
-        staying = relations.renamed(staying, ("seed", "node"))
+        staying = relations.renamed(staying, ("seed", *apart, "node"))
         moved = relations.once(relations.gathered([staying, moved]))
     ends = (atom.subject, atom.object) if forward else (atom.object, atom.subject)
     return _ended(relations, moved, ends)
@@ -189,8 +208,10 @@ def _ended(relations: Relations, pairs: Relation, ends: tuple[Slot, Slot]) -> Re
     if isinstance(first, Variable) and first == second:
         same = Call("sameTerm", (Variable("seed"), Variable("node")))
         pairs = relations.filtered(pairs, same)
-        return relations.renamed(relations.chosen(pairs, ("seed",)), (first.name,))
+        pairs = relations.chosen(pairs, ("seed", *relations.apart))
+        return relations.renamed(pairs, (first.name, *relations.apart))
     named = {
         n: e.name for n, e in zip(("seed", "node"), ends, strict=True) if isinstance(e, Variable)
     }
-    return relations.renamed(relations.chosen(pairs, tuple(named)), tuple(named.values()))
+    pairs = relations.chosen(pairs, (*named, *relations.apart))
+    return relations.renamed(pairs, (*named.values(), *relations.apart))

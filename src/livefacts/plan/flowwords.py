@@ -15,6 +15,7 @@ from livefacts.plan.flow import (
     Group,
     Keep,
     Match,
+    MatchNamed,
     Once,
     Operator,
     Reach,
@@ -69,6 +70,10 @@ def described(operator: Operator) -> str:
     match operator:
         case Match():
             return f"triples {' '.join(map(_slot, operator.slots))}"
+        case MatchNamed():
+            *triple, graph = operator.slots
+            place = "named graphs" if graph is None else f"graph {_slot(graph)}"
+            return f"triples {' '.join(map(_slot, triple))} in {place}"
         case Constantly():
             return f"{len(operator.rows)} constant rows"
         case Combine():

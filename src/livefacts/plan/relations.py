@@ -7,7 +7,8 @@ very same.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 
@@ -22,6 +23,7 @@ from livefacts.plan.flow import (
     Gather,
     Keep,
     Match,
+    MatchNamed,
     Once,
     column,
 )
@@ -54,19 +56,63 @@ class Relation:
         return self.columns.index(name)
 
 
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which graphs triple patterns look at.
+
+    Without any of this it is the default graph of everything; `graph` is one named graph,
+    `among` some of them taken together, and `each` a hidden column that says in which of
+    the named graphs something was found.
+    """
+
+    graph: Term | None = None
+    among: tuple[Term, ...] | None = None
+    each: str | None = None
+
+
+EVERYTHING = Scope()
+
+
 class Relations:
     """Makes relations out of relations, in one flow."""
 
-    def __init__(self) -> None:
+    def __init__(self, known: tuple[Term, ...] = ()) -> None:
         self.flow = FlowBuilder()
+        self.scope = EVERYTHING
+        self._known = known
+        """Graphs that are there even while they are empty."""
         self._fresh = count(1)
+
+    @contextmanager
+    def within(self, scope: Scope) -> Iterator[None]:
+        """Look at other graphs meanwhile."""
+        before, self.scope = self.scope, scope
+        try:
+            yield
+        finally:
+            self.scope = before
+
+    @property
+    def apart(self) -> tuple[str, ...]:
+        """The hidden column that keeps graphs apart, if one does."""
+        return () if self.scope.each is None else (self.scope.each,)
+
+    def graphs(self) -> Relation:
+        """The graphs that are looked at and are there: one empty row, or one row for each."""
+        scope = self.scope
+        if scope.graph is None and scope.each is None:
+            return self.listed((), ((),))
+        triple = self.triples(TripleAtom(Variable("s"), Variable("p"), Variable("o")))
+        known = [t for t in self._known if scope.among is None or t in scope.among]
+        if scope.graph is not None:
+            always = self.listed((), tuple(() for term in known if term == scope.graph))
+        else:
+            always = self.listed(self.apart, tuple((term,) for term in known))
+        return self.once(self.gathered([self.chosen(triple, self.apart), always]))
 
     def fresh(self, kind: str = ".") -> str:
         """A name that no query has."""
         return f"{kind}{next(self._fresh)}"
-
-    def one_empty_row(self) -> Relation:
-        return self.listed((), ((),))
 
     def listed(self, names: Sequence[str], rows: tuple[tuple[Term | None, ...], ...]) -> Relation:
         """Constant rows."""
@@ -86,8 +132,16 @@ class Relations:
                 names.append(slot.name)
             slots.append(names.index(slot.name))
         subject, predicate, value = slots
-        step = self.flow.step(Match((subject, predicate, value)), (), len(names))
-        return Relation(step, tuple(names), frozenset(names))
+        scope = self.scope
+        if scope == EVERYTHING:
+            step = self.flow.step(Match((subject, predicate, value)), (), len(names))
+            return Relation(step, tuple(names), frozenset(names))
+        graph = scope.graph if scope.each is None else len(names)
+        names += self.apart
+        operator = MatchNamed((subject, predicate, value, graph), scope.among)
+        step = self.flow.step(operator, (), len(names))
+        found = Relation(step, tuple(names), frozenset(names))
+        return self.once(found) if graph is None and len(scope.among or ()) > 1 else found
 
     def joined(self, left: Relation, right: Relation) -> Relation:
         """Pairs of rows that agree."""

@@ -186,6 +186,14 @@ class OrderKey:
 
 
 @dataclass(frozen=True, slots=True)
+class InGraph:
+    """What a pattern finds in a named graph, or in each of them (Graph)."""
+
+    graph: Slot
+    of: Pattern
+
+
+@dataclass(frozen=True, slots=True)
 class Cut:
     """So many rows of an order, from a place on (OrderBy with Slice)."""
 
@@ -196,8 +204,27 @@ class Cut:
 
 
 Pattern: TypeAlias = (
-    Basic | Both | Optionally | Either | Without | Where | With | Listed | Grouped | Chosen | Cut
+    Basic
+    | Both
+    | Optionally
+    | Either
+    | Without
+    | Where
+    | With
+    | Listed
+    | Grouped
+    | Chosen
+    | Cut
+    | InGraph
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """The graphs that a query speaks of: those whose triples it sees, and those it can name."""
+
+    default: tuple[Term, ...]
+    named: tuple[Term, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +241,8 @@ class Query:
     template: tuple[TripleAtom, ...] = ()
     order: tuple[OrderKey, ...] = ()
     base: str = ""
+    dataset: Dataset | None = None
+    """What FROM and FROM NAMED say; without them a query sees everything."""
 
 
 def variables_in(pattern: Pattern) -> Iterator[Variable]:
@@ -242,6 +271,10 @@ def variables_in(pattern: Pattern) -> Iterator[Variable]:
         case Chosen():
             yield from pattern.variables
         case Cut():
+            yield from variables_in(pattern.of)
+        case InGraph():
+            if isinstance(pattern.graph, Variable):
+                yield pattern.graph
             yield from variables_in(pattern.of)
 
 

@@ -237,7 +237,7 @@ class Knowledge:
         self._shown += len(delta.added) - len(delta.removed)
         self._queries.follow(delta, came, gone)
         if self._watching is not None:
-            self._watching.follow(delta, self._seq)
+            self._watching.follow(delta, self._seq, came, gone)
         if self._streams.now is not None:
             self._streams.beginnings.note(self._streams.now, delta.ids)
 

@@ -19,8 +19,10 @@ from livefacts.rules.algebra import (
     Both,
     Chosen,
     Cut,
+    Dataset,
     Either,
     Grouped,
+    InGraph,
     Listed,
     Optionally,
     OrderKey,
@@ -77,14 +79,13 @@ class _Reader:
         form = FORMS.get(node.name)
         if form is None:
             raise NotIncrementalError("DESCRIBE is not followed change by change")
-        if node.datasetClause:
-            raise NotIncrementalError("FROM is not followed change by change")
         template = tuple(_template(node)) if form == "CONSTRUCT" else ()
         selected = tuple(str(variable) for variable in node.PV or ()) if form == "SELECT" else ()
         order: tuple[OrderKey, ...] = ()
         if form == "SELECT" and node.p.name != "Slice":
             order = _order_below(node.p, self.expression)
-        return Query(form, self.pattern(node.p), selected, template, order, self._base)
+        dataset = _dataset(node.datasetClause)
+        return Query(form, self.pattern(node.p), selected, template, order, self._base, dataset)
 
     def expression(self, node: Any) -> QueryExpression:
         return expression_of(node, self.pattern)
@@ -111,6 +112,9 @@ class _Reader:
     def _leftjoin(self, node: Any) -> Pattern:
         condition = TRUE if node.expr.name == "TrueFilter" else self.expression(node.expr)
         return Optionally(self.pattern(node.p1), self.pattern(node.p2), condition)
+
+    def _graph(self, node: Any) -> Pattern:
+        return InGraph(slot_of(node.term), self.pattern(node.p))
 
     def _filter(self, node: Any) -> Pattern:
         return Where(self.pattern(node.p), self.expression(node.expr))
@@ -193,6 +197,17 @@ def _template(node: Any) -> Iterator[TripleAtom]:
     for triple in triples:
         subject, predicate, value = map(slot_of, triple)
         yield TripleAtom(subject, predicate, value)
+
+
+def _dataset(clauses: Any) -> Dataset | None:
+    """What FROM and FROM NAMED say."""
+    if not clauses:
+        return None
+    default, named = (
+        tuple(dict.fromkeys(term_of(dict.get(each, kind)) for each in clauses if kind in each))
+        for kind in ("default", "named")
+    )
+    return Dataset(default, named)
 
 
 def _value(node: Any) -> Any:

@@ -22,6 +22,8 @@ FORMS = [
     "SELECT ?x {w} {{ ?x :in ?y {{ SELECT DISTINCT ?y {{ ?z :near ?y }} }} }}",
     "SELECT ?x {w} {{ ?x :in ?y }} ORDER BY DESC(?x)",
     "SELECT DISTINCT ?x {w} {{ ?x :in ?y OPTIONAL {{ ?x :near ?z }} }}",
+    "SELECT ?x FROM NAMED WINDOW <v> ON <s> [RANGE 3 STEP 1] {{ WINDOW <v> {{ ?x :in ?y }} }}",
+    "SELECT ?x ?g FROM NAMED WINDOW <v> ON <s> [RANGE 3 STEP 1] {{ WINDOW ?g {{ ?x :in+ ?y }} }}",
     "ASK {w} {{ ?x :in ?y MINUS {{ ?y :in ?x }} }}",
     "CONSTRUCT {{ ?y :has ?x }} {w} {{ ?x :in ?y OPTIONAL {{ ?y :near ?z }} }}",
 ]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections import Counter
 
 import pytest
+from pyoxigraph import NamedNode, Quad
 
 import livefacts as lf
 from livefacts.service.continuous.continuouschange import Change
+from livefacts.service.queries.results import Answer
 
 HEADER = "@prefix ex: <http://example.org/> .\n"
 PREFIX = "PREFIX ex: <http://example.org/>\n"
@@ -119,6 +122,68 @@ def test_what_cannot_be_followed_is_evaluated_anew_and_the_plan_says_so() -> Non
     remove(r, "ex:ann ex:knows ex:ben .")
     assert told(q.changes()) == ["- ann knows ben"]
     assert "evaluated anew after every change: DESCRIBE" in q.plan
+
+
+GRAPHS = [
+    "SELECT ?x ?g { GRAPH ?g { ?x ex:knows ?y } }",
+    "SELECT ?x { GRAPH ex:one { ?x ex:knows ?y } }",
+    "SELECT ?x ?y ?g { GRAPH ?g { ?x ex:knows+ ?y OPTIONAL { ?y ex:age ?n } } }",
+    "SELECT ?x ?g { GRAPH ?g { ?x ex:knows ?y FILTER NOT EXISTS { ?y ex:knows ?x } } }",
+    "SELECT ?x ?y { ?x ex:knows ?y FILTER EXISTS { GRAPH ?g { ?y ex:knows ?z } } }",
+    "SELECT ?g (COUNT(*) AS ?n) { GRAPH ?g { ?x ex:knows ?y } } GROUP BY ?g",
+    "SELECT ?x ?y FROM ex:one { ?x ex:knows ?y }",
+    "SELECT ?x ?g FROM ex:one FROM NAMED ex:two { ?x ex:knows ?y GRAPH ?g { ?x ex:knows ?z } }",
+    "CONSTRUCT { ?g ex:tells ?x } WHERE { GRAPH ?g { ?x ex:knows ?y } }",
+    "ASK { GRAPH ex:two { ex:ann ex:knows ?y } }",
+]
+
+
+def in_graph(graph: str, *pairs: str) -> list[Quad]:
+    knows, one = NamedNode("http://example.org/knows"), "http://example.org/"
+    ends = (pair.split() for pair in pairs)
+    return [Quad(NamedNode(one + a), knows, NamedNode(one + b), NamedNode(graph)) for a, b in ends]
+
+
+ONE, TWO = "http://example.org/one", "http://example.org/two"
+
+
+@pytest.mark.parametrize("text", GRAPHS)
+def test_named_graphs_are_followed_and_not_evaluated_anew(text: str) -> None:
+    r = lf.Reasoner(rules=HEADER + "[?y, ex:knows, ?x] :- [?x, ex:knows, ?y] .")
+    r.add([*in_graph(ONE, "ann ben", "ben cleo"), *in_graph(TWO, "ann ben")])
+    q = r.watch(PREFIX + text)
+    assert "anew" not in q.plan
+    summed = Counter({(c.row): c.count for c in q.beginning()})
+    for change in (
+        {"remove": in_graph(ONE, "ann ben")},
+        {"add": in_graph(TWO, "ben cleo", "cleo ann"), "remove": in_graph(ONE, "ben cleo")},
+        {"add": in_graph(ONE, "ann ann")},
+        {"remove": in_graph(TWO, "ann ben", "ben cleo", "cleo ann")},
+    ):
+        r.apply(**change)
+        summed.update({c.row: c.count if c.op == "+" else -c.count for c in q.changes()})
+        found = r.query(PREFIX + text)
+        if isinstance(found, Answer):
+            assert bool(q.answers()) == bool(found) == bool(+summed)
+        else:
+            assert sorted(map(str, q.answers())) == sorted(map(str, found))
+            assert (+summed).total() == len(found)
+
+
+def test_from_a_graph_that_nobody_loaded_is_refused_as_in_a_query() -> None:
+    with pytest.raises(lf.QueryError, match="no graph"):
+        lf.Reasoner().watch(f"{PREFIX} SELECT ?x FROM ex:one {{ ?x ex:knows ?y }}")
+
+
+def test_a_triple_that_two_graphs_of_from_tell_counts_once() -> None:
+    r = lf.Reasoner()
+    r.add([*in_graph(ONE, "ann ben"), *in_graph(TWO, "ann ben")])
+    q = r.watch(f"{PREFIX} SELECT ?x FROM ex:one FROM ex:two {{ ?x ex:knows ?y }}")
+    assert len(q.answers()) == 1
+    r.remove(in_graph(ONE, "ann ben"))
+    assert q.changes() == []
+    r.remove(in_graph(TWO, "ann ben"))
+    assert told(q.changes()) == ["- ann"]
 
 
 @pytest.mark.parametrize("call", ["NOW()", "RAND()", "UUID()", "STRUUID()", "BNODE()"])

@@ -18,9 +18,10 @@ from livefacts.engine.embedded.bags import Bag, add_to, summed
 from livefacts.engine.embedded.flowsteps import Lister, Worker, worker_of
 from livefacts.engine.embedded.flowtotals import Grouper
 from livefacts.engine.embedded.triplefilters import ANY, TripleFilter
-from livefacts.plan.flow import FlowPlan, FlowStep, Match, Operator
+from livefacts.plan.flow import FlowPlan, FlowStep, Match, MatchNamed, Operator
 from livefacts.store.dictionary import Dictionary
 
+NO_QUADS = np.zeros((0, 4), np.int32)
 NodeKey = tuple[Operator, tuple[int, ...], str]
 
 
@@ -57,7 +58,8 @@ class Standing:
     @property
     def patterns(self) -> Ids:
         """The triple patterns that the query can see, -1 in the place of a variable."""
-        sources = [n.worker.pattern for n in self.nodes if isinstance(n.worker, TripleFilter)]
+        found = [n.worker for n in self.nodes if isinstance(n.worker, TripleFilter)]
+        sources = [source.pattern for source in found]
         return np.array(sources, np.int32).reshape(-1, 3)
 
 
@@ -67,7 +69,8 @@ class Dataflow:
     def __init__(self, dictionary: Dictionary) -> None:
         self._dictionary = dictionary
         self._nodes: dict[NodeKey, Node] = {}
-        self._sources: dict[int, list[Node]] = {}
+        self._sources: dict[tuple[bool, int], list[Node]] = {}
+        """Triple patterns by whether they look at named graphs, and by their predicates."""
         self._next = 0
         self._standing: list[Standing] = []
 
@@ -75,9 +78,9 @@ class Dataflow:
         """How many steps are at work, each counted once."""
         return len(self._nodes)
 
-    def add(self, plan: FlowPlan, triples: Ids) -> Standing:
-        """A query begins to stand, over the triples that are there."""
-        workers, answers = _filled(plan, self._dictionary, triples)
+    def add(self, plan: FlowPlan, triples: Ids, quads: Ids = NO_QUADS) -> Standing:
+        """A query begins to stand, over the triples that are there, and those of named graphs."""
+        workers, answers = _filled(plan, self._dictionary, triples, quads)
         nodes: list[Node] = []
         for step, worker in zip(plan.steps, workers, strict=True):
             nodes.append(self._node(step, worker, nodes, plan.base))
@@ -101,7 +104,7 @@ class Dataflow:
         for place, other in enumerate(inputs):
             other.outputs.append((node, place))
         if isinstance(worker, TripleFilter):
-            self._sources.setdefault(worker.predicate, []).append(node)
+            self._sources.setdefault(_place(worker), []).append(node)
         return node
 
     def drop(self, standing: Standing) -> None:
@@ -119,17 +122,21 @@ class Dataflow:
         for other in node.inputs:
             other.outputs = [pair for pair in other.outputs if pair[0] is not node]
         if isinstance(node.worker, TripleFilter):
-            self._sources[node.worker.predicate].remove(node)
+            self._sources[_place(node.worker)].remove(node)
 
-    def apply(self, added: Ids, removed: Ids) -> list[tuple[Standing, Bag]]:
+    def apply(
+        self, added: Ids, removed: Ids, came: Ids = NO_QUADS, gone: Ids = NO_QUADS
+    ) -> list[tuple[Standing, Bag]]:
         """The change of the answers of each query that a change of triples reaches.
 
-        Triples that are added were not there, and triples that are removed were.
+        Triples that are added were not there, and triples that are removed were; so did the
+        quads of named graphs come and go.
         """
         passing = _Passing()
-        for node in self._reached(added, removed):
-            assert isinstance(node.worker, TripleFilter), "only triple patterns see triples"
-            passing.on(node, node.worker.bag(added, removed))
+        for plus, minus, named in ((added, removed, False), (came, gone, True)):
+            for node in self._reached(plus, minus, named):
+                assert isinstance(node.worker, TripleFilter), "only triple patterns see triples"
+                passing.on(node, node.worker.bag(plus, minus))
         made = passing.through()
         found = []
         for standing in self._standing:
@@ -146,16 +153,18 @@ class Dataflow:
         bags += [standing.answers for standing in self._standing]
         yield np.array(list({each for rows in bags for row in rows for each in row}), np.int32)
 
-    def _reached(self, added: Ids, removed: Ids) -> Iterator[Node]:
+    def _reached(self, added: Ids, removed: Ids, named: bool) -> Iterator[Node]:
         """The triple patterns that a change can match, by its predicates."""
-        yield from self._sources.get(ANY, ())
+        if not len(added) and not len(removed):
+            return
+        yield from self._sources.get((named, ANY), ())
         predicates = {*added[:, 1].tolist(), *removed[:, 1].tolist()}
         if len(predicates) <= len(self._sources):
             for predicate in predicates:
-                yield from self._sources.get(predicate, ())
+                yield from self._sources.get((named, predicate), ())
         else:
-            for predicate, nodes in self._sources.items():
-                if predicate in predicates:
+            for (is_named, predicate), nodes in self._sources.items():
+                if is_named == named and predicate in predicates:
                     yield from nodes
 
 
@@ -187,17 +196,22 @@ class _Passing:
         return self._made
 
 
+def _place(source: TripleFilter) -> tuple[bool, int]:
+    return source.is_named, source.predicate
+
+
 def _filled(
-    plan: FlowPlan, dictionary: Dictionary, triples: Ids
+    plan: FlowPlan, dictionary: Dictionary, triples: Ids, quads: Ids
 ) -> tuple[list[Worker | TripleFilter], Bag]:
     """Workers for all steps of a plan, fed with triples, and what the last of them has made."""
     workers: list[Worker | TripleFilter] = []
     made: list[Bag] = []
     for step in plan.steps:
-        if isinstance(step.operator, Match):
+        if isinstance(step.operator, Match | MatchNamed):
             source = TripleFilter(step.operator, dictionary)
+            there = quads if source.is_named else triples
             workers.append(source)
-            made.append(source.bag(triples, triples[:0]))
+            made.append(source.bag(there, there[:0]))
             continue
         worker = worker_of(step.operator, dictionary, plan.base)
         first = worker.start() if isinstance(worker, Lister | Grouper) else {}

@@ -133,6 +133,45 @@ class Reacher:
         return seed in starts or any(start in self._reached[seed] for start in starts)
 
 
+class ReacherApart:
+    """Follows a `Reach` in each of several graphs, which the last column tells apart."""
+
+    def __init__(self) -> None:
+        self._reachers: dict[int, Reacher] = {}
+
+    @property
+    def size(self) -> int:
+        """How many pairs are kept."""
+        return sum(reacher.size for reacher in self._reachers.values())
+
+    @property
+    def looked_at(self) -> int:
+        """How many nodes were looked at so far."""
+        return sum(reacher.looked_at for reacher in self._reachers.values())
+
+    def rows(self) -> Iterator[Row]:
+        """The graphs, and the nodes that are kept in them."""
+        for graph, reacher in self._reachers.items():
+            yield (graph,)
+            yield from reacher.rows()
+
+    def apply(self, *bags: Bag) -> Bag:
+        """The pairs that come and go, each with its graph."""
+        made: Bag = {}
+        for graph, given in _by_graph(bags).items():
+            reacher = self._reachers.setdefault(graph, Reacher())
+            made.update({(*pair, graph): n for pair, n in reacher.apply(*given).items()})
+        return made
+
+
+def _by_graph(bags: tuple[Bag, ...]) -> dict[int, list[Bag]]:
+    found: dict[int, list[Bag]] = {}
+    for place, bag in enumerate(bags):
+        for (*row, graph), count in bag.items():
+            found.setdefault(graph, [{} for _ in bags])[place][tuple(row)] = count
+    return found
+
+
 def _discard(edges: dict[int, set[int]], start: int, end: int) -> None:
     ends = edges[start]
     ends.discard(end)

@@ -12,7 +12,7 @@ from pyoxigraph import BlankNode
 from livefacts.engine.embedded.bags import UNBOUND, Bag, Row, add_to, nothing_kept, summed
 from livefacts.engine.embedded.expressions import Evaluator, Ordering, Truths
 from livefacts.engine.embedded.flowjoins import Combiner, Keeper
-from livefacts.engine.embedded.flowreach import Reacher
+from livefacts.engine.embedded.flowreach import Reacher, ReacherApart
 from livefacts.engine.embedded.flowtotals import Grouper
 from livefacts.plan.flow import (
     Choose,
@@ -25,6 +25,7 @@ from livefacts.plan.flow import (
     Group,
     Keep,
     Match,
+    MatchNamed,
     Once,
     Operator,
     Reach,
@@ -37,8 +38,9 @@ from livefacts.store.dictionary import Dictionary
 class Worker(Protocol):
     """Carries out one step."""
 
-    looked_at: int
-    """How many rows of its state it has looked at so far."""
+    @property
+    def looked_at(self) -> int:
+        """How many rows of its state it has looked at so far."""
 
     @property
     def size(self) -> int:
@@ -282,8 +284,8 @@ def worker_of(operator: Operator, dictionary: Dictionary, base: str) -> Worker:
         case Group():
             return Grouper(operator, dictionary)
         case Reach():
-            return Reacher()
+            return ReacherApart() if operator.apart else Reacher()
         case Cut():
             return Cutter(operator, dictionary, base)
-        case Match():
+        case Match() | MatchNamed():
             raise AssertionError("triple patterns are matched by a TripleFilter")

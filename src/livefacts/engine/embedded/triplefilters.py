@@ -1,15 +1,19 @@
-"""Triple filters: the triples that match one pattern, as rows; nothing is kept."""
+"""Triple filters: the triples that match one pattern, as rows; nothing is kept.
+
+A pattern of named graphs looks at rows of four places, the last of which is the graph.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from livefacts.engine.contract import Ids
-from livefacts.engine.embedded.bags import Bag, Row, nothing_kept
-from livefacts.plan.flow import Match
+from livefacts.engine.embedded.bags import Bag, Row, add_to, nothing_kept
+from livefacts.plan.flow import Match, MatchNamed
 from livefacts.store.dictionary import Dictionary
 
 ANY = -1
+GRAPH = 3
 
 
 class TripleFilter:
@@ -18,11 +22,13 @@ class TripleFilter:
     looked_at = size = 0
     rows = nothing_kept
 
-    def __init__(self, operator: Match, dictionary: Dictionary) -> None:
+    def __init__(self, operator: Match | MatchNamed, dictionary: Dictionary) -> None:
         self._constants: list[tuple[int, int]] = []
         self._equal: list[tuple[int, int]] = []
         places: dict[int, int] = {}
         for place, slot in enumerate(operator.slots):
+            if slot is None:
+                continue
             if not isinstance(slot, int):
                 self._constants.append((place, dictionary.encode_one(slot)))
             elif slot in places:
@@ -34,11 +40,22 @@ class TripleFilter:
         """The pattern in ids, -1 in the place of a variable."""
         self._columns = [places[column] for column in range(len(places))]
         self.predicate = self.pattern[1]
+        self.is_named = isinstance(operator, MatchNamed)
+        self._within: Ids | None = None
+        if isinstance(operator, MatchNamed) and operator.within is not None:
+            self._within = dictionary.encode(operator.within)
 
     def bag(self, added: Ids, removed: Ids) -> Bag:
         """The rows of triples that come and go; no triple does both."""
-        found = dict.fromkeys(self._rows(added), 1)
-        found.update(dict.fromkeys(self._rows(removed), -1))
+        if self._within is None:
+            found = dict.fromkeys(self._rows(added), 1)
+            found.update(dict.fromkeys(self._rows(removed), -1))
+            return found
+        # Several graphs may tell the same triple.
+        found = {}
+        for triples, sign in ((added, 1), (removed, -1)):
+            for row in self._rows(triples):
+                add_to(found, row, sign)
         return found
 
     def matches(self, triples: Ids) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -48,6 +65,8 @@ class TripleFilter:
             fits &= triples[:, place] == term
         for one, other in self._equal:
             fits &= triples[:, one] == triples[:, other]
+        if self._within is not None:
+            fits &= np.isin(triples[:, GRAPH], self._within)
         return fits
 
     def _rows(self, triples: Ids) -> list[Row]:

@@ -1,8 +1,7 @@
 """Standing queries: what a watched query is followed by.
 
-Nearly all queries are followed change by change, by a dataflow.  The rest (DESCRIBE, GRAPH,
-FROM and the like) is evaluated anew after every change, and compared with what it was; the
-plan says so.
+Nearly all queries are followed change by change, by a dataflow.  The rest (DESCRIBE and the
+like) is evaluated anew after every change, and compared with what it was; the plan says so.
 """
 
 from __future__ import annotations

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from pyoxigraph import QuerySolutions, Store
 
 from livefacts.errors import QueryError
+from livefacts.model.facts import Term
 from livefacts.model.namespaces import DECLARED
 from livefacts.plan.flow import FlowPlan
 from livefacts.plan.flowing import flow_of
@@ -23,17 +24,21 @@ from livefacts.service.queries.querytext import (
 from livefacts.syntax.sparql import parse_query
 
 
-def plan_of(text: str, prefixes: Mapping[str, str], base: str = "") -> FlowPlan:
+def plan_of(
+    text: str, prefixes: Mapping[str, str], base: str = "", known: Iterable[Term] = ()
+) -> FlowPlan:
     """The flow of a query; a `NotIncrementalError` says why there is none.
 
-    Relative IRIs are relative to `base`.
+    Relative IRIs are relative to `base`; `known` are named graphs that are there even while
+    they are empty.
     """
-    known = {**DECLARED, **prefixes}
-    text = read_query(text, known).text
+    spaces = {**DECLARED, **prefixes}
+    text = read_query(text, spaces).text
     refuse_unrepeatable(text)
-    names = _selected(text, known, base)
-    query = parse_query(with_plain_negated_sets(text), known, base)
-    return flow_of(replace(query, selected=names) if query.form == "SELECT" else query)
+    names = _selected(text, spaces, base)
+    query = parse_query(with_plain_negated_sets(text), spaces, base)
+    asked = replace(query, selected=names) if query.form == "SELECT" else query
+    return flow_of(asked, tuple(known))
 
 
 def refuse_unrepeatable(text: str) -> None:

@@ -51,7 +51,9 @@ class Watching:
             ask = lambda: self._queries.store().query(text, prefixes)  # noqa: E731
             return Reevaluated(ask, error.message)
         there = self._triples({TRIPLES: self._engine.facts()[TRIPLES]})
-        return Incremental(self._flow.add(plan, there), self._engine.dictionary)
+        self._queries.check_graphs(text, prefixes)
+        standing = self._flow.add(plan, there, self._queries.graphs.quads())
+        return Incremental(standing, self._engine.dictionary)
 
     def _triples(self, facts: Mapping[int, Ids]) -> Ids:
         if not len(facts.get(TRIPLES, NO_TRIPLES)):
@@ -63,12 +65,14 @@ class Watching:
         if isinstance(watch.followed, Incremental):
             self._flow.drop(watch.followed.standing)
 
-    def follow(self, delta: Delta, seq: int) -> None:
-        """Take note of a change; calls are made when it is complete."""
+    def follow(self, delta: Delta, seq: int, came: Ids, gone: Ids) -> None:
+        """Take note of a change and of quads of named graphs; calls are made when it is complete."""
         if not self._watches:
             return
         added, removed = self._triples(delta.ids.added), self._triples(delta.ids.removed)
-        found = {id(standing): bag for standing, bag in self._flow.apply(added, removed)}
+        found = {
+            id(standing): bag for standing, bag in self._flow.apply(added, removed, came, gone)
+        }
         for watch in self._watches:
             followed = watch.followed
             bag: Bags

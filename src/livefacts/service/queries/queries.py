@@ -101,7 +101,7 @@ class QueryStore:
         """
         known = {**DECLARED, **(prefixes or {})}
         question = read_query(text, known, self._limits)
-        self._check_graphs(question)
+        self.check_graphs(question)
         try:
             default = None if question.graphs else graph
             found = self._store.query(
@@ -117,7 +117,8 @@ class QueryStore:
         """The facts that the store keeps as it keeps this quad, as they are written."""
         return self._variants.sharing(quad)
 
-    def _check_graphs(self, question: QueryText) -> None:
+    def check_graphs(self, question: QueryText) -> None:
+        """Refuse a query that names a graph in FROM which is not here."""
         for graph in question.graphs:
             if not self._store.contains_named_graph(NamedNode(graph)):
                 raise QueryError(f"no graph <{graph}> is loaded", hint=self._graph_hint(graph))

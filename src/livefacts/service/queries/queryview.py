@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from pyoxigraph import NamedNode, Quad, Triple
 
 from livefacts.engine.contract import Ids
+from livefacts.model.namespaces import DECLARED
 from livefacts.service.delta import Delta
 from livefacts.service.reading import FactReader
 from livefacts.service.truth import Truth
@@ -34,7 +35,7 @@ class QueryView:
         self._truth = truth
         self._dictionary = truth.dictionary
         self._reader = reader
-        self._graphs = graphs
+        self.graphs = self._graphs = graphs
         self._store: QueryStore | None = None
 
     def store(self) -> QueryStore:
@@ -42,6 +43,14 @@ class QueryView:
         if self._store is None:
             self._store = self._filled()
         return self._store
+
+    def check_graphs(self, text: str, prefixes: Mapping[str, str]) -> None:
+        """Refuse a query that names a graph in FROM which nobody has loaded."""
+        from livefacts.service.queries.querytext import read_query
+
+        question = read_query(text, {**DECLARED, **prefixes})
+        if question.graphs:
+            self.store().check_graphs(question)
 
     def prefixes(self, known: Mapping[str, str]) -> dict[str, str]:
         """Known prefixes, and `ub:` where universities are spoken of."""

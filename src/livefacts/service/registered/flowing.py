@@ -12,20 +12,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from pyoxigraph import Quad
 
 from livefacts.engine.contract import IdDelta, Ids
 from livefacts.engine.embedded.bags import UNBOUND, Bag, add_to
 from livefacts.engine.embedded.bags import Row as IdRow
-from livefacts.engine.embedded.dataflow import Dataflow
+from livefacts.engine.embedded.dataflow import NO_QUADS, Dataflow
 from livefacts.engine.embedded.expressions import Ordering
-from livefacts.plan.flow import FlowPlan, Match
+from livefacts.plan.flow import FlowPlan, Match, MatchNamed
 from livefacts.plan.flowwords import PlanWords, words_of
 from livefacts.rules.formula import TripleAtom, Variable
 from livefacts.rules.registration import Relation
 from livefacts.service.continuous.found import Found, found_answer
 from livefacts.service.queries.results import Row
 from livefacts.service.reading import FactReader
-from livefacts.service.registered.worldstores import World
+from livefacts.service.registered.worldstores import WindowGraph, World
 from livefacts.service.streams.streamlog import Facts, facts_of, keys_of
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.rows import TRIPLES
@@ -36,7 +37,7 @@ NO_TRIPLES = np.zeros((0, 3), np.int32)
 def looked_up(plan: FlowPlan) -> tuple[TripleAtom, ...]:
     """The triple patterns of a plan, each once."""
     found = (step.operator for step in plan.steps)
-    slots = (operator.slots for operator in found if isinstance(operator, Match))
+    slots = (each.slots[:3] for each in found if isinstance(each, Match | MatchNamed))
     return tuple(dict.fromkeys(TripleAtom(*map(_slot, each)) for each in slots))
 
 
@@ -54,13 +55,19 @@ class FlowedAnswers:
         relation: Relation,
         reader: FactReader,
         dictionary: Dictionary,
+        graphs: Sequence[WindowGraph] = (),
+        quads: Iterable[Quad] = (),
     ) -> None:
         self._world = world
+        self._graphs = graphs
+        self._quads: list[tuple[Ids, Ids]] = []
+        """Quads of the background's named graphs that have come and gone, likewise."""
         self._relation = relation
         self._reader = reader
         self._dictionary = dictionary
         self._flow = Dataflow(dictionary)
-        self._standing = self._flow.add(plan, self._triples(world.facts()))
+        told = self._encoded(quads)
+        self._standing = self._flow.add(plan, self._triples(world.facts()), told)
         self._changed: Bag = dict(self._standing.answers)
         self._pending: list[tuple[Ids, Ids]] = []
         """Triples that have come and gone since the flow was last fed."""
@@ -84,12 +91,25 @@ class FlowedAnswers:
     def close(self) -> None:
         """Follow the world no longer."""
         self._world.unfollow(self._note)
+        for graph in self._graphs:
+            graph.close()
+
+    def move(self, now: int) -> None:
+        """The time is `now`, for the windows that have names, too."""
+        for graph in self._graphs:
+            graph.move(now)
+
+    def graphs_changed(self, came: Iterable[Quad], gone: Iterable[Quad]) -> None:
+        """Named graphs of the background have changed."""
+        self._quads.append((self._encoded(came), self._encoded(gone)))
 
     def held_ids(self) -> Iterator[Ids]:
         """The ids that the flow keeps, and those of what it will be fed."""
         yield from self._flow.held_ids()
-        for pair in self._pending:
+        for pair in (*self._pending, *self._quads):
             yield from pair
+        for graph in self._graphs:
+            yield from graph.held_ids()
 
     # changes
 
@@ -103,12 +123,28 @@ class FlowedAnswers:
             return NO_TRIPLES
         return self._reader.shown({TRIPLES: facts[TRIPLES]}).get(TRIPLES, NO_TRIPLES)
 
+    def _encoded(self, quads: Iterable[Quad]) -> Ids:
+        terms = [term for quad in quads for term in quad]
+        return self._dictionary.encode(terms).reshape(-1, 4)  # type: ignore[arg-type]
+
+    def _named(self) -> tuple[Ids, Ids]:
+        """What has come to named graphs and windows, and what has gone."""
+        told, self._quads = self._quads, []
+        for graph in self._graphs:
+            name = self._dictionary.encode_one(graph.name)
+            came, gone = (
+                _in_graph(self._triples(facts_of(keys)), name) for keys in graph.changes()
+            )
+            told.append((came, gone))
+        return netted(told, NO_QUADS)
+
     def _feed(self) -> None:
         pending, self._pending = self._pending, []
-        if not pending:
+        triples, quads = netted(pending, NO_TRIPLES), self._named()
+        if not any(map(len, (*triples, *quads))):
             return
         with self._dictionary.passing():
-            found = self._flow.apply(*netted(pending))
+            found = self._flow.apply(*triples, *quads)
         for _, bag in found:
             self._rows.forget(bag)
             for row, count in bag.items():
@@ -131,20 +167,25 @@ class FlowedAnswers:
         return {row: sign * count for row, count in changed.items() if sign * count > 0}
 
 
-def netted(changes: Sequence[tuple[Ids, Ids]]) -> tuple[Ids, Ids]:
-    """What several changes add and remove in the end."""
+def netted(changes: Sequence[tuple[Ids, Ids]], nothing: Ids) -> tuple[Ids, Ids]:
+    """What several changes add and remove in the end; without any, `nothing`."""
     if len(changes) == 1:
         return changes[0]
     net: dict[Any, int] = {}
+    width = nothing.shape[1]
     for added, removed in changes:
         for ids, sign in ((removed, -1), (added, 1)):
-            for key in keys_of({TRIPLES: ids}):
+            for key in keys_of({width: ids}):
                 add_to(net, key, sign)
     came, gone = (
-        facts_of(key for key, count in net.items() if count == sign).get(TRIPLES, NO_TRIPLES)
+        facts_of(key for key, count in net.items() if count == sign).get(width, nothing)
         for sign in (1, -1)
     )
     return came, gone
+
+
+def _in_graph(triples: Ids, graph: int) -> Ids:
+    return np.column_stack([triples, np.full(len(triples), graph, np.int32)])
 
 
 class DecodedRows:

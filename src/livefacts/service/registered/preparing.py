@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from pyoxigraph import Quad
+from pyoxigraph import NamedNode, Quad
 
 from livefacts.errors import QueryError
 from livefacts.model.durations import Duration
@@ -76,17 +76,26 @@ class Preparer:
             raise
 
     def _flowed(self, asked: Asked) -> Prepared:
+        query = asked.query
+        windows = [NamedNode(window.name) for window in query.windows if window.name is not None]
         try:
-            plan = plan_of(asked.query.body, asked.prefixes, WINDOW_BASE)
+            plan = plan_of(query.body, asked.prefixes, WINDOW_BASE, windows)
         except QueryError as error:
             # The text is known to be correct: what is wrong with it is that it must be asked anew.
             return self._queried(asked, error.message)
         needs = Needs(looked_up(plan), full=asked.full)
         shared, world = self._world(asked, needs)
         self._worlds.need(shared, asked.number, needs)
-        relation = asked.query.relation
-        answers = FlowedAnswers(plan, world, relation, self._reader, self._dictionary)
-        return Prepared(asked, shared, world, answers)
+        answers = FlowedAnswers(
+            plan,
+            world,
+            query.relation,
+            self._reader,
+            self._dictionary,
+            self._graphs(asked, needs),
+            self._quads(query),
+        )
+        return Prepared(asked, shared, world, answers, answers)
 
     def _followed(self, asked: Asked, basic: BasicQuery) -> Prepared:
         number, relation = asked.number, asked.query.relation

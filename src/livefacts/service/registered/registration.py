@@ -43,7 +43,8 @@ class Prepared:
     shared: SharedWorld | SharedState
     world: EngineWorld | TimedWorld | WindowView
     answers: SeenAnswers | FollowedAnswers | FlowedAnswers | AskedAnswers
-    store: WorldStore | None = None
+    store: WorldStore | FlowedAnswers | None = None
+    """What is in step with more than the world: named windows and graphs."""
 
 
 class Registration:
@@ -67,8 +68,8 @@ class Registration:
         """What was reported and may have to be corrected, by time; None if nothing ever is."""
 
     @property
-    def store(self) -> WorldStore | None:
-        """What the query is put to, if it is asked anew at each report."""
+    def store(self) -> WorldStore | FlowedAnswers | None:
+        """What the query is put to, or the flow that follows it."""
         return self._prepared.store
 
     @property
@@ -78,9 +79,6 @@ class Registration:
 
     def leave(self) -> None:
         """Follow the world no longer."""
-        answers = self._prepared.answers
-        if isinstance(answers, FlowedAnswers):
-            answers.close()
         if self.store is not None:
             self.store.close()
 
@@ -217,7 +215,7 @@ class Registration:
         prepared = self._prepared
         if not isinstance(prepared.answers, AskedAnswers):
             yield from prepared.answers.held_ids()
-        if prepared.store is not None:
+        if isinstance(prepared.store, WorldStore):
             yield from prepared.store.held_ids()
 
     def _put(self, first: int, last: int, found: Found, *, correction: bool = False) -> None:

@@ -1,0 +1,91 @@
+"""Queries of named graphs: after every change they answer as a fresh evaluation does."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import pytest
+from pyoxigraph import NamedNode, Quad, Store, Triple
+from tests.properties.questions import Asking, Telling
+from tests.properties.test_continuous import decoded, encoded, fresh
+
+from livefacts.engine.embedded.bags import Bag, add_to
+from livefacts.engine.embedded.dataflow import NO_QUADS, Dataflow
+from livefacts.errors import NotIncrementalError
+from livefacts.service.continuous.queryplans import plan_of
+from livefacts.store.dictionary import Dictionary
+
+QUERIES, CHUNKS, MESSAGES = 200, 2, 6
+GRAPHS = [NamedNode(f"x:{name}") for name in ("a", "b", "g")]
+"""Names of graphs are nodes, too: some patterns speak of both."""
+
+
+class Graphs:
+    """Triples in named graphs and in none, as they come and go; all of them are the default."""
+
+    def __init__(self, seed: str) -> None:
+        self._random = random.Random(seed)
+        self._telling = Telling(seed)
+        self._homes: dict[Triple, set[NamedNode]] = {}
+
+    def message(self) -> tuple[list[Triple], list[Triple], list[Quad], list[Quad]]:
+        """Triples of the default graph that come and go, and quads of named graphs."""
+        added, removed = self._telling.message()
+        came, gone = [], []
+        for triple in removed:
+            gone += [_in(triple, graph) for graph in sorted(self._homes.pop(triple), key=str)]
+        for triple in added:
+            many = self._random.choice((0, 1, 1, 2))
+            homes = self._homes[triple] = set(self._random.sample(GRAPHS, many))
+            came += [_in(triple, graph) for graph in sorted(homes, key=str)]
+        return added, removed, came, gone
+
+
+def _in(triple: Triple, graph: NamedNode) -> Quad:
+    return Quad(triple.subject, triple.predicate, triple.object, graph)
+
+
+def quads_of(dictionary: Dictionary, quads: list[Quad]) -> Any:
+    terms = [t for q in quads for t in (q.subject, q.predicate, q.object, q.graph_name)]
+    return dictionary.encode(terms).reshape(-1, 4) if quads else NO_QUADS  # type: ignore[arg-type]
+
+
+def follow(text: str, seed: int) -> bool:
+    """Follow a query over random graphs; whether it ever had answers."""
+    dictionary, store, graphs = Dictionary(), Store(), Graphs(f"graphs {seed}")
+    flow = Dataflow(dictionary)
+    standing = flow.add(plan_of(text, {}), quads_of(dictionary, [])[:, :3])
+    summed: Bag = dict(standing.answers)
+    answered = False
+    for _ in range(MESSAGES):
+        added, removed, came, gone = graphs.message()
+        changes = flow.apply(
+            encoded(dictionary, added),
+            encoded(dictionary, removed),
+            quads_of(dictionary, came),
+            quads_of(dictionary, gone),
+        )
+        for _, change in changes:
+            for row, count in change.items():
+                add_to(summed, row, count)
+        store.extend([*(Quad(*triple) for triple in added), *came])
+        for quad in [*(Quad(*triple) for triple in removed), *gone]:
+            store.remove(quad)
+        assert decoded(dictionary, summed) == fresh(store, text), (text, seed)
+        answered = answered or bool(summed)
+    return answered
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+def test_the_sum_of_the_changes_is_the_fresh_answer_in_named_graphs(chunk: int) -> None:
+    answered = in_graphs = 0
+    for seed in range(chunk, QUERIES, CHUNKS):
+        text = Asking(f"graph {seed}", GRAPHS).query()
+        in_graphs += "GRAPH" in text
+        try:
+            answered += follow(text, seed)
+        except NotIncrementalError as error:
+            pytest.fail(f"{text}: {error}")
+    assert in_graphs > 0.5 * QUERIES / CHUNKS
+    assert answered > 0.3 * QUERIES / CHUNKS
