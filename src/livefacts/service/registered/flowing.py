@@ -125,7 +125,7 @@ class FlowedAnswers:
 
     def _encoded(self, quads: Iterable[Quad]) -> Ids:
         terms = [term for quad in quads for term in quad]
-        return self._dictionary.encode(terms).reshape(-1, 4)  # type: ignore[arg-type]
+        return self._dictionary.encode(terms).reshape(-1, 4)
 
     def _named(self) -> tuple[Ids, Ids]:
         """What has come to named graphs and windows, and what has gone."""
