@@ -25,6 +25,7 @@ EXPERIMENTS = (
     "edges",
     "schemaorg",
     "owl",
+    "owl equality",
     "streams",
     "imars",
     "laser",
@@ -35,7 +36,7 @@ EXPERIMENTS = (
     "spark updates",
 )
 
-ALONE = {"patterns", "watch"}
+ALONE = {"owl equality", "patterns", "watch"}
 """Experiments without other systems to be installed."""
 
 

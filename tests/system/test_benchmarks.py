@@ -53,6 +53,17 @@ def test_updates_leave_the_same_states_whatever_follows_them(campus: str) -> Non
     assert len({tuple(map(tuple, update)) for update in states[0]}) == len(states[0])
 
 
+@pytest.mark.parametrize("shape", ["chain", "star"])
+def test_groups_of_equal_things_are_the_same_merged_and_by_the_rules(shape: str) -> None:
+    job = {"shape": shape, "members": 5, "facts": 1, "turns": 2}
+    merged, ruled = (
+        found("livefacts_equality", {**job, "same_as": way}) for way in ("merge", "rules")
+    )
+    assert merged["state"] == ruled["state"]
+    assert merged["same"]
+    assert ruled["same"]
+
+
 def test_edges_come_back_to_the_same_paths(tmp_path: Path) -> None:
     job = {"input": written(tmp_path / "graph.nt", random_graph(12, 30)), "rules": TRANSITIVE}
     report = found("livefacts_edges", {**job, "maintenance": "counting-dred", "turns": 10})

@@ -83,15 +83,37 @@ def _checked(rule: Rule) -> set[str]:
     _check_formulas(rule)
     apart = _apart(rule)
     wide = [f for f in rule.body if isinstance(f, PredicateAtom) and _is_wide(f)]
-    cliques: Edges = {edge for atom in wide for edge in _pairs(atom)}
-    head = _pairs(rule.head) if isinstance(rule.head, PredicateAtom) else set()
-    if _has_two_colours(apart | cliques | head):
+    if _are_two_enough(apart | {edge for atom in wide for edge in _pairs(atom)}, rule):
         return set()
-    if wide:
+    themselves = {variable for atom in wide for variable in variables_of(atom)}
+    if _are_two_enough({edge for edge in apart if not edge & themselves}, rule):
         return {atom.name for atom in wide}
-    if _has_two_colours(apart | head):
-        return set()
     raise _refused(rule, "tells three things apart that may be the same")
+
+
+def _are_two_enough(apart: Edges, rule: Rule) -> bool:
+    """Whether two colours are enough, and if the head is no triple, whatever colours it has."""
+    if not _has_two_colours(apart):
+        return False
+    if not isinstance(rule.head, PredicateAtom):
+        return True
+    head = set(variables_of(rule.head))
+    inner = {edge for edge in apart if not edge & head}
+    for start in {variable for edge in apart for variable in edge} - head:
+        part = _connected(start, inner)
+        bound = {end for edge in apart if edge & part for end in edge & head}
+        if len(bound) > 1:
+            return False
+    return True
+
+
+def _connected(start: Variable, edges: Edges) -> set[Variable]:
+    found = {start}
+    while True:
+        more = {end for edge in edges if edge & found for end in edge} - found
+        if not more:
+            return found
+        found |= more
 
 
 def _check_formulas(rule: Rule) -> None:

@@ -1,0 +1,75 @@
+"""Which rules two stand-ins are enough for, and what must stay itself under them."""
+
+from __future__ import annotations
+
+import pytest
+from pyoxigraph import NamedNode
+
+from livefacts.errors import RuleError
+from livefacts.plan.normalize import normalize
+from livefacts.rules.interchange import Interchange, interchange_of
+from livefacts.syntax.rulefile import open_rules
+
+EX = "http://example.org/"
+PREFIX = f"@prefix ex: <{EX}> ."
+
+
+def interchange(text: str) -> Interchange:
+    return interchange_of(normalize(open_rules(f"{PREFIX}\n{text}").rules))
+
+
+def test_constants_stay_themselves() -> None:
+    found = interchange("[?x, ex:likes, ex:tea] :- [?x, ex:drinks, ?y], ?y != ex:coffee .")
+    assert found.constants == {
+        NamedNode(EX + name) for name in ("likes", "tea", "drinks", "coffee")
+    }
+    assert not found.telling
+
+
+def test_a_predicate_of_a_thing_and_itself_tells_things_apart() -> None:
+    assert interchange("self(?x, ?x) :- [?x, ex:p, ?y] .").telling == {"self"}
+
+
+def test_a_predicate_of_two_that_is_denied_tells_things_apart() -> None:
+    found = interchange("p(?x) :- [?x, ex:p, ?y], not q(?x, ?y) . q(?x, ?y) :- [?x, ex:q, ?y] .")
+    assert found.telling == {"q"}
+
+
+def test_predicates_that_meet_in_a_triangle_tell_things_apart() -> None:
+    found = interchange("""
+        near(?x, ?y) :- [?x, ex:in, ?r], [?y, ex:in, ?r], ?x != ?y .
+        trio(?x, ?z) :- near(?x, ?y), near(?y, ?z), ?x != ?z .
+    """)
+    assert found.telling == {"near"}
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "[?x, ex:p, ?z] :- [?x, ex:q, ?y], [?y, ex:q, ?z] .",
+        "[?x, ex:p, ?y] :- [?x, ex:q, ?z], [?y, ex:q, ?z], ?x != ?y .",
+        "p(?x, ?y) :- [?x, ?q, ?y] .",
+        "false :- [?x, ?p, ?y], [?x, ?q, ?y], ?p != ?q .",
+        "p(?x) :- [?x, ex:age, ?n], ?n > 3, not [?x, ex:q, ?n] .",
+        "[?x, ex:twice, ?m] :- [?x, ex:age, ?n], ?m = ?n + ?n .",
+    ],
+)
+def test_rules_that_need_no_more_than_two_are_taken(rule: str) -> None:
+    assert not interchange(rule).telling
+
+
+@pytest.mark.parametrize(
+    ("rule", "reason"),
+    [
+        ("p(?n) :- ?n = count { ?x : [?x, ex:p, ?y] } .", "counts"),
+        ("[?x, ex:p, ?z] :- [?x, ?p, ?y], [?y, ?p, ?z], ?x != ?z .", "three"),
+        ("p(?x) :- [?x, ex:p, ?y], not [?x, ?q, ?y] .", "not the same"),
+        ("p(?x) :- [?x, ex:p, ?y], [?x, ex:q, ?z], ?y = ?z .", "two names"),
+    ],
+)
+def test_rules_that_need_more_are_refused_where_they_stand(rule: str, reason: str) -> None:
+    with pytest.raises(RuleError, match=reason) as refused:
+        interchange(rule)
+    assert refused.value.place is not None
+    assert refused.value.place.line == 2
+    assert "same_as" in refused.value.hint
