@@ -1,4 +1,4 @@
-"""Second opinions: clingo on plain programs, owlrl on RDF Schema.
+"""Second opinions: clingo on plain programs, owlrl on RDF Schema and OWL 2 RL.
 
 The oracle and the engines could share a misunderstanding; these two were written by others.
 Where they mean something else, the cases leave it out:
@@ -8,6 +8,8 @@ Where they mean something else, the cases leave it out:
 - owlrl treats literals of one value as one, so the graphs hold strings only; and it draws
   the conclusions of rdfs4a and rdfs4b once, from what is told, so it is asked again until
   nothing is new.
+- owlrl says of OWL that everything is the same as itself, knows more datatypes, writes errors as
+  triples, and leaves out that a class or property is below and equivalent to itself unless it is declared.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from tests.oracle import Row, model, shown
 from tests.oracle.timeline import Timeline
 from tests.properties.cases import Case
 from tests.properties.journeys import draw_journey
+from tests.properties.ontologies import EX, draw_life
 from tests.properties.programs import draw_case
 from tests.properties.themes import schema
 from tests.properties.travels import told
@@ -112,3 +115,50 @@ def test_owlrl_draws_the_same_conclusions_of_rdf_schema(chunk: int) -> None:
         facts = random_schema(seed)
         triples = closure_of(rules, facts).triples
         assert {tuple(map(str, triple)) for triple in triples} == owlrl_closure(facts)
+
+
+ERROR = "<http://www.daml.org/2002/03/agents/agent-ont#error>"
+OF_ITSELF = {
+    f"<http://www.w3.org/{name}>"
+    for name in (
+        "2000/01/rdf-schema#subClassOf",
+        "2000/01/rdf-schema#subPropertyOf",
+        "2002/07/owl#equivalentClass",
+        "2002/07/owl#equivalentProperty",
+        "2002/07/owl#sameAs",
+    )
+}
+
+
+def random_ontology(seed: int) -> list[Triple]:
+    told: dict[Triple, None] = {}
+    for step in draw_life(seed, steps=3):
+        told |= dict.fromkeys(step.added)
+    return list(told)
+
+
+def about_our_words(lines: Lines) -> Lines:
+    """What is said of the words of a random ontology, but not of one and itself."""
+    return {
+        line
+        for line in lines
+        if any(EX in term for term in line)
+        and line[1] != ERROR
+        and not (line[1] in OF_ITSELF and line[0] == line[2])
+    }
+
+
+@pytest.mark.parametrize("chunk", range(2))
+def test_owlrl_draws_the_same_conclusions_of_owl(chunk: int) -> None:
+    for seed in range(chunk, 8, 2):
+        told = random_ontology(seed)
+        graph = rdflib.Graph()
+        graph.parse(data="\n".join(f"{triple} ." for triple in told), format="nt")
+        owlrl.DeductiveClosure(owlrl.OWLRL_Semantics).expand(graph)
+        theirs = {tuple(term.n3() for term in triple) for triple in graph}
+        reasoner = lf.Reasoner(rules="owl-rl")
+        reasoner.add(told)
+        ours = {tuple(map(str, (t.subject, t.predicate, t.object))) for t in reasoner.facts()}  # type: ignore[union-attr]
+        assert about_our_words(ours) == about_our_words(theirs), seed
+        if any(predicate == ERROR for _, predicate, _ in theirs):
+            assert reasoner.violations(), seed

@@ -64,7 +64,9 @@ def expected(told: list[Triple]) -> tuple[set[Triple], set[Violation]]:
     """What the oracle sees: the triples that can be shown, and the contradictions."""
     closure = owl_closure(map(terms, told))
     return {
-        Triple(*triple) for triple in closure if not isinstance(triple[0], Literal)
+        Triple(*triple)
+        for triple in closure
+        if not isinstance(triple[0], Literal) and isinstance(triple[1], NamedNode)
     }, contradictions(closure)
 
 
