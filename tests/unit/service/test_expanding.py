@@ -65,10 +65,10 @@ def test_a_member_that_leaves_a_group_loses_what_was_said_of_the_others() -> Non
     assert went.tolist() == [[5, 7, 8]]
 
 
-@pytest.mark.parametrize("size", [3, 40_000])
-def test_rows_are_found_among_others_whatever_their_number(size: int) -> None:
+@pytest.mark.parametrize(("size", "terms"), [(3, 30), (40_000, 30), (40_000, 2)])
+def test_rows_are_found_among_others_whatever_their_number(size: int, terms: int) -> None:
     draw = np.random.default_rng(size)
-    rows, others = (draw.integers(0, 30, (count, 3)).astype(np.int32) for count in (size, 20))
+    rows, others = (draw.integers(0, terms, (count, 3)).astype(np.int32) for count in (size, 20))
     for some, many in ((rows, others), (others, rows)):
         known = set(map(tuple, many.tolist()))
         assert rows_among(some, many).tolist() == [tuple(row) in known for row in some.tolist()]

@@ -99,19 +99,13 @@ def rows_among(rows: Ids, others: Ids) -> Flags:
     if len(rows) + len(others) <= FEW:
         known = set(map(tuple, others.tolist()))
         return np.array([tuple(row) in known for row in rows.tolist()], np.bool_)
-    if FEW * len(others) <= len(rows):
-        return _few_among(rows, others)
-    codes = _codes(np.concatenate([rows, others]))
-    found: Flags = np.isin(codes[: len(rows)], codes[len(rows) :])
-    return found
-
-
-def _few_among(rows: Ids, others: Ids) -> Flags:
-    """The same for a few others: hardly a row has all their columns."""
     found = np.ones(len(rows), np.bool_)
-    for column in range(rows.shape[1]):
-        found[found] = np.isin(rows[found, column], others[:, column])
-    found[found] = rows_among(rows[found], others)
+    if len(others) <= FEW:
+        # Hardly a row has all the columns of a few others.
+        for column in range(rows.shape[1]):
+            found[found] = np.isin(rows[found, column], others[:, column])
+    codes = _codes(np.concatenate([rows[found], others]))
+    found[found] = np.isin(codes[: -len(others)], codes[-len(others) :])
     return found
 
 
