@@ -27,7 +27,8 @@ def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
 
 def _cell(job: dict[str, Any], window: int, rules: int) -> dict[str, Any]:
     points = window + 1 + job["ticks"]
-    stream = TimedStream(job["kind"], points, job["rate"], window)
+    nodes = window * job["rate"] if job.get("steady") else None
+    stream = TimedStream(job["kind"], points, job["rate"], window, nodes=nodes)
     reasoner = Reasoner(rules="\n".join(_copies(list(stream.rules()), rules)))
     ticks = [
         _tick(reasoner, now, atoms, decodes=now == points - 1)
@@ -35,7 +36,9 @@ def _cell(job: dict[str, Any], window: int, rules: int) -> dict[str, Any]:
     ][-job["ticks"] :]
     found = {part: _middle([tick[part] for tick in ticks if part in tick]) for part in PARTS}
     per_atom = {part: seconds / job["rate"] for part, seconds in found.items()}
-    return {"window": window, "rules": rules, "rows": ticks[-1]["rows"], **per_atom}
+    begun = sum(tick["begun"] for tick in ticks) / len(ticks) / job["rate"]
+    answers = {"rows": ticks[-1]["rows"], "begun": begun}
+    return {"window": window, "rules": rules, **answers, **per_atom}
 
 
 def _copies(rules: list[str], count: int) -> list[str]:
@@ -59,7 +62,7 @@ def _tick(reasoner: Reasoner, now: int, atoms: list[Any], decodes: bool) -> dict
         delta, view = found["delta"], found["view"]
         seconds["decode answers"] = timed(lambda: list(view))
         seconds["decode changes"] = timed(lambda: (list(delta.derived), list(delta.removed)))
-    return {**seconds, "rows": len(found["view"])}
+    return {**seconds, "rows": len(found["view"]), "begun": len(found["delta"].derived)}
 
 
 def _middle(values: list[float]) -> float:

@@ -121,6 +121,19 @@ def test_a_timed_stream_has_every_part_measured_and_answers(kind: str) -> None:
     assert two["rows"] == (one["rows"] if kind == "cooling" else 2 * one["rows"])
 
 
+def test_the_edges_of_a_steady_join_have_as_many_answers_in_every_window() -> None:
+    job = {"kind": "join", "rate": 40, "windows": [2, 8], "ticks": 6, "steady": True}
+    few, many = found("livefacts_laser", job)["cells"]
+    assert few["begun"] > 1
+    assert many["begun"] == pytest.approx(few["begun"], rel=0.3)
+
+
+def test_timed_facts_of_a_file_are_read_and_followed() -> None:
+    report = found("livefacts_timed_file", {"kind": "box", "points": 4, "rate": 30})
+    assert report["answers"] == 30
+    assert all(report[part] > 0 for part in ("read", "grammar", "run"))
+
+
 def test_rules_of_owl_made_for_axioms_end_where_the_generic_ones_do(campus: str) -> None:
     made, generic = (
         found("livefacts_owl", {"input": campus, "told": 0, "generic": generic})

@@ -7,7 +7,8 @@ and `cooling`, readings of a temperature, judged by nine rules.
 
 The paper does not say from how many nodes edges are drawn.  Here there are as many as edges in
 eighty time points, the largest window of the paper, so that a window of that size has about as
-many paths of two edges as it has edges.  Readings of one time point differ from each other.
+many paths of two edges as it has edges; `nodes` says otherwise.  Readings of one time point
+differ from each other.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ class TimedStream:
     rate: int = 200
     window: int = 10
     seed: int = 0
+    nodes: int | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -70,7 +72,7 @@ class TimedStream:
     def atoms(self) -> Iterator[list[Atom]]:
         """The atoms of each time point, as tuples."""
         pick = Random(self.seed)
-        nodes = LONGEST_WINDOW * max(1, self.rate)
+        nodes = self.nodes or LONGEST_WINDOW * max(1, self.rate)
         for point in range(self.points):
             match self.kind:
                 case "diamond":

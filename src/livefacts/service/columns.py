@@ -1,6 +1,6 @@
-"""Columns: many tuples of one shape, looked up in the dictionary column by column.
+"""Columns: many predicate facts of one shape, looked up in the dictionary column by column.
 
-A list of tuples such as ("reading", "s1", 95) has few kinds of values: words are joined to one
+A list of tuples such as ("reading", "s1", 95), or of Facts, has few kinds of values: words are joined to one
 text that is checked and looked up at once, and small numbers are ids by themselves.  Whatever
 does not fit is left to those who look at facts one by one, and who know what to say of it.
 """
@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from pyoxigraph import Literal, NamedNode
 
 from livefacts.engine.contract import Ids
-from livefacts.model.facts import Symbol
+from livefacts.model.facts import Fact, Symbol
 from livefacts.rules.words import RESERVED
 from livefacts.store.dictionary import SYMBOL_MARK, Dictionary
 from livefacts.store.termtable import INLINE_REACH, INLINE_ZERO
@@ -34,12 +35,9 @@ def encoded(facts: Any, dictionary: Dictionary) -> Ids | None:
     >>> encoded([("hot", "two words", n) for n in range(9)], Dictionary()) is None
     True
     """
-    if not isinstance(facts, list) or len(facts) < FEWEST or set(map(type, facts)) != {tuple}:
+    if not isinstance(facts, list | tuple) or len(facts) < FEWEST:
         return None
-    try:
-        columns = list(zip(*facts, strict=True))
-    except ValueError:
-        return None
+    columns = _columns(facts)
     if not columns or set(map(type, columns[0])) != {str}:
         return None
     rows = np.empty((len(facts), len(columns)), np.int32)
@@ -51,10 +49,28 @@ def encoded(facts: Any, dictionary: Dictionary) -> Ids | None:
     return rows
 
 
+def _columns(facts: Sequence[Any]) -> list[Sequence[Any]]:
+    """What stands at each place, the names first; nothing if facts have several shapes."""
+    kinds = set(map(type, facts))
+    try:
+        if kinds == {tuple}:
+            return list(zip(*facts, strict=True))
+        if kinds == {Fact}:
+            names, arguments = zip(*facts, strict=True)
+            return [names, *zip(*arguments, strict=True)]
+    except (ValueError, TypeError):
+        pass
+    return []
+
+
 def _column(column: Sequence[Any], dictionary: Dictionary) -> Ids | int | None:
     kinds = set(map(type, column))
     if kinds == {str}:
         return _words(column, dictionary)
+    if kinds == {Symbol}:
+        return _words([symbol.name for symbol in column], dictionary)
+    if kinds <= {NamedNode, Literal}:
+        return dictionary.encode(column)
     return _numbers(column) if kinds == {int} else None
 
 

@@ -27,6 +27,7 @@ from livefacts.store.ntriples import DEFAULT_GRAPH, Batch
 from livefacts.store.rows import TRIPLES
 from livefacts.syntax import rulefile
 from livefacts.syntax.files import Progress, without_compression
+from livefacts.syntax.plainfacts import PlainFacts
 from livefacts.syntax.rdf import read_rows, read_text, scope_of_name
 from livefacts.syntax.rejects import Rejects
 
@@ -98,6 +99,10 @@ class Intake:
 
     def take_text(self, text: str, scope: bytes) -> None:
         """Facts in Turtle or N-Triples, or in the rule language."""
+        facts = PlainFacts().read(text)
+        if facts is not None:
+            self.take_objects(facts)
+            return
         try:
             batches = read_text(text, self.dictionary, scope, self.prefixes)
         except InputError as turtle_error:

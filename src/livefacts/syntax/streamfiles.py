@@ -37,6 +37,7 @@ from livefacts.syntax.files import (
     without_compression,
 )
 from livefacts.syntax.patch import parse_patch
+from livefacts.syntax.plainfacts import PlainFacts
 from livefacts.syntax.rejects import Reject, Rejects
 
 Statement = Triple | Fact
@@ -198,16 +199,17 @@ def _checked(time: Literal) -> Literal:
 
 
 def _json_lines(lines: Iterator[_Line], rejects: Rejects) -> Iterator[Event]:
+    plain = PlainFacts()
     for line in lines:
         try:
-            yield from _json_events(json.loads(line.text))
+            yield from _json_events(json.loads(line.text), plain)
         except ValueError as error:
             rejects.add(line.reject(f"this is no JSON: {error}", getattr(error, "colno", 0)))
         except InputError as error:
             rejects.add(line.reject(error.message))
 
 
-def _json_events(told: Any) -> list[Event]:
+def _json_events(told: Any, plain: PlainFacts) -> list[Event]:
     if not isinstance(told, dict) or "at" not in told:
         raise InputError('a line is an object with "at" and "facts" or "retract"')
     at, stream = told["at"], told.get("stream")
@@ -220,17 +222,21 @@ def _json_events(told: Any) -> list[Event]:
     if unknown or not {"facts", "retract"} & set(told):
         raise InputError('beside "at" and "stream" there are "facts" and "retract"')
     return [
-        Event(time, stream, tuple(_statements(told[key])), key == "retract")
+        Event(time, stream, tuple(_statements(told[key], plain)), key == "retract")
         for key in ("retract", "facts")
         if key in told
     ]
 
 
-def _statements(told: Any) -> Iterator[Statement]:
+def _statements(told: Any, plain: PlainFacts) -> Iterator[Statement]:
     """Facts as a text of Turtle or of the rule language, or as a list of such texts."""
     for text in told if isinstance(told, list) else [told]:
         if not isinstance(text, str):
             raise InputError("facts are text, in Turtle or in the rule language")
+        facts = plain.read(text)
+        if facts is not None:
+            yield from facts
+            continue
         try:
             yield from [quad.triple for quad in parse(text, RdfFormat.TURTLE)]
         except SyntaxError as error:

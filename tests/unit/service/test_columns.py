@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from pyoxigraph import Literal, NamedNode
 
 import livefacts as lf
 from livefacts.errors import InputError
+from livefacts.model.facts import Symbol
 from livefacts.service.columns import encoded
 from livefacts.store.dictionary import Dictionary
 
@@ -39,6 +41,10 @@ def one_by_one(facts: list[Any]) -> set[Any]:
         lambda n: ("far", n * 2**60),
         lambda n: ("mixed", n if n % 2 else "word"),
         lambda n: ("p", "a", "b", "c", n),
+        lambda n: lf.Fact("reading", (Symbol(f"s{n}"), Literal(n))),
+        lambda n: lf.Fact("seen", (NamedNode(f"http://e/{n}"), "here", n)),
+        lambda n: lf.Fact("open", ()),
+        lambda n: lf.Fact("mixed", (Literal(n) if n % 2 else Symbol("word"),)),
     ],
 )
 def test_many_tuples_are_what_they_are_one_by_one(fact: Any) -> None:
