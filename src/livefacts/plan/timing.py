@@ -63,7 +63,6 @@ RECENT = "_recent:"
 WAY = "~"
 """Stands behind the id of a rule that is followed in several ways, before the number of one."""
 TIME, LATER, COUNT = Variable(":t"), Variable(":u"), Variable(":n")
-FOREVER = 1 << 40
 Family = str | NamedNode | None
 """The predicate of an atom, the predicate of a triple pattern, or None for any triple."""
 
@@ -135,10 +134,10 @@ class Timing:
 
     @property
     def retention(self) -> int:
-        """For how many time points an arrival can matter."""
+        """For how many time points an arrival can matter, windows by count apart."""
         lengths = [length for _, length in (*self.arrivals, *self.arrivals_on)]
         lengths += [span.retention for _, span in self.held]
-        return max(lengths, default=0) if not self.recent else FOREVER
+        return max(lengths, default=0)
 
 
 @dataclass(frozen=True, slots=True)

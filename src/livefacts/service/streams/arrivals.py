@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from livefacts.engine.contract import Ids
+from livefacts.engine.contract import Flags, Ids
 from livefacts.store.rows import TRIPLES
 
 Facts = dict[int, Ids]
@@ -43,8 +43,13 @@ class Chunk:
         return self.number == GONE
 
     def without(self, rows: set[bytes]) -> Chunk:
-        kept = [row not in rows for row in row_bytes(self.ids)]
-        return Chunk(self.time, self.stream, self.shape, self.ids[kept], self.number)
+        return self.kept(np.array([row not in rows for row in row_bytes(self.ids)], np.bool_))
+
+    def kept(self, flags: Flags) -> Chunk:
+        """The facts that are flagged, as they came."""
+        if flags.all():
+            return self
+        return Chunk(self.time, self.stream, self.shape, self.ids[flags], self.number)
 
 
 class _Lane:
@@ -99,6 +104,10 @@ class Arrivals:
         self.times: list[int] = []
         """The time points that have arrivals, in order."""
         self._numbers = count()
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
 
     def copied(self) -> Arrivals:
         """The same arrivals, for somebody else."""
@@ -107,7 +116,7 @@ class Arrivals:
             time: {key: lane.copied() for key, lane in lanes.items()}
             for time, lanes in self._lanes.items()
         }
-        copy.times = list(self.times)
+        copy.times, copy._size = list(self.times), self._size
         copy._numbers = count(next(self._numbers))
         return copy
 
@@ -132,7 +141,10 @@ class Arrivals:
             if lanes is None:
                 bisect.insort(self.times, chunk.time)
                 lanes = self._lanes[chunk.time] = {}
-            lanes.setdefault((chunk.stream, chunk.shape), _Lane()).put(chunk)
+            lane = lanes.setdefault((chunk.stream, chunk.shape), _Lane())
+            before = lane.chunks.get(chunk.number)
+            self._size += len(chunk.ids) - (0 if before is None else len(before.ids))
+            lane.put(chunk)
 
     def remove(self, time: int, stream: int, facts: Facts) -> tuple[list[Chunk], list[Chunk]]:
         """Take arrivals back: those that were there, and the chunks they were in, as they were."""
@@ -155,6 +167,7 @@ class Arrivals:
     def _take(self, gone: Chunk) -> list[Chunk]:
         lanes, key = self._lanes[gone.time], (gone.stream, gone.shape)
         before = lanes[key].take(row_bytes(gone.ids))
+        self._size -= len(gone.ids)
         if not lanes[key].chunks:
             del lanes[key]
         if not lanes:
@@ -163,6 +176,11 @@ class Arrivals:
 
     def restore(self, chunks: Iterable[Chunk]) -> None:
         """These chunks are again as they were before some of their facts were taken back."""
+        self.put(chunks)
+
+    def keep(self, time: int, chunks: Iterable[Chunk]) -> None:
+        """Of the arrivals of a time point, only these can still matter."""
+        self._forget(time)
         self.put(chunks)
 
     def at(self, time: int) -> list[Chunk]:
@@ -210,7 +228,8 @@ class Arrivals:
             self._forget(self.times[0])
 
     def _forget(self, time: int) -> None:
-        del self._lanes[time]
+        lanes = self._lanes.pop(time).values()
+        self._size -= sum(len(chunk.ids) for lane in lanes for chunk in lane.chunks.values())
         del self.times[bisect.bisect_left(self.times, time)]
 
 

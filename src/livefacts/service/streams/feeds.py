@@ -12,7 +12,7 @@ import bisect
 import heapq
 from collections import deque
 from collections.abc import Iterable, Iterator
-from itertools import islice, pairwise
+from itertools import pairwise
 
 import numpy as np
 from pyoxigraph import Literal, NamedNode
@@ -213,62 +213,11 @@ class ArrivalFeed:
         return self._naming.companions(names.ARRIVED, chunk.shape, ids, time)
 
 
-class RecentFeed:
-    """The facts in a window by count, the last of all that arrived."""
-
-    def __init__(
-        self, span: Span, families: Iterable[Family], arrivals: Arrivals, naming: Naming
-    ) -> None:
-        assert isinstance(span.window, FactWindow)
-        self._span, self._window = span, span.window
-        self._arrivals = arrivals
-        self._naming = naming
-        self._families = [Choice(family, naming.dictionary) for family in families]
-        self._of = None if span.window.of is None else Choice(span.window.of, naming.dictionary)
-        stream = span.window.stream
-        self._stream = None if stream is None else int(naming.dictionary.encode_one(stream))
-        self._told: dict[int, set[bytes]] = {}
-        self.oldest: int | None = None
-        """The time of the oldest fact in the window, or None while it is not full."""
-
-    def move(self, first: int, now: int, notes: Notes) -> None:
-        """Look again: the window is as large as it is, however many facts came."""
-        told: dict[int, set[bytes]] = {}
-        last = list(self._last(first, now))
-        self.oldest = last[-1][0] if len(last) == self._window.count else None
-        for time, shape, row in last:
-            ids = row_ids([row])
-            if any(is_of(shape, ids)[0] for is_of in self._families):
-                name = f"{names.RECENT}{self._span.key}:"
-                wide, rows = self._naming.companions(name, shape, ids, self._naming.time(time))
-                told.setdefault(wide, set()).update(row_bytes(rows))
-        _note_difference(self._told, told, notes)
-        self._told = told
-
-    def _last(self, first: int, now: int) -> Iterator[tuple[int, int, bytes]]:
-        """The facts in the window, the newest first."""
-        left = self._window.count
-        for time in reversed(self._arrivals.between(first, now)):
-            chunks = self._arrivals.at(time)
-            # The same fact on several streams is one, in the place of the first.
-            rows = dict.fromkeys((c.shape, row) for c in chunks for row in self._chosen(c))
-            for shape, row in islice(reversed(rows), left):
-                yield time, shape, row
-            left -= min(left, len(rows))
-            if not left:
-                return
-
-    def _chosen(self, chunk: Chunk) -> list[bytes]:
-        if self._stream not in (None, chunk.stream):
-            return []
-        ids = chunk.ids if self._of is None else chunk.ids[self._of(chunk.shape, chunk.ids)]
-        return row_bytes(ids) if len(ids) else []
-
-
 class ClockFeed:
     """The time points of a window, their number, and how they follow each other.
 
-    Only points with arrivals, and now, are listed, unless all of them matter.
+    Only points with arrivals, and now, are listed, unless all of them matter; of a window by
+    count none are, since nobody asks for them.
     """
 
     def __init__(
@@ -278,6 +227,7 @@ class ClockFeed:
         self._arrivals = arrivals
         self._naming = naming
         self._is_dense = dense
+        self._is_listed = dense or not isinstance(span.window, FactWindow)
         self._is_chained = chained
         self._points: deque[int] = deque()
         self._interval = NOWHERE
@@ -286,8 +236,9 @@ class ClockFeed:
 
     def move(self, interval: Interval, now: int, notes: Notes) -> None:
         first, last = interval if interval[0] <= interval[1] else NOWHERE
-        self._leave(first, last, now, notes)
-        self._enter(first, last, now, notes)
+        if self._is_listed:
+            self._leave(first, last, now, notes)
+            self._enter(first, last, now, notes)
         self._interval, self._now = (first, last), now
         facts = self._described(first, last)
         _note_difference(self._facts, facts, notes)
@@ -296,7 +247,7 @@ class ClockFeed:
     def come(self, time: int, notes: Notes) -> None:
         """Something has arrived at a time point of the past."""
         first, last = self._interval
-        if first <= time <= last and not self._is_dense:
+        if first <= time <= last and self._is_listed and not self._is_dense:
             at = bisect.bisect_left(self._points, time)
             if at == len(self._points) or self._points[at] != time:
                 self._points.insert(at, time)

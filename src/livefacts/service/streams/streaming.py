@@ -80,7 +80,8 @@ class Streams:
         aside = {} if self.events is None else dict(self.events.set_aside)
         if self.timeline.set_aside:
             aside[BEFORE_THE_FIRST] = self.timeline.set_aside
-        return {**stats, "set_aside": aside, "terms_reclaimed": self.terms.reclaimed}
+        kept = {"arrivals": len(self.timeline.arrivals), "terms_reclaimed": self.terms.reclaimed}
+        return {**stats, "set_aside": aside, **kept}
 
     # arrivals
 

@@ -21,8 +21,8 @@ from livefacts.service.streams.feeds import (
     Interval,
     Naming,
     Notes,
-    RecentFeed,
 )
+from livefacts.service.streams.recent import Forgetting, RecentFeed
 from livefacts.store.dictionary import Dictionary
 
 NO_STREAM = Symbol("_stream:")
@@ -44,6 +44,7 @@ class Timeline:
         self.is_dense = False
         """Whether windows list all their time points, and not only those with arrivals."""
         self._feeds = _Feeds(self.timing, self.arrivals, self.naming, self.is_dense)
+        self._forgetting = Forgetting()
 
     def copied(self) -> Timeline:
         """The same moment, from which time may go on elsewhere."""
@@ -131,8 +132,13 @@ class Timeline:
 
     def settle(self) -> None:
         """The engine has followed the clock: what cannot matter any more is forgotten."""
-        if self.now is not None:
-            self.arrivals.forget_before(self.now - self.timing.retention)
+        if self.now is None:
+            return
+        kept = self.now - self.timing.retention
+        if self.timing.recent:
+            self._forgetting.sweep(self.arrivals, self._feeds.recent, kept, self.now)
+        else:
+            self.arrivals.forget_before(kept)
 
     def restore(self, now: int | None) -> None:
         """The engine has not made the movement: all is as it was at this time."""
@@ -202,6 +208,11 @@ class _Feeds:
             for span in timing.spans
         }
 
+    @property
+    def recent(self) -> list[RecentFeed]:
+        """The windows by count."""
+        return list(self._recent.values())
+
     def arrive(self, chunk: Chunk, now: int, notes: Notes) -> None:
         """A chunk arrives, in time."""
         for arrived in self._arrived:
@@ -227,7 +238,7 @@ class _Feeds:
     def look_again(self, first: int, now: int, notes: Notes) -> None:
         """See to the windows by count, which move with what arrives."""
         for span, recent in self._recent.items():
-            recent.move(first, now, notes)
+            recent.look_again(first, now, notes)
             self._clocks[span].move(self._interval(span, first, now), now, notes)
 
     def move(self, first: int, now: int, notes: Notes) -> None:
