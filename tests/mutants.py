@@ -496,8 +496,8 @@ TIMES = (
     ),
     Mutant(
         "facts of one time point leave a window by count in the wrong order",
-        "in islice(reversed(rows), left)",
-        "in islice(rows, left)",
+        "islice(reversed(self._at(time)), self._count - len(found))",
+        "islice(self._at(time), self._count - len(found))",
     ),
     Mutant(
         "facts of one push are not in their order",
@@ -506,8 +506,8 @@ TIMES = (
     ),
     Mutant(
         "a window by count does not come back to older facts",
-        "if self._points and first < self._interval[0]:",
-        "if False:",
+        "recent.look_again(first, now, notes)",
+        "recent.move(first, now, notes)",
     ),
     Mutant(
         "the tick after an arrival is passed over",
@@ -521,8 +521,8 @@ TIMES = (
     ),
     Mutant(
         "arrivals are forgotten a time point early",
-        "self.arrivals.forget_before(self.now - self.timing.retention)",
-        "self.arrivals.forget_before(self.now - self.timing.retention + 1)",
+        "kept = self.now - self.timing.retention",
+        "kept = self.now - self.timing.retention + 1",
     ),
     Mutant(
         "a window that moves in steps forgets between its steps",
@@ -606,7 +606,7 @@ TIMES = (
     ),
     Mutant(
         "time points of late facts are in no window",
-        "if first <= time <= last and not self._is_dense:",
+        "if first <= time <= last and self._is_listed and not self._is_dense:",
         "if False:",
     ),
 )

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.system.running import livefacts
 from typer.testing import CliRunner
 
 from livefacts.cli import app
@@ -52,6 +53,30 @@ def test_all_answers_are_printed_when_something_changes(files: tuple[str, str]) 
     assert json.loads(found[-1]) == {"at": 2, "facts": ["seen"]}
 
 
+def test_what_held_before_the_first_time_point_begins_there_or_is_not_seen(tmp_path: Path) -> None:
+    rules, facts = tmp_path / "calm.rules", tmp_path / "temps.jsonl"
+    rules.write_text(
+        "room(kitchen) . place(?x) :- room(?x) . hot :- temp(?v), ?v > 90 . calm :- not hot ."
+    )
+    lines = [json.dumps({"at": at, "facts": f"temp({v}) ."}) for at, v in ((3, 95), (5, 20))]
+    facts.write_text("\n".join(lines))
+    assert lines_of(str(rules), "--facts", str(facts)) == [
+        "3 + hot",
+        "3 + place(kitchen)",
+        "4 + calm",
+        "4 - hot",
+    ]
+
+
+def test_a_first_time_point_that_changes_nothing_has_what_held_before(tmp_path: Path) -> None:
+    rules, facts = tmp_path / "calm.rules", tmp_path / "temps.jsonl"
+    rules.write_text("hot :- sometime temp(?v) in [2], ?v > 90 . calm :- not hot .")
+    facts.write_text(json.dumps({"at": 3, "facts": "temp(20) ."}))
+    assert lines_of(str(rules), "--facts", str(facts)) == ["3 + calm"]
+    assert lines_of(str(rules), "--facts", str(facts), "--all") == ["3 + calm", "3 + temp(20)"]
+    assert lines_of(str(rules), "--facts", str(facts), "--show", "answers") == ["3: calm"]
+
+
 def test_facts_come_from_standard_input_and_are_shown_if_asked(files: tuple[str, str]) -> None:
     rules, facts = files
     found = lines_of(rules, "--facts", "-", "--all", input=Path(facts).read_text())
@@ -65,6 +90,49 @@ def test_what_begins_to_hold_is_explained_with_its_time_points(files: tuple[str,
     assert "by r2: alarm :- always isSteam in [1 s] ." in text
     assert "temp(120) at 0   told" in text
     assert "It holds since 0, until 1 unless renewed." in text
+
+
+DATED = """
+{"at": "2026-01-01T12:00:00Z", "facts": "temp(120) ."}
+{"at": "2026-01-01T12:00:02Z", "facts": "temp(20) ."}
+"""
+
+
+def test_facts_with_dates_have_lines_with_dates(files: tuple[str, str]) -> None:
+    rules, facts = files
+    Path(facts).write_text(DATED)
+    until = "2026-01-01T12:00:09Z"
+    found = lines_of(rules, "--facts", facts, "--until", until, "--explain", "seen")
+    assert found[0] == "2026-01-01T12:00:00Z + alarm"
+    assert found[-1] == "2026-01-01T12:00:06Z - seen"
+    until = "until 2026-01-01T12:00:03Z unless renewed."
+    assert f"It holds since 2026-01-01T12:00:00Z, {until}" in found
+    (line,) = lines_of(rules, "--facts", facts, "--format", "jsonl")[-1:]
+    assert json.loads(line)["at"] == "2026-01-01T12:00:01Z"
+
+
+def test_a_table_has_columns_under_a_head(files: tuple[str, str]) -> None:
+    rules, facts = files
+    changes = lines_of(rules, "--facts", facts, "--format", "table")
+    assert changes[0].split() == ["at", "conclusion"]
+    assert changes[1] == "0         + alarm"
+    answers = lines_of(rules, "--facts", facts, "--format", "table", "--show", "answers")
+    assert answers[0].split() == ["at", "conclusions"]
+    assert answers[-1] == "2         seen"
+
+
+@pytest.mark.parametrize(
+    ("option", "said"),
+    [(("--until", "soon"), "is not a time point"), (("--explain", "alarm("), "is not a fact")],
+)
+def test_a_mistake_on_the_command_line_is_refused_before_anything_runs(
+    option: tuple[str, str], said: str, files: tuple[str, str]
+) -> None:
+    rules, facts = files
+    done = livefacts("run", rules, "--facts", facts, *option)
+    assert done.code == 1
+    assert said in done.err
+    assert not done.out
 
 
 def test_a_line_that_is_no_fact_is_rejected_with_its_place(files: tuple[str, str]) -> None:

@@ -16,6 +16,7 @@ from livefacts.commands.options import Rejects as RejectsFile
 from livefacts.commands.terminal import ExitCode
 
 if TYPE_CHECKING:
+    from livefacts.service.explanations.explaining import Explanation
     from livefacts.service.reasoner import Reasoner
     from livefacts.service.streams.eventtime import EventTime
     from livefacts.service.streams.following import Moment, Statement
@@ -34,6 +35,7 @@ class LineFormat(StrEnum):
     """How lines are printed."""
 
     text = "text"
+    table = "table"
     jsonl = "jsonl"
 
 
@@ -54,9 +56,9 @@ def run_command(
     show: Annotated[
         Shown, typer.Option(help="What changes, or all conclusions at every change.")
     ] = Shown.changes,
-    form: Annotated[LineFormat, typer.Option("--format", help="Lines of text, or of JSON.")] = (
-        LineFormat.text
-    ),
+    form: Annotated[
+        LineFormat, typer.Option("--format", help="Lines of text, in columns, or of JSON.")
+    ] = LineFormat.text,
     everything: Annotated[
         bool, typer.Option("--all", help="Show the facts of the streams, too.")
     ] = False,
@@ -76,7 +78,7 @@ def run_command(
 ) -> None:
     """Run rules with windows over timed facts: one line for every change.
 
-    A line is a time point, + or -, and a conclusion.
+    A line is a time point, + or -, and a conclusion; times are shown as the facts have them.
 
     \b
     livefacts run cooling.rules --facts temps.jsonl
@@ -90,20 +92,18 @@ def run_command(
     from livefacts.syntax.rejects import Rejects
 
     loaded = load(Inputs(data or [], program, tick=tick))
+    end = None if until is None else time_point(until, loaded.reasoner.tick)
     printer = _Printer(loaded.reasoner, show, form, explain)
     follower = Follower(loaded.reasoner, printer.print, everything=everything)
     tick_length = loaded.reasoner.tick
     events = EventTime(follower, lateness, max_ahead=ahead(max_ahead), tick=tick_length)
     with Rejects(rejects) as rejected:
-        for _ in play(
-            _events(facts, rejected, events), events, Pace(speed, events.tick), rejecting(rejected)
-        ):
+        source = printer.noted(_events(facts, rejected, events))
+        for _ in play(source, events, Pace(speed, events.tick), rejecting(rejected)):
             pass
         events.finish()
-    if until is not None and (
-        follower.now is None or time_point(until, tick_length) > follower.now
-    ):
-        follower.advance(until)
+    if end is not None and (follower.now is None or end > follower.now):
+        follower.advance(end)
     say_rejects(rejected, events)
     if rejected.count or events.set_aside:
         raise typer.Exit(ExitCode.SOME_REJECTED)
@@ -126,9 +126,21 @@ class _Printer:
     ) -> None:
         self._reasoner = reasoner
         self._show = show
-        self._is_json = form is LineFormat.jsonl
+        self._format = form
         self._explained = explained
         self._held = False
+        self._has_head = False
+        self._dates = False
+        """Whether time points are shown as the moments at which they begin."""
+        if explained is not None:
+            # What is no fact is refused now, and not in the middle of a stream.
+            reasoner.explain(explained)
+
+    def noted(self, events: Iterable[Event]) -> Iterator[Event]:
+        """The same events: dates are shown if they have them."""
+        for event in events:
+            self._dates = self._dates or not isinstance(event.time, int)
+            yield event
 
     def print(self, moment: Moment) -> None:
         if self._show is Shown.answers:
@@ -139,18 +151,49 @@ class _Printer:
             self._explain(self._explained)
 
     def _changes(self, moment: Moment) -> None:
+        time = self._time(moment.time)
         for sign, facts in (("+", moment.added), ("-", moment.removed)):
             for text in sorted(map(str, facts)):
-                line = {"at": moment.time, "op": sign, "fact": text}
-                typer.echo(json.dumps(line) if self._is_json else f"{moment.time} {sign} {text}")
+                match self._format:
+                    case LineFormat.jsonl:
+                        typer.echo(json.dumps({"at": time, "op": sign, "fact": text}))
+                    case LineFormat.table:
+                        self._row(time, "conclusion", f"{sign} {text}")
+                    case LineFormat.text:
+                        typer.echo(f"{time} {sign} {text}")
 
-    def _answers(self, time: int, facts: Iterable[Statement]) -> None:
-        texts = sorted(map(str, facts))
-        line = {"at": time, "facts": texts}
-        typer.echo(json.dumps(line) if self._is_json else f"{time}: {', '.join(texts)}")
+    def _answers(self, point: int, facts: Iterable[Statement]) -> None:
+        texts, time = sorted(map(str, facts)), self._time(point)
+        match self._format:
+            case LineFormat.jsonl:
+                typer.echo(json.dumps({"at": time, "facts": texts}))
+            case LineFormat.table:
+                self._row(time, "conclusions", ", ".join(texts))
+            case LineFormat.text:
+                typer.echo(f"{time}: {', '.join(texts)}")
+
+    def _row(self, time: int | str, head: str, text: str) -> None:
+        width = 20 if self._dates else 8
+        if not self._has_head:
+            self._has_head = True
+            typer.echo(f"{'at':<{width}}  {head}")
+        typer.echo(f"{time:<{width}}  {text}")
+
+    def _time(self, point: int) -> int | str:
+        from livefacts.model.timepoints import moment
+
+        if not self._dates:
+            return point
+        return moment(point, self._reasoner.tick).isoformat().replace("+00:00", "Z")
 
     def _explain(self, fact: str) -> None:
         why = self._reasoner.explain(fact)
         if why.holds and not self._held:
-            typer.echo(str(why), err=self._is_json)
+            typer.echo(self._with_dates(why), err=self._format is LineFormat.jsonl)
         self._held = why.holds
+
+    def _with_dates(self, why: Explanation) -> str:
+        """An explanation whose end, since when and until when, has times as they are shown."""
+        if why.lasting is None:
+            return str(why)
+        return str(why).replace(f"{why.lasting}", why.lasting.told(self._time))

@@ -7,7 +7,7 @@ letting time go on, in silence, for a copy of what is told now: so it is exact, 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -37,11 +37,15 @@ class Lasting:
     is_longer: bool = False
 
     def __str__(self) -> str:
-        since = "" if self.since is None else f"since {self.since}, "
+        return self.told(str)
+
+    def told(self, written: Callable[[int], object]) -> str:
+        """In words, with time points as they are to be written."""
+        since = "" if self.since is None else f"since {written(self.since)}, "
         if self.until is None:
             return f"{since}until something changes it"
         more = "at least" if self.is_longer else "unless renewed"
-        return f"{since}until {self.until} {more}"
+        return f"{since}until {written(self.until)} {more}"
 
 
 class Beginnings:

@@ -1,7 +1,9 @@
 """Following a program through time: a clock that hands on what changes at every time point.
 
 It stands between a source of events and a reasoner, and looks at each change: whether what
-came and went are conclusions, or facts of the streams themselves.
+came and went are conclusions, or facts of the streams themselves.  What is seen adds up to what
+is concluded, from the first time point on: there everything begins that holds there, also what
+follows from the background alone, and what held only before there was time is never seen.
 """
 
 from __future__ import annotations
@@ -41,6 +43,8 @@ class Follower:
         self._seen = seen
         self._everything = everything
         self._concluded = set(reasoner.facts(derived=True))
+        self._is_before = reasoner.now is None
+        """Whether what is concluded holds before all time."""
 
     @property
     def now(self) -> int | None:
@@ -58,7 +62,12 @@ class Follower:
     def advance(self, to: Any) -> None:
         """Move time on, and look at every time point at which something changes."""
         for now, delta in self._reasoner.ticks(to):
-            self._seen(self._moment(now, delta))
+            if self._is_before:
+                self._begin(now, delta)
+            else:
+                self._seen(self._moment(now, delta))
+        if self._is_before:
+            self._begin_with_nothing_new()
 
     def correct(self, stream: str, lateness: int) -> None:
         """Late facts count from now on: what was seen is not taken back."""
@@ -67,6 +76,29 @@ class Follower:
         now = self._reasoner.now
         if delta and now is not None:
             self._seen(self._moment(now, delta))
+
+    def _begin(self, now: int, delta: Delta) -> None:
+        """The first change of all; conclusions begin with it, or at an earlier first time point."""
+        if self._first < now:
+            self._begin_with_nothing_new()
+            self._seen(self._moment(now, delta))
+            return
+        self._is_before = False
+        self._concluded = set(self._reasoner.facts(derived=True))
+        arrived = set(delta.added) - set(delta.derived) if self._everything else set()
+        self._seen(Moment(now, tuple(self._concluded | arrived), ()))
+
+    def _begin_with_nothing_new(self) -> None:
+        """The first time point has what held before it."""
+        self._is_before = False
+        if self._concluded:
+            self._seen(Moment(self._first, tuple(self._concluded), ()))
+
+    @property
+    def _first(self) -> int:
+        first = self._reasoner._streams.timeline.first
+        assert first is not None, "time has begun"
+        return first
 
     def _moment(self, now: int, delta: Delta) -> Moment:
         if self._everything:
