@@ -48,6 +48,18 @@ lasting(?x, ?y) :- always edge(?x, ?y) in [1], not late(?x) .
 at ?t met(?x)   :- at ?t edge(?x, ?y) in [1] .
 late(?x)        :- sometime met(?x) in [1], not seen(?x) .
 """
+CASE_LEARNED = "far(?x, ?z) :- path(?x, ?y), path(?y, ?z), not edge(?x, ?z) ."
+CASE_MEETINGS = """
+[?x, <urn:knows>, ?y] :- [?x, <urn:met>, ?y] .
+[?x, <urn:knows>, ?z] :- [?x, <urn:knows>, ?y], [?y, <urn:knows>, ?z] .
+"""
+CASE_REPORTS = (
+    "REGISTER QUERY pairs AS SELECT ?x ?y FROM STREAM <urn:s> [RANGE 2 STEP 1] "
+    "WHERE { ?x <urn:knows> ?y }",
+    "REGISTER QUERY loose AS SELECT ?x FROM STREAM <urn:s> [TRIPLES 3] "
+    "WHERE { ?x <urn:knows> ?y FILTER NOT EXISTS { ?y <urn:knows> ?x } }",
+)
+CASE_WATCHED = "SELECT ?x (COUNT(?y) AS ?n) WHERE { ?x <urn:met> ?y } GROUP BY ?x"
 CASE_CONCLUSIONS = {"path(a, c)", "leaf(c)", "leaf(d)", "fork(a)"}
 
 
@@ -97,6 +109,8 @@ def compile_kernels() -> float:
 
     started = time.perf_counter()
     _small_closure()
+    _small_changes()
+    _small_reports()
     if CACHE.exists():
         (CACHE / COMPLETE).touch()
     return time.perf_counter() - started
@@ -182,6 +196,41 @@ def _small_stream() -> None:
     assert ("lasting", "n3", "n4") in timed, "a window lost a fact"
     timed.advance(9)
     assert not len(timed.facts(derived=True)), "a window kept a fact"
+
+
+def _small_changes() -> None:
+    """Let rules and facts of every kind come and go."""
+    from livefacts.service.reasoner import Reasoner
+
+    program = Reasoner(rules=CASE_RULES + CASE_TIMED)
+    program.add([("edge", f"n{n}", f"n{n + 1}") for n in range(20)])
+    program.add_rules(CASE_LEARNED)
+    assert ("far", "n0", "n9") in program, "a new rule concludes nothing"
+    program.remove([("edge", f"n{n}", f"n{n + 1}") for n in range(3, 20, 5)])
+    assert ("far", "n0", "n9") not in program, "a conclusion outlived its reasons"
+    program.remove_rules(CASE_LEARNED)
+    triple = "<urn:a> <urn:p> <urn:b>"
+    program.update(f"INSERT DATA {{ GRAPH <urn:g> {{ {triple} }} }}")
+    program.update(f"DELETE DATA {{ GRAPH <urn:g> {{ {triple} }} }}")
+    assert program.verify(), "conclusions differ by another road"
+
+
+def _small_reports() -> None:
+    """Let registered and watched queries follow a stream."""
+    from livefacts.service.reasoner import Reasoner
+
+    meetings = Reasoner(rules=CASE_MEETINGS)
+    reports = [meetings.register(text) for text in CASE_REPORTS]
+    watch = meetings.watch(CASE_WATCHED)
+    for now in range(6):
+        met = "".join(f"<urn:n{n}> <urn:met> <urn:n{n + 1}> . " for n in range(now, now + 4))
+        meetings.push(met, at=now, stream="urn:s")
+        meetings.advance(now)
+        if now == 4:
+            meetings.retract(met, at=now, stream="urn:s")
+    assert all(list(query.results()) for query in reports), "a query over a stream reports nothing"
+    assert watch.answers(), "a watched query has no answers"
+    meetings.advance(20)
 
 
 def _java() -> Iterator[Finding]:

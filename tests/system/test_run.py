@@ -92,6 +92,20 @@ def test_what_begins_to_hold_is_explained_with_its_time_points(files: tuple[str,
     assert "It holds since 0, until 1 unless renewed." in text
 
 
+def test_a_gap_in_a_file_may_be_as_long_as_is_said(tmp_path: Path) -> None:
+    rules, facts = tmp_path / "seen.rules", tmp_path / "days.jsonl"
+    rules.write_text("@tick 1 d . seen(?x) :- sometime p(?x) in [1 d] .")
+    facts.write_text("\n".join(f'{{"at": {at}, "facts": "p({at}) ."}}' for at in (0, 5000)))
+    assert lines_of(str(rules), "--facts", str(facts), "--until", "3", "--max-ahead", "none") == [
+        "0 + seen(0)",
+        "2 - seen(0)",
+        "5000 + seen(5000)",
+    ]
+    done = livefacts("run", str(rules), "--facts", str(facts), "--max-ahead", "9 d")
+    assert done.code == 3
+    assert "too far ahead" in done.err
+
+
 DATED = """
 {"at": "2026-01-01T12:00:00Z", "facts": "temp(120) ."}
 {"at": "2026-01-01T12:00:02Z", "facts": "temp(20) ."}

@@ -246,3 +246,34 @@ def test_a_rule_that_comes_later_finds_background_at_every_time_point() -> None:
     reasoner.advance(5)
     delta = reasoner.add_rules("when(?t) :- at ?t hot(?x) in [2] .")
     assert set(map(str, delta.added)) == {"when(3)", "when(4)", "when(5)"}
+
+
+def test_a_window_in_steps_that_is_still_growing_changes_at_its_grid_points() -> None:
+    """It has its first time points at 5, and nothing arrives that would call for a tick there."""
+    reasoner = lf.Reasoner(
+        rules="calm(?x) :- always p(?x) in [range 2 step 5] . seen :- sometime p(x) in [range 2 step 5] .",
+        start=1,
+    )
+    reasoner.add(("p", "x"))
+    assert [(now, len(d.added)) for now, d in reasoner.ticks(12)] == [(5, 2)]
+
+
+def test_always_in_a_window_in_steps_ends_when_the_window_grows_beyond_what_arrived() -> None:
+    reasoner = lf.Reasoner(rules="calm :- always p in [range 6 step 2] .", start=1)
+    reasoner.push(("p",), at=1)
+    reasoner.push(("p",), at=2)
+    changes = {now: [str(f) for f in d.removed] for now, d in reasoner.ticks(9)}
+    assert changes[4] == ["calm"]
+
+
+def test_a_stream_has_one_window_in_which_its_facts_hold() -> None:
+    with pytest.raises(RuleError, match="another window already") as refused:
+        lf.Reasoner(rules="@stream <u:s> in [range 3] . @stream <u:s> in [range 5] .")
+    assert refused.value.place is not None
+
+
+def test_a_window_that_is_no_whole_number_of_ticks_is_refused_in_its_place() -> None:
+    with pytest.raises(RuleError, match="90 s is not a whole number") as refused:
+        lf.Reasoner(rules="@tick 1 min .\nq(?x) :- sometime a(?x) in [90 s] .")
+    assert refused.value.place is not None
+    assert refused.value.place.line == 2

@@ -113,3 +113,20 @@ def test_a_line_that_is_not_utf_8_is_rejected() -> None:
         text = f"{A} 1 .\n".encode() + b"\xff\xfe 2 .\n" + f"{B} 3 .\n".encode()
         assert len(list(read_events(text, rejects))) == 2
     assert rejects.count == 1
+
+
+@pytest.mark.parametrize(
+    ("format", "lines"),
+    [
+        ("json", ['{"at": 1, "facts": "a ."}', '{"at": "noon", "facts": "a ."}']),
+        ("quads", ["<u:a> <u:b> <u:c> 1 .", '<u:a> <u:b> <u:c> "noon" .']),
+        ("patch", ["H time 1 .", "A <u:a> <u:b> <u:c> .", 'H time "noon" .']),
+    ],
+)
+def test_a_time_that_cannot_be_read_is_rejected_in_its_line(format: str, lines: list[str]) -> None:
+    with Rejects(None) as rejects:
+        events = list(read_events("\n".join(lines).encode(), rejects, format))
+    assert [event.time for event in events] == [1]
+    (reject,) = rejects.kept
+    assert reject.line == len(lines)
+    assert "is not a time point" in reject.reason

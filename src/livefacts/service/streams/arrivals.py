@@ -242,7 +242,8 @@ def row_bytes(ids: Ids) -> list[bytes]:
 
 def row_ids(rows: list[bytes]) -> Ids:
     """The array of rows that are bytes, of which there is at least one."""
-    return np.frombuffer(b"".join(rows), np.int32).reshape(len(rows), -1)
+    # Of bytes that can be written to: kernels would be compiled again for any other array.
+    return np.frombuffer(bytearray().join(rows), np.int32).reshape(len(rows), -1)
 
 
 def distinct_rows(ids: Ids) -> Ids:

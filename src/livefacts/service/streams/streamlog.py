@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from livefacts.engine.contract import Ids
-from livefacts.service.streams.arrivals import distinct_rows, row_bytes
+from livefacts.service.streams.arrivals import distinct_rows, row_bytes, row_ids
 
 Facts: TypeAlias = Mapping[int, Ids]
 """Facts by shape."""
@@ -181,7 +181,4 @@ def facts_of(keys: Iterable[Key]) -> dict[int, Ids]:
     rows: dict[int, list[bytes]] = {}
     for shape, row in keys:
         rows.setdefault(shape, []).append(row)
-    return {
-        shape: np.frombuffer(b"".join(found), np.int32).reshape(len(found), -1)
-        for shape, found in rows.items()
-    }
+    return {shape: row_ids(found) for shape, found in rows.items()}

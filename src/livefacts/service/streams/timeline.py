@@ -21,6 +21,7 @@ from livefacts.service.streams.feeds import (
     Interval,
     Naming,
     Notes,
+    visible_times,
 )
 from livefacts.service.streams.recent import Forgetting, RecentFeed
 from livefacts.store.dictionary import Dictionary
@@ -103,6 +104,9 @@ class Timeline:
 
     def _change_points(self, now: int) -> Iterator[int]:
         """Time points after now at which a window lets something go, or something arrives."""
+        for span in self.timing.spans:
+            if isinstance(span.window, SteppedWindow) and self._is_growing(span, now):
+                yield _up(now + 1, span.step)
         spans = [*self.timing.spans, *(span for _, span in self.timing.held)]
         for time in self.arrivals.times:
             if time > now:
@@ -110,6 +114,10 @@ class Timeline:
                 return
             for span in spans:
                 yield from (point for point in _movements(time, span) if point > now)
+
+    def _is_growing(self, span: Span, now: int) -> bool:
+        """Whether a window that moves in steps still begins with the first time point of all."""
+        return visible_times(span, now)[0] < self._beginning()
 
     def move(self, point: int) -> Notes:
         """Time goes on to this point."""
