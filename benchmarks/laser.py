@@ -162,6 +162,7 @@ def _plot(grids: dict[str, dict[int, list[Cell]]], several: list[Cell], peers: P
         for rules, cells in _by_rules(several).items()
     }
     points = list(dict.fromkeys(cell["window"] for cell in several))
+    panels[-1]["legend"] = True
     title = "several joins (Fig. 3b)"
     panels.append({"title": title, "x": points, "x_label": "window", "lines": lines})
     return plot("laser", "windows over timed streams", panels, "µs for one atom", peers)

@@ -16,7 +16,7 @@ def plot(
     """Draw lines on logarithmic axes; the Markdown that shows them, or says why not.
 
     A panel has `x`, `x_label` and `lines` by name; `title`, and the name of the line that a
-    `linear` one is drawn through, if wanted.
+    `linear` one is drawn through, if wanted; the last panel has a legend, and any with `legend`.
     """
     if "matplotlib" in peers.missing:
         return f"No plot: matplotlib could not be installed ({peers.missing['matplotlib']}).\n"

@@ -35,6 +35,8 @@ def _draw(axes: Any, panel: dict[str, Any]) -> None:
         base = panel["lines"][panel["linear"]][-1]
         axes.plot([first, last], [base * first / last, base], "k:", linewidth=1, label="linear")
     axes.set(xscale="log", yscale="log", xlabel=panel["x_label"], title=panel.get("title", ""))
+    if panel.get("legend"):
+        axes.legend()
     axes.grid(visible=True, which="both", alpha=0.2)
 
 
