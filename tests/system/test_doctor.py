@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from tests.system.running import livefacts, livefacts_process
+from tests.system.running import SOURCES, livefacts, livefacts_process
 
 from livefacts import doctor
 from livefacts.doctor import Finding, State
@@ -103,3 +106,42 @@ def test_compiling_says_that_it_is_done() -> None:
     assert ended.code == 0
     assert ended.out == ""
     assert "compiled" in ended.err
+
+
+USED_BY_STREAMS = """
+import gc, warnings
+from numba.core.dispatcher import Dispatcher
+from livefacts.doctor import compile_kernels
+
+def loaded():
+    found = (each for each in gc.get_objects() if isinstance(each, Dispatcher))
+    return {(d.py_func.__module__, d.py_func.__name__, str(s)) for d in found for s in d.signatures}
+
+compile_kernels()
+known = loaded()
+warnings.simplefilter("ignore")
+from tests.properties.journeys import draw_changing, draw_journey
+from tests.properties.registered import History
+from tests.properties.travelling import differences
+
+for seed in range(25):
+    assert not list(differences(draw_journey(seed)))
+    assert not list(differences(draw_changing(seed)))
+for seed in range(15):
+    assert not History(seed).run()
+print(*sorted({name for module, name, _ in loaded() - known if module.startswith("livefacts")}))
+"""
+
+
+@pytest.mark.thorough
+def test_once_the_doctor_has_compiled_streams_need_no_other_kernel() -> None:
+    """In a process of its own, in which no other test has loaded any."""
+    done = subprocess.run(
+        [sys.executable, "-c", USED_BY_STREAMS],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": f"{SOURCES}{os.pathsep}{SOURCES.parent}"},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == []

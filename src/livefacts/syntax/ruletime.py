@@ -59,7 +59,7 @@ class TimeReader:
             )
         if self.streams.get(iri, window) != window:
             raise self._text.refuse(
-                name, f"the window of {iri} is {self.streams[iri]} already", "declare a stream once"
+                name, f"the facts of {iri} hold in another window already", "declare a stream once"
             )
         self.streams[iri] = window
 
