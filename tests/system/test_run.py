@@ -119,7 +119,7 @@ def test_facts_with_dates_have_lines_with_dates(files: tuple[str, str]) -> None:
     found = lines_of(rules, "--facts", facts, "--until", until, "--explain", "seen")
     assert found[0] == "2026-01-01T12:00:00Z + alarm"
     assert found[-1] == "2026-01-01T12:00:06Z - seen"
-    until = "until 2026-01-01T12:00:03Z unless renewed."
+    until = "until 2026-01-01T12:00:05Z unless renewed."
     assert f"It holds since 2026-01-01T12:00:00Z, {until}" in found
     (line,) = lines_of(rules, "--facts", facts, "--format", "jsonl")[-1:]
     assert json.loads(line)["at"] == "2026-01-01T12:00:01Z"
