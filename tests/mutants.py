@@ -521,8 +521,8 @@ TIMES = (
     ),
     Mutant(
         "arrivals are forgotten a time point early",
-        "kept = self.now - self.timing.retention",
-        "kept = self.now - self.timing.retention + 1",
+        "kept = self.now - self.timing.retention_by_time",
+        "kept = self.now - self.timing.retention_by_time + 1",
     ),
     Mutant(
         "a window that moves in steps forgets between its steps",

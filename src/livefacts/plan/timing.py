@@ -63,6 +63,7 @@ RECENT = "_recent:"
 WAY = "~"
 """Stands behind the id of a rule that is followed in several ways, before the number of one."""
 TIME, LATER, COUNT = Variable(":t"), Variable(":u"), Variable(":n")
+FOREVER = 1 << 40
 Family = str | NamedNode | None
 """The predicate of an atom, the predicate of a triple pattern, or None for any triple."""
 
@@ -134,7 +135,12 @@ class Timing:
 
     @property
     def retention(self) -> int:
-        """For how many time points an arrival can matter, windows by count apart."""
+        """For how many time points an arrival can matter."""
+        return FOREVER if self.recent else self.retention_by_time
+
+    @property
+    def retention_by_time(self) -> int:
+        """For how many time points an arrival can matter to windows that do not count facts."""
         lengths = [length for _, length in (*self.arrivals, *self.arrivals_on)]
         lengths += [span.retention for _, span in self.held]
         return max(lengths, default=0)

@@ -142,7 +142,7 @@ class Timeline:
         """The engine has followed the clock: what cannot matter any more is forgotten."""
         if self.now is None:
             return
-        kept = self.now - self.timing.retention
+        kept = self.now - self.timing.retention_by_time
         if self.timing.recent:
             self._forgetting.sweep(self.arrivals, self._feeds.recent, kept, self.now)
         else:
