@@ -99,3 +99,20 @@ def test_a_rule_with_not_moves_a_followed_query_to_a_world_of_its_own() -> None:
     stage.advance(2)
     reported = [[t.value[-1] for row in r.rows for t in row] for r in query.results()]
     assert reported == [["A"], ["R"]]
+
+
+def test_changes_tell_what_came_and_went_from_report_to_report() -> None:
+    stage = Stage()
+    body = f"SELECT ?x {WINDOW} {{ ?x :in ?y OPTIONAL {{ ?y :near ?z }} }}"
+    queries = [
+        stage.register(f"REGISTER {kind} {kind.lower()} AS {body}")
+        for kind in ("QUERY", "ISTREAM", "DSTREAM")
+    ]
+    stage.push("in A R, in A S", at=1)
+    stage.push("in A R, in B R", at=2)
+    stage.advance(9)
+    came, gone = [(1, "+2 A"), (2, "+1 B")], [(4, "-1 A"), (5, "-1 A"), (5, "-1 B")]
+    for query, expected in zip(queries, ([*came, *gone], came, gone), strict=True):
+        found = [(c.time, f"{c.op}{c.count} {c.row['x'].value[-1]}") for c in query.changes()]
+        assert found == expected
+        assert query.changes() == []

@@ -25,6 +25,8 @@ class Change:
     """How often: answers are bags, unless the query says DISTINCT."""
     seq: int = 0
     """The number of the message, or of the batch of messages, that made the difference."""
+    time: int | None = None
+    """The time of the last message of the batch, or of the report, if it has one."""
 
     def __str__(self) -> str:
         terms = ", ".join(

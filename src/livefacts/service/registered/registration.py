@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from livefacts.engine.contract import Ids
 from livefacts.rules.registration import RegisteredQuery
+from livefacts.service.continuous.continuouschange import Change
 from livefacts.service.continuous.found import Found, found_rows
 from livefacts.service.continuous.matches import SeenAnswers
 from livefacts.service.registered.answering import AskedAnswers, FollowedAnswers
 from livefacts.service.registered.flowing import FlowedAnswers
+from livefacts.service.registered.reportchanges import ReportChanges
 from livefacts.service.registered.reports import Report, ReportQueue
 from livefacts.service.registered.sharing import Needs, SharedState, SharedWorld
 from livefacts.service.registered.states import WindowView
@@ -61,6 +63,7 @@ class Registration:
         """When it must be looked at again; None while nothing can change."""
         self._close = close
         self._reports = ReportQueue()
+        self._changes = ReportChanges(self.query.relation)
         self._start = self._next = self._first = 0
         self._nothing: Found | None = None
         self.is_started = False
@@ -135,6 +138,13 @@ class Registration:
     def results(self) -> Iterator[Report]:
         """The reports that have not been read, the oldest first."""
         return self._reports.take()
+
+    def changes(self) -> list[Change]:
+        """What came and went from report to report, with the time of each; reads the reports.
+
+        A report is read by `results` or by this, whoever comes first: use one of them.
+        """
+        return [change for report in self._reports.take() for change in self._changes.of(report)]
 
     def close(self) -> None:
         """Report no more; what has been reported can still be read."""
