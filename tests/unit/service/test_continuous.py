@@ -18,6 +18,8 @@ STAR = f"SELECT ?x {{ ?x <{EX}in> <{EX}Rome> . ?x <{EX}likes> <{EX}cats> }}"
 PATH = f"SELECT ?x ?z {{ ?x <{EX}knows> ?y . ?y <{EX}knows> ?z }}"
 LIKES = f"<{EX}likes> <{EX}cats> ."
 
+ANN_IN_ROME = (NamedNode("x:ann"), NamedNode("x:in"), NamedNode("x:Rome"))
+
 
 def node(name: str) -> NamedNode:
     return NamedNode(EX + name)
@@ -283,3 +285,28 @@ def test_the_blank_nodes_that_a_query_makes_outlive_the_reuse_of_terms() -> None
         came = {str(change.row) for change in query.feed(add=passing)}
         assert {str(change.row) for change in query.feed(remove=passing)} == came
     assert list(map(str, query.answers())) == before
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [(17, "ins", ANN_IN_ROME), (18, "del", ANN_IN_ROME)],
+        'H time 17 .\nA <x:ann> <x:in> <x:Rome> .\nH time "18"^^<http://www.w3.org/2001/XMLSchema#integer> .\n'
+        "D <x:ann> <x:in> <x:Rome> .\n",
+        '{"at": 17, "facts": "<x:ann> <x:in> <x:Rome> ."}\n'
+        '{"at": 18, "retract": "<x:ann> <x:in> <x:Rome> ."}',
+    ],
+)
+def test_changes_have_the_times_of_their_messages(messages: object) -> None:
+    q = lf.ContinuousQuery("SELECT ?x { ?x <x:in> <x:Rome> }")
+    changes = [change for each in q.follow(messages) for change in each]
+    assert [(change.op, change.time) for change in changes] == [("+", 17), ("-", 18)]
+
+
+def test_messages_that_repeat_what_is_known_change_nothing() -> None:
+    for body in ("{ ?x <x:in> <x:Rome> }", "{ ?x <x:in> <x:Rome> OPTIONAL { ?x <x:in> ?y } }"):
+        q = lf.ContinuousQuery(f"SELECT ?x {body}")
+        told = [("del", ANN_IN_ROME), ("ins", ANN_IN_ROME), ("ins", ANN_IN_ROME)]
+        told += [("del", ANN_IN_ROME), ("del", ANN_IN_ROME)]
+        found = [[change.op for change in changes] for changes in q.follow(told)]
+        assert found == [[], ["+"], [], ["-"], []]

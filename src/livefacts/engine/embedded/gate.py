@@ -51,7 +51,7 @@ class Gate:
         while not admit_spans(
             self._dictionary.desk,
             self._patterns,
-            *messages,
+            *messages[:4],
             triples,
             kept,
             self._state,

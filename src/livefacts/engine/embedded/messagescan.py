@@ -6,6 +6,7 @@ letter before it.  Whatever the scanner is not sure of is left to a parser.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,19 +31,27 @@ class Messages(NamedTuple):
     starts: NDArray[np.int64]
     ends: NDArray[np.int64]
     signs: NDArray[np.int32]
+    times: Sequence[int | None] = ()
+    """The time of each message; none at all if no message has one."""
 
     def piece(self, first: int, last: int) -> Messages:
         """Messages number `first` to before `last`."""
         places = slice(3 * first, 3 * last)
-        return Messages(self.text, self.starts[places], self.ends[places], self.signs[first:last])
+        starts, ends = self.starts[places], self.ends[places]
+        return Messages(self.text, starts, ends, self.signs[first:last], self.times[first:last])
+
+    @property
+    def time(self) -> int | None:
+        """The time of the last message that has one."""
+        return next((time for time in reversed(self.times) if time is not None), None)
 
 
-def canonical(lines: str, signs: NDArray[np.int32]) -> Messages:
+def canonical(lines: str, signs: NDArray[np.int32], times: Sequence[int | None] = ()) -> Messages:
     """Messages from triples as pyoxigraph writes them, each followed by a line feed."""
     text = np.frombuffer(bytearray(lines.encode()), np.uint8)
     starts, ends = np.empty((2, 3 * len(signs)), np.int64)
     split_lines(text, starts, ends)
-    return Messages(text, starts, ends, signs)
+    return Messages(text, starts, ends, signs, times)
 
 
 def scanned(content: bytes, sign: int = 0) -> Messages | None:

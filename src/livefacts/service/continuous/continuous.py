@@ -64,7 +64,7 @@ class ContinuousQuery:
     def _take(self, messages: Messages) -> Changes:
         group = self._group
         (found,) = group.take(messages)
-        changes = Changes(found, self.variables, group.dictionary, group.seq)
+        changes = Changes(found, self.variables, group.dictionary, group.seq, messages.time)
         group.forget_terms()
         return changes
 
@@ -133,7 +133,7 @@ class ContinuousQueries:
         for number, found in enumerate(group.take(messages)):
             if found:
                 variables = group.queries[number].variables
-                changes = Changes(found, variables, dictionary, group.seq)
+                changes = Changes(found, variables, dictionary, group.seq, messages.time)
                 if changes:
                     changed[self.names[number]] = changes
         group.forget_terms()

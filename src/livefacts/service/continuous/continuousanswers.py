@@ -23,11 +23,17 @@ class _Read:
     """Signed rows of ids, and what is needed to read them."""
 
     def __init__(
-        self, found: Factored, variables: tuple[str, ...], dictionary: Dictionary, seq: int = 0
+        self,
+        found: Factored,
+        variables: tuple[str, ...],
+        dictionary: Dictionary,
+        seq: int = 0,
+        time: int | None = None,
     ) -> None:
         self._found = found
         self._dictionary = dictionary
         self.seq = seq
+        self.time = time
         self.variables = variables
 
     def _counted(self) -> list[tuple[Row, int]]:
@@ -58,7 +64,7 @@ class Changes(_Read, Sequence[Change]):
     @cached_property
     def _changes(self) -> list[Change]:
         return [
-            Change(CAME if count > 0 else WENT, row, abs(count), self.seq)
+            Change(CAME if count > 0 else WENT, row, abs(count), self.seq, self.time)
             for row, count in self._counted()
         ]
 

@@ -10,6 +10,8 @@ Labels of blank nodes are names here: the same label is the same node in every m
 from __future__ import annotations
 
 import json
+import re
+from bisect import bisect
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, cast
@@ -20,6 +22,7 @@ from pyoxigraph import DefaultGraph, Quad, RdfFormat, Triple, parse
 
 from livefacts.engine.embedded.messagescan import Messages, canonical, scanned
 from livefacts.errors import InputError, Place
+from livefacts.model.timepoints import time_point
 from livefacts.service.arguments import as_statement, as_statements
 from livefacts.store.ntriples import reason_of
 from livefacts.syntax.files import name_of, open_source, without_compression
@@ -28,6 +31,8 @@ from livefacts.syntax.rdf import format_of
 
 SIGNS = {"ins": 1, "del": -1, "+": 1, "-": -1, "A": 1, "D": -1, "add": 1, "remove": -1}
 LINES_OF_JSON = (".jsonl", ".ndjson")
+_TIME = re.compile(r'^[ \t]*H[ \t]+"?time"?[ \t]+(?:"([^"]*)"[^\n]*|([^\s"]+))[ \t]*\.', re.M)
+"""A header of RDF Patch that says when the rows below it happened."""
 KNOWN = '"ins" or "del", and before it the time if there is one: (17, "ins", triple)'
 
 
@@ -63,16 +68,17 @@ def of_messages(told: Any) -> Messages:
 
 def of_tuples(told: Iterable[Any]) -> Messages:
     """Messages as tuples."""
-    signs, lines = [], []
+    signs, lines, times = [], [], []
     for message in told:
         try:
-            *_, operation, triple = message
+            *time, operation, triple = message
             signs.append(SIGNS[operation])
         except (KeyError, TypeError, ValueError):
             raise InputError(f"{message!r} is not a message", hint=KNOWN) from None
         lines.append(str(triple if type(triple) is Triple else as_triple(triple)))
+        times.append(time_point(time[0]) if time else None)
     lines.append("")
-    return canonical("\n".join(lines), np.array(signs, np.int32))
+    return canonical("\n".join(lines), np.array(signs, np.int32), times)
 
 
 def as_triple(told: Any) -> Triple:
@@ -124,17 +130,30 @@ def _of_text(content: bytes, name: str) -> Messages:
     plain = scanned(content)
     if plain is not None:
         return plain
-    rows = parse_patch(content.decode(), name).rows
+    text = content.decode()
+    rows = parse_patch(text, name).rows
     signs = np.array([1 if row.adds else -1 for row in rows], np.int32)
-    return canonical("".join(f"{as_triple(row.statement)}\n" for row in rows), signs)
+    lines = "".join(f"{as_triple(row.statement)}\n" for row in rows)
+    return canonical(lines, signs, _header_times(text, [row.place.line for row in rows]))
+
+
+def _header_times(text: str, lines: Sequence[int]) -> list[int | None]:
+    """For rows on these lines of a patch, the time of the last header before each."""
+    found = [(text.count("\n", 0, m.start()) + 1, m[1] or m[2]) for m in _TIME.finditer(text)]
+    before = (bisect([line for line, _ in found], line) for line in lines)
+    return [time_point(found[at - 1][1]) if at else None for at in before]
 
 
 def _of_json(content: bytes, name: str) -> Messages:
     found: list[tuple[int, Triple]] = []
+    times: list[int | None] = []
     for number, line in enumerate(content.decode().split("\n"), start=1):
         if line.strip():
             try:
-                found += _json_line(json.loads(line))
+                told = json.loads(line)
+                found += _json_line(told)
+                at = time_point(told["at"]) if "at" in told else None
+                times += [at] * (len(found) - len(times))
             except (ValueError, InputError) as error:
                 reason = error.message if isinstance(error, InputError) else "this is no JSON"
                 place = Place(name, number, getattr(error, "colno", 1), line)
@@ -142,7 +161,7 @@ def _of_json(content: bytes, name: str) -> Messages:
                     reason, place=place, hint='{"at": 17, "facts": "<s> <p> <o> ."}'
                 ) from None
     signs = np.array([sign for sign, _ in found], np.int32)
-    return canonical("".join(f"{triple}\n" for _, triple in found), signs)
+    return canonical("".join(f"{triple}\n" for _, triple in found), signs, times)
 
 
 def _json_line(told: Any) -> Iterator[tuple[int, Triple]]:
