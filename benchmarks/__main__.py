@@ -26,6 +26,7 @@ EXPERIMENTS = (
     "schemaorg",
     "owl",
     "owl equality",
+    "ontologies",
     "streams",
     "imars",
     "laser",
@@ -36,7 +37,7 @@ EXPERIMENTS = (
     "spark updates",
 )
 
-ALONE = {"owl equality", "patterns", "watch"}
+ALONE = {"owl equality", "ontologies", "patterns", "watch"}
 """Experiments without other systems to be installed."""
 
 
@@ -76,7 +77,9 @@ def _experiments(words: list[str]) -> list[str]:
 
 
 def _has_options(name: str) -> bool:
-    return name.startswith(("owl", "spark", "streams", "imars", "laser", "patterns", "watch"))
+    return name.startswith(
+        ("owl", "ontologies", "spark", "streams", "imars", "laser", "patterns", "watch")
+    )
 
 
 def _where_and_when(name: str) -> str:

@@ -17,7 +17,7 @@ from benchmarks.targets import Target, at_most, holds, summary
 OURS = Contestant("livefacts", "livefacts_owl")
 GENERIC = Contestant("livefacts, generic rules", "livefacts_owl", options={"generic": True})
 REASONABLE = Contestant("reasonable", "reasonable_closure", "reasonable")
-OWLRL = Contestant("owlrl", "owlrl_owl", "owlrl")
+OWLRL = Contestant("owlrl", "owlrl_closure", "owlrl", options={"owl": True})
 CHANGES = ("+100", "-100")
 
 

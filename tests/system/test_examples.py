@@ -115,7 +115,8 @@ def test_an_example_says_what_it_promises(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["changes.md", "explain.md", "maintenance-programs.md", "ontologies-tutorial.md"]
+    "page",
+    ["changes.md", "explain.md", "maintenance-programs.md", "ontologies-tutorial.md", "owl.md"],
 )
 def test_a_page_prints_what_its_remarks_say(page: str, capsys: pytest.CaptureFixture[str]) -> None:
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")

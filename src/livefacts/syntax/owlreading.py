@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -142,7 +143,9 @@ class _Reading:
         self.annotations: Counter[str] = Counter()
         self.imports: list[str] = []
         self._triples = triples
-        self._properties = _properties_in(triples) | set(known)
+        named = {*_properties_in(triples), *_properties_listed(triples, self.graph)}
+        self._properties = {each for each in named if not each.value.startswith(VOCABULARY)}
+        self._properties |= set(known)
 
     def axioms(self) -> Iterator[Axiom]:
         for triple in self._triples:
@@ -318,8 +321,19 @@ def _properties_in(triples: Iterable[Triple]) -> set[NamedNode]:
             found.add(triple.subject)
         if predicate in objects:
             found.add(triple.object)
-    named = {each for each in found if isinstance(each, NamedNode)}
-    return {each for each in named if not each.value.startswith(VOCABULARY)}
+    return {each for each in found if isinstance(each, NamedNode)}
+
+
+def _properties_listed(triples: Iterable[Triple], graph: OntologyGraph) -> Iterator[NamedNode]:
+    """The properties that stand in the lists of chains, keys and disjoint properties."""
+    for triple in triples:
+        predicate = triple.predicate.value
+        if predicate in (OWL + "propertyChainAxiom", OWL + "hasKey") or (
+            predicate == OWL + "members"
+            and graph.is_a(triple.subject, OWL + "AllDisjointProperties")
+        ):
+            with suppress(BrokenError):
+                yield from (x for x in graph.items(triple.object) if isinstance(x, NamedNode))
 
 
 def _individual(node: Node) -> Individual:

@@ -19,6 +19,7 @@ from livefacts.engine.embedded import machine as code
 from livefacts.engine.embedded import stages, storing
 from livefacts.engine.embedded.binding import Binder
 from livefacts.engine.embedded.following import follow
+from livefacts.engine.embedded.founding import NO_WAYS, Ways
 from livefacts.engine.embedded.interpret import run, ticks
 from livefacts.engine.embedded.memory import Answers
 from livefacts.plan.operators import RulePlan
@@ -202,6 +203,15 @@ class Interpreter:
         """Which losses doom a fact besides those of its last plain reason."""
         self._state[code.DOOMS_SINGLE] = singles
         self._state[code.DOOMS_ALL] = everything
+
+    @property
+    def dooms_singles(self) -> bool:
+        """Whether consequences of single triples may depend on themselves."""
+        return bool(self._state[code.DOOMS_SINGLE])
+
+    def know_ways(self, ways: Ways) -> None:
+        """The ways back from consequences to told triples, from now on."""
+        self._replace(**ways._asdict())
 
     def give(self, relation: int, facts: Ids, support: int) -> None:
         """Give each of these facts one more reason to hold."""
@@ -451,6 +461,8 @@ def _new_machine(tally: NDArray[np.int64]) -> code.Machine:
         rule_of=np.zeros(OUT_ROWS, np.int64),
         came=np.zeros(FEWEST, np.int64),
         went=np.zeros(FEWEST, np.int64),
+        **NO_WAYS._asdict(),
+        probe=np.zeros(4, np.int32),
     )
 
 

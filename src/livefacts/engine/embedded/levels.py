@@ -46,6 +46,8 @@ class BoundLevel:
         self.path = path
         if path is None:
             self._make_path()
+        if self.path is not None:
+            self.path.follow_beside(plan.rule for plan in level.plans)
         self._plans = self._losing = self._bind(self._followed(level))
         self._losing_negative = self._bind(level.negative)
         self._aggregates = [self._bound_aggregate(plan) for plan in level.aggregates]
@@ -81,6 +83,8 @@ class BoundLevel:
 
     def run(self, told: Ids, rules: LevelChange | None = None) -> None:
         """Lose and gain; `told` are triples that the change asserts, `rules` those that come."""
+        if self.path is not None and self._interpreter.has_lost:
+            self.path.ready_for_losses()
         if self._is_positive and rules is None and len(told) <= 1:
             self._follow(code.OPEN, code.CLOSE)
             return
@@ -161,6 +165,8 @@ class BoundLevel:
             self.path.settle()
         if self._losing is not self._plans:
             self._losing = self._plans
+            if self.path is not None:
+                self.path.follow_beside((plan.rule for plan in self.level.plans), alone=True)
             self._losing_negative = self._bind(self.level.negative)
 
     def drop(self, dropped: LevelChange) -> None:

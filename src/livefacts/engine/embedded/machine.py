@@ -264,6 +264,11 @@ class Machine(NamedTuple):
     came: NDArray[np.int64]
     went: NDArray[np.int64]
     """The facts that the change has made, and those that it has ended, net, each once."""
+    places: NDArray[np.int64]
+    ways: NDArray[np.int64]
+    objects: NDArray[np.int64]
+    """The ways back from consequences to told triples, see `founding.Ways`; empty if not known."""
+    probe: NDArray[np.int32]
 
 
 # Python calls the kernel with two vectors of addresses: the desk, on which everything of a
@@ -274,6 +279,7 @@ MEMO_TABLES = (INTS, INTS, FLOATS, INT_ROWS)
 MACHINE_TABLES = (
     *(INTS, INTS, INTS, INT_ROWS, IDS, INT_ROWS, IDS, INTS, IDS),
     *(INTS, INTS, INTS, INTS, INTS, INT_ROWS, INTS, INTS, INTS),
+    *(INT_ROWS, INT_ROWS, INT_ROWS, IDS),
 )
 ROWS_ON_DESK = 0
 CONSEQUENCES_ON_DESK = ROWS_ON_DESK + length_described(ROWS_TABLES)

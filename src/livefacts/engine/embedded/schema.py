@@ -34,18 +34,22 @@ from livefacts.engine.embedded.chase import (
     lookups_of,
     single_rules,
 )
+from livefacts.engine.embedded.founding import NO_WAYS, ways_back
 from livefacts.engine.embedded.interpreter import Interpreter
 from livefacts.engine.embedded.kinds import Kind, KindTable, has_schema
+from livefacts.engine.embedded.leaning import Leaning
 from livefacts.plan.split import TYPE, is_schema
 from livefacts.rules.formula import TripleAtom, Variable
 from livefacts.rules.program import Rule
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.layout import (
+    ASSERTED,
     COLUMN,
     EDGE,
     ENDED,
     FLAGS,
     KNOWN_SCHEMA,
+    LIVE,
     LOST_ROOT,
     NEW_ROOT,
     OUT_ROWS,
@@ -95,6 +99,10 @@ class SinglePath:
         self._told: dict[Kind, frozenset[Symbolic]] = {}
         self._asked: Kind | None = None
         self._scans = 0
+        self._has_ways = False
+        self._dictionary = dictionary
+        self._beside: frozenset[Rule] = frozenset()
+        self._leaning: Leaning | None = None
         self._table = KindTable()
         self._before: _Knowledge | None = None
         for kind in self._schema_kinds:
@@ -106,6 +114,11 @@ class SinglePath:
     def kinds_apart(self) -> tuple[frozenset[Kind], frozenset[int]]:
         """The kinds that belong to the schema, and the predicates whose kinds name the object."""
         return frozenset(self._schema_kinds), frozenset(self._by_object)
+
+    def follow_beside(self, rules: Iterable[Rule], *, alone: bool = False) -> None:
+        """Know of other rules of the level; `alone` if those known before have gone."""
+        self._beside = frozenset(rules) | (frozenset() if alone else self._beside)
+        self._leaning = None
 
     # one change
 
@@ -120,6 +133,7 @@ class SinglePath:
         it is next needed.
         """
         before = self._before
+        self._forget_ways()
         if before is not None:
             try:
                 self._take_schema_back(before)
@@ -137,8 +151,20 @@ class SinglePath:
             with suppress(MemoryError):
                 self._reclose(_ids(wanted - known), _ids(known - wanted))
 
+    def ready_for_losses(self) -> None:
+        """Let the kernel know from which told triples consequences follow."""
+        if not self._has_ways and self._interpreter.dooms_singles:
+            self._has_ways = True
+            self._interpreter.know_ways(ways_back(self._heads, self._store))
+
+    def _forget_ways(self) -> None:
+        if self._has_ways:
+            self._has_ways = False
+            self._interpreter.know_ways(NO_WAYS)
+
     def _keep_before(self) -> None:
         """Before the first change of what is known: keep it for an undo."""
+        self._forget_ways()
         if self._before is None:
             if self._is_torn:
                 self._close_anew()
@@ -253,6 +279,8 @@ class SinglePath:
 
     def _follow(self, told: Ids, untold: Ids) -> None:
         """Change the schema, and hand over what it has gained and lost."""
+        if len(untold) and self._is_circular():
+            self._doubt_conclusions()
         delta, changed = self._reclose(told, untold)
         lost = delta.newly_underived.get(TRIPLES)
         if lost is not None:
@@ -267,6 +295,20 @@ class SinglePath:
                 self._forget(kind)
             else:
                 self._learn(kind)
+
+    def _is_circular(self) -> bool:
+        """Whether triples of the schema may be concluded from what follows from them."""
+        if self._leaning is None:
+            self._leaning = Leaning(self._beside, self._dictionary)
+        heads = (head for heads in self._heads.values() for head in heads)
+        return self._leaning.is_circular(self._schema_kinds, heads)
+
+    def _doubt_conclusions(self) -> None:
+        """Doom the schema triples that are only concluded; those with a reason come back."""
+        roots = _ids(self._roots)
+        rows = self._store.find(TRIPLES, roots)
+        is_doubtful = self._store.flags(TRIPLES)[rows] & (LIVE | ASSERTED | ENDED) == LIVE
+        self._interpreter.take(TRIPLES, roots[(rows > 0) & is_doubtful], 0)
 
     def _change_schema(self, delta: IdDelta) -> list[Symbolic]:
         """The schema's own triples that have come and gone, after taking note of them."""

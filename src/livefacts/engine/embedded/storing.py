@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from livefacts.engine.embedded.founding import is_founded
 from livefacts.engine.embedded.machine import (
     COUNT_PLAIN,
     COUNT_RECURSIVE,
@@ -244,7 +245,11 @@ def withdraw_row(rows: Any, machine: Any, relation: Any, row: Any, cells: Any, s
     store_int32(cells, FLAGS, np.int32(flags))
     if flags & ENDED or support & QUIET:
         return
-    if not is_held(machine.state, cells, flags):
+    if not is_held(machine.state, cells, flags) and not (
+        load_int32(cells, SINGLE) > 0
+        and not machine.state[DOOMS_ALL]
+        and is_founded(rows, machine, relation, cells)
+    ):
         store_int32(cells, FLAGS, np.int32(flags | DOOMED))
         enqueue_loss(machine, relation, row)
         return

@@ -1,0 +1,154 @@
+"""Founded facts: those that follow from one told triple, whatever else is in doubt.
+
+A consequence of single triples that has lost a reason may depend on itself, where other
+rules read such consequences and conclude triples that have some.  It does not while a told
+triple is there that it follows from.  The ways back to such triples are listed for each
+kind of consequence: which index to look in, with which key, and for which objects.
+
+Paper: DynamiTE, section 5.2 (what asserted triples support needs no second look).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from livefacts.engine.embedded.chase import OBJECT, SUBJECT, Symbolic
+from livefacts.engine.embedded.kinds import Kind
+from livefacts.engine.embedded.machine import lookup_entry, place_entry
+from livefacts.store.compiled import inlined, kernel, load_int32
+from livefacts.store.layout import (
+    ASSERTED,
+    COLUMN,
+    ENDED,
+    FLAGS,
+    KEYS,
+    LINK,
+    NEW_ROOT,
+    ROOT,
+    VISIBLE,
+)
+from livefacts.store.rowkernels import find, row_address
+from livefacts.store.rows import TRIPLES, RowStore
+
+MOST_HEADS = 50_000
+"""Where kinds have more consequences than this, the ways back are not listed."""
+MOST_ROWS = 64
+"""So many triples are looked at on one way, and no more."""
+WAY_FIELDS = 5
+WAY_INDEX = 0
+WAY_KEY = 1
+WAY_NEEDS = 4
+FOLLOWED = ASSERTED | VISIBLE | ROOT
+UNFOLLOWED = ENDED | NEW_ROOT
+Way = tuple[tuple[int, ...], tuple[int, ...]]
+"""The columns of an index, and the key: ids, SUBJECT or OBJECT of the consequence."""
+
+
+class Ways(NamedTuple):
+    """The ways back from consequences to triples that they follow from."""
+
+    places: NDArray[np.int64]
+    """Open addressing: predicate and object (or 0) of consequences, first way, how many."""
+    ways: NDArray[np.int64]
+    """The index, the key, and whether only triples with certain objects are meant."""
+    objects: NDArray[np.int64]
+    """Open addressing: the number of a way and an object that it is meant for."""
+
+
+NO_WAYS = Ways(*(np.zeros((0, width), np.int64) for width in (4, WAY_FIELDS, 3)))
+
+
+@inlined
+def leads_to_told(rows: Any, machine: Any, number: Any, s: Any, o: Any) -> Any:
+    """Whether a told triple is on a way, and its consequences have been counted."""
+    index = machine.ways[number, WAY_INDEX]
+    for j in range(rows.indices[index, KEYS]):
+        code = machine.ways[number, WAY_KEY + j]
+        machine.probe[j] = code if code >= 0 else (s if code == SUBJECT else o)
+    row = find(rows, TRIPLES, index, machine.probe, 0)
+    link = rows.indices[index, LINK]
+    for _ in range(MOST_ROWS):
+        if row == 0:
+            return False
+        cells = row_address(rows, TRIPLES, row)
+        if load_int32(cells, FLAGS) & (FOLLOWED | UNFOLLOWED) == FOLLOWED:
+            if machine.ways[number, WAY_NEEDS] == 0:
+                return True
+            obj = np.int64(load_int32(cells, COLUMN + 2))
+            if lookup_entry(machine.objects, np.int64(number) + 1, obj + 1) >= 0:
+                return True
+        if link == 0:
+            return False
+        row = np.int64(load_int32(cells, link))
+    return False
+
+
+@kernel
+def is_founded(rows: Any, machine: Any, relation: Any, cells: Any) -> Any:
+    """Whether a fact is seen to follow from one told triple."""
+    if relation != TRIPLES or machine.places.shape[0] == 0:
+        return False
+    s, o = load_int32(cells, COLUMN), load_int32(cells, COLUMN + 2)
+    first = np.int64(load_int32(cells, COLUMN + 1)) + 1
+    for second in (np.int64(o) + 1, np.int64(0)):
+        at = lookup_entry(machine.places, first, second)
+        if at >= 0:
+            begin = machine.places[at, 2]
+            for number in range(begin, begin + machine.places[at, 3]):
+                if leads_to_told(rows, machine, number, s, o):
+                    return True
+    return False
+
+
+def ways_back(heads: Mapping[Kind, tuple[Symbolic, ...]], store: RowStore) -> Ways:
+    """The ways back from the consequences of kinds, as far as there are indices for them."""
+    if sum(map(len, heads.values())) > MOST_HEADS:
+        return NO_WAYS
+    found: dict[Kind, dict[Way, set[int]]] = {}
+    for (predicate, obj), consequences in heads.items():
+        for head in consequences:
+            way = _way(predicate, obj, head)
+            if way is not None and store.has_index(TRIPLES, way[0]):
+                place = (head[1], head[2] if head[2] >= 0 else None)
+                objects = found.setdefault(place, {}).setdefault(way, set())
+                objects.update(() if obj is None else (obj,))
+    return _as_tables(found, store)
+
+
+def _way(predicate: int, obj: int | None, head: Symbolic) -> Way | None:
+    """How to find the triples of a kind that a consequence follows from."""
+    if head[0] >= 0 or head[0] == head[2]:
+        return None
+    # Where in the consequence the subject and the object of such a triple stand.
+    at = {head[2]: OBJECT, head[0]: SUBJECT}
+    if SUBJECT in at and OBJECT in at:
+        return (0, 1, 2), (at[SUBJECT], predicate, at[OBJECT])
+    if SUBJECT in at:
+        return (0, 1), (at[SUBJECT], predicate)
+    return (1, 2), (predicate, at[OBJECT])
+
+
+def _as_tables(found: Mapping[Kind, Mapping[Way, set[int]]], store: RowStore) -> Ways:
+    places = _table(len(found), 4)
+    objects = _table(sum(len(each) for ways in found.values() for each in ways.values()), 3)
+    listed: list[list[int]] = []
+    for (predicate, obj), ways in found.items():
+        at = place_entry(places, predicate + 1, 0 if obj is None else obj + 1)
+        places[at] = predicate + 1, 0 if obj is None else obj + 1, len(listed), len(ways)
+        # What a thing was told to be comes first: it is the shortest way.
+        for (columns, key), needed in sorted(ways.items(), key=lambda way: not way[1]):
+            for each in needed:
+                at = place_entry(objects, len(listed) + 1, each + 1)
+                objects[at] = len(listed) + 1, each + 1, 0
+            padded = (*key, 0)[:3]
+            listed.append([store.index(TRIPLES, columns), *padded, int(bool(needed))])
+    return Ways(places, np.array(listed, np.int64).reshape(-1, WAY_FIELDS), objects)
+
+
+def _table(lines: int, width: int) -> NDArray[np.int64]:
+    """An empty table of open addressing, at most half full with so many lines."""
+    return np.zeros((1 << max(4, (2 * lines).bit_length()), width), np.int64)
