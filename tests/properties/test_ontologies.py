@@ -44,6 +44,11 @@ def test_axioms_and_facts_come_and_go(chunk: int) -> None:
         assert_right(seed)
 
 
+def test_an_axiom_that_equality_repeats_is_not_its_own_reason() -> None:
+    """What is the same as itself, a property: scm-op, scm-eqp2 and eq-rep-s in a circle."""
+    assert_right(1522)
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("chunk", range(40))
 def test_many_axioms_and_facts_come_and_go(chunk: int) -> None:

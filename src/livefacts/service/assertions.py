@@ -23,6 +23,8 @@ Standing = dict[int, NDArray[np.int32]]
 FindFlags = Callable[[int, Ids], NDArray[np.int32] | None]
 """The flags of facts of a shape; None if there are none of this shape."""
 NO_QUADS = np.zeros((0, 4), np.int32)
+FEW = 200
+"""Up to so many facts are sorted without arrays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +141,12 @@ def _remarks(known: int, absent: int, stayed: int, graphed: int) -> Iterator[str
 
 def distinct(facts: Ids) -> Ids:
     """These facts, each once."""
-    return np.unique(facts, axis=0) if len(facts) > 1 else facts
+    if len(facts) <= 1:
+        return facts
+    if len(facts) > FEW:
+        return np.unique(facts, axis=0)
+    found = sorted(set(map(tuple, facts.tolist())))
+    return np.array(found, np.int32).reshape(-1, facts.shape[1])
 
 
 def without(facts: Ids, others: Ids) -> Ids:

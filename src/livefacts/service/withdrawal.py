@@ -68,7 +68,8 @@ class Withdrawal:
         if read.program.rules:
             raise InputError("a rule where facts are wanted", hint="remove_rules removes rules")
         for shape, ids in [*read.facts().items(), (QUADS, read.quads())]:
-            self._take_known(shape, self._translated(ids, read.dictionary))
+            if len(ids):
+                self._take_known(shape, self._translated(ids, read.dictionary))
 
     def _take_known(self, shape: int, rows: Ids) -> None:
         """Rows of ids; those with an unknown term are left out."""
