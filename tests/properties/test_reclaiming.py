@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 from pyoxigraph import Literal, NamedNode, Triple
 from tests.properties.bodies import Bodies
@@ -72,6 +74,58 @@ def registered(reasoner: Reasoner) -> list[object]:
         for n, body in enumerate(BODIES)
         for kind in ("QUERY", "DSTREAM")
     ]
+
+
+WATCHED = (
+    "SELECT ?x ?v { ?x ex:reads ?v }",
+    "SELECT ?x (COUNT(?v) AS ?n) { ?x ex:reads ?v } GROUP BY ?x",
+    "SELECT ?x ?z { ?x ex:in+ ?z OPTIONAL { ?x ex:reads ?v } }",
+    "SELECT ?x ?w { ?x ex:reads ?v BIND(CONCAT(STR(?v), '!') AS ?w) }",
+)
+
+
+def test_watched_queries_are_right_though_terms_are_given_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Answers at every time point, and changes that are read only now and then."""
+    monkeypatch.setattr(reclaiming.Reclaimer, "is_due", lambda self: True)
+    reasoner = Reasoner(rules=RULES)
+    queries = [f"PREFIX ex: <{EX}> {text}" for text in WATCHED]
+    watches = [reasoner.watch(text) for text in queries]
+    sums: list[Counter[tuple[object, ...]]] = [Counter() for _ in watches]
+    for time in range(30):
+        reasoner.push(passing(time, 3), at=time, stream=STREAM)
+        reasoner.advance(time)
+        for text, watch, total in zip(queries, watches, sums, strict=True):
+            now = Counter(map(tuple, reasoner.query(text)))
+            assert Counter(map(tuple, watch.answers())) == now
+            if time % 7 == 6:
+                for change in watch.changes():
+                    total[tuple(change.row)] += change.count if change.op == "+" else -change.count
+                assert +total == now
+                assert not -total
+    assert reasoner.stats()["terms_reclaimed"] > 100
+
+
+def test_terms_stay_few_though_queries_are_watched_and_rules_compute(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reclaiming, "FEWEST_BORN", 200)
+    reasoner = Reasoner(
+        rules=f"@prefix : <{EX}> . [?x, :twice, ?w] :- [?x, :reads, ?v], ?w = ?v * 2.5 ."
+    )
+    watch = reasoner.watch(f"SELECT ?w {{ ?x <{EX}twice> ?w }}")
+    reads, most = NamedNode(EX + "reads"), 0
+    for time in range(400):
+        facts = [
+            Triple(NamedNode(f"{EX}{time}_{n}"), reads, Literal(time + n / 8)) for n in range(9)
+        ]
+        reasoner.push(facts, at=time, stream=STREAM)
+        reasoner.advance(time)
+        watch.changes()
+        most = max(most, reasoner.stats()["terms"])
+    assert len(watch.answers()) == 9
+    assert most < 1_000
 
 
 def test_what_is_read_later_is_what_was_reported_then(monkeypatch: pytest.MonkeyPatch) -> None:

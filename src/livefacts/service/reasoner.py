@@ -399,8 +399,8 @@ class Reasoner(Knowledge):
 
         self._check_unmerged("watching a query")
         if self._watching is None:
-            self._streams.terms.keeps_all = True
             self._watching = Watching(self._engine, self._reader, self._queries)
+            self._streams.terms.ask(self._watching)
         known = self._queries.prefixes(self.prefixes)
         return self._watching.watch(text, known, buffer, self._seq)
 

@@ -12,7 +12,7 @@ the name itself for a symbol.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import chain
 from typing import TypeVar
 from weakref import WeakSet
@@ -316,6 +316,10 @@ class Dictionary:
         finally:
             self._terms.sizes[IS_PASSING] = before
 
+    def computing(self) -> AbstractContextManager[None]:
+        """Terms that are computed meanwhile pass by, where any terms do."""
+        return self.passing() if self._has_passing else nullcontext()
+
     @property
     def born(self) -> int:
         """How many terms that pass by have come since the last sweep."""
@@ -332,6 +336,12 @@ class Dictionary:
         loan = Loan(ids)
         self._loans.add(loan)
         return loan
+
+    def lend_rows(self, rows: Iterable[Sequence[int]]) -> Loan | None:
+        """The same for rows of ids, one by one; what is below 0 stands for no term."""
+        if not self._has_passing:
+            return None
+        return self.lend(np.array([number for row in rows for number in row], np.int32))
 
     def sweep(self, held: Iterable[Ids]) -> int:
         """Give back the terms that pass by and are neither held nor lent; how many that are.

@@ -71,7 +71,10 @@ class Answers:
             term = values.apply_function("datatype", first)
         else:
             term = values.arithmetic(ARITHMETIC[operator], first, second)
-        return -1 if term is None else int(self._dictionary.encode_one(term))
+        if term is None:
+            return -1
+        with self._dictionary.computing():
+            return int(self._dictionary.encode_one(term))
 
     def _memo(self) -> code.Memo:
         return code.Memo(self._number_ids, self._number_kinds, self._number_values, self._pairs)

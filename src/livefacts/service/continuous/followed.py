@@ -15,7 +15,7 @@ from livefacts.engine.embedded.dataflow import Standing
 from livefacts.engine.embedded.expressions import Ordering
 from livefacts.plan.flowwords import PlanWords, words_of
 from livefacts.service.queries.results import Answer, QueryResult, Row, Rows, Triples
-from livefacts.store.dictionary import Dictionary
+from livefacts.store.dictionary import Dictionary, Loan
 
 Bags = Mapping[Any, int]
 
@@ -44,6 +44,9 @@ class Followed(Protocol):
     def answers(self, prefixes: Mapping[str, str]) -> QueryResult:
         """All answers as they are now."""
 
+    def lend(self, bag: Bags) -> Loan | None:
+        """Keep the terms of what stands for answers as long as the loan is kept."""
+
 
 class Incremental:
     """A query that a dataflow follows; answers are rows of ids."""
@@ -71,6 +74,9 @@ class Incremental:
 
     def bag(self) -> Bags:
         return dict(self.standing.answers)
+
+    def lend(self, bag: Bags) -> Loan | None:
+        return self._dictionary.lend_rows(bag)
 
     def row(self, key: Any) -> Row:
         bound = [each for each in key if each != UNBOUND]
@@ -122,6 +128,9 @@ class Reevaluated:
         keys = dict.fromkeys([*before, *self._bag])
         found = {key: self._bag[key] - before[key] for key in keys}
         return {key: count for key, count in found.items() if count}
+
+    def lend(self, bag: Bags) -> Loan | None:
+        return None
 
     def row(self, key: Any) -> Row:
         assert isinstance(key, Row), "the answers are rows"

@@ -19,6 +19,7 @@ from livefacts.plan.flowwords import PlanWords
 from livefacts.service.continuous.continuouschange import CAME, WENT, Change
 from livefacts.service.continuous.followed import Bags, Followed
 from livefacts.service.queries.results import QueryResult, Row
+from livefacts.store.dictionary import Loan
 
 LAGGED = "lagged"
 BUFFER = 100_000
@@ -45,7 +46,7 @@ class Watch:
         self._room = buffer
         self._closing = closing
         self._seq = seq
-        self._waiting: deque[tuple[int, Bags]] = deque()
+        self._waiting: deque[tuple[int, Bags, Loan | None]] = deque()
         self._size = 0
         self._lost = 0
         self._lost_until = seq
@@ -66,7 +67,7 @@ class Watch:
             lost, self._lost = self._lost, 0
             taken, self._waiting, self._size = self._waiting, deque(), 0
         found = [Change(LAGGED, Row.of((), ()), lost, self._lost_until)] if lost else []
-        for seq, bag in taken:
+        for seq, bag, _ in taken:
             found += self._told(seq, bag)
         return found
 
@@ -160,7 +161,7 @@ class Watch:
             self._seq = seq
             if not bag:
                 return []
-            self._waiting.append((seq, bag))
+            self._waiting.append((seq, bag, self._followed.lend(bag)))
             self._size += len(bag)
             if self._size > self._room:
                 self._lost += self._size

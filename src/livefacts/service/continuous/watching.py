@@ -70,9 +70,9 @@ class Watching:
         if not self._watches:
             return
         added, removed = self._triples(delta.ids.added), self._triples(delta.ids.removed)
-        found = {
-            id(standing): bag for standing, bag in self._flow.apply(added, removed, came, gone)
-        }
+        with self._engine.dictionary.computing():
+            applied = self._flow.apply(added, removed, came, gone)
+            found = {id(standing): bag for standing, bag in applied}
         for watch in self._watches:
             followed = watch.followed
             bag: Bags
@@ -82,6 +82,10 @@ class Watching:
                 assert isinstance(followed, Reevaluated), "there is no third way"
                 bag = followed.follow()
             self._tell(watch, bag, seq)
+
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids that the steps of all watches keep; unread changes keep theirs themselves."""
+        return self._flow.held_ids()
 
     def _tell(self, watch: Watch, bag: Bags, seq: int) -> None:
         if self._quiet is None:

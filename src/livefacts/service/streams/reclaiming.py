@@ -36,12 +36,14 @@ class Reclaimer:
         self._keepers = list(keepers)
         self.reclaimed = 0
         """How many terms were given back."""
-        self.keeps_all = False
-        """Whether somebody keeps ids who cannot be asked for them."""
+
+    def ask(self, keeper: Keeper) -> None:
+        """Somebody else keeps ids."""
+        self._keepers.append(keeper)
 
     def passing(self) -> AbstractContextManager[None]:
         """Terms that are asked for meanwhile pass by; before, those that nobody keeps may go."""
-        if not self.keeps_all and self.is_due():
+        if self.is_due():
             self.reclaimed += self._dictionary.sweep(self._held())
         return self._dictionary.passing()
 
