@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from textwrap import shorten
@@ -18,7 +18,7 @@ from typing import TypeAlias
 from pyoxigraph import BlankNode, NamedNode, RdfFormat, Triple
 
 from livefacts.errors import InputError
-from livefacts.model.namespaces import DECLARED
+from livefacts.model.namespaces import DECLARED, OWL, RDF_TYPE
 from livefacts.rules.axioms import Axiom
 from livefacts.rules.program import Program
 from livefacts.syntax.files import STANDARD_INPUT, Source, expand, open_source
@@ -32,6 +32,7 @@ OntologySource: TypeAlias = str | os.PathLike[str] | Sequence["OntologySource"]
 """A path or pattern, the text of an ontology (Turtle or RDF/XML), or several of these."""
 
 OFF, RULES = "off", "rules"
+ONTOLOGY, IMPORTS, VERSION = (OWL + name for name in ("Ontology", "imports", "versionIRI"))
 PREFIX = re.compile(r"[^\W\d_](?:[\w.-]*[\w-])?|")
 BEGINNING = 4096
 SHOWN = 20
@@ -73,7 +74,7 @@ class OntologyReport:
 
     @property
     def imports(self) -> tuple[str, ...]:
-        """Ontologies that this one imports; nothing is fetched."""
+        """Ontologies that this one imports and that were not given; nothing is fetched."""
         return self.ontology.imports
 
     def words(self, axiom: Axiom) -> str:
@@ -149,12 +150,30 @@ def read_ontology(
     """The axioms of an ontology; prefixes that it declares are added to the dictionary."""
     declared: dict[str, str] = {}
     triples: list[Triple] = []
+    given: set[str] = set()
     for number, each in enumerate(_sources(source)):
-        triples += _triples(each, number, declared)
+        read = list(_triples(each, number, declared))
+        given |= _named_by(read, VERSION) | _named_by(read, ONTOLOGY) - _named_by(read, IMPORTS)
+        triples += read
     for name, iri in declared.items():
         if PREFIX.fullmatch(name) and name not in DECLARED:
             prefixes.setdefault(name, iri)
-    return ontology_of(triples, known)
+    ontology = ontology_of(triples, known)
+    missing = tuple(iri for iri in ontology.imports if iri not in given)
+    return replace(ontology, imports=missing)
+
+
+def _named_by(triples: Iterable[Triple], what: str) -> set[str]:
+    """The ontologies that a source is, or has as its version, or imports."""
+    if what == ONTOLOGY:
+        heads = (t.subject for t in triples if t.predicate == RDF_TYPE and _is_iri(t.object, what))
+        return {head.value for head in heads if isinstance(head, NamedNode)}
+    ends = (t.object for t in triples if t.predicate.value == what)
+    return {end.value for end in ends if isinstance(end, NamedNode)}
+
+
+def _is_iri(term: object, iri: str) -> bool:
+    return isinstance(term, NamedNode) and term.value == iri
 
 
 def _sources(source: OntologySource) -> Iterator[Source]:
@@ -166,9 +185,14 @@ def _sources(source: OntologySource) -> Iterator[Source]:
             yield from [source] if source == STANDARD_INPUT else expand(source)
     elif isinstance(source, os.PathLike):
         yield source
-    else:
+    elif isinstance(source, Iterable) and not isinstance(source, bytes):
         for each in source:
             yield from _sources(each)
+    else:
+        raise InputError(
+            f"an ontology is a path or a text, not {type(source).__name__}",
+            hint="give the path of an RDF file, its text, or a list of these",
+        )
 
 
 def _is_text(source: str) -> bool:

@@ -220,7 +220,8 @@ def _kind_of(value: Slot, what: str = "type") -> Variable:
 def _signs(facet: NamedNode) -> tuple[str, str]:
     local = facet.value.removeprefix(XSD)
     if local not in SIGNS:
-        raise UnknownRangeError(f"the facet xsd:{local} has no counterpart among comparisons")
+        name = local.replace(RDF, "rdf:") if local == facet.value else f"xsd:{local}"
+        raise UnknownRangeError(f"the facet {name} has no counterpart among comparisons")
     return SIGNS[local]
 
 

@@ -2,7 +2,8 @@
 
 OWL writes `hasMaker only Winery` as four triples around a blank node.  Here they become a
 class expression again.  What cannot be understood becomes `Unreadable`, with the reason: it
-stands in its axiom, which is then reported and not lost.
+stands in its axiom, which is then reported and not lost.  So does what is said twice of one
+node: a restriction with two classes of values means neither of them for certain.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TypeAlias
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
-from livefacts.model.namespaces import OWL, RDF, RDFS, XSD
+from livefacts.model.namespaces import DECLARED, OWL, RDF, RDFS, XSD
 from livefacts.rules.axioms import (
     And,
     Bound,
@@ -30,6 +31,7 @@ from livefacts.rules.axioms import (
     Some,
     Unreadable,
 )
+from livefacts.syntax.owlwords import FACETS, misspelling
 
 Node: TypeAlias = NamedNode | BlankNode | Literal | Triple
 DEEPEST = 50
@@ -54,21 +56,33 @@ class OntologyGraph:
     """Triples that can be asked for the objects of a subject, and for what a node means."""
 
     def __init__(self, triples: Iterable[Triple]) -> None:
-        self._objects: dict[tuple[Node, str], list[Node]] = {}
+        self._objects: dict[tuple[Node, str], dict[Node, None]] = {}
         self._kinds: dict[str, set[Node]] = {}
         for triple in triples:
             key = triple.subject, triple.predicate.value
-            self._objects.setdefault(key, []).append(triple.object)
+            self._objects.setdefault(key, {})[triple.object] = None
             if triple.predicate.value == TYPE and isinstance(triple.object, NamedNode):
                 self._kinds.setdefault(triple.object.value, set()).add(triple.subject)
 
     def objects(self, subject: Node, predicate: str) -> list[Node]:
         """The objects of a subject, in the order of the text."""
-        return self._objects.get((subject, predicate), [])
+        return list(self._objects.get((subject, predicate), ()))
 
     def object(self, subject: Node, predicate: str) -> Node | None:
-        """The first of them."""
-        return next(iter(self.objects(subject, predicate)), None)
+        """The only one of them; raises if there are several."""
+        objects = self.objects(subject, predicate)
+        if len(objects) > 1:
+            raise BrokenError(f"it has {len(objects)} of {_short(predicate)}, which takes one")
+        return objects[0] if objects else None
+
+    def one_of(self, subject: Node, predicates: Iterable[str]) -> str | None:
+        """Which of these predicates a subject has; raises if it has several."""
+        there = [each for each in predicates if (subject, each) in self._objects]
+        if len(there) > 1:
+            raise BrokenError(
+                f"it has {' and '.join(map(_short, there))}, which exclude each other"
+            )
+        return there[0] if there else None
 
     def is_a(self, node: Node, *kinds: str) -> bool:
         """Whether the node is declared to be of one of these kinds."""
@@ -93,6 +107,8 @@ class OntologyGraph:
     def property(self, node: Node | None) -> Property:
         """A property by its name, or an inverse; raises if it is neither."""
         if isinstance(node, NamedNode):
+            if (mistake := misspelling(node.value)) is not None:
+                raise BrokenError(mistake)
             return node
         inner = None if node is None else self.object(node, OWL + "inverseOf")
         if isinstance(inner, NamedNode):
@@ -109,7 +125,8 @@ class OntologyGraph:
     def cls(self, node: Node | None, depth: int = 0) -> ClassExpression:
         """The class that a node stands for."""
         if isinstance(node, NamedNode):
-            return node
+            mistake = misspelling(node.value)
+            return node if mistake is None else Unreadable(mistake)
         if not isinstance(node, BlankNode):
             return Unreadable(f"{node} stands where a class should")
         if depth > DEEPEST:
@@ -123,11 +140,11 @@ class OntologyGraph:
 
     def definition(self, node: Node, depth: int = 0) -> ClassExpression | None:
         """What the node itself is made of: an intersection, a restriction, …; None if it is not."""
-        for predicate, made in CONSTRUCTIONS.items():
-            value = self.object(node, predicate)
-            if value is not None:
-                return made(self, node, value, depth + 1)
-        return None
+        predicate = self.one_of(node, CONSTRUCTIONS)
+        value = None if predicate is None else self.object(node, predicate)
+        if predicate is None or value is None:
+            return None
+        return CONSTRUCTIONS[predicate](self, node, value, depth + 1)
 
     def members(self, head: Node, depth: int) -> tuple[ClassExpression, ...]:
         """The classes in a list, each once, in an order of our own."""
@@ -136,6 +153,12 @@ class OntologyGraph:
 
 class BrokenError(Exception):
     """Triples that are no list, no property or no number where one has to be."""
+
+
+def _short(predicate: str) -> str:
+    """A word of OWL or RDF as people write it."""
+    prefix = next((name for name, space in DECLARED.items() if predicate.startswith(space)), "")
+    return f"{prefix}:{predicate.removeprefix(DECLARED[prefix])}" if prefix else predicate
 
 
 def in_order(members: Iterable[ClassExpression]) -> tuple[ClassExpression, ...]:
@@ -168,11 +191,11 @@ def _one_of(graph: OntologyGraph, node: Node, value: Node, depth: int) -> ClassE
 
 def _restriction(graph: OntologyGraph, node: Node, value: Node, depth: int) -> ClassExpression:
     property = graph.property(value)
-    for name, made in RESTRICTIONS.items():
-        filler = graph.object(node, OWL + name)
-        if filler is not None:
-            return made(graph, node, property, filler, depth)
-    return Unreadable("a restriction does not say what the values have to be")
+    predicate = graph.one_of(node, (OWL + name for name in RESTRICTIONS))
+    filler = None if predicate is None else graph.object(node, predicate)
+    if predicate is None or filler is None:
+        return Unreadable("a restriction does not say what the values have to be")
+    return RESTRICTIONS[predicate.removeprefix(OWL)](graph, node, property, filler, depth)
 
 
 def _some(
@@ -198,6 +221,8 @@ def _has(
 def _self(
     graph: OntologyGraph, node: Node, property: Property, filler: Node, depth: int
 ) -> ClassExpression:
+    if not isinstance(filler, Literal) or filler.value not in ("true", "1"):
+        raise BrokenError(f"owl:hasSelf is true where it is said, not {filler}")
     return HasSelf(property)
 
 
@@ -207,37 +232,27 @@ def _count(name: str, bound: Bound) -> Restriction:
     ) -> ClassExpression:
         if not isinstance(number, Literal) or not number.value.strip("+").isdecimal():
             raise BrokenError(f"{number} is no number of values")
-        on = graph.object(node, OWL + "onClass") or graph.object(node, OWL + "onDataRange")
-        filler = graph.cls(on, depth) if on is not None and "ualified" in name else THING
+        on = graph.one_of(node, (OWL + "onClass", OWL + "onDataRange"))
+        if (on is not None) != ("ualified" in name):
+            raise BrokenError("values of one class are counted by a qualified cardinality of it")
+        filler = THING if on is None else graph.cls(graph.object(node, on), depth)
         return Count(bound, int(number.value), property, filler)
 
     return made
 
 
 def _restricted(graph: OntologyGraph, node: Node, value: Node, depth: int) -> ClassExpression:
-    facets = [
-        (NamedNode(XSD + name), bound)
-        for item in graph.items(graph.object(node, OWL + "withRestrictions"))
-        for name in FACETS
-        for bound in graph.objects(item, XSD + name)
-        if isinstance(bound, Literal)
-    ]
+    facets: list[tuple[NamedNode, Literal]] = []
+    for item in graph.items(graph.object(node, OWL + "withRestrictions")):
+        bounds = [(NamedNode(name), each) for name in FACETS for each in graph.objects(item, name)]
+        if not bounds or not all(isinstance(bound, Literal) for _, bound in bounds):
+            raise BrokenError("a restricted datatype has a bound that is not known")
+        facets += bounds  # type: ignore[arg-type]
     if not isinstance(value, NamedNode) or not facets:
         raise BrokenError("a restricted datatype has no datatype or no bounds that are known")
     return Restricted(value, tuple(sorted(facets, key=str)))
 
 
-FACETS = (
-    "minInclusive",
-    "maxInclusive",
-    "minExclusive",
-    "maxExclusive",
-    "length",
-    "minLength",
-    "maxLength",
-    "pattern",
-    "langRange",
-)
 BUILT_IN = {
     LITERAL,
     NamedNode(RDF + "PlainLiteral"),

@@ -52,6 +52,7 @@ from livefacts.syntax.owlgraph import (
     definitions_of,
     in_order,
 )
+from livefacts.syntax.owlwords import FACETS, misspelling
 
 VOCABULARY = (RDF, RDFS, OWL, XSD)
 TRAITS = {f"{OWL}{trait}Property": trait for trait in Trait}
@@ -113,6 +114,10 @@ PARTS = {
     ),
     RDF + "first",
     RDF + "rest",
+    *FACETS,
+}
+EXTREMES = {
+    OWL + f"{end}{kind}Property" for end in ("top", "bottom") for kind in ("Object", "Data")
 }
 DENIAL = OWL + "NegativePropertyAssertion"
 
@@ -161,7 +166,11 @@ class _Reading:
             return read(self, triple.subject, triple.object)
         if predicate in PARTS:
             return ()
-        if triple.predicate in self._properties and not isinstance(triple.object, Triple):
+        mistake = misspelling(predicate)
+        if mistake is not None or predicate.startswith(XSD):
+            raise BrokenError(mistake or "this is no facet that bounds the values of a datatype")
+        known = triple.predicate in self._properties or predicate in EXTREMES
+        if known and not isinstance(triple.object, Triple):
             return (
                 PropertyAssertion(_individual(triple.subject), triple.predicate, triple.object),
             )
@@ -185,8 +194,8 @@ class _Reading:
     def _denial(self, node: Node) -> Axiom:
         property = self.graph.object(node, OWL + "assertionProperty")
         source = self.graph.object(node, OWL + "sourceIndividual")
-        target = self.graph.object(node, OWL + "targetIndividual")
-        target = target or self.graph.object(node, OWL + "targetValue")
+        end = self.graph.one_of(node, (OWL + "targetIndividual", OWL + "targetValue"))
+        target = None if end is None else self.graph.object(node, end)
         if source is None or target is None or not isinstance(property, NamedNode):
             raise BrokenError("a denied assertion lacks its source, its property or its target")
         return PropertyAssertion(_individual(source), property, _individual(target), denied=True)
@@ -219,13 +228,16 @@ class _Reading:
 
     def members(self, subject: Node, items: Node) -> Iterable[Axiom]:
         """owl:AllDifferent, owl:AllDisjointClasses and owl:AllDisjointProperties."""
+        axioms: list[Axiom] = []
         if self.graph.is_a(subject, OWL + "AllDifferent"):
-            return (DifferentIndividuals(_individuals(self.graph.items(items))),)
+            axioms.append(DifferentIndividuals(_individuals(self.graph.items(items))))
         if self.graph.is_a(subject, OWL + "AllDisjointClasses"):
-            return (DisjointClasses(self.graph.members(items, 1)),)
+            axioms.append(DisjointClasses(self.graph.members(items, 1)))
         if self.graph.is_a(subject, OWL + "AllDisjointProperties"):
-            return (DisjointProperties(self._properties_of(items)),)
-        raise BrokenError("what these are the members of is not said")
+            axioms.append(DisjointProperties(self._properties_of(items)))
+        if not axioms:
+            raise BrokenError("what these are the members of is not said")
+        return axioms
 
     def _properties_of(self, items: Node) -> tuple[Property, ...]:
         return _sorted_properties(map(self.graph.property, self.graph.items(items)))

@@ -129,7 +129,8 @@ def _class_rules(axioms: Iterable[Axiom]) -> ClassRules:
             case Declaration(name, kind):
                 kinds[kind].add(name)
             case DatatypeDefinition(datatype, values):
-                definitions[datatype] = values
+                before = definitions.get(datatype, values)
+                definitions[datatype] = values if before == values else And((before, values))
             case Range():
                 ranges.append(axiom)
     datatypes = frozenset(kinds[Kind.DATATYPE] | set(definitions))

@@ -29,6 +29,7 @@ EX = "http://example.org/"
 START = """
 @prefix ex: <http://example.org/> .
 @prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
 @prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
 """
@@ -252,6 +253,57 @@ GAPS = [
     ("[] owl:members (ex:A ex:B) .", "is not said"),
     ("ex:i owl:differentFrom ex:i .", "nothing is different from itself"),
     ("ex:p a owl:DatatypeProperty ; rdfs:range ex:Metre . ex:Metre a rdfs:Datatype .", "not known"),
+    *(
+        (f"ex:A rdfs:subClassOf {cls} .", reason)
+        for cls, reason in [
+            (restriction("ex:p", "owl:allValuesFrom ex:B , ex:C"), "2 of owl:allValuesFrom"),
+            (restriction("ex:p , ex:q", "owl:allValuesFrom ex:B"), "2 of owl:onProperty"),
+            (
+                restriction("ex:p", "owl:allValuesFrom ex:B ; owl:hasValue ex:i"),
+                "owl:allValuesFrom and owl:hasValue, which exclude",
+            ),
+            (
+                restriction("[ owl:inverseOf ex:p , ex:q ]", "owl:allValuesFrom ex:B"),
+                "2 of owl:inverseOf",
+            ),
+            (
+                "[ owl:intersectionOf (ex:B) ; owl:complementOf ex:C ]",
+                "owl:intersectionOf and owl:complementOf",
+            ),
+            ("[ owl:intersectionOf (ex:B) , (ex:C) ]", "2 of owl:intersectionOf"),
+            (
+                "[ owl:intersectionOf [ rdf:first ex:B ; rdf:rest (ex:C) , (ex:D) ] ]",
+                "2 of rdf:rest",
+            ),
+            ("[ owl:unionOf [ rdf:first ex:B , ex:C ; rdf:rest () ] ]", "2 of rdf:first"),
+            (restriction("ex:p", "owl:maxCardinality 1 ; owl:onClass ex:B"), "qualified"),
+            (restriction("ex:p", "owl:maxQualifiedCardinality 1"), "qualified"),
+            (restriction("ex:p", "owl:hasSelf false"), "owl:hasSelf is true"),
+            ("owl:Thng", "did you mean owl:Thing"),
+            (restriction("owl:topObjctProperty", "owl:allValuesFrom ex:B"), "topObjectProperty?"),
+        ]
+    ),
+    (
+        "[] a owl:NegativePropertyAssertion ; owl:sourceIndividual ex:i , ex:j ;"
+        " owl:assertionProperty ex:p ; owl:targetIndividual ex:k .",
+        "2 of owl:sourceIndividual",
+    ),
+    *(
+        (
+            "ex:p rdfs:range [ a rdfs:Datatype ; owl:onDatatype xsd:integer ;"
+            f" owl:withRestrictions ([ xsd:minInclusive 1 ] [ {bound} ]) ] .",
+            reason,
+        )
+        for bound, reason in [
+            ("xsd:maxInclusive ex:i", "a bound that is not known"),
+            ("xsd:totalDigits 3", "the facet xsd:totalDigits"),
+            ('rdf:langRange "en"', "the facet rdf:langRange"),
+        ]
+    ),
+    ("ex:A owl:disjontWith ex:B .", "did you mean owl:disjointWith?"),
+    ("ex:A rdfs:subclassOf ex:B .", "did you mean rdfs:subClassOf?"),
+    ("ex:p a owl:FunkyProperty .", "owl:FunkyProperty is no word of OWL"),
+    ("ex:i owl:bottomObjectProperty ex:j .", EVERYTHING),
 ]
 
 
@@ -317,6 +369,56 @@ def test_annotations_are_counted_and_imports_are_named() -> None:
     assert report.imports == (EX + "other",)
     assert "left aside as annotations: 3 triples" in str(report)
     assert "imported, and not read: http://example.org/other" in str(report)
+
+
+def test_bounds_of_a_datatype_are_no_annotations() -> None:
+    report = rules_of(
+        START + "ex:p rdfs:range [ a rdfs:Datatype ; owl:onDatatype xsd:integer ;"
+        " owl:withRestrictions ([ xsd:minInclusive 18 ]) ] ."
+    )
+    assert report.ontology.annotations == ()
+    assert not report.inexpressible
+
+
+def test_a_datatype_with_two_definitions_is_bound_by_both() -> None:
+    rules, reasons = translated(
+        "ex:D a rdfs:Datatype ; owl:equivalentClass xsd:integer , xsd:byte . ex:p rdfs:range ex:D ."
+    )
+    assert reasons == []
+    assert any("?y > 127" in rule for rule in rules)
+    assert any("_family" in rule for rule in rules)
+
+
+def test_the_same_triple_twice_says_no_more_than_once() -> None:
+    said = "_:r owl:onProperty ex:p ; owl:allValuesFrom ex:B . "
+    rules, reasons = translated(f"ex:A rdfs:subClassOf _:r . {said}{said}")
+    assert (len(rules), reasons) == (1, [])
+
+
+def test_one_list_may_be_of_things_that_are_disjoint_and_different() -> None:
+    report = rules_of(
+        START + "[] a owl:AllDifferent , owl:AllDisjointClasses ; owl:members (ex:A ex:B) ."
+    )
+    assert len(report.axioms) == 2
+
+
+def test_an_import_that_is_given_is_not_missing(tmp_path: Path) -> None:
+    head = START + "ex:onto a owl:Ontology ; owl:imports ex:other , ex:v2 , ex:third . "
+    parts = {
+        "a.ttl": head + "ex:third a owl:Ontology .",
+        "b.ttl": START + "ex:other a owl:Ontology . ex:B rdfs:subClassOf ex:C .",
+        "c.ttl": START + "ex:named a owl:Ontology ; owl:versionIRI ex:v2 .",
+    }
+    for name, text in parts.items():
+        (tmp_path / name).write_text(text)
+    assert rules_of(tmp_path / "a.ttl").imports == (EX + "other", EX + "v2", EX + "third")
+    assert rules_of([tmp_path / name for name in parts]).imports == (EX + "third",)
+
+
+@pytest.mark.parametrize("source", [7, None, b"", [START, 7]])
+def test_what_is_no_ontology_is_refused_with_a_hint(source: object) -> None:
+    with pytest.raises(InputError, match="hint: give the path of an RDF file"):
+        rules_of(source)  # type: ignore[arg-type]
 
 
 def test_individuals_that_all_differ_take_one_fact_each() -> None:
