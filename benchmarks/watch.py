@@ -2,10 +2,13 @@
 
 A triple comes and goes, and the answers follow through the steps of the query.  Beside it
 stands asking pyoxigraph the whole query again, and the same in a graph ten times smaller.
+Then: how long the first answers take, what is kept for them, and what a hundred watches of
+one graph cost.
 """
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable
 from typing import Any
@@ -35,6 +38,9 @@ FORMS = {
 }
 
 
+HUNDRED = 100
+
+
 def run(peers: Peers, options: Options) -> str:
     small, large = (300, 3_000) if options.quick else (6_000, 60_000)
     turns = 50 if options.quick else 1_000
@@ -45,8 +51,55 @@ def run(peers: Peers, options: Options) -> str:
         rows.append([form, latency(lesser), latency(ours), latency(theirs), times(theirs, ours)])
         ratios.append(ours / lesser)
     heads = ["form", f"{small:,} triples", f"{large:,} triples", "asked anew", "against ours"]
-    worst = at_most("a message, ten times the triples, the worst form", max(ratios), 2)
-    return f"# Watched queries\n\n{table(heads, rows)}\n{summary('watch', [worst])}"
+    one, hundred, strangers = _many(large, turns)
+    targets = [
+        at_most("a message, ten times the triples, the worst form", max(ratios), 2),
+        at_most("100 watches that differ in a constant, against one", hundred / one, 20),
+    ]
+    shared = (
+        f"A message costs {latency(one)} with one watch, {latency(hundred)} with {HUNDRED} that "
+        f"differ in a constant, and {latency(strangers)} with {HUNDRED} that it does not concern.\n"
+    )
+    parts = ["# Watched queries\n", table(heads, rows), _beginnings(options), shared]
+    return "\n".join([*parts, summary("watch", targets)])
+
+
+def _beginnings(options: Options) -> str:
+    """How long the first answers take over a graph that is there, and what is kept then."""
+    sizes = (3_000, 30_000) if options.quick else (100_000, 1_000_000)
+    heads = ["first answers", *(f"{size:,} triples" for size in sizes), "a triple", "kept"]
+    rows = []
+    for form, text in FORMS.items():
+        begun = [_begun(text, size) for size in sizes]
+        seconds, kept = begun[-1]
+        a_triple = latency(seconds / sizes[-1])
+        rows.append([form, *(latency(s) for s, _ in begun), a_triple, f"{kept / 1e6:,.1f} MB"])
+    return table(heads, rows)
+
+
+def _begun(text: str, size: int) -> tuple[float, int]:
+    dictionary = Dictionary()
+    triples = _encoded(dictionary, _triples(size))
+    plan = plan_of(text, {})
+    Dataflow(dictionary).add(plan, triples[:300])
+    gc.collect()
+    started = time.thread_time()
+    standing = Dataflow(dictionary).add(plan, triples)
+    return time.thread_time() - started, sum(part.bytes for part in standing.kept())
+
+
+def _many(size: int, turns: int) -> tuple[float, float, float]:
+    """A message to one watch, to a hundred alike, and to a hundred that it does not concern."""
+    alike = "SELECT ?x ?n {{ ?x <x:p> ?y . ?y <x:q> <x:{0}> OPTIONAL {{ ?y <x:n> ?n }} }}"
+    others = "SELECT ?x ?y {{ ?x <x:other{0}> ?y . ?y <x:q> ?z }}"
+    found = []
+    for text, many in ((alike, 1), (alike, HUNDRED), (others, HUNDRED)):
+        dictionary = Dictionary()
+        flow, triples = Dataflow(dictionary), _encoded(dictionary, _triples(size))
+        for number in range(many):
+            flow.add(plan_of(text.format(number), {}), triples)
+        found.append(_turned(flow, dictionary, size, turns))
+    return found[0], found[1], found[2]
 
 
 def _triples(size: int) -> list[Any]:
@@ -66,15 +119,20 @@ def _messages(size: int) -> list[Any]:
     return [(NamedNode(f"x:{i}"), p, NamedNode(f"x:{i + 3}")) for i in range(0, size // 3 - 6, 6)]
 
 
+def _encoded(dictionary: Dictionary, triples: list[Any]) -> Any:
+    return dictionary.encode([term for each in triples for term in each]).reshape(-1, 3)
+
+
 def _followed(text: str, size: int, turns: int) -> float:
     dictionary = Dictionary()
-
-    def encoded(triples: list[Any]) -> Any:
-        return dictionary.encode([term for each in triples for term in each]).reshape(-1, 3)
-
     flow = Dataflow(dictionary)
-    flow.add(plan_of(text, {}), encoded(_triples(size)))
-    messages = [encoded([each]) for each in _messages(size)]
+    flow.add(plan_of(text, {}), _encoded(dictionary, _triples(size)))
+    return _turned(flow, dictionary, size, turns)
+
+
+def _turned(flow: Dataflow, dictionary: Dictionary, size: int, turns: int) -> float:
+    """What a message costs."""
+    messages = [_encoded(dictionary, [each]) for each in _messages(size)]
 
     def turn(number: int) -> None:
         message = messages[number % len(messages)]

@@ -48,6 +48,13 @@ class MatchNamed:
 
 
 @dataclass(frozen=True, slots=True)
+class Joined:
+    """The matches of several patterns together; a number is the column of a variable."""
+
+    patterns: tuple[tuple[Term | int, Term | int, Term | int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Constantly:
     """Rows that never change; None is unbound."""
 
@@ -158,6 +165,7 @@ class Cut:
 Operator: TypeAlias = (
     Match
     | MatchNamed
+    | Joined
     | Constantly
     | Combine
     | Keep

@@ -12,7 +12,6 @@ Most operators become steps as they are.  Three are put together from others:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 
 from pyoxigraph import Literal
@@ -23,13 +22,13 @@ from livefacts.plan.flow import (
     Choose,
     Cut,
     FlowPlan,
-    FlowStep,
     Group,
     Stamp,
     Statements,
     Total,
 )
 from livefacts.plan.flowpatterns import basic
+from livefacts.plan.flowshortening import needed, shortened
 from livefacts.plan.relations import HIDDEN, Relation, Relations, Scope
 from livefacts.rules import algebra
 from livefacts.rules.algebra import BLANK, Dataset, Pattern, Query, exists_in, variables_in
@@ -60,8 +59,8 @@ def flow_of(query: Query, known: tuple[Term, ...] = ()) -> FlowPlan:
     else:
         found = relations.chosen(found, query.selected)
         order = tuple((relations.placed(found, k.value), k.descending) for k in query.order)
-    steps = _needed(relations.flow.steps, found.step)
-    return FlowPlan(steps, query.form, found.columns, order, query.base)
+    steps = needed(relations.flow.steps, found.step)
+    return shortened(FlowPlan(steps, query.form, found.columns, order, query.base))
 
 
 class _Planner:
@@ -335,16 +334,3 @@ def _replaced(
 
 def _both_bound(left: str, right: str) -> QueryExpression:
     return Call("&&", tuple(Call("BOUND", (Variable(name),)) for name in (left, right)))
-
-
-def _needed(steps: Sequence[FlowStep], last: int) -> tuple[FlowStep, ...]:
-    """The steps that one rests on, numbered anew, and itself at the end."""
-    wanted = {last}
-    for number in range(last, -1, -1):
-        if number in wanted:
-            wanted.update(steps[number].inputs)
-    numbers = {old: new for new, old in enumerate(sorted(wanted))}
-    return tuple(
-        replace(steps[old], inputs=tuple(numbers[each] for each in steps[old].inputs))
-        for old in numbers
-    )

@@ -13,6 +13,7 @@ from livefacts.plan.flow import (
     FlowPlan,
     Gather,
     Group,
+    Joined,
     Keep,
     Match,
     MatchNamed,
@@ -74,6 +75,9 @@ def described(operator: Operator) -> str:
             *triple, graph = operator.slots
             place = "named graphs" if graph is None else f"graph {_slot(graph)}"
             return f"triples {' '.join(map(_slot, triple))} in {place}"
+        case Joined():
+            texts = (" ".join(map(_slot, slots)) for slots in operator.patterns)
+            return f"triples {' and '.join(texts)}"
         case Constantly():
             return f"{len(operator.rows)} constant rows"
         case Combine():

@@ -147,8 +147,9 @@ class Relations:
         """Pairs of rows that agree."""
         shared = [name for name in left.columns if name in right.columns]
         pairs = [(left.at(name), right.at(name)) for name in shared]
-        agreeing = [p for p, name in zip(pairs, shared, strict=True) if name[0] != HIDDEN]
-        equal = [p for p, name in zip(pairs, shared, strict=True) if name[0] == HIDDEN]
+        exact = {n for n in shared if n[0] == HIDDEN or n in left.certain & right.certain}
+        agreeing = [p for p, name in zip(pairs, shared, strict=True) if name not in exact]
+        equal = [p for p, name in zip(pairs, shared, strict=True) if name in exact]
         rest = [name for name in right.columns if name not in left.columns]
         only = tuple(map(right.at, rest))
         operator = Combine(tuple(agreeing), tuple(equal), only)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -86,6 +88,32 @@ def test_a_message_looks_at_as_many_rows_in_a_graph_of_a_hundred_thousand_triple
     form: str,
 ) -> None:
     assert looked_at(FORMS[form], 1_000)[0] == looked_at(FORMS[form], 100_000)[0]
+
+
+def test_a_message_about_a_hub_looks_at_no_edge_that_leads_nowhere() -> None:
+    text = "SELECT ?x ?z { ?x <x:p> ?y . ?y <x:q> ?z . ?z <x:n> 5 }"
+    hub, looked = NamedNode("x:hub"), []
+    for edges in (10, 1_000):
+        table = Table(text)
+        for end in range(edges):
+            table.tell(hub, NamedNode("x:q"), NamedNode(f"x:{end}"))
+        before = table.standing.looked_at
+        table.tell(A, P, hub)
+        looked.append(table.standing.looked_at - before)
+    assert looked[0] == looked[1]
+
+
+def test_two_patterns_are_matched_together_and_columns_are_chosen_once() -> None:
+    plan = plan_of("SELECT ?x (COUNT(?y) AS ?c) { ?x <x:p> ?y . ?y <x:q> ?z } GROUP BY ?x", {})
+    kinds = [type(step.operator).__name__ for step in plan.steps]
+    assert kinds == ["Joined", "Group"]
+
+
+def test_a_pattern_and_what_is_said_of_its_ends_are_matched_together() -> None:
+    plan = plan_of("SELECT * { ?x <x:p> ?y . ?x a <x:A> . ?y a <x:B> . ?y <x:q> ?z }", {})
+    kinds = [type(step.operator).__name__ for step in plan.steps]
+    assert kinds.count("Joined") == 1
+    assert kinds.count("Combine") == 1
 
 
 def test_a_cut_looks_at_all_rows_below_it() -> None:
@@ -196,3 +224,38 @@ def test_blank_nodes_are_values_of_expressions() -> None:
     table = Table("SELECT ?x ?b { ?x <x:p> ?v BIND(isBLANK(?v) && ?v != <x:a> AS ?b) }")
     table.tell(A, P, BlankNode("b"))
     assert table.rows() == [("<x:a>", f'"true"^^<{XSD}boolean>')]
+
+
+@pytest.mark.parametrize("form", ["optional", "distinct", "groups", "sequence", "minus"])
+def test_the_memory_that_is_reported_is_what_python_has_given(form: str) -> None:
+    dictionary = Dictionary()
+    triples = graph(dictionary, 6_000)
+    flow = Dataflow(dictionary)
+    standing = flow.add(plan_of(FORMS[form], {}), NOTHING)
+    flow.apply(triples[:300], NOTHING)
+    gc.collect()
+    before = sum(part.bytes for part in standing.kept())
+    tracemalloc.start()
+    for first in range(300, len(triples), 300):
+        flow.apply(triples[first : first + 300], NOTHING)
+    gc.collect()
+    given, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    told = sum(part.bytes for part in standing.kept()) - before
+    assert 0.75 < told / given < 1.25
+
+
+def test_every_step_that_keeps_something_is_reported_with_its_rows() -> None:
+    table = Table(
+        "SELECT ?x (COUNT(?z) AS ?n) { ?x <x:p> ?y OPTIONAL { ?y <x:q> ?z } } GROUP BY ?x"
+    )
+    table.tell(A, P, B, B, P, A, B, NamedNode("x:q"), A)
+    kept = {
+        part.name.partition(", ")[2] or part.name: part.entries for part in table.standing.kept()
+    }
+    assert kept == {
+        "triples ?0 <x:p> ?1 and ?1 <x:q> ?2": 3,
+        "rows whose [0, 1] is not in the second": 3,
+        "groups by [0]: COUNT": 2,
+        "answers": 2,
+    }

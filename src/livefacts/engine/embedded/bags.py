@@ -36,6 +36,14 @@ def summed(bags: Iterable[Bag]) -> Bag:
     return total
 
 
+def tuple_getter(columns: Sequence[int]) -> Callable[[Row], Row]:
+    """Reads some columns of a row, as a row."""
+    if len(columns) == 1:
+        (only,) = columns
+        return lambda row: (row[only],)
+    return key_getter(columns)
+
+
 def key_getter(columns: Sequence[int]) -> Callable[[Row], Key]:
     """Reads the key of a row: the values of some of its columns."""
     if not columns:

@@ -7,7 +7,7 @@ once.  A step keeps what its operator needs and nothing else; a triple pattern k
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
@@ -17,11 +17,17 @@ from livefacts.engine.contract import Ids
 from livefacts.engine.embedded.bags import Bag, add_to, summed
 from livefacts.engine.embedded.flowsteps import Lister, Worker, worker_of
 from livefacts.engine.embedded.flowtotals import Grouper
+from livefacts.engine.embedded.footprint import Footprint
+from livefacts.engine.embedded.patternmatches import PatternMatches
+from livefacts.engine.embedded.standing import KeptPart
+from livefacts.engine.embedded.triplechanges import TripleChange
 from livefacts.engine.embedded.triplefilters import ANY, TripleFilter
-from livefacts.plan.flow import FlowPlan, FlowStep, Match, MatchNamed, Operator
+from livefacts.plan.flow import FlowPlan, FlowStep, Joined, Match, MatchNamed, Operator
+from livefacts.plan.flowwords import described
 from livefacts.store.dictionary import Dictionary
 
 NO_QUADS = np.zeros((0, 4), np.int32)
+Source = TripleFilter | PatternMatches
 NodeKey = tuple[Operator, tuple[int, ...], str]
 
 
@@ -31,7 +37,7 @@ class Node:
 
     key: NodeKey
     number: int
-    worker: Worker | TripleFilter
+    worker: Worker | Source
     inputs: tuple[Node, ...]
     outputs: list[tuple[Node, int]] = field(default_factory=list)
     users: int = 0
@@ -50,6 +56,17 @@ class Standing:
         """How many rows its steps keep, answers included."""
         return len(self.answers) + sum(node.worker.size for node in self.nodes)
 
+    def kept(self) -> tuple[KeptPart, ...]:
+        """What each step keeps, and the answers; what several keep counts where it is first."""
+        measured = Footprint()
+        parts = []
+        for number, (node, step) in enumerate(zip(self.nodes, self.plan.steps, strict=True)):
+            if node.worker.size:
+                name = f"step {number}, {described(step.operator)}"
+                size = measured.bytes_of(node.worker)
+                parts.append(KeptPart(name, node.worker.size, size))
+        return (*parts, KeptPart("answers", len(self.answers), measured.bytes_of(self.answers)))
+
     @property
     def looked_at(self) -> int:
         """How many rows of their state its steps have looked at so far."""
@@ -58,9 +75,9 @@ class Standing:
     @property
     def patterns(self) -> Ids:
         """The triple patterns that the query can see, -1 in the place of a variable."""
-        found = [n.worker for n in self.nodes if isinstance(n.worker, TripleFilter)]
-        sources = [source.pattern for source in found]
-        return np.array(sources, np.int32).reshape(-1, 3)
+        sources = [node.worker for node in self.nodes if isinstance(node.worker, Source)]
+        patterns = [pattern for source in sources for pattern in source.patterns]
+        return np.array(patterns, np.int32).reshape(-1, 3)
 
 
 class Dataflow:
@@ -69,7 +86,7 @@ class Dataflow:
     def __init__(self, dictionary: Dictionary) -> None:
         self._dictionary = dictionary
         self._nodes: dict[NodeKey, Node] = {}
-        self._sources: dict[tuple[bool, int], list[Node]] = {}
+        self._sources: dict[tuple[bool, int], list[tuple[Node, Source]]] = {}
         """Triple patterns by whether they look at named graphs, and by their predicates."""
         self._next = 0
         self._standing: list[Standing] = []
@@ -91,7 +108,7 @@ class Dataflow:
         return standing
 
     def _node(
-        self, step: FlowStep, worker: Worker | TripleFilter, before: Sequence[Node], base: str
+        self, step: FlowStep, worker: Worker | Source, before: Sequence[Node], base: str
     ) -> Node:
         """The node of a step: one that is there, or a new one with the worker's state."""
         inputs = tuple(before[each] for each in step.inputs)
@@ -103,8 +120,9 @@ class Dataflow:
         self._next += 1
         for place, other in enumerate(inputs):
             other.outputs.append((node, place))
-        if isinstance(worker, TripleFilter):
-            self._sources.setdefault(_place(worker), []).append(node)
+        if isinstance(worker, Source):
+            for place in _places(worker):
+                self._sources.setdefault(place, []).append((node, worker))
         return node
 
     def drop(self, standing: Standing) -> None:
@@ -121,8 +139,9 @@ class Dataflow:
         del self._nodes[node.key]
         for other in node.inputs:
             other.outputs = [pair for pair in other.outputs if pair[0] is not node]
-        if isinstance(node.worker, TripleFilter):
-            self._sources[_place(node.worker)].remove(node)
+        if isinstance(node.worker, Source):
+            for place in _places(node.worker):
+                self._sources[place].remove((node, node.worker))
 
     def apply(
         self, added: Ids, removed: Ids, came: Ids = NO_QUADS, gone: Ids = NO_QUADS
@@ -133,10 +152,9 @@ class Dataflow:
         quads of named graphs come and go.
         """
         passing = _Passing()
-        for plus, minus, named in ((added, removed, False), (came, gone, True)):
-            for node in self._reached(plus, minus, named):
-                assert isinstance(node.worker, TripleFilter), "only triple patterns see triples"
-                passing.on(node, node.worker.bag(plus, minus))
+        for change, named in ((TripleChange(added, removed), False), (TripleChange(came, gone), True)):
+            for node, source in self._reached(change.predicates, named):
+                passing.on(node, source.bag(change))
         made = passing.through()
         found = []
         for standing in self._standing:
@@ -153,19 +171,13 @@ class Dataflow:
         bags += [standing.answers for standing in self._standing]
         yield np.array(list({each for rows in bags for row in rows for each in row}), np.int32)
 
-    def _reached(self, added: Ids, removed: Ids, named: bool) -> Iterator[Node]:
+    def _reached(self, predicates: Iterable[int], named: bool) -> Iterable[tuple[Node, Source]]:
         """The triple patterns that a change can match, by its predicates."""
-        if not len(added) and not len(removed):
-            return
-        yield from self._sources.get((named, ANY), ())
-        predicates = {*added[:, 1].tolist(), *removed[:, 1].tolist()}
-        if len(predicates) <= len(self._sources):
-            for predicate in predicates:
-                yield from self._sources.get((named, predicate), ())
-        else:
-            for (is_named, predicate), nodes in self._sources.items():
-                if is_named == named and predicate in predicates:
-                    yield from nodes
+        places = [(named, each) for each in (ANY, *predicates)] if predicates else []
+        known = [place for place in places if place in self._sources]
+        if len(known) == 1:
+            return self._sources[known[0]]
+        return {id(pair[0]): pair for each in known for pair in self._sources[each]}.values()
 
 
 class _Passing:
@@ -191,31 +203,38 @@ class _Passing:
         """What every step has made in the end."""
         while self._waiting:
             node, given = self._given.pop(heappop(self._waiting))
-            assert not isinstance(node.worker, TripleFilter), "a triple pattern has no inputs"
+            assert not isinstance(node.worker, Source), "a triple pattern has no inputs"
             self.on(node, node.worker.apply(*given))
         return self._made
 
 
-def _place(source: TripleFilter) -> tuple[bool, int]:
-    return source.is_named, source.predicate
+def _places(source: Source) -> list[tuple[bool, int]]:
+    return [(source.is_named, predicate) for predicate in source.predicates]
 
 
 def _filled(
     plan: FlowPlan, dictionary: Dictionary, triples: Ids, quads: Ids
-) -> tuple[list[Worker | TripleFilter], Bag]:
+) -> tuple[list[Worker | Source], Bag]:
     """Workers for all steps of a plan, fed with triples, and what the last of them has made."""
-    workers: list[Worker | TripleFilter] = []
+    workers: list[Worker | Source] = []
     made: list[Bag] = []
+    change, named = TripleChange(triples, triples[:0]), TripleChange(quads, quads[:0])
     for step in plan.steps:
-        if isinstance(step.operator, Match | MatchNamed):
-            source = TripleFilter(step.operator, dictionary)
-            there = quads if source.is_named else triples
+        if isinstance(step.operator, Match | MatchNamed | Joined):
+            source = _source(step.operator, dictionary)
             workers.append(source)
-            made.append(source.bag(there, there[:0]))
+            made.append(source.bag(named if source.is_named else change))
             continue
-        worker = worker_of(step.operator, dictionary, plan.base)
+        width = plan.steps[step.inputs[0]].width if step.inputs else 0
+        worker = worker_of(step.operator, width, dictionary, plan.base)
         first = worker.start() if isinstance(worker, Lister | Grouper) else {}
         rest = worker.apply(*(made[each] for each in step.inputs))
         workers.append(worker)
         made.append(summed([first, rest]))
     return workers, made[-1]
+
+
+def _source(operator: Match | MatchNamed | Joined, dictionary: Dictionary) -> Source:
+    if isinstance(operator, Joined):
+        return PatternMatches(operator, dictionary)
+    return TripleFilter(operator, dictionary)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
-from livefacts.engine.embedded.bags import UNBOUND, Bag, Key, Row, add_to, key_getter
+from livefacts.engine.embedded.bags import UNBOUND, Bag, Key, Row, add_to, key_getter, tuple_getter
 from livefacts.plan.flow import Combine, Keep
 
 Table = dict[Key, Bag]
@@ -27,6 +27,22 @@ class JoinSide:
         self._getters: dict[int, Callable[[Row], Key]] = {}
         self._all = (1 << len(agreeing)) - 1
         self.size = 0
+        self.exact: Table = self._tables.setdefault(0, {0: {}})[0] if not agreeing else {}
+        """The rows by their key, where no column may be unbound."""
+        self.exact_key = key_getter(equal)
+
+    def change_exact(self, key: Key, row: Row, count: int) -> None:
+        """Keep a row so many times more, or less, where no column may be unbound."""
+        bag = self.exact.get(key)
+        if bag is None:
+            self.exact[key] = {row: count}
+            self.size += 1
+            return
+        before = len(bag)
+        add_to(bag, row, count)
+        self.size += len(bag) - before
+        if not bag:
+            del self.exact[key]
 
     def mask(self, row: Row) -> int:
         """Which of the agreeing columns are bound, as bits."""
@@ -89,12 +105,14 @@ class Combiner:
         self._left = JoinSide(*_columns(operator, 0))
         self._right = JoinSide(*_columns(operator, 1))
         self._agreeing = operator.agreeing
-        self._rest = _tuple_getter(operator.right_only)
+        self._rest = tuple_getter(operator.right_only)
         self.looked_at = 0
 
     def apply(self, *bags: Bag) -> Bag:
         """The pairs that come and go with rows of both sides."""
         left, right = bags
+        if not self._agreeing:
+            return self._exactly(left, right)
         made: Bag = {}
         for row, count in left.items():
             for bag in self._right.agreeing_with(row, self._left):
@@ -108,6 +126,28 @@ class Combiner:
                 for other, others in bag.items():
                     add_to(made, self._pair(other, row), count * others)
             self._right.change(row, count)
+        return made
+
+    def _exactly(self, left: Bag, right: Bag) -> Bag:
+        """The same where no column may be unbound: pairs of one side's rows are all different."""
+        made: Bag = {}
+        rest, ours, theirs = self._rest, self._left, self._right
+        for row, count in left.items():
+            key = ours.exact_key(row)
+            bag = theirs.exact.get(key)
+            if bag:
+                self.looked_at += len(bag)
+                for other, others in bag.items():
+                    made[row + rest(other)] = count * others
+            ours.change_exact(key, row, count)
+        for row, count in right.items():
+            key = theirs.exact_key(row)
+            bag = ours.exact.get(key)
+            if bag:
+                self.looked_at += len(bag)
+                for other, others in bag.items():
+                    add_to(made, other + rest(row), count * others)
+            theirs.change_exact(key, row, count)
         return made
 
     def _pair(self, left: Row, right: Row) -> Row:
@@ -133,12 +173,17 @@ class Keeper:
     """Follows a `Keep`: counts how often each key is supported."""
 
     def __init__(self, operator: Keep) -> None:
-        self._key = _tuple_getter(operator.keys)
+        self._key = tuple_getter(operator.keys)
         self._present = operator.present
         self._rows: dict[Row, Bag] = {}
         self._support: dict[Row, int] = {}
         self.looked_at = 0
-        self.size = 0
+        self._count = 0
+
+    @property
+    def size(self) -> int:
+        """How many rows are kept, and how many keys have support."""
+        return self._count + len(self._support)
 
     def apply(self, *bags: Bag) -> Bag:
         """The rows that come and go, on their own or with their support."""
@@ -169,17 +214,10 @@ class Keeper:
         bag = self._rows.setdefault(key, {})
         before = len(bag)
         add_to(bag, row, count)
-        self.size += len(bag) - before
+        self._count += len(bag) - before
         if not bag:
             del self._rows[key]
 
 
 def _columns(operator: Combine, side: int) -> tuple[list[int], list[int]]:
     return [pair[side] for pair in operator.agreeing], [pair[side] for pair in operator.equal]
-
-
-def _tuple_getter(columns: Sequence[int]) -> Callable[[Row], Row]:
-    if len(columns) == 1:
-        (only,) = columns
-        return lambda row: (row[only],)
-    return key_getter(columns)

@@ -9,7 +9,15 @@ from typing import Protocol
 import numpy as np
 from pyoxigraph import BlankNode
 
-from livefacts.engine.embedded.bags import UNBOUND, Bag, Row, add_to, nothing_kept, summed
+from livefacts.engine.embedded.bags import (
+    UNBOUND,
+    Bag,
+    Row,
+    add_to,
+    nothing_kept,
+    summed,
+    tuple_getter,
+)
 from livefacts.engine.embedded.expressions import Evaluator, Ordering, Truths
 from livefacts.engine.embedded.flowjoins import Combiner, Keeper
 from livefacts.engine.embedded.flowreach import Reacher, ReacherApart
@@ -23,6 +31,7 @@ from livefacts.plan.flow import (
     Cut,
     Gather,
     Group,
+    Joined,
     Keep,
     Match,
     MatchNamed,
@@ -87,7 +96,11 @@ class Chooser:
     looked_at = size = 0
     rows = nothing_kept
 
-    def __init__(self, operator: Choose, dictionary: Dictionary) -> None:
+    def __init__(self, operator: Choose, width: int, dictionary: Dictionary) -> None:
+        columns = [each for each in operator.sources if isinstance(each, int)]
+        self._get = tuple_getter(columns)
+        self._is_plain = len(columns) == len(operator.sources)
+        self._tells_apart = set(columns) == set(range(width))
         self._sources = [
             (False, source)
             if isinstance(source, int)
@@ -97,11 +110,17 @@ class Chooser:
 
     def apply(self, *bags: Bag) -> Bag:
         """Rows with other columns; those that become equal are counted together."""
+        (rows,) = bags
+        chosen = map(self._get if self._is_plain else self._filled, rows)
+        if self._tells_apart:
+            return dict(zip(chosen, rows.values(), strict=True))
         made: Bag = {}
-        for row, count in bags[0].items():
-            chosen = tuple(each if fixed else row[each] for fixed, each in self._sources)
-            add_to(made, chosen, count)
+        for row, count in zip(chosen, rows.values(), strict=True):
+            add_to(made, row, count)
         return made
+
+    def _filled(self, row: Row) -> Row:
+        return tuple(each if fixed else row[each] for fixed, each in self._sources)
 
 
 class Gatherer:
@@ -258,8 +277,8 @@ class Cutter:
         return found
 
 
-def worker_of(operator: Operator, dictionary: Dictionary, base: str) -> Worker:
-    """The worker that carries out an operator; triple patterns have none."""
+def worker_of(operator: Operator, width: int, dictionary: Dictionary, base: str) -> Worker:
+    """The worker of an operator whose first input is so wide; triple patterns have none."""
     match operator:
         case Constantly():
             return Lister(operator, dictionary)
@@ -274,7 +293,7 @@ def worker_of(operator: Operator, dictionary: Dictionary, base: str) -> Worker:
         case Stamp():
             return Stamper(operator, dictionary)
         case Choose():
-            return Chooser(operator, dictionary)
+            return Chooser(operator, width, dictionary)
         case Gather():
             return Gatherer()
         case Once():
@@ -287,5 +306,5 @@ def worker_of(operator: Operator, dictionary: Dictionary, base: str) -> Worker:
             return ReacherApart() if operator.apart else Reacher()
         case Cut():
             return Cutter(operator, dictionary, base)
-        case Match() | MatchNamed():
-            raise AssertionError("triple patterns are matched by a TripleFilter")
+        case Match() | MatchNamed() | Joined():
+            raise AssertionError("triple patterns have no inputs")

@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from livefacts.engine.contract import Ids
-from livefacts.engine.embedded.bags import Bag, Row, add_to, nothing_kept
+from livefacts.engine.embedded.bags import Bag, Row, add_to, nothing_kept, tuple_getter
+from livefacts.engine.embedded.triplechanges import TripleChange
 from livefacts.plan.flow import Match, MatchNamed
 from livefacts.store.dictionary import Dictionary
 
@@ -39,21 +40,33 @@ class TripleFilter:
         self.pattern = tuple(constants.get(place, ANY) for place in range(3))
         """The pattern in ids, -1 in the place of a variable."""
         self._columns = [places[column] for column in range(len(places))]
-        self.predicate = self.pattern[1]
+        self.patterns = [self.pattern]
+        self.predicates = [self.pattern[1]]
+        self._get = tuple_getter(self._columns)
         self.is_named = isinstance(operator, MatchNamed)
         self._within: Ids | None = None
         if isinstance(operator, MatchNamed) and operator.within is not None:
             self._within = dictionary.encode(operator.within)
 
-    def bag(self, added: Ids, removed: Ids) -> Bag:
-        """The rows of triples that come and go; no triple does both."""
-        if self._within is None:
-            found = dict.fromkeys(self._rows(added), 1)
-            found.update(dict.fromkeys(self._rows(removed), -1))
+    def bag(self, change: TripleChange) -> Bag:
+        """The rows of triples that come and go."""
+        if self._within is not None:
+            return self._bag_within(change)
+        if change.few is None:
+            found = dict.fromkeys(self._rows(change.added), 1)
+            found.update(dict.fromkeys(self._rows(change.removed), -1))
             return found
-        # Several graphs may tell the same triple.
-        found = {}
-        for triples, sign in ((added, 1), (removed, -1)):
+        return {
+            self._get(triple): sign
+            for sign, triple in change.few
+            if all(triple[place] == term for place, term in self._constants)
+            and all(triple[one] == triple[other] for one, other in self._equal)
+        }
+
+    def _bag_within(self, change: TripleChange) -> Bag:
+        """The same where several graphs may tell the same triple."""
+        found: Bag = {}
+        for triples, sign in ((change.added, 1), (change.removed, -1)):
             for row in self._rows(triples):
                 add_to(found, row, sign)
         return found
@@ -73,4 +86,4 @@ class TripleFilter:
         if not len(triples):
             return []
         found = triples[self.matches(triples)]
-        return list(map(tuple, found[:, self._columns].tolist()))
+        return list(map(self._get, found.tolist()))

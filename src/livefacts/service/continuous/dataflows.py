@@ -10,6 +10,7 @@ from livefacts.engine.contract import Ids
 from livefacts.engine.embedded.bags import Bag
 from livefacts.engine.embedded.dataflow import Dataflow
 from livefacts.engine.embedded.signedrows import SignedRows
+from livefacts.engine.embedded.standing import KeptPart
 from livefacts.plan.flowwords import PlanWords, words_of
 from livefacts.service.continuous.queryplans import plan_of
 from livefacts.store.dictionary import Dictionary
@@ -52,15 +53,9 @@ class StandingFlow:
         """All answers as they are now."""
         return self._as_rows(self._standing.answers)
 
-    @property
-    def cached(self) -> dict[str, int]:
-        """How many steps there are, how many rows they keep, and at how many they have looked."""
-        standing = self._standing
-        return {
-            "steps": len(standing.nodes),
-            "rows": standing.size,
-            "looked_at": standing.looked_at,
-        }
+    def kept(self) -> tuple[KeptPart, ...]:
+        """What each step keeps, and the answers."""
+        return self._standing.kept()
 
     def _as_rows(self, bag: Bag) -> SignedRows:
         rows = np.array(list(bag), np.int32).reshape(len(bag), len(self.variables))

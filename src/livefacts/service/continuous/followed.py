@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from livefacts.engine.embedded.bags import UNBOUND, Bag
 from livefacts.engine.embedded.dataflow import Standing
 from livefacts.engine.embedded.expressions import Ordering
+from livefacts.engine.embedded.footprint import Footprint
 from livefacts.plan.flowwords import PlanWords, words_of
 from livefacts.service.queries.results import Answer, QueryResult, Row, Rows, Triples
 from livefacts.store.dictionary import Dictionary, Loan
@@ -69,6 +70,7 @@ class Incremental:
             "steps": len(standing.nodes),
             "shared": sum(node.users > 1 for node in standing.nodes),
             "rows": standing.size,
+            "bytes": sum(part.bytes for part in standing.kept()),
             "looked_at": standing.looked_at,
         }
 
@@ -119,7 +121,8 @@ class Reevaluated:
 
     @property
     def cached(self) -> dict[str, int]:
-        return {"steps": 0, "shared": 0, "rows": len(self._bag), "looked_at": 0}
+        kept = Footprint().bytes_of(self._bag)
+        return {"steps": 0, "shared": 0, "rows": len(self._bag), "bytes": kept, "looked_at": 0}
 
     def follow(self) -> Bags:
         """The difference to what the answers were."""

@@ -61,13 +61,6 @@ class StandingQuery:
         return self._there.columns(TRIPLES, self._there.with_flags(TRIPLES))
 
     def cached(self) -> tuple[KeptPart, ...]:
-        """The triples that are there, and the rows of all steps."""
-        rows = self._flow.cached["rows"]
-        return (
-            KeptPart("triples", self._there.live(TRIPLES), self._there.nbytes()),
-            KeptPart("rows of all steps", rows, rows * BYTES_OF_A_ROW),
-        )
-
-
-BYTES_OF_A_ROW = 200
-"""About what a row of a step takes: a tuple of ids under a key, and its count."""
+        """The triples that are there, what each step keeps, and the answers."""
+        there = KeptPart("triples", self._there.live(TRIPLES), self._there.nbytes())
+        return (there, *self._flow.kept())

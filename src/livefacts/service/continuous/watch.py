@@ -92,7 +92,7 @@ class Watch:
 
     @property
     def cached(self) -> dict[str, int]:
-        """What is kept: steps, how many of them are shared, their rows, and rows looked at."""
+        """What is kept: steps, how many are shared, their rows, their bytes, and rows looked at."""
         return self._followed.cached
 
     # being told
