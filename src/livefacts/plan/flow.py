@@ -8,6 +8,7 @@ nothing is computed anew, except where an operator says so (`Cut`).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -200,6 +201,14 @@ class FlowPlan:
     variables: tuple[str, ...]
     order: tuple[tuple[QueryExpression, bool], ...] = ()
     base: str = ""
+
+    def patterns(self) -> Iterator[tuple[Term | int, Term | int, Term | int]]:
+        """The triple patterns that are matched, alone or together."""
+        for step in self.steps:
+            if isinstance(step.operator, Match | MatchNamed):
+                yield step.operator.slots[:3]
+            elif isinstance(step.operator, Joined):
+                yield from step.operator.patterns
 
 
 class FlowBuilder:

@@ -246,8 +246,8 @@ class Cutter:
 
     @property
     def size(self) -> int:
-        """How many rows there are before the cut."""
-        return len(self._rows)
+        """How many rows there are before the cut, and how many after it."""
+        return len(self._rows) + len(self._shown)
 
     def apply(self, *bags: Bag) -> Bag:
         """The difference between the rows that are shown now and those that were."""

@@ -346,8 +346,8 @@ class Grouper:
 
     @property
     def size(self) -> int:
-        """How many groups are kept."""
-        return len(self._groups)
+        """How many groups are kept, and how many values for their totals."""
+        return sum(1 for _ in self.rows())
 
 
 def _class_of(term: Term) -> int:

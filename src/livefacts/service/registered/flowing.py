@@ -19,7 +19,7 @@ from livefacts.engine.embedded.bags import UNBOUND, Bag, add_to
 from livefacts.engine.embedded.bags import Row as IdRow
 from livefacts.engine.embedded.dataflow import NO_QUADS, Dataflow
 from livefacts.engine.embedded.expressions import Ordering
-from livefacts.plan.flow import FlowPlan, Match, MatchNamed
+from livefacts.plan.flow import FlowPlan
 from livefacts.plan.flowwords import PlanWords, words_of
 from livefacts.rules.formula import TripleAtom, Variable
 from livefacts.rules.registration import Relation
@@ -36,9 +36,7 @@ NO_TRIPLES = np.zeros((0, 3), np.int32)
 
 def looked_up(plan: FlowPlan) -> tuple[TripleAtom, ...]:
     """The triple patterns of a plan, each once."""
-    found = (step.operator for step in plan.steps)
-    slots = (each.slots[:3] for each in found if isinstance(each, Match | MatchNamed))
-    return tuple(dict.fromkeys(TripleAtom(*map(_slot, each)) for each in slots))
+    return tuple(dict.fromkeys(TripleAtom(*map(_slot, slots)) for slots in plan.patterns()))
 
 
 def _slot(slot: Any) -> Any:
