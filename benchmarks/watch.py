@@ -68,24 +68,30 @@ def _beginnings(options: Options) -> str:
     """How long the first answers take over a graph that is there, and what is kept then."""
     sizes = (3_000, 30_000) if options.quick else (100_000, 1_000_000)
     heads = ["first answers", *(f"{size:,} triples" for size in sizes), "a triple", "kept"]
-    rows = []
-    for form, text in FORMS.items():
-        begun = [_begun(text, size) for size in sizes]
-        seconds, kept = begun[-1]
-        a_triple = latency(seconds / sizes[-1])
-        rows.append([form, *(latency(s) for s, _ in begun), a_triple, f"{kept / 1e6:,.1f} MB"])
+    small, large = (_begun(size) for size in sizes)
+    rows = [
+        [form, latency(small[form][0]), latency(large[form][0]), *_shown(*large[form], sizes[1])]
+        for form in FORMS
+    ]
     return table(heads, rows)
 
 
-def _begun(text: str, size: int) -> tuple[float, int]:
-    dictionary = Dictionary()
+def _shown(seconds: float, kept: int, triples: int) -> list[str]:
+    return [latency(seconds / triples), f"{kept / 1e6:,.1f} MB"]
+
+
+def _begun(size: int) -> dict[str, tuple[float, int]]:
+    """Seconds to the first answers of every form, and the bytes that are kept."""
+    dictionary, found = Dictionary(), {}
     triples = _encoded(dictionary, _triples(size))
-    plan = plan_of(text, {})
-    Dataflow(dictionary).add(plan, triples[:300])
-    gc.collect()
-    started = time.thread_time()
-    standing = Dataflow(dictionary).add(plan, triples)
-    return time.thread_time() - started, sum(part.bytes for part in standing.kept())
+    for form, text in FORMS.items():
+        plan = plan_of(text, {})
+        Dataflow(dictionary).add(plan, triples[:300])
+        gc.collect()
+        started = time.thread_time()
+        standing = Dataflow(dictionary).add(plan, triples)
+        found[form] = time.thread_time() - started, sum(part.bytes for part in standing.kept())
+    return found
 
 
 def _many(size: int, turns: int) -> tuple[float, float, float]:

@@ -1,8 +1,8 @@
 """Random programs for as long as you like: `python tests/fuzz.py --minutes 10 --seed 1000`.
 
 Cases, to which facts and rules are added in a few steps, histories, in which they come and go,
-journeys through time, lives of facts that expire, and reports of queries take turns.  Every one that differs from
-the oracle is made smaller and printed; the exit code is 1 if there was one.
+journeys through time, lives of facts that expire, reports of queries and watched queries take
+turns.  Every one that differs from the oracle is made smaller and printed; the exit code is 1 if there was one.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CASES, HISTORIES, JOURNEYS, LIVES = "cases", "histories", "journeys", "lives"
-REPORTS = "reports"
+REPORTS, WATCHES = "reports", "watches"
 CASES_PER_HISTORY = 8
 CASES_PER_JOURNEY = 4
 CASES_PER_LIFE = 8
 CASES_PER_REPORT = 4
+CASES_PER_WATCH = 2
 WAYS = ("counting-dred", "counting-dred", "dred", "recompute", "counting")
 
 
@@ -49,7 +50,7 @@ def _chosen(options: argparse.Namespace, seed: int) -> list[Callable[..., str]]:
     """What to try with this seed: a case always, now and then something longer."""
     turns = {_case: (CASES, 1), _history: (HISTORIES, CASES_PER_HISTORY)}
     turns |= {_journey: (JOURNEYS, CASES_PER_JOURNEY), _life: (LIVES, CASES_PER_LIFE)}
-    turns[_report] = (REPORTS, CASES_PER_REPORT)
+    turns |= {_report: (REPORTS, CASES_PER_REPORT), _watch: (WATCHES, CASES_PER_WATCH)}
     if options.only:
         return [try_one for try_one, (kind, _) in turns.items() if kind == options.only]
     return [try_one for try_one, (_, every) in turns.items() if seed % every == 0]
@@ -115,6 +116,22 @@ def _report(seed: int, options: argparse.Namespace) -> str:
     return "\n".join([*found, *history.lines]) if found else ""
 
 
+def _watch(seed: int, options: argparse.Namespace) -> str:
+    from tests.properties.patterns import random_case
+    from tests.properties.questions import Asking
+    from tests.properties.test_continuous import follow
+    from tests.properties.test_patterns import check_batches, check_every_message
+
+    case = random_case(seed)
+    try:
+        follow(Asking(seed).query(), seed)
+        check_every_message(case)
+        check_batches(case, size=5)
+    except Exception as error:
+        return f"watch {seed}: {type(error).__name__}: {error}"
+    return ""
+
+
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--minutes", type=float, default=5.0, help="stop after this long")
@@ -122,7 +139,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--cases", type=int, default=10**9, help="stop after so many programs")
     parser.add_argument("--steps", type=int, default=50, help="changes in a history")
     parser.add_argument(
-        "--only", choices=(CASES, HISTORIES, JOURNEYS, LIVES, REPORTS), help="one kind only"
+        "--only",
+        choices=(CASES, HISTORIES, JOURNEYS, LIVES, REPORTS, WATCHES),
+        help="one kind only",
     )
     parser.add_argument("--stop-after", type=int, default=5, help="stop after so many failures")
     parser.add_argument("--as-they-are", action="store_true", help="do not make cases smaller")

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-CASES, HISTORIES, JOURNEYS, LIVES, REPORTED = 1000, 200, 500, 400, 300
+CASES, HISTORIES, JOURNEYS, LIVES, REPORTED, FOLLOWED = 1000, 200, 500, 400, 300, 600
 SECONDS = 900
 CAUGHT, MISSED, STALE, BROKEN = "caught", "missed", "stale", "broken"
 
@@ -765,16 +765,107 @@ REPORTS = (
 )
 """Bugs that only the reports of registered queries show."""
 
+WATCHED = (
+    Mutant(
+        "rows of the left are not kept for those of the right that come later",
+        "            ours.change_exact(key, row, count)",
+        "            pass",
+    ),
+    Mutant(
+        "a join adds up pairs as if they were there already",
+        "                    add_to(made, other + rest(row), count * others)",
+        "                    made[other + rest(row)] = count * others",
+    ),
+    Mutant(
+        "an unbound column agrees with nothing but unbound ones",
+        "                found &= ~(1 << bit)",
+        "                pass",
+    ),
+    Mutant(
+        "a row stays hidden when what has hidden it goes",
+        "            if before != after:\n                sign = 1 if after == self._present else -1",
+        "            if after and not before:\n"
+        "                sign = 1 if after == self._present else -1",
+    ),
+    Mutant(
+        "a distinct row stays when its last reason goes",
+        "            if before != (row in self._counts):\n                made[row]",
+        "            if not before:\n                made[row]",
+    ),
+    Mutant(
+        "what is still led to does not come back",
+        "self._spread(seed, [node for node in lost if self._is_led_to(seed, node)], made)",
+        "pass",
+    ),
+    Mutant(
+        "a distinct total counts a value again",
+        "        if before != after:\n            passed = value if",
+        "        if True:\n            passed = value if",
+    ),
+    Mutant(
+        "a group that has gone is shown once more",
+        "        if group.rows or not self._operator.keys:",
+        "        if group.rows >= 0 or not self._operator.keys:",
+    ),
+    Mutant(
+        "the condition of an OPTIONAL is forgotten",
+        "pairs = self.filtered(self.relations.joined(marked, right), pattern.condition)",
+        "pairs = self.relations.joined(marked, right)",
+    ),
+    Mutant(
+        "MINUS takes rows that have no value in common",
+        "        if not surely:\n            tests",
+        "        if False:\n            tests",
+    ),
+    Mutant(
+        "columns that may be unbound are taken for certain",
+        "n in left.certain & right.certain}",
+        "n in left.certain | right.certain}",
+    ),
+    Mutant(
+        "columns of chosen columns are those of the first choice",
+        "first.sources[each] if isinstance(each, int) else each for each in later.sources",
+        "each for each in later.sources",
+    ),
+    Mutant(
+        "patterns that are matched together lose what ties them",
+        "known = {**pairs, **{there",
+        "known = {**{there: left.width + there for there in pairs}, **{there",
+    ),
+    Mutant(
+        "patterns that share a variable are followed apart",
+        "        if mine & {v for member in group for v in variables_of(member)}:",
+        "        if mine == {v for member in group for v in variables_of(member)}:",
+    ),
+    Mutant(
+        "a variable that stands twice in a pattern may be two things",
+        "repeated = SAME if slot in slots[:column] else BIND",
+        "repeated = BIND",
+    ),
+    Mutant(
+        "a star is whole without its last arm",
+        "full[0, -1] = (1 << ((len(patterns) - 1) % 8 + 1)) - 1",
+        "full[0, -1] = (1 << max(1, (len(patterns) - 1) % 8)) - 1",
+    ),
+    Mutant(
+        "a product does not see what another part has lost",
+        "if change and all(other.count for other in self.matchers if other is not matcher):",
+        "if change and not terms:",
+    ),
+)
+"""Bugs that only continuous queries show."""
+
 
 def main() -> int:
     options = _options()
-    every = (*MUTANTS, *CHANGES, *TIMES, *EXPIRING, *REPORTS)
+    every = (*MUTANTS, *CHANGES, *TIMES, *EXPIRING, *REPORTS, *WATCHED)
     chosen = [m for m in every if options.only in m.bug][options.skip :]
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "src"
         shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
         verdict, reason = _verdict(source, CASES, "")
-        kinds = {"histories": HISTORIES, "journeys": JOURNEYS, "lives": LIVES, "reports": REPORTED}
+        kinds = {"histories": HISTORIES, "journeys": JOURNEYS, "lives": LIVES}
+        kinds |= {"reports": REPORTED, "watches": FOLLOWED}
         for kind, programs in kinds.items():
             if verdict == MISSED:
                 verdict, reason = _verdict(source, programs, kind)
@@ -843,6 +934,8 @@ def _programs_for(mutant: Mutant) -> tuple[int, str]:
         return LIVES, "lives"
     if mutant in REPORTS:
         return REPORTED, "reports"
+    if mutant in WATCHED:
+        return FOLLOWED, "watches"
     return (HISTORIES, "histories") if mutant in CHANGES else (CASES, "")
 
 

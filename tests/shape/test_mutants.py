@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.mutants import CHANGES, EXPIRING, MUTANTS, REPORTS, TIMES, Mutant
+from tests.mutants import CHANGES, EXPIRING, MUTANTS, REPORTS, TIMES, WATCHED, Mutant
 
 import livefacts
 
@@ -15,7 +15,9 @@ SOURCES = "\0".join(
 
 
 @pytest.mark.parametrize(
-    "mutant", [*MUTANTS, *CHANGES, *TIMES, *EXPIRING, *REPORTS], ids=lambda mutant: mutant.bug
+    "mutant",
+    [*MUTANTS, *CHANGES, *TIMES, *EXPIRING, *REPORTS, *WATCHED],
+    ids=lambda mutant: mutant.bug,
 )
 def test_what_a_mutant_replaces_is_in_the_sources_once(mutant: Mutant) -> None:
     assert SOURCES.count(mutant.right) == 1
