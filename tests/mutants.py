@@ -813,11 +813,6 @@ WATCHED = (
         "pairs = self.relations.joined(marked, right)",
     ),
     Mutant(
-        "MINUS takes rows that have no value in common",
-        "        if not surely:\n            tests",
-        "        if False:\n            tests",
-    ),
-    Mutant(
         "columns that may be unbound are taken for certain",
         "n in left.certain & right.certain}",
         "n in left.certain | right.certain}",
@@ -836,11 +831,6 @@ WATCHED = (
         "patterns that share a variable are followed apart",
         "        if mine & {v for member in group for v in variables_of(member)}:",
         "        if mine == {v for member in group for v in variables_of(member)}:",
-    ),
-    Mutant(
-        "a variable that stands twice in a pattern may be two things",
-        "repeated = SAME if slot in slots[:column] else BIND",
-        "repeated = BIND",
     ),
     Mutant(
         "a star is whole without its last arm",

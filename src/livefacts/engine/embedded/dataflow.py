@@ -121,8 +121,8 @@ class Dataflow:
         for place, other in enumerate(inputs):
             other.outputs.append((node, place))
         if isinstance(worker, Source):
-            for place in _places(worker):
-                self._sources.setdefault(place, []).append((node, worker))
+            for spot in _places(worker):
+                self._sources.setdefault(spot, []).append((node, worker))
         return node
 
     def drop(self, standing: Standing) -> None:
@@ -152,7 +152,10 @@ class Dataflow:
         quads of named graphs come and go.
         """
         passing = _Passing()
-        for change, named in ((TripleChange(added, removed), False), (TripleChange(came, gone), True)):
+        for change, named in (
+            (TripleChange(added, removed), False),
+            (TripleChange(came, gone), True),
+        ):
             for node, source in self._reached(change.predicates, named):
                 passing.on(node, source.bag(change))
         made = passing.through()
