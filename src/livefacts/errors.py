@@ -45,7 +45,7 @@ class LivefactsError(Exception):
 
     def __str__(self) -> str:
         parts = [self.message]
-        if self.place is not None:
+        if self.place is not None and (self.place.file or self.place.line):
             parts.append(self.place.shown())
         if self.hint:
             parts.append(f"hint: {self.hint}")

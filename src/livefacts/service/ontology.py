@@ -2,7 +2,8 @@
 
 The axioms that a program was made from stay with it.  A change of axioms is a change of the
 rules in which the two sets of axioms differ, and of no others, so that it is as incremental as
-any change of rules.
+any change of rules.  An axiom stands while all of its rules are there: one that lost a rule
+to `remove_rules` is not reported, can be stated again, and can be removed with what is left.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from pyoxigraph import Triple
 
-from livefacts.errors import RuleError
+from livefacts.errors import InputError, RuleError
 from livefacts.model.facts import Fact
 from livefacts.rules.axioms import Axiom, Declaration, properties_in
 from livefacts.rules.program import Program, Rule
@@ -28,6 +29,7 @@ from livefacts.syntax.owl import (
     rules_of,
 )
 from livefacts.syntax.owlreading import Ontology
+from livefacts.syntax.owlrules import translate
 
 if TYPE_CHECKING:
     from livefacts.service.delta import Delta
@@ -69,8 +71,18 @@ def change_axioms(
 
 
 def ontology_in(program: Program) -> OntologyReport:
-    """The report on the axioms that a program was made from."""
-    return report_on(Ontology(program.axioms), dict(program.prefixes))
+    """The report on the axioms that a program was made from and still has the rules of."""
+    return report_on(Ontology(_standing(program)), dict(program.prefixes))
+
+
+def _standing(program: Program) -> tuple[Axiom, ...]:
+    """The axioms of which no rule was removed."""
+    keys = {rule.key() for rule in program}
+    return tuple(
+        each.axiom
+        for each in translate(program.axioms)
+        if all(rule.key() in keys for rule in each.rules)
+    )
 
 
 def axiom_change(
@@ -78,18 +90,46 @@ def axiom_change(
 ) -> AxiomChange:
     """How a program changes when axioms come and go, or when its ontology becomes another."""
     prefixes = dict(program.prefixes)
-    known = {property for axiom in program.axioms for property in properties_in(axiom)}
     if to is not None:
         if add or remove:
-            raise ValueError("give the axioms to add and remove, or the ontology to change to")
-        axioms = read_ontology(to, prefixes).axioms
-    else:
-        gone = set(read_ontology(remove, prefixes, known).axioms)
-        _check_known(gone, program, prefixes)
-        kept = [axiom for axiom in program.axioms if axiom not in gone]
-        come = read_ontology(add, prefixes, known).axioms
-        axioms = tuple(dict.fromkeys((*kept, *come)))
-    return _difference(program, axioms, prefixes)
+            raise InputError(
+                "axioms to add or remove, and an ontology to change to, are two different changes",
+                hint="give add and remove, or `to` alone: it is the whole ontology",
+            )
+        return _replaced(program, read_ontology(to, prefixes).axioms, prefixes)
+    known = {property for axiom in program.axioms for property in properties_in(axiom)}
+    gone = set(read_ontology(remove, prefixes, known).axioms)
+    _check_known(gone, program, prefixes)
+    come = read_ontology(add, prefixes, known).axioms
+    standing = set(_standing(program))
+    before = [axiom for axiom in program.axioms if axiom in standing or axiom in gone]
+    after = dict.fromkeys((*(axiom for axiom in before if axiom not in gone), *come))
+    change = _difference(program, tuple(before), tuple(after), prefixes)
+    kept = [axiom for axiom in program.axioms if axiom not in gone]
+    facts = dict.fromkeys((*change.added.facts, *_told_by(come, tuple(after))))
+    return replace(
+        change,
+        axioms=tuple(dict.fromkeys((*kept, *come))),
+        added=replace(change.added, facts=tuple(facts)),
+    )
+
+
+def _told_by(come: Iterable[Axiom], axioms: tuple[Axiom, ...]) -> Iterator[Triple | Fact]:
+    """The facts of axioms that are stated now, also of those that were stated before."""
+    stated = set(come)
+    for each in translate(axioms):
+        if each.axiom in stated:
+            yield from each.facts
+
+
+def _replaced(program: Program, axioms: tuple[Axiom, ...], prefixes: dict[str, str]) -> AxiomChange:
+    """Another ontology: what was removed by hand comes back where it has it."""
+    change = _difference(program, program.axioms, axioms, prefixes)
+    new, there = report_on(Ontology(axioms), prefixes).program, {rule.key() for rule in program}
+    missing = [rule for rule in new if rule.key() not in there]
+    taken = {rule.id for rule in program} - {rule.id for rule in change.dropped}
+    rules = tuple(_named_anew(missing, taken))
+    return replace(change, added=replace(change.added, rules=rules, facts=new.facts))
 
 
 def _check_known(gone: set[Axiom], program: Program, prefixes: dict[str, str]) -> None:
@@ -105,9 +145,12 @@ def _check_known(gone: set[Axiom], program: Program, prefixes: dict[str, str]) -
 
 
 def _difference(
-    program: Program, axioms: tuple[Axiom, ...], prefixes: dict[str, str]
+    program: Program,
+    known: tuple[Axiom, ...],
+    axioms: tuple[Axiom, ...],
+    prefixes: dict[str, str],
 ) -> AxiomChange:
-    old = report_on(Ontology(program.axioms), prefixes).program
+    old = report_on(Ontology(known), prefixes).program
     new = report_on(Ontology(axioms), prefixes).program
     before, after = ({rule.key() for rule in each} for each in (old, new))
     gone, told, untold = before - after, set(new.facts), set(old.facts)

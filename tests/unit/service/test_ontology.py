@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import livefacts as lf
-from livefacts.errors import RuleError
+from livefacts.errors import InputError, RuleError
 
 START = """
 @prefix ex: <http://example.org/> .
@@ -104,5 +105,62 @@ def test_a_change_that_fails_leaves_the_axioms_as_they_were(cats: lf.Reasoner) -
 
 
 def test_axioms_to_change_and_a_whole_ontology_are_not_given_together(cats: lf.Reasoner) -> None:
-    with pytest.raises(ValueError, match="or the ontology to change to"):
+    with pytest.raises(InputError, match="hint: give add and remove, or `to` alone"):
         cats.change_ontology(add=CATS, to=CATS)
+
+
+@pytest.mark.parametrize("change", [{"add": 5}, {"remove": 5}, {"to": 5}])
+def test_what_is_no_ontology_is_refused_with_a_hint(
+    cats: lf.Reasoner, change: dict[str, Any]
+) -> None:
+    with pytest.raises(InputError, match="hint: give the path of an RDF file"):
+        cats.change_ontology(**change)
+
+
+def test_an_axiom_whose_rule_was_removed_is_not_reported_and_can_be_stated_again(
+    cats: lf.Reasoner,
+) -> None:
+    axioms = cats.ontology().axioms
+    cats.remove_rules("subclass-Cat-Animal")
+    assert len(cats.ontology().axioms) == 1
+    assert cats.ontology().program.rules == ()
+    cats.change_ontology(add=START + "ex:Dog rdfs:subClassOf ex:Animal .")
+    assert ids(cats) == ["subclass-Dog-Animal"]
+    delta = cats.change_ontology(add=START + "ex:Cat rdfs:subClassOf ex:Animal .")
+    assert len(delta.added) == 1
+    assert set(axioms) < set(cats.ontology().axioms)
+
+
+def test_a_whole_ontology_brings_back_what_was_removed(cats: lf.Reasoner) -> None:
+    cats.apply(remove=START + "ex:tom a ex:Cat .", remove_rules="subclass-Cat-Animal")
+    assert len(cats) == 0
+    assert len(cats.change_ontology(to=CATS).added) == 2
+    assert ids(cats) == ["subclass-Cat-Animal"]
+
+
+def test_an_assertion_that_was_removed_as_a_fact_can_be_stated_again(cats: lf.Reasoner) -> None:
+    cats.remove(START + "ex:tom a ex:Cat .")
+    assert len(cats.change_ontology(add=START + "ex:tom a ex:Cat .").added) == 2
+
+
+def test_an_axiom_that_lost_one_of_two_rules_keeps_the_other_until_it_is_removed(
+    cats: lf.Reasoner,
+) -> None:
+    same = START + "ex:Dog owl:equivalentClass ex:Hound ."
+    cats.change_ontology(add=same)
+    cats.remove_rules("equivalent-Dog-Hound")
+    cats.change_ontology(add=START + "ex:Hound rdfs:subClassOf ex:Animal .")
+    assert ids(cats)[1:] == ["equivalent-Dog-Hound-2", "subclass-Hound-Animal"]
+    cats.change_ontology(add=same)
+    assert len(ids(cats)) == 4
+    cats.remove_rules("equivalent-Dog-Hound-2")
+    cats.change_ontology(remove=same)
+    assert ids(cats) == ["subclass-Cat-Animal", "subclass-Hound-Animal"]
+
+
+def test_a_refused_axiom_is_told_without_a_place_that_is_none() -> None:
+    reasoner = lf.Reasoner(on_violation="refuse")
+    reasoner.add(START + "ex:x a ex:A , ex:B .")
+    with pytest.raises(lf.ViolationError, match="disjoint-A-B") as refused:
+        reasoner.change_ontology(add=START + "ex:A owl:disjointWith ex:B .")
+    assert ":0:0" not in str(refused.value)
