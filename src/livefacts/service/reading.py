@@ -27,7 +27,7 @@ class FactReader:
 
     def __init__(self, dictionary: Dictionary) -> None:
         self._dictionary = dictionary
-        self._names = Names(lambda name: not dictionary.texts([name])[0].startswith(HIDDEN))
+        self._names = Names(dictionary, lambda name: not name.startswith(HIDDEN))
 
     def stored(self, store: RowStore, derived: bool | None) -> dict[int, Ids]:
         """What is true and shown, by shape; only conclusions, or only what was told."""

@@ -13,21 +13,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from livefacts.store.compiled import kernel, load_int32
+from livefacts.store.dictionary import Dictionary
 from livefacts.store.layout import COLUMN, FLAGS, HIGH
 from livefacts.store.rowkernels import row_address
 from livefacts.store.rows import Ids, RowStore
 
 
 class Names:
-    """What is known of the names of predicates: which of them are looked at."""
+    """What is known of the names of predicates: which of them are looked at.
 
-    def __init__(self, is_wanted: Callable[[int], bool]) -> None:
+    Names are ids of a dictionary, which may mean other names once it has given some back.
+    """
+
+    def __init__(self, dictionary: Dictionary, is_wanted: Callable[[str], bool]) -> None:
+        self._dictionary = dictionary
         self._is_wanted = is_wanted
+        self._forget()
+
+    def _forget(self) -> None:
+        self._epoch = self._dictionary.epoch
         self._names = np.zeros(0, np.int32)
         self._wanted = np.zeros(0, np.bool_)
 
     def select(self, store: RowStore, relation: int, mask: int, flags: int) -> Ids:
         """The facts of a relation with names that are looked at, and these of the masked flags."""
+        self._keep_up()
         found = np.empty((store.live(relation), store.width(relation)), np.int32)
         while True:
             count = select_facts(
@@ -39,6 +49,7 @@ class Names:
 
     def mark(self, facts: Ids, marks: NDArray[np.bool_]) -> bool:
         """Mark the facts with names that are looked at; whether that is all of them."""
+        self._keep_up()
         # Contiguous and writable: kernels would be compiled again for any other array.
         facts = np.require(facts, np.int32, ["C", "W"])
         while True:
@@ -47,9 +58,13 @@ class Names:
                 return int(count) == len(facts)
             self._learn(-1 - count)
 
+    def _keep_up(self) -> None:
+        if self._epoch != self._dictionary.epoch:
+            self._forget()
+
     def _learn(self, name: int) -> None:
         self._names = np.append(self._names, np.int32(name))
-        self._wanted = np.append(self._wanted, self._is_wanted(name))
+        self._wanted = np.append(self._wanted, self._is_wanted(self._dictionary.texts([name])[0]))
 
 
 @kernel

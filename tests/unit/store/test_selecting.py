@@ -6,6 +6,8 @@ import random
 
 import numpy as np
 
+from livefacts.model.facts import Symbol
+from livefacts.store.dictionary import Dictionary
 from livefacts.store.layout import ASSERTED, FLAGS, LIVE
 from livefacts.store.rows import RowStore
 from livefacts.store.selecting import Names
@@ -15,6 +17,13 @@ SHAPE = 3
 
 def is_even(name: int) -> bool:
     return name % 2 == 0
+
+
+def even_names() -> tuple[Names, Dictionary]:
+    """Names of which every second one is looked at, and where they are from."""
+    dictionary = Dictionary()
+    assert dictionary.encode([Symbol(f"n{n}") for n in range(7)]).tolist() == list(range(7))
+    return Names(dictionary, lambda name: is_even(int(name[1:]))), dictionary
 
 
 def filled(pick: random.Random) -> tuple[RowStore, int]:
@@ -35,7 +44,7 @@ def test_facts_are_selected_by_their_flags_and_names() -> None:
     for seed in range(20):
         store, relation = filled(random.Random(seed))
         for flags in (LIVE, LIVE | ASSERTED):
-            found = Names(is_even).select(store, relation, LIVE | ASSERTED, flags)
+            found = even_names()[0].select(store, relation, LIVE | ASSERTED, flags)
             cells = store.cells(relation)[1:]
             expected = [
                 row[-SHAPE:].tolist()
@@ -46,9 +55,24 @@ def test_facts_are_selected_by_their_flags_and_names() -> None:
 
 
 def test_facts_are_marked_by_their_names() -> None:
-    names = Names(is_even)
+    names, _ = even_names()
     facts = np.array([[n % 7, n, n] for n in range(50)], np.int32)
     marks = np.empty(len(facts), np.bool_)
     assert not names.mark(facts, marks)
     assert marks.tolist() == [is_even(n % 7) for n in range(50)]
     assert names.mark(facts[facts[:, 0] % 2 == 0], marks[:29])
+
+
+def test_an_id_that_means_another_name_is_asked_for_again() -> None:
+    names, dictionary = even_names()
+    facts, marks = np.array([[2, 0, 0]], np.int32), np.empty(1, np.bool_)
+    assert names.mark(facts, marks)
+    with dictionary.passing():
+        kept = dictionary.encode([Symbol("n8"), Symbol("n10")])
+    gone = np.array([[int(kept[0]), 0, 0]], np.int32)
+    assert names.mark(gone, marks)
+    assert dictionary.sweep([facts]) == 2
+    with dictionary.passing():
+        assert int(dictionary.encode([Symbol("n9")])[0]) in kept.tolist()
+        assert int(dictionary.encode([Symbol("n11")])[0]) in kept.tolist()
+    assert not names.mark(gone, marks)

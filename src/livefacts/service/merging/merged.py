@@ -52,7 +52,7 @@ class Merged:
         self._stepping = Stepping(engine, self._groups, self._tellings)
         self._roles = Roles()
         self._rules: Sequence[Rule] = ()
-        self._visible = Names(lambda name: _is_visible(engine.dictionary.texts([name])[0]))
+        self._visible = Names(engine.dictionary, _is_visible)
         self.before_commit: Callable[[IdDelta], None] = lambda delta: None
         self._step: Step | None = None
         self._touching: Facts = {}
