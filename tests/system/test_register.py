@@ -101,6 +101,32 @@ def test_bad_lines_and_late_facts_are_told_and_change_the_exit_code(tmp_path: Pa
     assert "set aside: older than the watermark" in ended.err
 
 
+def test_corrections_are_marked_and_refused_where_they_cannot_be(tmp_path: Path) -> None:
+    path = tmp_path / "late.jsonl"
+    fact = "<http://e/a> <http://e/p> <http://e/o> ."
+    lines = [("facts", 1, fact), ("facts", 3, fact), ("retract", 1, fact)]
+    path.write_text(
+        "\n".join(
+            json.dumps({"at": at, "stream": "http://e/s", key: text}) for key, at, text in lines
+        )
+    )
+    asked = (
+        "REGISTER STREAM <http://e/q> AS CONSTRUCT { ?x ?y ?z } "
+        "FROM STREAM <http://e/s> [RANGE 1] WHERE { ?x ?y ?z }"
+    )
+    common = ("register", asked, "--stream", str(path), "--late", "correct", "--lateness", "5")
+    for form in ("csv", "nq", "patch"):
+        ended = livefacts(*common, "--format", form)
+        assert ended.code == 1
+        assert "takes the place of an earlier one" in ended.err
+        assert "--format jsonl" in ended.err
+        assert ended.out == ""
+    ended = livefacts(*common, "--format", "jsonl")
+    reports = [json.loads(line) for line in ended.out.splitlines()]
+    corrected = [each for each in reports if each.get("correction")]
+    assert [(each["time"], each["rows"]) for each in corrected] == [(1, [])]
+
+
 def test_an_unknown_name_of_a_stream_is_refused(stream: Path) -> None:
     ended = livefacts("register", QUERY, "--stream", f"runs={stream}")
     assert ended.code == 1

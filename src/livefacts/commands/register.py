@@ -71,7 +71,8 @@ def register_command(
     speed: Speed = None,
     lateness: Lateness = "0",
     late: Annotated[
-        Late, typer.Option(help="Wait for late facts, or send reports again.")
+        Late,
+        typer.Option(help="Wait for late facts, or send reports again (table and jsonl only)."),
     ] = Late.wait,
     idle: Annotated[
         str | None,
@@ -100,6 +101,7 @@ def register_command(
     from livefacts.service.streams.playing import Pace, play
     from livefacts.syntax.rejects import Rejects
 
+    _check_corrections(form, late)
     loaded = load(Inputs(data or [], rules or [], tick=tick))
     made = [loaded.reasoner.register(_text(query)) for query in queries]
     events = loaded.reasoner.event_time(
@@ -121,6 +123,15 @@ def register_command(
     if rejected.count or events.set_aside:
         raise typer.Exit(ExitCode.SOME_REJECTED)
     leave(loaded)
+
+
+def _check_corrections(form: ReportFormat, late: Late) -> None:
+    """Only what marks a corrected report may print one."""
+    if late is Late.correct and form not in (ReportFormat.table, ReportFormat.jsonl):
+        raise InputError(
+            f"{form.value} cannot say that a report takes the place of an earlier one",
+            hint="use --format jsonl or table with --late correct, or --late wait",
+        )
 
 
 def _declared(queries: list[Registration]) -> dict[str, str]:

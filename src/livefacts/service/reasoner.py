@@ -264,7 +264,8 @@ class Reasoner(Knowledge):
     def advance(self, to: Any) -> Delta:
         """Move time on; the net change of all time points up to this one.
 
-        After an error time stands where it got to, and the next call tells that part, too.
+        After an error time stands where it got to, and the next call tells that part, too:
+        `r.advance(r.now)` tells it alone, and is best called before anything else changes.
         """
         deltas = self._streams.unreported
         deltas.extend(delta for _, delta in self.ticks(to))

@@ -30,6 +30,25 @@ def test_what_time_brought_before_an_error_is_told_by_the_next_advance() -> None
     assert texts(delta.removed) == []
 
 
+def test_to_advance_to_now_tells_what_an_error_kept_before_anything_else_changes() -> None:
+    rules = SOMETIME + "false :- q(bad) ."
+    r = lf.Reasoner(rules=rules, start=0, on_violation="refuse")
+    r.advance(0)
+    r.push([("a", "ok")], at=1)
+    r.push([("a", "bad")], at=2)
+    with pytest.raises(lf.ViolationError):
+        r.advance(3)
+    told = r.advance(r.now)
+    assert texts(told.added) == ["a(ok)", "q(ok)"]
+    assert r.now == 1
+    deltas = [told, r.retract([("a", "ok")], at=1), r.retract([("a", "bad")], at=2), r.advance(3)]
+    summed = set()
+    for delta in deltas:
+        summed = (summed | set(texts(delta.added))) - set(texts(delta.removed))
+    assert summed == set(texts(r.facts())) == set()
+    assert not r.advance(r.now)
+
+
 def test_an_error_of_a_registered_query_loses_no_change() -> None:
     rules = """@prefix : <http://e/> . @limit 1000 .
         [?x, :dist, 1] :- [?x, :a, ?y], [?x, :b, ?y] .

@@ -12,7 +12,7 @@ Papers: maintenance under changes of facts and rules (Volz et al., sections 3 an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 
@@ -29,7 +29,7 @@ from livefacts.plan.normalize import TRUE
 from livefacts.plan.operators import Level, Plan
 from livefacts.plan.rulechange import RuleChange, rule_change
 from livefacts.store.dictionary import Dictionary
-from livefacts.store.layout import ASSERTED, EDGE, IN_DEFAULT, LIVE, ROOT
+from livefacts.store.layout import ASSERTED, EDGE, FRESH, IN_DEFAULT, LIVE, ROOT
 from livefacts.store.rows import TRIPLES, RowStore
 
 ASSERTION = EDGE | ROOT | ASSERTED
@@ -81,6 +81,8 @@ class EmbeddedEngine:
         self.dictionary = dictionary
         self.plan = plan
         self.limit: int | None = None
+        self.uncounted: frozenset[int] = frozenset()
+        """Predicates, by id, whose facts no limit counts."""
         self.on_progress: Callable[[int], None] = lambda made: None
         self.before_commit: Callable[[IdDelta], None] = lambda delta: None
         self.single_path = single_path
@@ -273,9 +275,27 @@ class EmbeddedEngine:
             self.interpreter.give(self.store.relation(shape), ids, ASSERTION)
 
     def _check_progress(self, made: int) -> None:
-        if self.limit is not None and made - self.interpreter.told > self.limit:
+        derived = made - self.interpreter.told
+        limit = derived if self.limit is None else self.limit
+        if derived > limit and derived - self._made_uncounted() > limit:
             raise _limit_error(self.limit)
         self.on_progress(made)
+
+    def _made_uncounted(self) -> int:
+        """How many facts of the change under way no limit counts."""
+        if not self.uncounted:
+            return 0
+        store = self.store
+        return self._uncounted_of(
+            {
+                shape: store.columns(relation, store.with_flags(relation, FRESH))
+                for shape, relation in store.shapes().items()
+            }
+        )
+
+    def _uncounted_of(self, facts: Mapping[int, Ids]) -> int:
+        names = [ids[:, 0] for shape, ids in facts.items() if shape != TRIPLES]
+        return sum(int(np.isin(each, list(self.uncounted)).sum()) for each in names)
 
     def _recompute(self, change: Change, keep: bool, single_path: bool) -> IdDelta:
         """Draw all conclusions again from what was told; the delta is the difference."""
@@ -288,7 +308,8 @@ class EmbeddedEngine:
             self._settle()
             self.limit = old.limit
             delta = _difference(old, self)
-            self._check_progress(sum(int(flags.sum()) for flags in delta.derived.values()))
+            derived = sum(int(flags.sum()) for flags in delta.derived.values())
+            self._check_progress(derived - self._uncounted_of(delta.added))
             self._accept(delta)
         except NotSingleError:
             self.__dict__.update(old.__dict__)

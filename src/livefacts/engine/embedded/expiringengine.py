@@ -103,6 +103,8 @@ class ExpiringEngine:
         self.dictionary = dictionary
         self.limit: int | None = None
         """The largest number of facts that a change may derive."""
+        self.uncounted: frozenset[int] = frozenset()
+        """Predicates, by id, whose facts no limit counts."""
         self.on_progress: Callable[[int], None] = lambda made: None
         self._told = 0
         self._is_broken = False
@@ -251,12 +253,26 @@ class ExpiringEngine:
         return entries
 
     def _check_progress(self, made: int) -> None:
-        if self.limit is not None and made - self._told > self.limit:
+        derived = made - self._told
+        limit = derived if self.limit is None else self.limit
+        if derived > limit and derived - self._made_uncounted() > limit:
             raise LimitError(
-                f"the change derives more than {self.limit:,} facts; it was undone",
+                f"the change derives more than {limit:,} facts; it was undone",
                 hint="raise the limit, or look for a rule that makes ever new values",
             )
         self.on_progress(made)
+
+    def _made_uncounted(self) -> int:
+        """How many facts of the change under way no limit counts."""
+        if not self.uncounted:
+            return 0
+        log, found = self._runs.log(), 0
+        made = log[log[:, 1] == NEVER, 0]
+        for shape, relation, mine in self._by_shape(made):
+            if shape != TRIPLES:
+                names = self.store.columns(relation, made[mine] & ROW_BITS)[:, 0]
+                found += int(np.isin(names, list(self.uncounted)).sum())
+        return found
 
     # the end of a change
 

@@ -22,6 +22,10 @@ class Background(Protocol):
         """Which of these facts are part of it."""
         ...
 
+    def conclusions(self) -> int:
+        """How many conclusions the reasoner has drawn from it, or more."""
+        ...
+
     def quads(self) -> Iterable[Quad]:
         """What named graphs tell of it."""
         ...

@@ -66,6 +66,10 @@ class ToldForAllTime:
             told |= self._graphs.others(ids, ids[:0])
         return told
 
+    def conclusions(self) -> int:
+        """How many conclusions there are; some may come from streams."""
+        return sum(map(len, self._engine.derived().values()))
+
     def narrowed(self, graphs: tuple[str, ...]) -> GraphsAlone:
         """What these named graphs alone tell."""
         return GraphsAlone(self, self._graphs, self._engine.dictionary, graphs)
@@ -107,6 +111,10 @@ class GraphsAlone:
                 told |= self._graphs.asserts(graph, ids)
         return told
 
+    def conclusions(self) -> int:
+        """How many conclusions all that is told has."""
+        return self._whole.conclusions()
+
     def narrowed(self, graphs: tuple[str, ...]) -> GraphsAlone:
         """What other named graphs tell."""
         return self._whole.narrowed(graphs)
@@ -122,6 +130,7 @@ class Host(Listener):
     is_heard = True
 
     def __init__(self, streams: Streams, program: Program) -> None:
+        self._engine = streams.engine
         self._dictionary = streams.engine.dictionary
         self._background = ToldForAllTime(streams.engine, streams.graphs)
         self._timeline: Timeline = streams.timeline
@@ -148,6 +157,7 @@ class Host(Listener):
 
     def changed(self, program: Program, told: Facts, untold: Facts, came: Ids, gone: Ids) -> None:
         """Background or rules have changed."""
+        self.queries.limit = self._engine.limit
         self.queries.rules(program)
         touched: dict[int, list[Ids]] = {}
         for facts in (told, untold, {TRIPLES: came[:, :3]}, {TRIPLES: gone[:, :3]}):
@@ -161,6 +171,7 @@ class Host(Listener):
 
     def advanced(self, now: int) -> None:
         """Every time point up to now is complete."""
+        self.queries.limit = self._engine.limit
         first = self._timeline.first
         if self.queries.first is None and first is not None:
             self.queries.begin(first)
@@ -185,4 +196,5 @@ def host_of(streams: Streams, program: Program, tick: Duration | None) -> Host:
     if not isinstance(host, Host):
         host = streams.listener = Host(streams, program)
     host.queries.tick = tick
+    host.queries.limit = streams.engine.limit
     return host

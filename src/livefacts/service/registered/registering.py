@@ -13,13 +13,14 @@ from itertools import count
 from pyoxigraph import Quad, Triple
 
 from livefacts.engine.contract import Ids
-from livefacts.errors import QueryError
+from livefacts.errors import LimitError, QueryError
 from livefacts.model.durations import Duration
 from livefacts.model.namespaces import DECLARED
 from livefacts.rules.program import Program
 from livefacts.service.continuous.found import Found, found_rows, triples_of
 from livefacts.service.queries.results import Row
 from livefacts.service.registered.backgrounds import Background
+from livefacts.service.registered.limiting import not_registered, not_reported
 from livefacts.service.registered.preparing import Preparer
 from livefacts.service.registered.registration import Registration
 from livefacts.service.registered.sharing import SharedWorlds
@@ -48,6 +49,8 @@ class Registrations:
         self._queries: list[Registration] = []
         self._numbers = count(1)
         self._lateness: dict[str, int] = {}
+        self._postponed: list[tuple[str, int]] = []
+        """Streams and times for which corrections have derived too much."""
         self.first: int | None = None
         self.now: int | None = None
 
@@ -59,6 +62,15 @@ class Registrations:
     @tick.setter
     def tick(self, tick: Duration | None) -> None:
         self._preparer.tick = self._worlds.tick = tick
+
+    @property
+    def limit(self) -> int | None:
+        """The largest number of facts that a change of their worlds may derive."""
+        return self._worlds.limit
+
+    @limit.setter
+    def limit(self, limit: int | None) -> None:
+        self._worlds.limit = limit
 
     # registering
 
@@ -80,11 +92,19 @@ class Registrations:
             )
         names = ordered([*(other.query for other in self._queries), query])
         asked = self._preparer.asked(number, query, known, full)
-        made = Registration(self._preparer.prepare(asked), self._end)
-        self._queries.append(made)
-        self._queries.sort(key=lambda each: names.index(each.name))
-        self._start(made)
+        try:
+            made = Registration(self._preparer.prepare(asked), self._end)
+            self._queries.append(made)
+            self._queries.sort(key=lambda each: names.index(each.name))
+            self._start(made)
+        except LimitError:
+            self._end_number(number)
+            raise not_registered(query.name, self.limit) from None
         return made
+
+    def _end_number(self, number: int) -> None:
+        for query in [query for query in self._queries if query.number == number]:
+            self._end(query)
 
     def _start(self, made: Registration) -> None:
         if self._lateness:
@@ -163,6 +183,9 @@ class Registrations:
         if self.first is None:
             times = [log.times[0] for log in self._worlds.logs.values() if log.times]
             self.begin(min([now, *times]))
+        while self._postponed:
+            self._correct(*self._postponed[0])
+            del self._postponed[0]
         self._run(now)
         self.now = now
         for query in self._queries:
@@ -176,9 +199,16 @@ class Registrations:
                 return
             for query in self._queries:
                 if query.due == due:
-                    found = query.report(due)
+                    found = self._reported(query, due)
                     if query.query.makes_stream and not found.is_empty:
                         self._emit(query, triples_of(found), due)
+
+    def _reported(self, query: Registration, due: int) -> Found:
+        try:
+            self._worlds.catch_up()
+            return query.report(due)
+        except LimitError:
+            raise not_reported(query.name, due, self.limit) from None
 
     def _emit(self, query: Registration, triples: Iterable[Triple], now: int) -> None:
         """What a query has constructed arrives on its stream."""
@@ -228,7 +258,10 @@ class Registrations:
         if lateness is None or self.now is None or not facts:
             return
         if self.now - lateness <= time <= self.now:
-            self._correct(stream, time)
+            try:
+                self._correct(stream, time)
+            except LimitError:
+                self._postponed.append((stream, time))
 
     def _correct(self, stream: str, time: int) -> None:
         assert self.now is not None, "only what has been reported is corrected"
@@ -272,11 +305,13 @@ class Registrations:
         )
         apart.tick = self.tick
         apart.first = apart._worlds.first = self.first
+        if self.limit is not None:
+            apart.limit = self.limit + sum(world.sizes()["facts"] for world in self._worlds)
         again = Registration(apart._preparer.prepare(query.asked), apart._end)
         again.start(self.first, grid_point(time, query.every) - query.every)
         again.remembered = {}
         while again.due is not None and again.due <= self.now:
-            again.report(again.due)
+            apart._reported(again, again.due)
         return again
 
     # terms and figures

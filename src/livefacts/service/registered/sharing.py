@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from livefacts.engine.contract import Ids
+from livefacts.errors import LimitError
 from livefacts.model.durations import Duration
 from livefacts.plan.raising import are_lasting
 from livefacts.plan.timing import FOREVER, looks_at_time, lowered
@@ -60,7 +61,7 @@ class SharedWorld:
         self, rules: tuple[Rule, ...], answers: Sequence[Rule], asked: Sequence[Atom] | None
     ) -> None:
         """Let these rules run, and those that find answers."""
-        self.world.require([*rules, *answers])
+        self.world.require(rules, answers)
         self.rules = rules
 
     def release(self, number: int) -> bool:
@@ -137,12 +138,27 @@ class SharedWorlds:
         self._retention: tuple[Program, int] | None = None
         self.first: int | None = None
         """The first time point of all streams."""
+        self._limit: int | None = None
+        self._behind: list[SharedWorld | SharedState] = []
+        """Those in which rules that have changed derive too much."""
         self._worlds: dict[tuple[Graphs, tuple[Extent, ...], bool], SharedWorld] = {}
         self._states: dict[tuple[Graphs, Offsets], SharedState] = {}
 
     def log(self, stream: str) -> StreamLog:
         """What has arrived on a stream."""
         return self.logs.setdefault(stream, StreamLog())
+
+    @property
+    def limit(self) -> int | None:
+        """The largest number of facts that a change of one of them may derive."""
+        return self._limit
+
+    @limit.setter
+    def limit(self, limit: int | None) -> None:
+        if limit != self._limit:
+            self._limit = limit
+            for world in self:
+                world.limit = limit
 
     # who needs what
 
@@ -163,7 +179,7 @@ class SharedWorlds:
 
     def _plain(self, extents: Sequence[Extent], background: Background) -> EngineWorld:
         windows = [(extent, self.log(extent.stream)) for extent in extents]
-        return EngineWorld(self._dictionary, background, windows, self.program.limit)
+        return EngineWorld(self._dictionary, background, windows, self._limit)
 
     def _timed(self, extents: Sequence[Extent], background: Background) -> TimedWorld:
         for extent in extents:
@@ -171,6 +187,7 @@ class SharedWorlds:
         return TimedWorld(
             *(self._dictionary, background, extents, self.logs),
             *(self.program, self.tick, lambda: self.first),
+            limit=self._limit,
         )
 
     def _background_of(self, graphs: Graphs) -> Background:
@@ -183,7 +200,7 @@ class SharedWorlds:
         if key not in self._states:
             streams = [(name, offset, self.log(name)) for name, offset in offsets]
             background = self._background_of(graphs)
-            state = StreamState(self._dictionary, background, streams, self.program.limit)
+            state = StreamState(self._dictionary, background, streams, self._limit)
             state.fill()
             self._states[key] = SharedState(state)
         shared = self._states[key]
@@ -241,9 +258,23 @@ class SharedWorlds:
         }
 
     def change_rules(self) -> None:
-        """The rules have changed."""
+        """The rules have changed; where that derives too much, `catch_up` tries it again."""
+        self._behind = []
         for shared in self._all():
+            try:
+                self._require(shared)
+            except LimitError:
+                self._behind.append(shared)
+
+    def catch_up(self) -> None:
+        """Let rules run that could not when they changed."""
+        while self._behind:
+            shared = self._behind[-1]
+            world = shared.world if isinstance(shared, SharedWorld) else shared.state
+            if world.now is not None:
+                world.move(world.now)
             self._require(shared)
+            self._behind.pop()
 
     def _require(self, shared: SharedWorld | SharedState) -> None:
         """Let the rules run that some query of this world needs."""

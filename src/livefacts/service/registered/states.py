@@ -15,6 +15,7 @@ Rules are positive: nothing begins because something ends.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,10 +24,12 @@ from numpy.typing import NDArray
 from livefacts.engine.contract import IdDelta, Ids
 from livefacts.engine.embedded.expiringengine import FOREVER, NEVER, ExpiringEngine, ExpiryDelta
 from livefacts.engine.embedded.expiringschema import NO_TRIPLES, SchemaRules
+from livefacts.errors import LimitError
 from livefacts.rules.formula import Atom
 from livefacts.rules.needed import needed_rules
 from livefacts.rules.program import Rule
 from livefacts.service.registered.backgrounds import Background
+from livefacts.service.registered.limiting import allowing, leave_out, points_of
 from livefacts.service.registered.windowing import Extent, Span, TimeWindow
 from livefacts.service.streams.reclaiming import ids_of
 from livefacts.service.streams.streamlog import Facts, Key, StreamLog, facts_of, keys_of
@@ -88,6 +91,15 @@ class StreamState:
 
     # what it is about
 
+    @property
+    def limit(self) -> int | None:
+        """The largest number of facts that a change may derive."""
+        return self._engine.limit
+
+    @limit.setter
+    def limit(self, limit: int | None) -> None:
+        self._engine.limit = limit
+
     def require(
         self, rules: Sequence[Rule], answers: Sequence[Rule], asked: Sequence[Atom] | None
     ) -> None:
@@ -101,6 +113,7 @@ class StreamState:
             can_narrow = not is_full and not self._brings_schema
             self._schema = self._schema_rules(wanted.rules) if can_narrow else None
         self._wanted = wanted
+        leave_out(self._engine, answers)
         self._adopt()
 
     def _schema_rules(self, rules: Sequence[Rule]) -> SchemaRules | None:
@@ -135,7 +148,9 @@ class StreamState:
         added = [rule for rule in rules if rule not in before]
         removed = [rule for rule in self._rules if rule not in wanted]
         if added or removed:
-            self._tell(self._engine.change_rules(added, removed))
+            with allowing(self._engine, more=self._background.conclusions):
+                delta = self._engine.change_rules(added, removed)
+            self._tell(delta)
             self._rules = rules
 
     def _admit(self, facts: Facts) -> None:
@@ -143,8 +158,17 @@ class StreamState:
         triples = facts.get(TRIPLES)
         if self._schema is None or triples is None or self._schema.admits(triples):
             return
-        self._schema, self._brings_schema = None, True
-        self._adopt()
+        self._adopt_for(None)
+        self._brings_schema = True
+
+    def _adopt_for(self, schema: SchemaRules | None) -> None:
+        """Let the rules run that are right for another schema."""
+        before, self._schema = self._schema, schema
+        try:
+            self._adopt()
+        except BaseException:
+            self._schema = before
+            raise
 
     def follow(self, follower: Follower) -> None:
         """Tell of every change from now on."""
@@ -178,7 +202,14 @@ class StreamState:
         ]
         facts, times = _dated(again)
         self._admit(facts)
-        self._tell(self._engine.give(facts, times))
+        with self._allowing_all(self.now):
+            delta = self._engine.give(facts, times)
+        self._tell(delta)
+
+    def _allowing_all(self, now: int) -> AbstractContextManager[None]:
+        """What has arrived comes in at once, and each time point may derive as much as the limit."""
+        logs = [log for _, log in self._streams.values()]
+        return allowing(self._engine, times=points_of(logs, now))
 
     def arrived(self, stream: str, time: int, facts: Facts) -> None:
         """Facts have come to a stream; if they are late, they count at the next move."""
@@ -190,14 +221,25 @@ class StreamState:
         self.arrived(stream, time, facts)
 
     def background_changed(self, touched: Facts) -> None:
-        """The background may have changed for these facts, and for no others."""
+        """The background may have changed for these facts, and for no others.
+
+        If that derives too much, it counts at the next move, if it still does.
+        """
+        keys = dict.fromkeys(keys_of(touched))
+        try:
+            self._change_background(keys, touched)
+        except BaseException as error:
+            self._touched.update(keys)
+            if not isinstance(error, LimitError):
+                raise
+
+    def _change_background(self, keys: Mapping[Key, None], touched: Facts) -> None:
         triples = touched.get(TRIPLES)
         schema = self._schema
         is_other = schema is not None and triples is not None and not schema.admits(triples)
-        self._change(dict.fromkeys(keys_of(touched)), [])
+        self._change(keys, [])
         if is_other:
-            self._schema = self._schema_rules(self._wanted.rules)
-            self._adopt()
+            self._adopt_for(self._schema_rules(self._wanted.rules))
 
     def move(self, now: int) -> None:
         """The time is `now`: take in what has arrived until then."""
@@ -211,7 +253,8 @@ class StreamState:
         if coming or self._touched:
             self._admit(_dated(coming)[0])
             self._admit(facts_of(self._touched))
-            self._change(self._touched, coming)
+            with self._allowing_all(now) if self.now == BEGINNING else nullcontext():
+                self._change(self._touched, coming)
         self._touched = {}
         self.now = now
 

@@ -26,6 +26,7 @@ from livefacts.service.assertions import NO_QUADS, Asked, Assertions
 from livefacts.service.delta import Delta
 from livefacts.service.reading import FactReader
 from livefacts.service.registered.backgrounds import Background
+from livefacts.service.registered.limiting import allowing, leave_out
 from livefacts.service.registered.windowing import Extent, Span, TimeWindow
 from livefacts.service.streams.streaming import Streams
 from livefacts.service.streams.streamlog import Facts, Key, StreamLog
@@ -53,6 +54,7 @@ class TimedWorld:
         program: Program,
         tick: Duration | None,
         first: Callable[[], int | None],
+        limit: int | None = None,
     ) -> None:
         self._dictionary = dictionary
         self._background = background
@@ -64,7 +66,7 @@ class TimedWorld:
         self._first = first
         self._reader = FactReader(dictionary)
         self._engine = EmbeddedEngine(dictionary, compile_rules(()))
-        self._engine.limit = program.limit
+        self._engine.limit = limit
         self._streams = Streams(self._engine, NamedGraphs(), self._made)
         self._followers: list[Follower] = []
         self.recent: list[Key] = []
@@ -76,11 +78,22 @@ class TimedWorld:
 
     # what it is about
 
-    def require(self, rules: Sequence[Rule]) -> None:
-        """From now on these rules hold, and no others."""
-        low = lowered(replace(self._base, rules=tuple(rules)), self._tick)
+    @property
+    def limit(self) -> int | None:
+        """The largest number of facts that a change may derive."""
+        return self._engine.limit
+
+    @limit.setter
+    def limit(self, limit: int | None) -> None:
+        self._engine.limit = limit
+
+    def require(self, own: Sequence[Rule], answers: Sequence[Rule]) -> None:
+        """From now on these rules hold, and those that find answers, and no others."""
+        low = lowered(replace(self._base, rules=(*own, *answers)), self._tick)
+        leave_out(self._engine, answers)
         plan = compile_rules(low.rules, before=self._engine.plan)
-        self._change(Change(plan=plan), replace(low.timing, holds_undeclared=False))
+        with allowing(self._engine, more=self._background.conclusions):
+            self._change(Change(plan=plan), replace(low.timing, holds_undeclared=False))
 
     def follow(self, follower: Follower) -> None:
         """Tell of every change from now on."""

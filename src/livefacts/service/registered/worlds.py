@@ -16,9 +16,11 @@ import numpy as np
 
 from livefacts.engine.contract import Flags, IdDelta, Ids
 from livefacts.engine.embedded.engine import Change, EmbeddedEngine
+from livefacts.errors import LimitError
 from livefacts.plan import compile_rules
 from livefacts.rules.program import Rule
 from livefacts.service.registered.backgrounds import Background
+from livefacts.service.registered.limiting import allowing, leave_out, points_of
 from livefacts.service.registered.windowing import Extent, MovingWindow, Span, window_on
 from livefacts.service.streams.reclaiming import ids_of
 from livefacts.service.streams.streamlog import Facts, Key, StreamLog, facts_of, keys_of
@@ -45,6 +47,9 @@ class EngineWorld:
         self._windows: list[MovingWindow] = [window_on(*each) for each in windows]
         self._engine = EmbeddedEngine(dictionary, compile_rules(()))
         self._engine.limit = limit
+        self._logs = [log for _, log in windows]
+        self._touched: dict[Key, None] = {}
+        """Facts of the background whose change has derived too much, for the next move."""
         self._inside: Counter[Key] = Counter()
         self._doubly_told: set[Key] = set()
         self._pending: Counter[Key] = Counter()
@@ -54,10 +59,22 @@ class EngineWorld:
 
     # what it is about
 
-    def require(self, rules: Sequence[Rule]) -> None:
-        """From now on these rules hold, and no others."""
-        before = self._engine.plan
-        self._apply(Change(plan=compile_rules(rules, before=before)))
+    @property
+    def limit(self) -> int | None:
+        """The largest number of facts that a change may derive."""
+        return self._engine.limit
+
+    @limit.setter
+    def limit(self, limit: int | None) -> None:
+        self._engine.limit = limit
+
+    def require(self, own: Sequence[Rule], answers: Sequence[Rule]) -> None:
+        """From now on these rules hold, and those that find answers, and no others."""
+        rules = (*own, *answers)
+        leave_out(self._engine, answers)
+        plan = compile_rules(rules, before=self._engine.plan)
+        with allowing(self._engine, more=self._background.conclusions):
+            self._apply(Change(plan=plan))
 
     def follow(self, follower: Follower) -> None:
         """Tell of every change from now on."""
@@ -86,7 +103,18 @@ class EngineWorld:
                 self._pending.subtract(keys_of(facts))
 
     def background_changed(self, touched: Facts) -> None:
-        """The background may have changed for these facts, and for no others."""
+        """The background may have changed for these facts, and for no others.
+
+        If that derives too much, it counts at the next move, if it still does.
+        """
+        try:
+            self._change_background(touched)
+        except BaseException as error:
+            self._touched.update(dict.fromkeys(keys_of(touched)))
+            if not isinstance(error, LimitError):
+                raise
+
+    def _change_background(self, touched: Facts) -> None:
         told: list[Key] = []
         untold: list[Key] = []
         doubly: list[Key] = []
@@ -109,6 +137,9 @@ class EngineWorld:
 
     def move(self, now: int) -> None:
         """The time is `now`: windows slide, and everything follows."""
+        if self._touched:
+            self._change_background(facts_of(self._touched))
+            self._touched = {}
         change = self._pending.copy()
         for window in self._windows:
             for fact, times in window.moved(now).items():
@@ -116,7 +147,9 @@ class EngineWorld:
         inside = self._inside
         told = [fact for fact, times in change.items() if times > 0 and not inside[fact]]
         untold = [fact for fact, times in change.items() if times < 0 and inside[fact] == -times]
-        self._tell(told, untold)
+        times = points_of(self._logs, now) if self.now is None else 1
+        with allowing(self._engine, times=times):
+            self._tell(told, untold)
         self._settle(now, change)
 
     def _tell(self, told: list[Key], untold: list[Key]) -> None:
@@ -153,10 +186,12 @@ class EngineWorld:
         self.now = now
 
     def _apply(self, change: Change) -> None:
-        delta = self._engine.apply(change)
-        for follower in self._followers:
-            follower(delta)
-        self.recent = []
+        try:
+            delta = self._engine.apply(change)
+            for follower in self._followers:
+                follower(delta)
+        finally:
+            self.recent = []
 
     def _is_told(self, shape: int, ids: Ids) -> list[bool]:
         store = self._engine.store
@@ -202,7 +237,7 @@ class EngineWorld:
     def held_ids(self) -> Iterator[Ids]:
         """The ids of all facts, and of those that will change."""
         yield from self._engine.held_ids()
-        yield from ids_of(chain(self._inside, self._pending, self._doubly_told))
+        yield from ids_of(chain(self._inside, self._pending, self._doubly_told, self._touched))
 
     def sizes(self) -> dict[str, int]:
         """How many facts are true, and how many the windows hold."""

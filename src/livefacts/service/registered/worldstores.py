@@ -45,6 +45,7 @@ class WindowGraph:
     def move(self, now: int) -> None:
         """The time is `now`."""
         self._world.move(now)
+        self._background.move(now)
 
     def _follow(self, delta: IdDelta) -> None:
         self._touch(delta.added)
