@@ -92,7 +92,8 @@ class _Reader:
         selected = tuple(Variable(str(name[1:])) for name in names)
         query = BasicQuery(form, patterns, comparisons)
         if not selected:
-            selected = tuple(v for v in query.variables if not v.name.startswith(BLANK))
+            shown = {v for v in query.variables if not v.name.startswith(BLANK)}
+            selected = tuple(sorted(shown, key=lambda variable: variable.name))
         distinct = any(token.type == "DISTINCT" for token in node.children[:-1])
         return BasicQuery(form, patterns, comparisons, selected, distinct)
 

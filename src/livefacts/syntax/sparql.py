@@ -74,6 +74,8 @@ class _Reader:
 
     def __init__(self, base: str) -> None:
         self._base = base
+        self._unnamed: list[QueryExpression] = []
+        """What GROUP BY computes without a name for it."""
 
     def query(self, node: Any) -> Query:
         form = FORMS.get(node.name)
@@ -120,7 +122,11 @@ class _Reader:
         return Where(self.pattern(node.p), self.expression(node.expr))
 
     def _extend(self, node: Any) -> Pattern:
-        return With(self.pattern(node.p), Variable(str(node.var)), self.expression(node.expr))
+        of, value = self.pattern(node.p), self.expression(node.expr)
+        if node.var is None:
+            self._unnamed.append(value)
+            return of
+        return With(of, Variable(str(node.var)), value)
 
     def _tomultiset(self, node: Any) -> Pattern:
         if isinstance(node.p, list):
@@ -134,10 +140,12 @@ class _Reader:
 
     def _aggregatejoin(self, node: Any) -> Pattern:
         group = node.p
-        of = self.pattern(group.p)
+        before, self._unnamed = self._unnamed, []
+        of, unnamed = self.pattern(group.p), iter(self._unnamed)
+        self._unnamed = before
         keys = []
         for number, key in enumerate(group.expr or ()):
-            value = self.expression(key)
+            value = next(unnamed) if key is None else self.expression(key)
             if not isinstance(value, Variable):
                 of = With(of, Variable(f".key{number}"), value)
                 value = Variable(f".key{number}")

@@ -310,3 +310,23 @@ def test_messages_that_repeat_what_is_known_change_nothing() -> None:
         told += [("del", ANN_IN_ROME), ("del", ANN_IN_ROME)]
         found = [[change.op for change in changes] for changes in q.follow(told)]
         assert found == [[], ["+"], [], ["-"], []]
+
+
+def test_groups_may_be_told_apart_by_what_has_no_name() -> None:
+    query = lf.ContinuousQuery("SELECT (COUNT(*) AS ?n) { ?x <x:r> ?v } GROUP BY (?v > 1) ?x")
+    query.feed(add="<x:a> <x:r> 1, 2, 3 . <x:b> <x:r> 5 .")
+    assert sorted(int(row["n"].value) for row in query.answers()) == [1, 1, 2]
+
+
+def test_columns_of_select_everything_are_in_the_order_of_their_names() -> None:
+    for end in ("", "FILTER(?w != ?x)"):
+        text = f"SELECT * {{ ?x <x:p> ?y . ?z <x:q> ?w {end} }}"
+        assert lf.ContinuousQuery(text).variables == ("w", "x", "y", "z")
+        assert tuple(lf.Reasoner().query(text).variables) == ("w", "x", "y", "z")
+
+
+def test_what_is_no_message_or_function_is_refused_with_a_reason() -> None:
+    with pytest.raises(lf.InputError, match="5 is no messages"):
+        lf.ContinuousQuery("SELECT * { ?s ?p ?o }").feed(messages=5)
+    with pytest.raises(lf.QueryError, match="function <http://f/unknown> is not supported"):
+        lf.ContinuousQuery("SELECT * { ?x ?p ?y BIND(<http://f/unknown>(?y) AS ?n) }")

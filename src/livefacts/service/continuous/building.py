@@ -9,6 +9,7 @@ from pyoxigraph import Store
 
 from livefacts.engine.embedded.standing import StandingPattern
 from livefacts.engine.embedded.standinggroup import Build
+from livefacts.errors import QueryError
 from livefacts.model.namespaces import DECLARED
 from livefacts.service.queries.querytext import read_query, syntax_error
 from livefacts.syntax.basicquery import parse_basic_query
@@ -25,6 +26,8 @@ def build_of(text: str, prefixes: Mapping[str, str] | None) -> Build:
         Store().query(asked.text, prefixes=known)
     except SyntaxError as error:
         raise syntax_error(asked.text, error) from None
+    except RuntimeError as error:
+        raise QueryError(f"the query cannot be evaluated: {error}") from None
     query = parse_basic_query(asked.text, known)
     if query is None or query.comparisons or query.form == "CONSTRUCT":
         return _flow(asked.text, known)

@@ -63,6 +63,8 @@ def of_messages(told: Any) -> Messages:
             content = stream.read()
         is_json = without_compression(told).suffix.lower() in LINES_OF_JSON
         return _of_json(content, name_of(told)) if is_json else _of_text(content, name_of(told))
+    if not isinstance(told, Iterable):
+        raise InputError(f"{told!r} is no messages", hint=KNOWN)
     return of_tuples([told] if _is_message(told) else told)
 
 
