@@ -460,7 +460,7 @@ class Corrected(History):
     def _differing(self, asked: Asked, said: dict[int, Bag]) -> Iterator[str]:
         before: Bag = Counter()
         for time, found in sorted(said.items()):
-            now = asked.question.answers(self._closure(asked.question, time))
+            now = asked.question.answers(self._closure(asked.question.windows, time), {})
             expected = {"QUERY": now, "ISTREAM": now - before, "DSTREAM": before - now}
             before, wanted = now, expected[asked.question.relation]
             if found != wanted:

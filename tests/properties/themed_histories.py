@@ -19,7 +19,6 @@ from tests.properties.registered import (
     PLACES,
     STREAMS,
     Asked,
-    Asks,
     History,
     Pattern,
     Places,
@@ -170,8 +169,8 @@ class TimedHistory(History):
         windows = {window.stream: window for window in question.windows}
         return replace(question, windows=tuple(windows.values()))
 
-    def _closure(self, question: Asks, time: int) -> set[Triple]:
-        seen = {window.stream: window for window in question.windows}
+    def _closure(self, windows: tuple[Window, ...], time: int) -> set[Triple]:
+        seen = {window.stream: window for window in windows}
         declared = tuple(
             (NamedNode(name), stepped(w.range, w.step, closed=w.closed)) for name, w in seen.items()
         )
