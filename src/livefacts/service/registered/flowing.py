@@ -102,8 +102,9 @@ class FlowedAnswers:
         self._quads.append((self._encoded(came), self._encoded(gone)))
 
     def held_ids(self) -> Iterator[Ids]:
-        """The ids that the flow keeps, and those of what it will be fed."""
+        """The ids that the flow keeps, of answers that came or went, and of what it will be fed."""
         yield from self._flow.held_ids()
+        yield np.array([each for row in self._changed for each in row], np.int32)
         for pair in (*self._pending, *self._quads):
             yield from pair
         for graph in self._graphs:
