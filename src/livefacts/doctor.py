@@ -153,7 +153,7 @@ def _kernel_cache() -> Finding:
     size = sum(path.stat().st_size for path in files)
     compiled = sum(path.suffix == ".nbc" for path in files)
     if not kernels_are_compiled():
-        advice = "they compile at first use, about 30 s; now: livefacts doctor --compile"
+        advice = "they compile at first use, a minute or so; now: livefacts doctor --compile"
         return Finding("kernels", f"not all compiled, cache {CACHE}", State.MISSING, advice)
     others = len(list(CACHE.parent.glob("kernels-*"))) - 1
     older = f"; {others} of older versions beside it" if others else ""

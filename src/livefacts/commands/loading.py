@@ -52,7 +52,7 @@ def prepare() -> bool:
 
     if doctor.kernels_are_compiled():
         return False
-    say("compiling kernels, once, about 30 s")
+    say("compiling kernels, once, a minute or so")
     with ending_at_once():
         seconds = doctor.compile_kernels()
     say(f"kernels are compiled ({seconds:.0f} s)")

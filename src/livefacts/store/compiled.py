@@ -88,7 +88,7 @@ def announce_compilation() -> None:
     if _announced or any(CACHE.glob("*/*.nbi")):
         return
     _announced = True
-    print("livefacts: compiling kernels, once, about 30 s", file=sys.stderr, flush=True)
+    print("livefacts: compiling kernels, once, a minute or so", file=sys.stderr, flush=True)
 
 
 def _prefetch(typing_context: Any, address: Any) -> Any:
