@@ -12,7 +12,7 @@ SEED ?= 0
 EXPERIMENTS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test thorough quick check format bench fuzz mutants pins clean
+.PHONY: help setup demo test thorough quick lint check format bench fuzz mutants pins clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -31,10 +31,12 @@ thorough: setup ## the tests that repeat others on a larger scale
 quick: setup ## the fast tests, under a minute: for every save
 	$(PYTHON) -m pytest -n 2 -x -m "not slow and not spark" tests/unit tests/shape tests/golden
 
-check: setup ## formatting, lint, types, and the shape of the code
+lint: setup ## formatting, lint and types
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m mypy
+
+check: lint ## formatting, lint, types, and the shape of the code
 	$(PYTHON) -m pytest tests/shape
 
 format: setup ## write the formatting that `check` asks for

@@ -7,7 +7,7 @@ from tests.properties.bodies import Bodies
 from tests.properties.registered import Abreast, Corrected, History
 from tests.properties.themed_histories import SchemaHistory, TimedHistory
 
-HISTORIES, BODIES, CHUNKS = 300, 100, 20
+HISTORIES, BODIES, CHUNKS = 300, 60, 20
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
@@ -35,7 +35,7 @@ def test_the_histories_bite() -> None:
     assert resettled >= 2
 
 
-@pytest.mark.parametrize("chunk", range(10))
+@pytest.mark.parametrize("chunk", range(5))
 def test_reports_are_what_the_definition_says_where_rules_read_a_schema(chunk: int) -> None:
     narrowed = widened = 0
     for seed in range(chunk, 100, 10):
@@ -49,7 +49,7 @@ def test_reports_are_what_the_definition_says_where_rules_read_a_schema(chunk: i
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("chunk", range(10))
+@pytest.mark.parametrize("chunk", range(5))
 def test_reports_are_what_the_definition_says_where_rules_look_at_time(chunk: int) -> None:
     answered = 0
     for seed in range(chunk, 100, 10):
@@ -85,7 +85,7 @@ def test_reports_of_any_body_are_what_a_store_of_the_window_answers(chunk: int) 
 
 @pytest.mark.parametrize("chunk", range(5))
 def test_reports_that_are_corrected_are_right_in_the_end(chunk: int) -> None:
-    for seed in range(chunk, 100, 5):
+    for seed in range(chunk, 50, 5):
         history = Corrected(seed)
         found = history.run()
         if found:
