@@ -31,7 +31,7 @@ thorough: setup ## the tests that repeat others on a larger scale
 quick: setup ## the fast tests, under a minute: for every save
 	$(PYTHON) -m pytest -n 2 -x -m "not slow and not spark" tests/unit tests/shape tests/golden
 
-lint: setup ## formatting, lint and types
+lint: $(INSTALLED) ## formatting, lint and types
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m mypy
@@ -39,7 +39,7 @@ lint: setup ## formatting, lint and types
 check: lint ## formatting, lint, types, and the shape of the code
 	$(PYTHON) -m pytest tests/shape
 
-format: setup ## write the formatting that `check` asks for
+format: $(INSTALLED) ## write the formatting that `check` asks for
 	$(PYTHON) -m ruff format .
 	$(PYTHON) -m ruff check --fix .
 

@@ -49,10 +49,11 @@ class Loaded:
 def prepare() -> bool:
     """Have the kernels compiled before work begins; whether anything had to be done."""
     from livefacts import doctor
+    from livefacts.store.compiled import announce_compilation
 
     if doctor.kernels_are_compiled():
         return False
-    say("compiling kernels, once, a minute or so")
+    announce_compilation(is_certain=True)
     with ending_at_once():
         seconds = doctor.compile_kernels()
     say(f"kernels are compiled ({seconds:.0f} s)")

@@ -70,7 +70,7 @@ _compile: Any = partial(numba.njit, cache=True, nogil=True, error_model="numpy",
 
 def kernel(function: Function) -> Function:
     """Compile this function at its first call; it runs without the interpreter lock."""
-    return _compile(function)  # type: ignore[no-any-return]
+    return _for_any_value(_compile(function))  # type: ignore[no-any-return]
 
 
 def inlined(function: Function) -> Function:
@@ -79,16 +79,32 @@ def inlined(function: Function) -> Function:
     For what runs in innermost loops: a call that passes tables by value costs more than
     the few instructions it saves.
     """
-    return _compile(function, forceinline=True)  # type: ignore[no-any-return]
+    return _for_any_value(_compile(function, forceinline=True))  # type: ignore[no-any-return]
 
 
-def announce_compilation() -> None:
+def _for_any_value(dispatcher: Any) -> Any:
+    """Once compiled, a kernel serves every call with arguments of its types.
+
+    Numba would compile it again for every constant that is passed to it.
+    """
+    template_for = dispatcher.get_call_template
+
+    def get_call_template(arguments: Any, keywords: Any) -> Any:
+        return template_for(tuple(map(types.unliteral, arguments)), keywords)
+
+    dispatcher.get_call_template = get_call_template
+    return dispatcher
+
+
+def announce_compilation(*, is_certain: bool = False) -> None:
     """Say once, on standard error, that kernels are about to be compiled, if they are."""
     global _announced
-    if _announced or any(CACHE.glob("*/*.nbi")):
+    is_begun = any(CACHE.glob("*/*.nbi"))
+    if _announced or (is_begun and not is_certain):
         return
     _announced = True
-    print("livefacts: compiling kernels, once, a minute or so", file=sys.stderr, flush=True)
+    which = "the other kernels" if is_begun else "kernels"
+    print(f"livefacts: compiling {which}, once, a minute or so", file=sys.stderr, flush=True)
 
 
 def _prefetch(typing_context: Any, address: Any) -> Any:

@@ -29,6 +29,7 @@ from livefacts.rules.formula import Atom
 from livefacts.rules.needed import needed_rules
 from livefacts.rules.program import Rule
 from livefacts.service.registered.backgrounds import Background
+from livefacts.service.registered.followed import Followed
 from livefacts.service.registered.limiting import allowing, leave_out, points_of
 from livefacts.service.registered.windowing import Extent, Span, TimeWindow
 from livefacts.service.streams.reclaiming import ids_of
@@ -36,7 +37,6 @@ from livefacts.service.streams.streamlog import Facts, Key, StreamLog, facts_of,
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.rows import TRIPLES
 
-Follower = Callable[[ExpiryDelta], None]
 Offsets = tuple[tuple[str, int], ...]
 """Streams, each with how much later its facts count than they arrived."""
 Longs = NDArray[np.int64]
@@ -64,8 +64,10 @@ class Wanted:
     asked: tuple[Atom, ...] | None = None
 
 
-class StreamState:
+class StreamState(Followed[ExpiryDelta]):
     """The background, what has arrived on some streams, and everything that follows."""
+
+    _engine: ExpiringEngine
 
     def __init__(
         self,
@@ -74,6 +76,7 @@ class StreamState:
         streams: Sequence[tuple[str, int, StreamLog]],
         limit: int | None = None,
     ) -> None:
+        super().__init__()
         self.now = self._kept_after = BEGINNING
         self._background = background
         self._streams = {name: (offset, log) for name, offset, log in streams}
@@ -87,18 +90,8 @@ class StreamState:
         self._rules: tuple[Rule, ...] = ()
         self._touched: dict[Key, None] = {}
         """Facts that came late or were taken back, for the next move."""
-        self._followers: list[Follower] = []
 
     # what it is about
-
-    @property
-    def limit(self) -> int | None:
-        """The largest number of facts that a change may derive."""
-        return self._engine.limit
-
-    @limit.setter
-    def limit(self, limit: int | None) -> None:
-        self._engine.limit = limit
 
     def require(
         self, rules: Sequence[Rule], answers: Sequence[Rule], asked: Sequence[Atom] | None
@@ -150,7 +143,7 @@ class StreamState:
         if added or removed:
             with allowing(self._engine, more=self._background.conclusions):
                 delta = self._engine.change_rules(added, removed)
-            self._tell(delta)
+            self._announce(delta)
             self._rules = rules
 
     def _admit(self, facts: Facts) -> None:
@@ -170,23 +163,11 @@ class StreamState:
             self._schema = before
             raise
 
-    def follow(self, follower: Follower) -> None:
-        """Tell of every change from now on."""
-        self._followers.append(follower)
-
-    def unfollow(self, follower: Follower) -> None:
-        """Tell no more."""
-        self._followers.remove(follower)
-
-    def _tell(self, delta: ExpiryDelta) -> None:
-        for follower in self._followers:
-            follower(delta)
-
     # changes
 
     def fill(self) -> None:
         """Take the background in; done once, before anything else but rules."""
-        self._tell(self._engine.give(dict(self._background.facts()), FOREVER))
+        self._announce(self._engine.give(dict(self._background.facts()), FOREVER))
 
     def reach_back(self, after: int) -> None:
         """A window looks further back than all others: take in again what is kept for it."""
@@ -204,7 +185,7 @@ class StreamState:
         self._admit(facts)
         with self._allowing_all(self.now):
             delta = self._engine.give(facts, times)
-        self._tell(delta)
+        self._announce(delta)
 
     def _allowing_all(self, now: int) -> AbstractContextManager[None]:
         """What has arrived comes in at once, and each time point may derive as much as the limit."""
@@ -263,7 +244,7 @@ class StreamState:
         right = self._right(touched)
         lowered = _dated(right) if right else None
         facts, until = _dated(right + coming)
-        self._tell(self._engine.change(lower=lowered, give=(facts, until)))
+        self._announce(self._engine.change(lower=lowered, give=(facts, until)))
 
     def _right(self, touched: Mapping[Key, None]) -> list[Dated]:
         """Facts, each with the time that it has by the background and by its last arrival."""

@@ -26,6 +26,7 @@ from livefacts.service.assertions import NO_QUADS, Asked, Assertions
 from livefacts.service.delta import Delta
 from livefacts.service.reading import FactReader
 from livefacts.service.registered.backgrounds import Background
+from livefacts.service.registered.followed import Followed
 from livefacts.service.registered.limiting import allowing, leave_out
 from livefacts.service.registered.windowing import Extent, Span, TimeWindow
 from livefacts.service.streams.streaming import Streams
@@ -35,15 +36,15 @@ from livefacts.store.dictionary import Dictionary
 from livefacts.store.graphs import NamedGraphs
 from livefacts.store.layout import IN_DEFAULT
 
-Follower = Callable[[IdDelta], None]
 FAR = 1 << 60
 NOTHING = IdDelta({}, {}, {})
 
 
-class TimedWorld:
+class TimedWorld(Followed[IdDelta]):
     """A world with an engine and a clock of its own."""
 
     is_timed: ClassVar[bool] = True
+    _engine: EmbeddedEngine
 
     def __init__(
         self,
@@ -56,6 +57,7 @@ class TimedWorld:
         first: Callable[[], int | None],
         limit: int | None = None,
     ) -> None:
+        super().__init__()
         self._dictionary = dictionary
         self._background = background
         self._logs = logs
@@ -68,7 +70,6 @@ class TimedWorld:
         self._engine = EmbeddedEngine(dictionary, compile_rules(()))
         self._engine.limit = limit
         self._streams = Streams(self._engine, NamedGraphs(), self._made)
-        self._followers: list[Follower] = []
         self.recent: list[Key] = []
 
     @property
@@ -78,15 +79,6 @@ class TimedWorld:
 
     # what it is about
 
-    @property
-    def limit(self) -> int | None:
-        """The largest number of facts that a change may derive."""
-        return self._engine.limit
-
-    @limit.setter
-    def limit(self, limit: int | None) -> None:
-        self._engine.limit = limit
-
     def require(self, own: Sequence[Rule], answers: Sequence[Rule]) -> None:
         """From now on these rules hold, and those that find answers, and no others."""
         low = lowered(replace(self._base, rules=(*own, *answers)), self._tick)
@@ -94,14 +86,6 @@ class TimedWorld:
         plan = compile_rules(low.rules, before=self._engine.plan)
         with allowing(self._engine, more=self._background.conclusions):
             self._change(Change(plan=plan), replace(low.timing, holds_undeclared=False))
-
-    def follow(self, follower: Follower) -> None:
-        """Tell of every change from now on."""
-        self._followers.append(follower)
-
-    def unfollow(self, follower: Follower) -> None:
-        """Tell no more."""
-        self._followers.remove(follower)
 
     # changes
 
@@ -163,17 +147,13 @@ class TimedWorld:
         timing = timing or self._streams.timeline.timing
         with self._streams.under(change, timing, keep=True) as whole:
             ids = self._engine.apply(whole)
-        self._tell(ids)
+        self._announce(ids)
 
     def _made(self, change: Change) -> Delta:
         ids = NOTHING if change == Change() else self._engine.apply(change)
-        self._tell(ids)
+        self._announce(ids)
         nothing = Assertions(Asked({}, {}, {}, {}), ids, NO_QUADS, NO_QUADS, 0)
         return Delta(0, ids, self._reader, nothing)
-
-    def _tell(self, delta: IdDelta) -> None:
-        for follower in self._followers:
-            follower(delta)
 
     # reading
 

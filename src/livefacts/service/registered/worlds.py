@@ -8,7 +8,7 @@ window and the background both tell is told until neither does.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import ClassVar
 
@@ -20,6 +20,7 @@ from livefacts.errors import LimitError
 from livefacts.plan import compile_rules
 from livefacts.rules.program import Rule
 from livefacts.service.registered.backgrounds import Background
+from livefacts.service.registered.followed import Followed
 from livefacts.service.registered.limiting import allowing, leave_out, points_of
 from livefacts.service.registered.windowing import Extent, MovingWindow, Span, window_on
 from livefacts.service.streams.reclaiming import ids_of
@@ -27,13 +28,12 @@ from livefacts.service.streams.streamlog import Facts, Key, StreamLog, facts_of,
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.layout import ASSERTED
 
-Follower = Callable[[IdDelta], None]
 
-
-class EngineWorld:
+class EngineWorld(Followed[IdDelta]):
     """A world with an engine of its own."""
 
     is_timed: ClassVar[bool] = False
+    _engine: EmbeddedEngine
 
     def __init__(
         self,
@@ -42,6 +42,7 @@ class EngineWorld:
         windows: Sequence[tuple[Extent, StreamLog]],
         limit: int | None = None,
     ) -> None:
+        super().__init__()
         self.now: int | None = None
         self._background = background
         self._windows: list[MovingWindow] = [window_on(*each) for each in windows]
@@ -53,20 +54,10 @@ class EngineWorld:
         self._inside: Counter[Key] = Counter()
         self._doubly_told: set[Key] = set()
         self._pending: Counter[Key] = Counter()
-        self._followers: list[Follower] = []
         self.recent: list[Key] = []
         """The facts that windows brought in or took out in the change that is being told."""
 
     # what it is about
-
-    @property
-    def limit(self) -> int | None:
-        """The largest number of facts that a change may derive."""
-        return self._engine.limit
-
-    @limit.setter
-    def limit(self, limit: int | None) -> None:
-        self._engine.limit = limit
 
     def require(self, own: Sequence[Rule], answers: Sequence[Rule]) -> None:
         """From now on these rules hold, and those that find answers, and no others."""
@@ -75,14 +66,6 @@ class EngineWorld:
         plan = compile_rules(rules, before=self._engine.plan)
         with allowing(self._engine, more=self._background.conclusions):
             self._apply(Change(plan=plan))
-
-    def follow(self, follower: Follower) -> None:
-        """Tell of every change from now on."""
-        self._followers.append(follower)
-
-    def unfollow(self, follower: Follower) -> None:
-        """Tell no more."""
-        self._followers.remove(follower)
 
     # changes
 
@@ -187,9 +170,7 @@ class EngineWorld:
 
     def _apply(self, change: Change) -> None:
         try:
-            delta = self._engine.apply(change)
-            for follower in self._followers:
-                follower(delta)
+            self._announce(self._engine.apply(change))
         finally:
             self.recent = []
 

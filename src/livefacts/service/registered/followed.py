@@ -1,0 +1,44 @@
+"""Followed worlds: who follows one is told of its changes, and its engine has a limit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, Protocol, TypeVar
+
+Delta = TypeVar("Delta")
+
+
+class Limited(Protocol):
+    """An engine, as far as its limit goes."""
+
+    limit: int | None
+
+
+class Followed(Generic[Delta]):
+    """A world with an engine, and those who follow it."""
+
+    _engine: Limited
+
+    def __init__(self) -> None:
+        self._followers: list[Callable[[Delta], None]] = []
+
+    @property
+    def limit(self) -> int | None:
+        """The largest number of facts that a change may derive."""
+        return self._engine.limit
+
+    @limit.setter
+    def limit(self, limit: int | None) -> None:
+        self._engine.limit = limit
+
+    def follow(self, follower: Callable[[Delta], None]) -> None:
+        """Tell of every change from now on."""
+        self._followers.append(follower)
+
+    def unfollow(self, follower: Callable[[Delta], None]) -> None:
+        """Tell no more."""
+        self._followers.remove(follower)
+
+    def _announce(self, delta: Delta) -> None:
+        for follower in self._followers:
+            follower(delta)
