@@ -8,7 +8,7 @@ window and the background both tell is told until neither does.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from typing import ClassVar
 
@@ -27,6 +27,8 @@ from livefacts.service.streams.reclaiming import ids_of
 from livefacts.service.streams.streamlog import Facts, Key, StreamLog, facts_of, keys_of
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.layout import ASSERTED
+
+Follower = Callable[[IdDelta], None]
 
 
 class EngineWorld(Followed[IdDelta]):
