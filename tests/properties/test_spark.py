@@ -31,6 +31,6 @@ def test_twenty_worlds_abreast_are_what_the_oracle_computes_after_every_change(
     assert next(differences(draw_abreast(seed, WORLDS, STEPS), setting), None) is None
 
 
-@pytest.mark.parametrize("way", [Way.DRED, Way.RECOMPUTE])
+@pytest.mark.parametrize("way", [Way.DRED, pytest.param(Way.RECOMPUTE, marks=pytest.mark.thorough)])
 def test_every_way_of_maintenance_gives_the_same(setting: Setting, way: Way) -> None:
     assert next(differences(draw_abreast(COMPARED, 6, 3), setting, way), None) is None

@@ -72,7 +72,7 @@ def test_a_random_history_of_graphs_is_what_the_oracle_computes(
     assert next(differences(pipeline, program, random.Random(seed)), None) is None
 
 
-@pytest.mark.parametrize("road", ["tasks", "joins"])
+@pytest.mark.parametrize("road", ["tasks", pytest.param("joins", marks=pytest.mark.thorough)])
 def test_graphs_change_by_every_road(spark: object, tmp_path: Path, road: str) -> None:
     (tmp_path / "a.nq").write_text("<x:a> <x:b> <x:c> <x:g> .\n<x:d> <x:b> <x:c> .\n")
     pipeline = Pipeline(spark, tmp_path / "kb", buckets=2, road=road)  # type: ignore[arg-type]

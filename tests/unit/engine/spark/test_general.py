@@ -40,7 +40,13 @@ def quick(spark: Any) -> Iterator[Any]:
 TOLD = line("a", "b") + line("b", "c") + line("c", "d")
 
 
-@pytest.mark.parametrize("maintenance", ["counting-dred", "dred", "recompute"])
+WAYS = (
+    "dred",
+    *(pytest.param(way, marks=pytest.mark.thorough) for way in ("counting-dred", "recompute")),
+)
+
+
+@pytest.mark.parametrize("maintenance", WAYS)
 def test_a_change_of_facts_has_the_same_effect_as_in_the_embedded_engine(
     quick: Any, tmp_path: Path, maintenance: str
 ) -> None:
@@ -65,6 +71,7 @@ def test_a_change_of_rules_has_the_same_effect_as_in_the_embedded_engine(
     both.update(add=line("e", "b"), remove=line("d", "b"))
 
 
+@pytest.mark.thorough
 def test_rules_change_between_those_that_follow_single_triples_and_those_that_join(
     quick: Any, tmp_path: Path
 ) -> None:

@@ -78,7 +78,7 @@ def test_a_golden_program_concludes_what_is_expected(setting: Setting, case: str
     assert lines_of(conclusions, violated) == expected_of(case)
 
 
-@pytest.mark.parametrize("small", [0, 1000])
+@pytest.mark.parametrize("small", [0, pytest.param(1000, marks=pytest.mark.thorough)])
 def test_a_change_says_what_came_and_went(setting: Setting, small: int) -> None:
     """With what it touches kept apart from all other facts, and together with them."""
     setting = replace(setting, small=small)

@@ -46,6 +46,7 @@ def told(tmp_path: Path) -> list[Path]:
     return [tmp_path / name for name in ("family.nt", "ages.rules", "graph.nq")]
 
 
+@pytest.mark.thorough
 def test_rules_that_fit_into_memory_have_the_conclusions_that_joins_find(
     spark: Any, tmp_path: Path, told: list[Path]
 ) -> None:
