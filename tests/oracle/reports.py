@@ -103,7 +103,9 @@ class Query:
     def times(self, first: int, registered: int, until: int) -> Iterator[int]:
         """The times of reporting: from the first point of the grid that can have one."""
         grid = Grid(self.every, self.every, self.origin)
-        begin = max(grid.up(max(first, registered)), self.origin + self.every)
+        begin = grid.up(max(first, registered))
+        if begin == first == self.origin:
+            begin += self.every
         yield from range(begin, until + 1, self.every)
 
 

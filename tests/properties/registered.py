@@ -125,6 +125,8 @@ class Asked:
     question: Asks
     registration: Registration
     since: int
+    due: int
+    """When the next report must come."""
     before: Bag = field(default_factory=Counter)
     is_compared: bool = True
     reports: int = 0
@@ -327,7 +329,8 @@ class History:
         since = self.now + reach if late else 0
         is_compared = not (late and any(w.counts for w in question.windows))
         before = self._lasting()
-        self.asked.append(Asked(question, registration, since, is_compared=is_compared))
+        due = max(1, -(-self.now // question.every)) * question.every
+        self.asked.append(Asked(question, registration, since, due, is_compared=is_compared))
         self.lasting += self._lasting() - before
 
     def _lasting(self) -> int:
@@ -385,10 +388,21 @@ class History:
     # the definition
 
     def _compare(self, asked: Asked) -> Iterator[str]:
-        every = asked.question.every
         for report in asked.registration.results():
-            for time in range(report.first, report.last + 1, every):
+            for time in self._times(asked, report):
                 yield from self._compare_at(asked, report, time)
+        yield from self._missing(asked)
+
+    def _times(self, asked: Asked, report: Report) -> Iterator[int]:
+        """The times of a report, each of which must be the next one."""
+        for time in range(report.first, report.last + 1, asked.question.every):
+            assert report.correction or time == asked.due, f"{time} is reported, not {asked.due}"
+            asked.due += 0 if report.correction else asked.question.every
+            yield time
+
+    def _missing(self, asked: Asked) -> Iterator[str]:
+        if asked.due <= self.now:
+            yield f"{asked.question.name} at {asked.due}: no report"
 
     def _compare_at(self, asked: Asked, report: Report, time: int) -> Iterator[str]:
         windows = asked.question.windows
@@ -453,8 +467,9 @@ class Corrected(History):
         said = self.said[asked.question.name]
         for report in asked.registration.results():
             self.corrections += report.correction
-            for time in range(report.first, report.last + 1, asked.question.every):
+            for time in self._times(asked, report):
                 said[time] = Counter(tuple(row) for row in report.rows)  # type: ignore[misc]
+        yield from self._missing(asked)
         yield from self._differing(asked, said) if self.now == LENGTH else ()
 
     def _differing(self, asked: Asked, said: dict[int, Bag]) -> Iterator[str]:

@@ -23,8 +23,10 @@ PAIRS = "WHERE { ?x :in ?y }"
 class Stage:
     """A reasoner with registered queries; `<s>` is a stream in its texts."""
 
-    def __init__(self, rules: str = "") -> None:
-        self.reasoner = Reasoner(rules=PREFIX + rules)
+    def __init__(
+        self, rules: str = "", *, limit: int | None = None, start: int | None = None
+    ) -> None:
+        self.reasoner = Reasoner(rules=PREFIX + rules, limit=limit, start=start)
         self.reasoner.prefixes[""] = EX
 
     def register(self, text: str, *, full: bool = False) -> Registration:

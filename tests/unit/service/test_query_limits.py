@@ -6,7 +6,6 @@ import pytest
 from tests.unit.service.stage import EX, PREFIX, Stage, by_time
 
 from livefacts.errors import LimitError
-from livefacts.service.reasoner import Reasoner
 
 SAME = "[?x, :same, ?y] :- [?x, :in, ?z], [?y, :in, ?z] ."
 """So many things in one place give as many conclusions as their number squared."""
@@ -22,10 +21,7 @@ SOME = "in A P, in B P, in C P, in D P"
 
 
 def stage(rules: str, limit: int | None = None) -> Stage:
-    made = Stage()
-    made.reasoner = Reasoner(rules=PREFIX + rules, limit=limit, start=1)
-    made.reasoner.prefixes[""] = EX
-    return made
+    return Stage(rules, limit=limit, start=1)
 
 
 def sizes(query: object) -> dict[int, int]:

@@ -246,6 +246,16 @@ def test_the_same_fact_twice_at_a_time_point_is_one_arrival() -> None:
     assert by_time(query) == {1: ""}
 
 
+@pytest.mark.parametrize(
+    ("start", "times"), [(0, [3, 6]), (1, [3, 6]), (-4, [-3, 0, 3, 6]), (-3, [-3, 0, 3, 6])]
+)
+def test_reports_begin_with_the_grid_and_0_is_its_origin(start: int, times: list[int]) -> None:
+    stage = Stage(start=start)
+    query = stage.register(window("RANGE 4 STEP 3"))
+    stage.advance(7)
+    assert list(by_time(query)) == times
+
+
 def test_a_query_registered_later_reports_from_the_next_grid_point() -> None:
     stage = Stage()
     stage.register(window("RANGE 4 STEP 1", name="other"))

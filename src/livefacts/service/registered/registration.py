@@ -162,9 +162,15 @@ class Registration:
         return any(extent.stream == stream for extent in self.windows)
 
     def start(self, first: int, now: int) -> None:
-        """Report from the first grid point at or after `now`; `first` is the first time point."""
+        """Report from the first grid point at or after `now`; `first` is the first time point.
+
+        Where time begins at 0, the first report comes one step later.
+        """
         self._first = first
-        self._start = self._next = self.due = grid_point(max(first, now), self.every)
+        point = grid_point(max(first, now), self.every)
+        if point == first == 0:
+            point = self.every
+        self._start = self._next = self.due = point
         self.is_started = True
 
     def wake(self, time: int) -> None:
