@@ -18,6 +18,7 @@ from pyoxigraph import NamedNode, Triple
 from tests.oracle import closure
 from tests.properties.programs import draw_case, fits
 
+from livefacts.errors import LimitError
 from livefacts.model.facts import Fact, Term
 from livefacts.plan.raising import are_lasting
 from livefacts.rules.program import Program, Rule
@@ -220,7 +221,7 @@ class History:
         self.reasoner.add(self.theme.always())
         self.asked: list[Asked] = []
         self.lines: list[str] = []
-        self.answered = self.changed = self.lasting = self.resettled = 0
+        self.answered = self.changed = self.lasting = self.resettled = self.unmade = 0
         self.gone: list[Rule] = []
         self._known: dict[tuple[frozenset[Triple | Fact], tuple[Rule, ...]], set[Triple]] = {}
         if self.theme.most > 4:
@@ -323,7 +324,10 @@ class History:
     def register(self, number: int) -> None:
         question = self.theme.question(self, number)
         self.lines.append(str(question))
-        registration = self.reasoner.register(str(question), full=self.pick.random() < 0.1)
+        try:
+            registration = self.reasoner.register(str(question), full=self.pick.random() < 0.1)
+        except LimitError:
+            return
         reach = max(w.range + w.step + w.closed for w in question.windows)
         late = self.now >= 0 and (reach or any(w.counts for w in question.windows))
         since = self.now + reach if late else 0
@@ -390,7 +394,10 @@ class History:
     def _compare(self, asked: Asked) -> Iterator[str]:
         for report in asked.registration.results():
             for time in self._times(asked, report):
-                yield from self._compare_at(asked, report, time)
+                if report.error is None:
+                    yield from self._compare_at(asked, report, time)
+                else:
+                    self.unmade += 1
         yield from self._missing(asked)
 
     def _times(self, asked: Asked, report: Report) -> Iterator[int]:

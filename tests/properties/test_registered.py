@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 from tests.properties.bodies import Bodies
-from tests.properties.registered import Abreast, Corrected, History
+from tests.properties.registered import Abreast, Corrected, History, Places, Theme
 from tests.properties.themed_histories import SchemaHistory, TimedHistory
+
+from livefacts.service.registered.registering import Registrations
 
 HISTORIES, BODIES, CHUNKS = 300, 60, 20
 
@@ -33,6 +35,29 @@ def test_the_histories_bite() -> None:
     assert changed >= 30
     assert lasting >= 20
     assert resettled >= 2
+
+
+@pytest.mark.parametrize(
+    ("most", "theme"),
+    [(0, Places()), (1, Places()), (2, Places()), (0, Bodies()), (1, Bodies())],
+)
+def test_reports_are_right_or_say_that_too_much_is_derived(
+    most: int, theme: Theme, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worlds of queries may derive next to nothing, while the reasoner's own has no limit."""
+    limit = property(
+        lambda queries: most, lambda queries, _: setattr(queries._worlds, "limit", most)
+    )
+    monkeypatch.setattr(Registrations, "limit", limit)
+    answered = unmade = 0
+    for seed in range(most, 100, 7):
+        history = History(seed, theme)
+        found = history.run()
+        answered, unmade = answered + history.answered, unmade + history.unmade
+        if found:
+            pytest.fail("\n".join([f"seed {seed}", *history.lines, *found]), pytrace=False)
+    assert answered > 5
+    assert unmade > 3
 
 
 @pytest.mark.parametrize("chunk", range(5))

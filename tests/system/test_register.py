@@ -135,9 +135,10 @@ def test_an_unknown_name_of_a_stream_is_refused(stream: Path) -> None:
 
 def test_positions_are_generated_with_their_map(tmp_path: Path) -> None:
     stream, city = tmp_path / "positions.nq", tmp_path / "city.nt"
-    made = livefacts("generate", "positions", "5", "--map", str(city), "-o", str(stream))
+    made = livefacts("generate", "positions", "6", "--map", str(city), "-o", str(stream))
     assert made.code == 0
-    assert len(stream.read_text().splitlines()) == 100
+    lines = stream.read_text().splitlines()
+    assert len(lines) == 120
     query = (
         "REGISTER QUERY q AS PREFIX : <http://livefacts.example/city#> SELECT ?who "
         "FROM STREAM <http://livefacts.example/positions> [RANGE 5 STEP 5] "
@@ -146,4 +147,31 @@ def test_positions_are_generated_with_their_map(tmp_path: Path) -> None:
     arguments = ["--stream", str(stream), "--data", str(city), "--rules", "rdfs"]
     ended = livefacts("register", query, *arguments, "--format", "csv")
     assert ended.code == 0
-    assert len(ended.out.splitlines()) == 21
+    from_1_to_5 = {line.split()[0] for line in lines[20:]}
+    assert len(ended.out.splitlines()) == 1 + len(from_1_to_5)
+
+
+@pytest.mark.parametrize("form", ["table", "jsonl", "csv"])
+def test_a_query_that_derives_too_much_says_so_and_others_are_printed(
+    form: str, tmp_path: Path
+) -> None:
+    rules, walks = tmp_path / "same.rules", tmp_path / "walks.nq"
+    same = "[?x, :with, ?y] :- [?x, :in, ?z], [?y, :in, ?z] ."
+    rules.write_text(f"@prefix : <{EX}> . @limit 2 . {same}", encoding="utf-8")
+    walks.write_text(
+        "".join(f"<{EX}w{n}> <{EX}in> <{EX}hall> <{EX}walks> {n} .\n" for n in range(1, 5)),
+        encoding="utf-8",
+    )
+    bad = QUERY.replace("QUERY q", "QUERY bad").replace(":in", ":with")
+    given = ("--stream", str(walks), "--rules", str(rules), "--format", form)
+    ended = livefacts("register", bad, QUERY, *given)
+    assert ended.code == 1
+    assert "of bad could not be made: the rules derive more than 2 facts" in ended.err
+    alone = livefacts("register", QUERY, *given)
+    assert alone.code == 0
+    mine = [line for line in ended.out.splitlines() if "bad" not in line]
+    assert [line for line in mine if "w4" in line] == [
+        line for line in alone.out.splitlines() if "w4" in line
+    ]
+    if form != "csv":
+        assert "derive more than 2 facts for the query bad" in ended.out

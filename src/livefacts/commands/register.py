@@ -17,7 +17,7 @@ from livefacts.commands.events import ahead, in_one_order, rejecting, say_reject
 from livefacts.commands.loading import Inputs, leave, load
 from livefacts.commands.options import Data, Lateness, MaxAhead, Rules, Speed, Tick
 from livefacts.commands.options import Rejects as RejectsFile
-from livefacts.commands.terminal import ExitCode
+from livefacts.commands.terminal import ExitCode, counted, say
 from livefacts.errors import InputError
 
 if TYPE_CHECKING:
@@ -120,6 +120,8 @@ def register_command(
         events.finish()
         _print(made, writer, empty)
     say_rejects(rejected, events)
+    if _say_unmade(made):
+        raise typer.Exit(ExitCode.ERROR)
     if rejected.count or events.set_aside:
         raise typer.Exit(ExitCode.SOME_REJECTED)
     leave(loaded)
@@ -219,8 +221,18 @@ def _is_date(time: Time) -> bool:
 def _print(queries: list[Registration], writer: ReportWriter, empty: bool) -> None:
     for query in queries:
         for report in query.results():
-            if report or empty or report.correction or writer.format == "patch":
+            is_told = report or report.error is not None or report.correction
+            if is_told or empty or writer.format == "patch":
                 typer.echo(writer.write(query, report), nl=False)
+
+
+def _say_unmade(queries: list[Registration]) -> bool:
+    """Say which queries lack reports, and why; whether there are any."""
+    lacking = [query for query in queries if query.unmade]
+    for query in lacking:
+        count = counted(query.unmade, "report", "reports")
+        say(f"{count} of {query.name} could not be made: {query.reason}")
+    return bool(lacking)
 
 
 def _width() -> int:

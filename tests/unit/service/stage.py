@@ -55,7 +55,9 @@ def triples(text: str) -> list[Triple]:
 
 
 def words(report: Report) -> str:
-    """The rows of a report in short: `AB BC`."""
+    """The rows of a report in short: `AB BC`; `!` if there is none."""
+    if report.error is not None:
+        return "!"
     return " ".join(sorted("".join(short(term) for term in row) for row in report.rows))
 
 

@@ -55,17 +55,15 @@ def test_an_error_of_a_registered_query_loses_no_change() -> None:
         [?x, :dist, ?m] :- [?x, :dist, ?k], ?m = ?k + 1 .
         q(?x) :- sometime [?x, :b, ?y] in [3] ."""
     r = lf.Reasoner(rules=rules, start=0)
-    r.register(
+    query = r.register(
         f"PREFIX : <http://e/> REGISTER QUERY q AS SELECT ?s ?o FROM STREAM <{STREAM}> [RANGE 5] "
         "WHERE { ?s :dist ?o }"
     )
     r.push("<http://e/s> <http://e/a> <http://e/o> .", at=1, stream=STREAM)
     r.push("<http://e/s> <http://e/b> <http://e/o> .", at=2, stream=STREAM)
     r.advance(1)
-    with pytest.raises(LimitError):
-        r.advance(2)
-    r.retract("<http://e/s> <http://e/b> <http://e/o> .", at=2, stream=STREAM)
-    assert "q(<http://e/s>)" in texts(r.advance(3).added) + texts(r.facts(derived=True))
+    assert "q(<http://e/s>)" in texts(r.advance(2).added)
+    assert isinstance(query.error, LimitError)
 
 
 def test_a_time_point_does_not_change_its_length_once_facts_have_come() -> None:

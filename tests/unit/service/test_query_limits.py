@@ -6,6 +6,7 @@ import pytest
 from tests.unit.service.stage import EX, PREFIX, Stage, by_time
 
 from livefacts.errors import LimitError
+from livefacts.service.registered.registration import Registration
 
 SAME = "[?x, :same, ?y] :- [?x, :in, ?z], [?y, :in, ?z] ."
 """So many things in one place give as many conclusions as their number squared."""
@@ -24,8 +25,10 @@ def stage(rules: str, limit: int | None = None) -> Stage:
     return Stage(rules, limit=limit, start=1)
 
 
-def sizes(query: object) -> dict[int, int]:
-    return {time: len(text.split()) for time, text in by_time(query).items()}  # type: ignore[arg-type]
+def sizes(query: Registration) -> dict[int, int | None]:
+    """How many answers there were at each time; None where there was no report."""
+    found = by_time(query).items()
+    return {time: None if text == "!" else len(text.split()) for time, text in found}
 
 
 @in_state_or_world
@@ -39,12 +42,10 @@ def test_as_many_facts_as_the_limit_says_are_derived_and_no_more(
         query = made.register(f"REGISTER QUERY q AS SELECT * FROM STREAM <s> [RANGE 5] {where}")
         made.push("in A P, in B P", at=1)
         made.push("in C P, in D P", at=2)
-        if limit == 12:
-            made.advance(2)
-            assert sizes(query) == {1: 4, 2: 16}
-        else:
-            with pytest.raises(LimitError, match="more than 11 facts for the query q at 2"):
-                made.advance(2)
+        made.advance(2)
+        assert sizes(query) == {1: 4, 2: 16 if limit == 12 else None}
+        if limit == 11:
+            assert "more than 11 facts for the query q at 2" in str(query.error)
 
 
 @in_state_or_world
@@ -53,10 +54,8 @@ def test_each_time_point_may_derive_as_much_as_the_limit_says(where: str) -> Non
     query = made.register(f"REGISTER QUERY q AS SELECT * FROM STREAM <s> [RANGE 9] {where}")
     for at in range(1, 4):
         made.push(f"in A{at} P, in B{at} P", at=at)
-    made.advance(2)
-    assert sizes(query) == {1: 4, 2: 16}
-    with pytest.raises(LimitError, match="at 3"):
-        made.advance(3)
+    made.advance(3)
+    assert sizes(query) == {1: 4, 2: 16, 3: None}
 
 
 @in_state_or_world
@@ -82,24 +81,28 @@ def test_what_is_known_before_a_query_begins_counts_against_no_limit(where: str)
 
 @pytest.mark.parametrize("rules", [ENDLESS, ENDLESS + UNLESS])
 @pytest.mark.parametrize("filter", ["", "FILTER NOT EXISTS { ?x :none ?n }"])
-def test_after_the_cause_is_taken_back_the_query_goes_on(rules: str, filter: str) -> None:
+def test_when_the_cause_is_gone_the_query_goes_on(rules: str, filter: str) -> None:
     made = stage("@limit 1000 . " + rules)
     query = made.register(
-        "REGISTER QUERY q AS SELECT ?x ?z FROM STREAM <s> [RANGE 2] "
+        "REGISTER QUERY q AS SELECT ?x ?z FROM STREAM <s> [RANGE 4] "
         f"WHERE {{ ?x :a ?z {filter} . OPTIONAL {{ ?x :far ?n }} }}"
     )
     made.push("a S O", at=1)
     made.push("b S O", at=2)
-    made.advance(1)
-    for now in (2, 3):
-        with pytest.raises(LimitError) as caught:
-            made.advance(now)
-        assert "undone" not in str(caught.value)
-        assert "more than 1,000 facts for the query q at 2" in str(caught.value)
-        assert made.reasoner.now == now
+    made.advance(3)
+    assert "undone" not in str(query.error)
+    assert "more than 1,000 facts for the query q at 3" in str(query.error)
+    assert made.reasoner.stats()["failing"] == {"q": query.error.message}
     made.retract("b S O", at=2)
     made.advance(4)
-    assert by_time(query) == {1: "SO", 2: "SO", 3: "", 4: ""}
+    assert by_time(query) == {1: "SO", 2: "!", 3: "!", 4: "SO"}
+    assert query.error is None
+    assert query.unmade == 2
+    assert made.reasoner.stats()["failing"] == {}
+    made.push("a S O", at=5)
+    made.push("b S O", at=6)
+    made.advance(9)
+    assert by_time(query) == {5: "SO", 6: "!", 7: "!", 8: "!", 9: ""}
 
 
 @in_state_or_world
@@ -112,11 +115,10 @@ def test_background_that_derives_too_much_in_a_window_is_told_by_the_next_report
     made.push("in B P", at=2)
     made.advance(3)
     made.add("in C P, in D P")
-    with pytest.raises(LimitError, match="query q at 4"):
-        made.advance(4)
+    made.advance(4)
     made.remove("in D P")
     made.advance(5)
-    assert sizes(query) == {1: 1, 2: 4, 3: 4, 4: 9, 5: 9}
+    assert sizes(query) == {1: 1, 2: 4, 3: 4, 4: None, 5: 9}
 
 
 def test_rules_that_derive_too_much_in_a_window_are_told_by_the_next_report() -> None:
@@ -125,11 +127,10 @@ def test_rules_that_derive_too_much_in_a_window_are_told_by_the_next_report() ->
     made.push(SOME, at=1)
     made.advance(2)
     made.reasoner.add_rules(PREFIX + SAME)
-    with pytest.raises(LimitError, match="query q at 3"):
-        made.advance(3)
+    made.advance(3)
     made.retract("in C P, in D P", at=1)
     made.advance(4)
-    assert sizes(query) == {1: 0, 2: 0, 3: 4, 4: 4}
+    assert sizes(query) == {1: 0, 2: 0, 3: None, 4: 4}
 
 
 def test_a_query_that_derives_too_much_is_not_registered() -> None:
@@ -157,3 +158,114 @@ def test_a_correction_counts_only_what_is_new() -> None:
     assert sizes(query) == {1: 1, 2: 4, 3: 9, 4: 16}
     made.push("in L P", at=2)
     assert sizes(query) == {2: 9, 3: 16, 4: 25}
+
+
+def too_many(limit: int = 11, rules: str = SAME) -> Stage:
+    """Two things in one place at 1, and two at 2: four, and twelve more."""
+    made = stage(rules, limit)
+    made.push("in A P, in B P", at=1)
+    made.push("in C P, in D P", at=2)
+    return made
+
+
+def test_reading_a_report_that_was_not_made_says_why() -> None:
+    made = too_many()
+    query = made.register(f"REGISTER QUERY q AS SELECT * FROM STREAM <s> [RANGE 3] {STATE}")
+    made.advance(6)
+    _, unmade, *others = query.results()
+    assert (unmade.first, unmade.last, unmade.count) == (2, 3, 2)
+    assert not unmade
+    for read in (lambda: unmade.rows, lambda: len(unmade), lambda: list(unmade)):
+        with pytest.raises(LimitError, match="more than 11 facts for the query q at 2"):
+            read()
+    assert "more than 11 facts" in repr(unmade)
+    assert [(report.first, report.last, len(report)) for report in others] == [(4, 4, 4), (5, 6, 0)]
+
+
+ALL = "WHERE { ?x :in ?y }"
+FEW = "WHERE { ?x :one ?y }"
+
+
+@pytest.mark.parametrize("relation", ["QUERY", "DSTREAM"])
+@pytest.mark.parametrize("rules", [SAME, SAME + UNLESS])
+@pytest.mark.parametrize("body", [ALL, FEW, "WHERE { ?x :in ?y OPTIONAL { ?x :none ?y } }"])
+def test_queries_that_share_a_world_with_one_that_derives_too_much_are_reported(
+    body: str, rules: str, relation: str
+) -> None:
+    """As if it were not there: before, meanwhile and after."""
+    told = []
+    for others in ([], [STATE], [WORLD, STATE]):
+        made = too_many(rules=rules + "[?x, :one, ?y] :- [?x, :in, ?y], [?y, :in, ?z] .")
+        bad = [
+            made.register(f"REGISTER QUERY bad{n} AS SELECT * FROM STREAM <s> [RANGE 3] {where}")
+            for n, where in enumerate(others)
+        ]
+        query = made.register(f"REGISTER {relation} q AS SELECT * FROM STREAM <s> [RANGE 3] {body}")
+        made.push("in P C", at=3)
+        made.push("in F P", at=7)
+        made.advance(8)
+        told.append(by_time(query))
+        for each in bad:
+            assert [time for time, size in sizes(each).items() if size is None] == [2, 3]
+    assert told[0] == told[1] == told[2]
+    assert any(told[0].values())
+
+
+def test_a_query_that_derives_too_much_can_be_closed() -> None:
+    made = too_many()
+    text = f"REGISTER QUERY q AS SELECT * FROM STREAM <s> [RANGE 9] {STATE}"
+    query = made.register(text)
+    made.advance(2)
+    query.close()
+    made.advance(5)
+    assert sizes(query) == {1: 4, 2: None}
+    assert made.reasoner.stats()["worlds"] == []
+    again = made.register(text)
+    made.push("in A P", at=6)
+    made.advance(6)
+    assert sizes(again) == {5: 0, 6: 1}
+
+
+def test_readers_of_a_stream_that_was_not_made_say_so_while_their_windows_see_it() -> None:
+    made = too_many()
+    other = made.register(f"REGISTER QUERY other AS SELECT * FROM STREAM <s> [RANGE 2] {ALL}")
+    made.register(
+        f"REGISTER STREAM <{EX}pairs> AS CONSTRUCT {{ ?x :pair ?y }} "
+        f"FROM STREAM <s> [RANGE 2] {STATE}"
+    )
+    reader = made.register(
+        "REGISTER QUERY reader AS SELECT * FROM STREAM <pairs> [RANGE 2] WHERE { ?x :pair ?y }"
+    )
+    made.advance(3)
+    assert "pairs> was not made at 2" in str(reader.error)
+    made.advance(6)
+    assert sizes(reader) == {1: 4, 2: None, 3: None, 4: 4, 5: 0, 6: 0}
+    assert sizes(other) == {1: 2, 2: 4, 3: 2, 4: 0, 5: 0, 6: 0}
+
+
+TIMED = "[?x, :late, ?y] :- sometime [?x, :in, ?y] in [2] ."
+
+
+@pytest.mark.parametrize("rules", [SAME, SAME + UNLESS, SAME + TIMED])
+def test_arrivals_are_not_kept_for_a_query_that_goes_on_deriving_too_much(rules: str) -> None:
+    made = stage(rules, 11)
+    query = made.register(
+        "REGISTER QUERY q AS SELECT * FROM STREAM <s> [RANGE 3] "
+        "WHERE { ?x :same ?y OPTIONAL { ?x :none ?n } OPTIONAL { ?x :late ?y } }"
+    )
+    for at in range(1, 40):
+        made.push(f"in A{at} P, in B{at} P", at=at)
+        made.advance(at)
+    assert len(list(query.results())) == 2
+    assert query.unmade == 38
+    assert sum(made.reasoner.stats()["kept_arrivals"].values()) <= 8
+
+
+def test_a_report_that_could_not_be_made_is_corrected_when_it_can() -> None:
+    made = too_many()
+    made.reasoner.correct(EX + "s", 5)
+    query = made.register(f"REGISTER QUERY q AS SELECT * FROM STREAM <s> [RANGE 2] {STATE}")
+    made.advance(3)
+    assert sizes(query) == {1: 4, 2: None, 3: 4}
+    made.retract("in D P", at=2)
+    assert sizes(query) == {2: 9, 3: 1}

@@ -96,6 +96,7 @@ class FlowedAnswers:
         """The time is `now`, for the windows that have names, too."""
         for graph in self._graphs:
             graph.move(now)
+        self._feed()
 
     def graphs_changed(self, came: Iterable[Quad], gone: Iterable[Quad]) -> None:
         """Named graphs of the background have changed."""

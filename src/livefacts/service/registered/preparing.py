@@ -144,7 +144,7 @@ class Preparer:
         """The world of a query's windows, with a clock of its own if its rules look at time."""
         self.check_windows(asked, needs)
         is_timed = self._worlds.timed_rule(needs) is not None
-        return self._worlds.world_of(asked.windows, asked.graphs, timed=is_timed)
+        return self._worlds.world_of(asked.windows, asked.graphs, asked.number, timed=is_timed)
 
     def check_windows(self, asked: Asked, needs: Needs) -> None:
         """Refuse windows that mean nothing beside rules that look at time."""
@@ -171,8 +171,8 @@ class Preparer:
         graphs = []
         for window, extent in zip(asked.query.windows, asked.windows, strict=True):
             if window.name is not None:
-                alone = self._worlds.world_of((extent,), asked.graphs)
-                empty = self._worlds.world_of((), asked.graphs)
+                alone = self._worlds.world_of((extent,), asked.graphs, asked.number)
+                empty = self._worlds.world_of((), asked.graphs, asked.number)
                 self._worlds.need(alone, asked.number, needs)
                 self._worlds.need(empty, asked.number, needs)
                 assert isinstance(alone.world, EngineWorld), "rules do not look at time"

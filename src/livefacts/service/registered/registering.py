@@ -3,6 +3,10 @@
 A query is reported at every point of its grid, in the order of time; within a time point
 the queries that make streams come before those that read them.  From an empty report on, a
 query sleeps until one of its windows changes, and the reports in between are one entry.
+
+A query whose world derives more than the limit allows has no report for that time; it gets
+a new world, of its own, for the next.  Nobody else notices, but for those who read the
+stream that it makes: they have no report, either, while their windows see that time.
 """
 
 from __future__ import annotations
@@ -20,10 +24,10 @@ from livefacts.rules.program import Program
 from livefacts.service.continuous.found import Found, found_rows, triples_of
 from livefacts.service.queries.results import Row
 from livefacts.service.registered.backgrounds import Background
-from livefacts.service.registered.limiting import not_registered, not_reported
+from livefacts.service.registered.limiting import lacking, not_registered, not_reported
 from livefacts.service.registered.preparing import Preparer
 from livefacts.service.registered.registration import Registration
-from livefacts.service.registered.sharing import SharedWorlds
+from livefacts.service.registered.sharing import Shared, SharedWorlds
 from livefacts.service.registered.windowing import grid_point
 from livefacts.service.streams.streamlog import Facts, StreamLog
 from livefacts.service.streams.streamorder import ordered
@@ -49,8 +53,8 @@ class Registrations:
         self._queries: list[Registration] = []
         self._numbers = count(1)
         self._lateness: dict[str, int] = {}
-        self._postponed: list[tuple[str, int]] = []
-        """Streams and times for which corrections have derived too much."""
+        self._gaps: dict[str, set[int]] = {}
+        """When streams that queries make were not made."""
         self.first: int | None = None
         self.now: int | None = None
 
@@ -97,9 +101,11 @@ class Registrations:
             self._queries.append(made)
             self._queries.sort(key=lambda each: names.index(each.name))
             self._start(made)
-        except LimitError:
+            if made.error is not None and self._lack(made, made.last) is None:
+                raise made.error
+        except LimitError as error:
             self._end_number(number)
-            raise not_registered(query.name, self.limit) from None
+            raise not_registered(query.name, self.limit, error) from None
         return made
 
     def _end_number(self, number: int) -> None:
@@ -118,7 +124,7 @@ class Registrations:
         if registration in self._queries:
             self._queries.remove(registration)
             registration.leave()
-            self._worlds.release(registration.number)
+            self._worlds.end(registration.number)
 
     # what happens
 
@@ -127,13 +133,13 @@ class Registrations:
         if self.first is not None and time < self.first:
             return
         new = self._worlds.log(stream).add(time, facts)
-        self._worlds.arrived(stream, time, new)
+        self._part(self._worlds.arrived(stream, time, new))
         self._touch(time, stream, new)
 
     def retracted(self, facts: Facts, time: int, stream: str) -> None:
         """Arrivals have been taken back."""
         gone = self._worlds.log(stream).remove(time, facts)
-        self._worlds.retracted(stream, time, gone)
+        self._part(self._worlds.retracted(stream, time, gone))
         self._touch(time, stream, gone)
 
     def background(
@@ -141,7 +147,7 @@ class Registrations:
     ) -> None:
         """The background may have changed for these facts, and named graphs by these quads."""
         came, gone = list(came), list(gone)
-        self._worlds.background_changed(touched)
+        self._part(self._worlds.background_changed(touched))
         for query in self._queries:
             if query.store is not None and query.query.named_graphs:
                 wanted = query.query.named_graphs
@@ -162,13 +168,27 @@ class Registrations:
         except QueryError:
             self._worlds.program = before
             raise
-        for query in moving:
-            query.leave()
-        self._worlds.release(*numbers)
-        self._worlds.change_rules()
-        for query in moving:
-            query.resettle(self._preparer.prepare(query.asked))
+        self._leave(moving)
+        failed = self._worlds.change_rules()
+        self._resettle(moving)
+        self._part(failed)
         self._wake(self.now)
+
+    def _leave(self, queries: Iterable[Registration]) -> None:
+        for query in queries:
+            query.leave()
+        self._worlds.release(*(query.number for query in queries))
+
+    def _resettle(self, queries: Iterable[Registration]) -> None:
+        for query in queries:
+            query.resettle(self._preparer.prepare(query.asked))
+
+    def _part(self, failed: Iterable[Shared]) -> None:
+        """Give the queries of these worlds new ones, which they do not share as they did."""
+        numbers = self._worlds.part(failed)
+        parting = [query for query in self._queries if query.number in numbers]
+        self._leave(parting)
+        self._resettle(parting)
 
     def begin(self, first: int) -> None:
         """The first time point is known."""
@@ -183,9 +203,6 @@ class Registrations:
         if self.first is None:
             times = [log.times[0] for log in self._worlds.logs.values() if log.times]
             self.begin(min([now, *times]))
-        while self._postponed:
-            self._correct(*self._postponed[0])
-            del self._postponed[0]
         self._run(now)
         self.now = now
         for query in self._queries:
@@ -199,23 +216,59 @@ class Registrations:
                 return
             for query in self._queries:
                 if query.due == due:
-                    found = self._reported(query, due)
-                    if query.query.makes_stream and not found.is_empty:
-                        self._emit(query, triples_of(found), due)
+                    self._report(query, due)
 
-    def _reported(self, query: Registration, due: int) -> Found:
+    def _report(self, query: Registration, due: int) -> None:
+        """Make a report, and the stream that is made of it."""
+        found = self._made(query, due)
+        if not query.query.makes_stream:
+            return
+        if found is None:
+            self._gaps.setdefault(query.name, set()).add(due)
+            for reader in self._readers(query.name):
+                reader.wake(due)
+        elif not found.is_empty:
+            self._emit(query, triples_of(found), due)
+
+    def _made(self, query: Registration, due: int) -> Found | None:
+        """What a query reports; None if its world derives too much, or a stream lacks something."""
         try:
-            self._worlds.catch_up()
+            query.move(due)
+        except LimitError as error:
+            return self._made_apart(query, due, error)
+        lack = self._lack(query, due)
+        if lack is None:
             return query.report(due)
-        except LimitError:
-            raise not_reported(query.name, due, self.limit) from None
+        query.fail(due, lack)
+        return None
+
+    def _made_apart(self, query: Registration, due: int, error: LimitError) -> Found | None:
+        """What a query reports if others have no part in its world."""
+        worlds = self._worlds.of(query.number)
+        is_shared = any(len(shared.needs) > 1 for shared in worlds)
+        if is_shared or not all(shared.place.is_new for shared in worlds):
+            self._part(worlds)
+        if is_shared:
+            return self._made(query, due)
+        query.fail(due, not_reported(query.name, due, self.limit, error))
+        return None
+
+    def _lack(self, query: Registration, due: int) -> LimitError | None:
+        """Why a query that has moved cannot be reported, though its own world is right."""
+        for stream, gaps in self._gaps.items():
+            if query.reads(stream):
+                since = query.looks_back_to(stream, due)
+                gap = max((gap for gap in gaps if since <= gap <= due), default=None)
+                if gap is not None:
+                    return lacking(query.name, due, stream, gap)
+        return None
 
     def _emit(self, query: Registration, triples: Iterable[Triple], now: int) -> None:
         """What a query has constructed arrives on its stream."""
         log = self._worlds.log(query.name)
         log.is_made = True
         new = log.add(now, self._encoded(triples))
-        self._worlds.arrived(query.name, now, new)
+        self._part(self._worlds.arrived(query.name, now, new))
         for reader in self._readers(query.name):
             reader.wake(now)
 
@@ -237,11 +290,19 @@ class Registrations:
         oldest = now - max(self._lateness.values(), default=0)
         if self._lateness:
             oldest -= max((query.every for query in self._queries), default=0)
+        self._forget_gaps(now - oldest)
         self._worlds.forget(now, oldest)
         for query in self._queries:
             if query.remembered:
                 kept = query.remembered.items()
                 query.remembered = {time: found for time, found in kept if time >= oldest}
+
+    def _forget_gaps(self, kept: int) -> None:
+        """Drop the times at which streams were not made that nobody looks at any more."""
+        assert self.now is not None, "time has moved"
+        for stream, gaps in self._gaps.items():
+            seen = [each.looks_back_to(stream, self.now) for each in self._readers(stream)]
+            self._gaps[stream] = {gap for gap in gaps if seen and gap >= min(seen) - kept}
 
     # corrections
 
@@ -258,10 +319,7 @@ class Registrations:
         if lateness is None or self.now is None or not facts:
             return
         if self.now - lateness <= time <= self.now:
-            try:
-                self._correct(stream, time)
-            except LimitError:
-                self._postponed.append((stream, time))
+            self._correct(stream, time)
 
     def _correct(self, stream: str, time: int) -> None:
         assert self.now is not None, "only what has been reported is corrected"
@@ -273,16 +331,20 @@ class Registrations:
                 if query.has_reported(at):
                     self._send_again(query, at, right.get(at))
 
-    def _send_again(self, query: Registration, at: int, found: Found | None) -> None:
-        remembered = query.remembered or {}
-        before = remembered.get(at)
-        old, new = ([] if f is None else sorted(f.rows(), key=str) for f in (before, found))
-        if old == new:
+    def _send_again(self, query: Registration, at: int, found: Found | LimitError | None) -> None:
+        before = (query.remembered or {}).get(at)
+        if isinstance(found, LimitError):
+            if not isinstance(before, LimitError):
+                query.correct(at, found)
             return
-        known = found or before
-        assert known is not None, "one of two different reports has rows"
-        query.correct(at, found_rows(known.names, new))
+        was_unmade = isinstance(before, LimitError)
+        old, new = _sorted_rows(before), _sorted_rows(found)
+        if old == new and not was_unmade:
+            return
+        known = found if before is None or isinstance(before, LimitError) else before
+        query.correct(at, found_rows(() if known is None else known.names, new))
         if query.query.makes_stream:
+            self._gaps.get(query.name, set()).discard(at)
             self._emit_again(query, at, old, new)
 
     def _emit_again(self, query: Registration, at: int, old: list[Row], new: list[Row]) -> None:
@@ -308,10 +370,12 @@ class Registrations:
         if self.limit is not None:
             apart.limit = self.limit + sum(world.sizes()["facts"] for world in self._worlds)
         again = Registration(apart._preparer.prepare(query.asked), apart._end)
+        apart._queries.append(again)
+        apart._gaps = self._gaps
         again.start(self.first, grid_point(time, query.every) - query.every)
         again.remembered = {}
         while again.due is not None and again.due <= self.now:
-            apart._reported(again, again.due)
+            apart._made(again, again.due)
         return again
 
     # terms and figures
@@ -327,8 +391,14 @@ class Registrations:
         return {
             "queries": len(self._queries),
             "worlds": [world.sizes() for world in self._worlds],
+            "failing": {q.name: q.error.message for q in self._queries if q.error is not None},
             "kept_arrivals": {name: len(log) for name, log in self._worlds.logs.items()},
         }
+
+
+def _sorted_rows(found: Found | LimitError | None) -> list[Row]:
+    """What was reported; nothing, if there was no report."""
+    return sorted(found.rows(), key=str) if isinstance(found, Found) else []
 
 
 def _of(graphs: Iterable[str], quads: Iterable[Quad]) -> list[Quad]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from livefacts.engine.contract import Ids
+from livefacts.errors import LimitError
 from livefacts.rules.registration import RegisteredQuery
 from livefacts.service.continuous.continuouschange import Change
 from livefacts.service.continuous.found import Found, found_rows
@@ -20,6 +21,8 @@ from livefacts.service.registered.timedworlds import TimedWorld
 from livefacts.service.registered.windowing import Extent, grid_point
 from livefacts.service.registered.worlds import EngineWorld
 from livefacts.service.registered.worldstores import WorldStore
+
+NOTHING = found_rows((), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,13 @@ class Registration:
         self._start = self._next = self._first = 0
         self._nothing: Found | None = None
         self.is_started = False
-        self.remembered: dict[int, Found] | None = None
+        self.error: LimitError | None = None
+        """Why its last report was not made; None if it was."""
+        self.unmade = 0
+        """How many reports were not made."""
+        self.reason = ""
+        """Why the last of them was not made."""
+        self.remembered: dict[int, Found | LimitError] | None = None
         """What was reported and may have to be corrected, by time; None if nothing ever is."""
 
     @property
@@ -79,6 +88,11 @@ class Registration:
     def needs(self) -> Needs:
         """What it asks of its world."""
         return self._prepared.shared.needs[self.number]
+
+    @property
+    def last(self) -> int:
+        """The time of the last report that was due."""
+        return self._next - self.every
 
     def leave(self) -> None:
         """Follow the world no longer."""
@@ -151,7 +165,8 @@ class Registration:
         self._close(self)
 
     def __repr__(self) -> str:
-        return f"<Registration {self.name}: {len(self._reports):,} reports to read>"
+        mark = "" if self.error is None else "; the last could not be made"
+        return f"<Registration {self.name}: {len(self._reports):,} reports to read{mark}>"
 
     # for the clock
 
@@ -179,22 +194,46 @@ class Registration:
             point = grid_point(max(time, self._next), self.every)
             self.due = point if self.due is None else min(self.due, point)
 
-    def report(self, now: int) -> Found:
-        """The report that is due now; it is also kept to be read."""
-        world = self._prepared.world
-        world.move(now)
+    def move(self, now: int) -> None:
+        """The time is `now` in its world."""
+        self._prepared.world.move(now)
         if self.store is not None:
             self.store.move(now)
+
+    def looks_back_to(self, stream: str, now: int) -> int:
+        """The first time point of a stream that it sees when it has moved."""
+        world = self._prepared.world
+        spans = world.spans(now, self._first)
+        since = [spans[extent].since for extent in self.windows if extent.stream == stream]
+        return min([*since, *(time + 1 for time in world.forgettable(stream, now))], default=now)
+
+    def report(self, now: int) -> Found:
+        """The report that is due now; it is also kept to be read."""
         found = self._prepared.answers.report()
+        self.error = None
+        self._note(now, found)
+        change = self._prepared.world.next_change(now) if found.is_empty else self._next
+        self.due = None if change is None else grid_point(change, self.every)
+        return found
+
+    def _note(self, now: int, found: Found) -> None:
         self.pass_until(now - 1)
         self._nothing = found_rows(found.names, ())
         self._put(now, now, found)
         if self.remembered is not None and not found.is_empty:
             self.remembered[now] = found
         self._next = now + self.every
-        change = world.next_change(now) if found.is_empty else self._next
-        self.due = None if change is None else grid_point(change, self.every)
-        return found
+
+    def fail(self, now: int, error: LimitError) -> None:
+        """There is no report for now, for this reason; the query is asked again at the next."""
+        self.error = error
+        self.reason = error.message
+        self.unmade += 1
+        self.pass_until(now - 1)
+        self._put(now, now, NOTHING, error=error)
+        if self.remembered is not None:
+            self.remembered[now] = error
+        self.due = self._next = now + self.every
 
     def pass_until(self, time: int) -> None:
         """Nothing has changed until this time: the reports in between are empty."""
@@ -204,9 +243,11 @@ class Registration:
         self._put(self._next, last, self._nothing)
         self._next = last + self.every
 
-    def correct(self, time: int, found: Found) -> None:
-        """A report was wrong: here is the right one."""
-        self._put(time, time, found, correction=True)
+    def correct(self, time: int, found: Found | LimitError) -> None:
+        """A report was wrong: here is the right one, or why there is none."""
+        error = found if isinstance(found, LimitError) else None
+        right = NOTHING if isinstance(found, LimitError) else found
+        self._put(time, time, right, correction=True, error=error)
         if self.remembered is not None:
             self.remembered[time] = found
 
@@ -234,8 +275,16 @@ class Registration:
         if isinstance(prepared.store, WorldStore):
             yield from prepared.store.held_ids()
 
-    def _put(self, first: int, last: int, found: Found, *, correction: bool = False) -> None:
+    def _put(
+        self,
+        first: int,
+        last: int,
+        found: Found,
+        *,
+        correction: bool = False,
+        error: LimitError | None = None,
+    ) -> None:
         spans = self._prepared.world.spans(first, self._first)
         windows = tuple(spans[extent] for extent in self.windows)
         count = (last - first) // self.every + 1
-        self._reports.put(Report(first, windows, found, last, count, correction))
+        self._reports.put(Report(first, windows, found, last, count, correction, error))

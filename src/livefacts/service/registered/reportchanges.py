@@ -25,6 +25,8 @@ class ReportChanges:
         if report.correction and report.time != self._last:
             # What was wrong at an earlier time has been changed again since.
             return
+        if report.error is not None:
+            return
         self._last = report.last
         self._seq += 1
         rows = Counter(report.rows)

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from pyoxigraph import Triple
 
-from livefacts.errors import QueryError
+from livefacts.errors import LimitError, QueryError
 from livefacts.service.continuous.found import Found
 from livefacts.service.continuous.projecting import TRIPLE_NAMES
 from livefacts.service.queries.results import Row
@@ -22,7 +22,8 @@ class Report:
 
     `window` has the time points that the first window of the query covers, `windows` those
     of all.  A run of reports without answers is one of these: `time` and `first` are the
-    first of them, `last` the last, and `count` says how many there were.
+    first of them, `last` the last, and `count` says how many there were.  So is a run of
+    times for which there is no report: `error` says why.
     """
 
     time: int
@@ -32,6 +33,8 @@ class Report:
     count: int = 1
     correction: bool = False
     """Whether this takes the place of an earlier report for the same time."""
+    error: LimitError | None = None
+    """Why there is no report for this time; reading its rows raises it."""
 
     @property
     def first(self) -> int:
@@ -51,7 +54,12 @@ class Report:
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         """The answers, as terms in SELECT order; of CONSTRUCT the triples, of ASK one row if yes."""
+        self._check()
         return self.found.rows()
+
+    def _check(self) -> None:
+        if self.error is not None:
+            raise self.error
 
     @property
     def triples(self) -> tuple[Triple, ...]:
@@ -64,12 +72,15 @@ class Report:
         return iter(self.rows)
 
     def __len__(self) -> int:
+        self._check()
         return self.found.count
 
     def __bool__(self) -> bool:
         return not self.found.is_empty
 
     def __repr__(self) -> str:
+        if self.error is not None:
+            return f"<Report {self.first}..{self.last}: {self.error.message}>"
         if self.count > 1:
             return f"<Report {self.first}..{self.last}: {self.count:,} times nothing>"
         mark = " correction" if self.correction else ""
@@ -100,4 +111,6 @@ class ReportQueue:
 
 
 def _are_joined(last: Report, report: Report) -> bool:
-    return not last and not report and not last.correction and not report.correction
+    if last or report or last.correction or report.correction:
+        return False
+    return (last.error is None) == (report.error is None)

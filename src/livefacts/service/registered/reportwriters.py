@@ -34,7 +34,9 @@ class ReportWriter:
     _before: dict[str, tuple[Row, ...]] = field(default_factory=dict)
 
     def write(self, query: Registration, report: Report) -> str:
-        """The text of one report."""
+        """The text of one report; where there is none, tables and JSON lines say why."""
+        if report.error is not None and self.format not in ("table", "jsonl"):
+            return ""
         return _WRITERS[self.format](self, query, report)
 
     def check(self, query: Registration) -> None:
@@ -61,6 +63,8 @@ class ReportWriter:
             times += f" to {self._time(report.last)}, {report.count:,} times"
         mark = " (correction)" if report.correction else ""
         head = f"{query.name} at {times}{mark}: "
+        if report.error is not None:
+            return f"{head}no report, {report.error.message}\n"
         if not report.rows:
             return f"{head}nothing\n"
         cells = [[shown(term, self.prefixes) for term in row] for row in report.rows]
@@ -72,8 +76,11 @@ class ReportWriter:
             "query": query.name,
             "time": when(report.time),
             "window": [[when(span.since), when(span.until)] for span in report.windows],
-            "rows": [{n: as_json(t) for n, t in row.as_dict().items()} for row in report.rows],
         }
+        if report.error is None:
+            told["rows"] = [{n: as_json(t) for n, t in r.as_dict().items()} for r in report.rows]
+        else:
+            told["error"] = report.error.message
         if report.count > 1:
             told |= {"last": when(report.last), "count": report.count}
         if report.correction:

@@ -3,11 +3,14 @@
 Where the rules that a query needs are positive, all windows over a stream read one state,
 whatever their lengths.  Every other query has a world of its windows, which it shares with
 queries over the very same ones.
+
+Where too much is derived in a world that several queries share, they part: first by the
+rules that they need, then each from all others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -45,6 +48,16 @@ class Needs:
     """Whether all rules are wanted, not only those that can matter."""
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Queries that no longer share a world with others; those of the same rules, or one alone."""
+
+    rules: tuple[str, ...]
+    number: int | None
+    replaced: int = field(compare=False)
+    """How many conclusions the world had that they shared before."""
+
+
 @dataclass(slots=True)
 class SharedWorld:
     """A world and the queries that share it."""
@@ -56,6 +69,11 @@ class SharedWorld:
     is_narrowed: ClassVar[bool] = False
     followed: dict[BasicQuery, FollowedAnswers] = field(default_factory=dict)
     """Answers that queries of the same body, which report all of them, have in common."""
+
+    @property
+    def place(self) -> EngineWorld | TimedWorld:
+        """Where facts are."""
+        return self.world
 
     def require(
         self, rules: tuple[Rule, ...], answers: Sequence[Rule], asked: Sequence[Atom] | None
@@ -84,6 +102,11 @@ class SharedState:
     """By the numbers of the queries."""
     views: dict[int, WindowView] = field(default_factory=dict)
     matches: dict[BasicQuery, Matches] = field(default_factory=dict)
+
+    @property
+    def place(self) -> StreamState:
+        """Where facts are."""
+        return self.state
 
     def require(
         self, rules: tuple[Rule, ...], answers: Sequence[Rule], asked: Sequence[Atom] | None
@@ -120,6 +143,9 @@ class SharedState:
             matches.forget(after)
 
 
+Shared = SharedWorld | SharedState
+
+
 class SharedWorlds:
     """All states and worlds of a reasoner's registered queries."""
 
@@ -139,10 +165,10 @@ class SharedWorlds:
         self.first: int | None = None
         """The first time point of all streams."""
         self._limit: int | None = None
-        self._behind: list[SharedWorld | SharedState] = []
-        """Those in which rules that have changed derive too much."""
-        self._worlds: dict[tuple[Graphs, tuple[Extent, ...], bool], SharedWorld] = {}
-        self._states: dict[tuple[Graphs, Offsets], SharedState] = {}
+        self._parts: dict[int, Part] = {}
+        """The queries that have parted from others, by number."""
+        self._worlds: dict[tuple[Graphs, tuple[Extent, ...], bool, Part | None], SharedWorld] = {}
+        self._states: dict[tuple[Graphs, Offsets, Part | None], SharedState] = {}
 
     def log(self, stream: str) -> StreamLog:
         """What has arrived on a stream."""
@@ -163,31 +189,35 @@ class SharedWorlds:
     # who needs what
 
     def world_of(
-        self, extents: Sequence[Extent], graphs: Graphs, *, timed: bool = False
+        self, extents: Sequence[Extent], graphs: Graphs, number: int, *, timed: bool = False
     ) -> SharedWorld:
         """The world of these windows, made if it is not there; `timed` if its rules look at time."""
-        distinct = tuple(sorted(set(extents)))
-        key = graphs, distinct, timed
+        distinct, part = tuple(sorted(set(extents))), self._parts.get(number)
+        key = graphs, distinct, timed, part
         if key not in self._worlds:
-            background = self._background_of(graphs)
-            world = (
-                self._timed(distinct, background) if timed else self._plain(distinct, background)
-            )
+            make = self._timed if timed else self._plain
+            replaced = None if part is None else part.replaced
+            world = make(distinct, self._background_of(graphs), replaced)
             world.fill()
             self._worlds[key] = SharedWorld(world)
         return self._worlds[key]
 
-    def _plain(self, extents: Sequence[Extent], background: Background) -> EngineWorld:
+    def _plain(
+        self, extents: Sequence[Extent], background: Background, replaced: int | None
+    ) -> EngineWorld | TimedWorld:
         windows = [(extent, self.log(extent.stream)) for extent in extents]
-        return EngineWorld(self._dictionary, background, windows, self._limit)
+        return EngineWorld(self._dictionary, background, windows, self._limit, replaced)
 
-    def _timed(self, extents: Sequence[Extent], background: Background) -> TimedWorld:
+    def _timed(
+        self, extents: Sequence[Extent], background: Background, replaced: int | None
+    ) -> EngineWorld | TimedWorld:
         for extent in extents:
             self.log(extent.stream)
         return TimedWorld(
             *(self._dictionary, background, extents, self.logs),
             *(self.program, self.tick, lambda: self.first),
             limit=self._limit,
+            replaced=replaced,
         )
 
     def _background_of(self, graphs: Graphs) -> Background:
@@ -196,15 +226,17 @@ class SharedWorlds:
     def state_of(self, extents: Sequence[Extent], graphs: Graphs, number: int) -> SharedState:
         """The state of these streams, made if it is not there, with a view for a query."""
         offsets, reach = offsets_of(extents)
-        key = graphs, offsets
+        part = self._parts.get(number)
+        key = graphs, offsets, part
         if key not in self._states:
             streams = [(name, offset, self.log(name)) for name, offset in offsets]
+            replaced = None if part is None else part.replaced
             background = self._background_of(graphs)
-            state = StreamState(self._dictionary, background, streams, self._limit)
+            state = StreamState(self._dictionary, background, streams, self._limit, replaced)
             state.fill()
             self._states[key] = SharedState(state)
         shared = self._states[key]
-        shared.state.reach_back(shared.state.now - reach)
+        shared.state.reach_back(reach)
         windows = [TimeWindow(extent, self.log(extent.stream)) for extent in extents]
         shared.views[number] = WindowView(shared.state, windows)
         return shared
@@ -221,7 +253,7 @@ class SharedWorlds:
         """A rule that a query needs and that looks at time itself, if there is one."""
         return next(filter(looks_at_time, self._needed([needs])), None)
 
-    def need(self, shared: SharedWorld | SharedState, number: int, needs: Needs) -> None:
+    def need(self, shared: Shared, number: int, needs: Needs) -> None:
         """A query needs this of its world."""
         shared.needs[number] = needs
         self._require(shared)
@@ -235,7 +267,29 @@ class SharedWorlds:
         self._worlds = {key: world for key, world in self._worlds.items() if world.needs}
         self._states = {key: state for key, state in self._states.items() if state.needs}
 
-    def _all(self) -> Iterator[SharedWorld | SharedState]:
+    def part(self, failed: Iterable[Shared]) -> set[int]:
+        """The queries of these worlds shall not share them any more; returns their numbers."""
+        parted: dict[int, Part] = {}
+        for shared in failed:
+            replaced = shared.place.conclusions()
+            for number, needs in shared.needs.items():
+                rules = tuple(rule.id for rule in self._needed([needs]))
+                alone = number if len(shared.needs) == 1 or number in self._parts else None
+                parted[number] = Part(rules, alone, replaced)
+        self._parts |= parted
+        return set(parted)
+
+    def of(self, number: int) -> list[Shared]:
+        """The worlds that a query has, the largest last."""
+        mine = [shared for shared in self._all() if number in shared.needs]
+        return sorted(mine, key=lambda shared: shared.place.conclusions())
+
+    def end(self, number: int) -> None:
+        """A query has ended."""
+        self.release(number)
+        self._parts.pop(number, None)
+
+    def _all(self) -> Iterator[Shared]:
         yield from self._worlds.values()
         yield from self._states.values()
 
@@ -257,26 +311,21 @@ class SharedWorlds:
             if shared.world.is_timed != (self.timed_rule(needs) is not None)
         }
 
-    def change_rules(self) -> None:
-        """The rules have changed; where that derives too much, `catch_up` tries it again."""
-        self._behind = []
+    def change_rules(self) -> list[Shared]:
+        """The rules have changed; returns the worlds in which that derives too much."""
+        return self._told(self._require)
+
+    def _told(self, tell: Callable[[Shared], None]) -> list[Shared]:
+        """Tell all worlds of something; returns those in which that derives too much."""
+        failed = []
         for shared in self._all():
             try:
-                self._require(shared)
+                tell(shared)
             except LimitError:
-                self._behind.append(shared)
+                failed.append(shared)
+        return failed
 
-    def catch_up(self) -> None:
-        """Let rules run that could not when they changed."""
-        while self._behind:
-            shared = self._behind[-1]
-            world = shared.world if isinstance(shared, SharedWorld) else shared.state
-            if world.now is not None:
-                world.move(world.now)
-            self._require(shared)
-            self._behind.pop()
-
-    def _require(self, shared: SharedWorld | SharedState) -> None:
+    def _require(self, shared: Shared) -> None:
         """Let the rules run that some query of this world needs."""
         needs = list(shared.needs.values())
         answers = dict.fromkeys(need.rule for need in needs if need.rule is not None)
@@ -305,20 +354,20 @@ class SharedWorlds:
         yield from (shared.world for shared in self._worlds.values())
         yield from (shared.state for shared in self._states.values())
 
-    def arrived(self, stream: str, time: int, facts: Facts) -> None:
-        """Facts have come to a stream."""
-        for world in self:
-            world.arrived(stream, time, facts)
+    def arrived(self, stream: str, time: int, facts: Facts) -> list[Shared]:
+        """Facts have come to a stream; returns the worlds in which that derives too much."""
+        return self._told(lambda shared: shared.place.arrived(stream, time, facts))
 
-    def retracted(self, stream: str, time: int, facts: Facts) -> None:
-        """Facts have been taken back."""
-        for world in self:
-            world.retracted(stream, time, facts)
+    def retracted(self, stream: str, time: int, facts: Facts) -> list[Shared]:
+        """Facts have been taken back; returns the worlds in which that derives too much."""
+        return self._told(lambda shared: shared.place.retracted(stream, time, facts))
 
-    def background_changed(self, touched: Facts) -> None:
-        """The background may have changed for these facts, and for no others."""
-        for world in self:
-            world.background_changed(touched)
+    def background_changed(self, touched: Facts) -> list[Shared]:
+        """The background may have changed for these facts, and for no others.
+
+        Returns the worlds in which that derives too much.
+        """
+        return self._told(lambda shared: shared.place.background_changed(touched))
 
     def forget(self, now: int, oldest: int) -> None:
         """Drop what can no longer matter at a time, and arrivals that can no longer matter."""
@@ -343,7 +392,7 @@ class SharedWorlds:
     def _fewest(self) -> dict[str, int]:
         """How many arrivals of a stream windows by count may need."""
         fewest: dict[str, int] = {}
-        for _, extents, _ in self._worlds:
+        for _, extents, _, _ in self._worlds:
             for extent in extents:
                 fewest[extent.stream] = max(extent.fewest, fewest.get(extent.stream, 0))
         return fewest

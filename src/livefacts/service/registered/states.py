@@ -30,7 +30,7 @@ from livefacts.rules.needed import needed_rules
 from livefacts.rules.program import Rule
 from livefacts.service.registered.backgrounds import Background
 from livefacts.service.registered.followed import Followed
-from livefacts.service.registered.limiting import allowing, leave_out, points_of
+from livefacts.service.registered.limiting import allowing, beginning, conclusions_in, leave_out
 from livefacts.service.registered.windowing import Extent, Span, TimeWindow
 from livefacts.service.streams.reclaiming import ids_of
 from livefacts.service.streams.streamlog import Facts, Key, StreamLog, facts_of, keys_of
@@ -75,9 +75,13 @@ class StreamState(Followed[ExpiryDelta]):
         background: Background,
         streams: Sequence[tuple[str, int, StreamLog]],
         limit: int | None = None,
+        replaced: int | None = None,
     ) -> None:
         super().__init__()
         self.now = self._kept_after = BEGINNING
+        self._reach = 0
+        self._replaced = replaced
+        """How many conclusions the state had in whose place this is, if there was one."""
         self._background = background
         self._streams = {name: (offset, log) for name, offset, log in streams}
         self._engine = ExpiringEngine(dictionary)
@@ -169,8 +173,10 @@ class StreamState(Followed[ExpiryDelta]):
         """Take the background in; done once, before anything else but rules."""
         self._announce(self._engine.give(dict(self._background.facts()), FOREVER))
 
-    def reach_back(self, after: int) -> None:
-        """A window looks further back than all others: take in again what is kept for it."""
+    def reach_back(self, reach: int) -> None:
+        """A window looks back so far, maybe further than all others: take in what is kept for it."""
+        self._reach = max(self._reach, reach)
+        after = self.now - reach
         if after >= self._kept_after:
             return
         self._engine.reach_back(after)
@@ -188,9 +194,8 @@ class StreamState(Followed[ExpiryDelta]):
         self._announce(delta)
 
     def _allowing_all(self, now: int) -> AbstractContextManager[None]:
-        """What has arrived comes in at once, and each time point may derive as much as the limit."""
         logs = [log for _, log in self._streams.values()]
-        return allowing(self._engine, times=points_of(logs, now))
+        return beginning(self._engine, logs, now, self._replaced, self.conclusions)
 
     def arrived(self, stream: str, time: int, facts: Facts) -> None:
         """Facts have come to a stream; if they are late, they count at the next move."""
@@ -225,6 +230,8 @@ class StreamState(Followed[ExpiryDelta]):
     def move(self, now: int) -> None:
         """The time is `now`: take in what has arrived until then."""
         assert now >= self.now, "queries are answered in the order of time"
+        if self.is_new:
+            self.forget(now - self._reach)
         coming: list[Dated] = [
             (time + offset, shape, ids)
             for offset, log in self._streams.values()
@@ -234,7 +241,7 @@ class StreamState(Followed[ExpiryDelta]):
         if coming or self._touched:
             self._admit(_dated(coming)[0])
             self._admit(facts_of(self._touched))
-            with self._allowing_all(now) if self.now == BEGINNING else nullcontext():
+            with self._allowing_all(now) if self.is_new else nullcontext():
                 self._change(self._touched, coming)
         self._touched = {}
         self.now = now
@@ -275,6 +282,17 @@ class StreamState(Followed[ExpiryDelta]):
     def facts(self, after: int) -> Facts:
         """Everything that has a time after this one."""
         return self._engine.facts(after)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it has not been moved yet: nothing of the streams is in it."""
+        return self.now == BEGINNING
+
+    def conclusions(self) -> int:
+        """How many facts are derived, and not told."""
+        engine = self._engine
+        facts = engine.facts().items()
+        return conclusions_in(engine, {s: ids[engine.told(s, ids) == NEVER] for s, ids in facts})
 
     def until(self, shape: int, ids: Ids) -> Longs:
         """The times of facts."""

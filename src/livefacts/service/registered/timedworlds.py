@@ -27,7 +27,7 @@ from livefacts.service.delta import Delta
 from livefacts.service.reading import FactReader
 from livefacts.service.registered.backgrounds import Background
 from livefacts.service.registered.followed import Followed
-from livefacts.service.registered.limiting import allowing, leave_out
+from livefacts.service.registered.limiting import allowing, beginning, conclusions_in, leave_out
 from livefacts.service.registered.windowing import Extent, Span, TimeWindow
 from livefacts.service.streams.streaming import Streams
 from livefacts.service.streams.streamlog import Facts, Key, StreamLog
@@ -56,8 +56,11 @@ class TimedWorld(Followed[IdDelta]):
         tick: Duration | None,
         first: Callable[[], int | None],
         limit: int | None = None,
+        replaced: int | None = None,
     ) -> None:
         super().__init__()
+        self._replaced = replaced
+        """How many conclusions the world had in whose place this is, if there was one."""
         self._dictionary = dictionary
         self._background = background
         self._logs = logs
@@ -137,11 +140,15 @@ class TimedWorld(Followed[IdDelta]):
         timeline = self._streams.timeline
         if timeline.now is None:
             timeline.first = self._first()
-            self._made(self._streams.change(timeline.move(now)))
+            with beginning(self._engine, self._read(), now, self._replaced, self.conclusions):
+                self._made(self._streams.change(timeline.move(now)))
             timeline.settle()
         elif timeline.now < now:
             for _ in self._streams.ticks(now):
                 pass
+
+    def _read(self) -> list[StreamLog]:
+        return [self._logs[window.extent.stream] for window in self._windows]
 
     def _change(self, change: Change, timing: Timing | None = None) -> None:
         timing = timing or self._streams.timeline.timing
@@ -168,6 +175,15 @@ class TimedWorld(Followed[IdDelta]):
             return np.zeros(len(ids), np.bool_)
         found: Flags = self._engine.store.find(relation, np.ascontiguousarray(ids)) > 0
         return found
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it is as it was made; arrivals of its own make it differ at once."""
+        return False
+
+    def conclusions(self) -> int:
+        """How many facts are derived."""
+        return conclusions_in(self._engine, self._engine.derived())
 
     def next_change(self, now: int) -> int | None:
         """The next time at which something may change, if nothing arrives."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from itertools import chain
 from typing import ClassVar
 
@@ -21,7 +22,7 @@ from livefacts.plan import compile_rules
 from livefacts.rules.program import Rule
 from livefacts.service.registered.backgrounds import Background
 from livefacts.service.registered.followed import Followed
-from livefacts.service.registered.limiting import allowing, leave_out, points_of
+from livefacts.service.registered.limiting import allowing, beginning, conclusions_in, leave_out
 from livefacts.service.registered.windowing import Extent, MovingWindow, Span, window_on
 from livefacts.service.streams.reclaiming import ids_of
 from livefacts.service.streams.streamlog import Facts, Key, StreamLog, facts_of, keys_of
@@ -43,9 +44,12 @@ class EngineWorld(Followed[IdDelta]):
         background: Background,
         windows: Sequence[tuple[Extent, StreamLog]],
         limit: int | None = None,
+        replaced: int | None = None,
     ) -> None:
         super().__init__()
         self.now: int | None = None
+        self._replaced = replaced
+        """How many conclusions the world had in whose place this is, if there was one."""
         self._background = background
         self._windows: list[MovingWindow] = [window_on(*each) for each in windows]
         self._engine = EmbeddedEngine(dictionary, compile_rules(()))
@@ -132,10 +136,12 @@ class EngineWorld(Followed[IdDelta]):
         inside = self._inside
         told = [fact for fact, times in change.items() if times > 0 and not inside[fact]]
         untold = [fact for fact, times in change.items() if times < 0 and inside[fact] == -times]
-        times = points_of(self._logs, now) if self.now is None else 1
-        with allowing(self._engine, times=times):
+        with self._beginning(now) if self.is_new else nullcontext():
             self._tell(told, untold)
         self._settle(now, change)
+
+    def _beginning(self, now: int) -> AbstractContextManager[None]:
+        return beginning(self._engine, self._logs, now, self._replaced, self.conclusions)
 
     def _tell(self, told: list[Key], untold: list[Key]) -> None:
         """Facts that no window had and one has now, and the other way round."""
@@ -198,6 +204,15 @@ class EngineWorld(Followed[IdDelta]):
             return np.zeros(len(ids), np.bool_)
         found: Flags = self._engine.store.find(relation, np.ascontiguousarray(ids)) > 0
         return found
+
+    @property
+    def is_new(self) -> bool:
+        """Whether it has not been moved yet: its windows are empty."""
+        return self.now is None
+
+    def conclusions(self) -> int:
+        """How many facts are derived."""
+        return conclusions_in(self._engine, self._engine.derived())
 
     def inside(self) -> set[Key]:
         """The facts that the windows hold, as they came."""
