@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 from pyoxigraph import Literal, NamedNode, Triple
+from tests.oracle import closure
 from tests.properties.bodies import Bodies
 from tests.properties.journeys import draw_journey
 from tests.properties.registered import History, Places, Theme
 from tests.properties.travelling import differences
 
+from livefacts.model.facts import Fact
 from livefacts.service.reasoner import Reasoner
 from livefacts.service.streams import reclaiming
+from livefacts.syntax.rulefile import open_rules
 
 EX = "http://example.org/"
+RDFS = "http://www.w3.org/2000/01/rdf-schema#"
+TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
+SCHEMA = ("subClassOf", "subPropertyOf", "domain", "range")
 STREAM = EX + "s"
 RULES = f"""@prefix : <{EX}> .
 [?x, :near, ?z] :- [?x, :in, ?y], [?y, :in, ?z] .
@@ -44,6 +52,43 @@ def test_rules_over_time_conclude_what_they_must_though_terms_are_given_back(
     for seed in range(60):
         found = next(differences(draw_journey(seed)), None)
         assert found is None, f"seed {seed}: {found}"
+
+
+@pytest.mark.parametrize("rules", ["rho-df", "rdfs"])
+def test_conclusions_are_right_though_kinds_of_triples_are_unlearned_at_every_push(
+    rules: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Classes and properties come with streams and go with them, in background and out of it."""
+    monkeypatch.setattr(reclaiming.Reclaimer, "is_due", lambda self: True)
+    program, reclaimed = open_rules(rules), 0
+    for seed in range(6):
+        pick = random.Random(seed)
+        reasoner = Reasoner(rules=program)
+        background: set[Triple | Fact] = set()
+        for time in range(12):
+            arrived = [fresh_triple(pick, time) for _ in range(4)]
+            reasoner.push(arrived, at=time, stream=STREAM)
+            reasoner.advance(time)
+            if pick.random() < 0.5:
+                told = fresh_triple(pick, time)
+                reasoner.add([told])
+                background.add(told)
+            elif background:
+                gone = pick.choice(sorted(background, key=str))
+                reasoner.remove([gone])
+                background.remove(gone)
+            expected = closure(program, {*background, *arrived})
+            assert set(reasoner.facts()) == expected, f"seed {seed} at {time}"
+        reclaimed += reasoner.stats()["terms_reclaimed"]
+    assert reclaimed > 50
+
+
+def fresh_triple(pick: random.Random, time: int) -> Triple:
+    """Something about classes, properties and things of now and of the last time point."""
+    names = [NamedNode(f"{EX}{kind}{pick.choice((time - 1, time))}") for kind in "abcd"]
+    one, other = pick.sample(names, 2)
+    verbs = [TYPE, *(NamedNode(RDFS + verb) for verb in SCHEMA), pick.choice(names)]
+    return Triple(one, pick.choice(verbs), other)
 
 
 def passing(time: int, many: int) -> list[Triple]:
@@ -126,6 +171,50 @@ def test_terms_stay_few_though_queries_are_watched_and_rules_compute(
         most = max(most, reasoner.stats()["terms"])
     assert len(watch.answers()) == 9
     assert most < 1_000
+
+
+FRESH = (
+    "all(?x, ?n) :- ?n = sum { ?v : [?x, :reads, ?v] } . "
+    "mean(?x, ?n) :- ?n = avg { ?v : [?x, :reads, ?v] } .",
+    "odd(?x, ?c) :- [?x, a, ?c], not [?x, :in, ?x] .",
+    "was(?x, ?v) :- sometime [?x, :reads, ?v] in [3] .",
+)
+
+
+@pytest.mark.filterwarnings("ignore:.*looks back at")
+@pytest.mark.parametrize("rules", FRESH)
+@pytest.mark.parametrize("ready", [[], ["rho-df"]])
+def test_terms_stay_few_though_all_that_streams_bring_is_new(
+    ready: list[str], rules: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Things, classes, properties, values, and what rules compute of them."""
+    monkeypatch.setattr(reclaiming, "FEWEST_BORN", 200)
+    reasoner = Reasoner(rules=[f"@prefix : <{EX}> . {rules}", *ready])
+    queries = [
+        reasoner.register(
+            f"REGISTER QUERY q{n} AS SELECT * FROM STREAM <{STREAM}> [RANGE {2 + n}] WHERE {where}",
+            full=True,
+        )
+        for n, where in enumerate(("{ ?x ?p ?y }", "{ ?x ?p ?y OPTIONAL { ?y a ?z } }"))
+    ]
+    most = []
+    for time in range(80):
+        reasoner.push(list(all_new(time)), at=time, stream=STREAM)
+        reasoner.advance(time)
+        assert all(report.rows is not None for query in queries for report in query.results())
+        most.append(reasoner.stats()["terms"])
+    assert max(most[40:]) <= max(most[:40])
+    assert max(most) < 900
+
+
+def all_new(time: int) -> Iterator[Triple]:
+    for n in range(3):
+        thing, kind, verb, other = (NamedNode(f"{EX}{word}{time}_{n}") for word in "tkvo")
+        yield Triple(thing, TYPE, kind)
+        yield Triple(thing, verb, other)
+        yield Triple(kind, NamedNode(RDFS + "subClassOf"), other)
+        for part in (3, 7):
+            yield Triple(thing, NamedNode(EX + "reads"), Literal(time + n / 8 + part / 64))
 
 
 def test_what_is_read_later_is_what_was_reported_then(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from itertools import chain
-from typing import TypeVar
+from typing import Protocol, TypeVar
 from weakref import WeakSet
 
 import numpy as np
@@ -131,6 +131,14 @@ class Loan:
         self.ids = ids
 
 
+class Rememberer(Protocol):
+    """Remembers ids that it could do without."""
+
+    def let_go(self) -> None:
+        """Forget what nobody needs any more."""
+        ...
+
+
 class Dictionary:
     """All terms that a store speaks of, each with its id."""
 
@@ -141,6 +149,7 @@ class Dictionary:
         self.epoch = 0
         """Changes when ids mean other terms than before."""
         self._loans: WeakSet[Loan] = WeakSet()
+        self._rememberers: WeakSet[Rememberer] = WeakSet()
         self._has_passing = False
         self.clear()
 
@@ -343,11 +352,17 @@ class Dictionary:
             return None
         return self.lend(np.array([number for row in rows for number in row], np.int32))
 
+    def tell_before_sweeps(self, rememberer: Rememberer) -> None:
+        """Let somebody who remembers ids for later let go of them before terms are given back."""
+        self._rememberers.add(rememberer)
+
     def sweep(self, held: Iterable[Ids]) -> int:
         """Give back the terms that pass by and are neither held nor lent; how many that are.
 
         Their ids will mean other terms from then on.
         """
+        for rememberer in list(self._rememberers):
+            rememberer.let_go()
         terms = self._terms
         marks = np.zeros(int(terms.sizes[COUNT]) + 1, np.uint8)
         lent = (ids for loan in list(self._loans) for ids in loan.ids())

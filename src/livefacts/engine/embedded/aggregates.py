@@ -15,7 +15,7 @@ from pyoxigraph import Literal, NamedNode
 from livefacts.engine.contract import Ids
 from livefacts.errors import LivefactsWarning
 from livefacts.model import values
-from livefacts.model.facts import Symbol
+from livefacts.model.facts import Symbol, Term
 from livefacts.model.namespaces import XSD
 from livefacts.plan.operators import AggregatePlan
 from livefacts.store.dictionary import Dictionary, inline_id, inline_value, is_inline
@@ -99,7 +99,7 @@ class BoundAggregate:
         if term is None:
             self._warn()
             return None
-        return int(self._dictionary.encode_one(term))
+        return self._computed(term)
 
     def _warn(self) -> None:
         warnings.warn(
@@ -113,4 +113,8 @@ class BoundAggregate:
         inline = inline_id(value)
         if inline is not None:
             return inline
-        return int(self._dictionary.encode_one(Literal(str(value), datatype=XSD_INTEGER)))
+        return self._computed(Literal(str(value), datatype=XSD_INTEGER))
+
+    def _computed(self, term: Term) -> int:
+        with self._dictionary.computing():
+            return int(self._dictionary.encode_one(term))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from livefacts.engine.contract import Ids
 from livefacts.plan.split import is_schema
@@ -27,6 +28,7 @@ Pattern = tuple[int, int, int]
 """Ids, and ~n for variable number n: variables are numbered in the order they are bound in."""
 Values = tuple[int, ...]
 """What the variables bound so far stand for, by number."""
+Key = TypeVar("Key", int, tuple[int, int])
 Lookup = tuple[int | None, int, int | None]
 Follows = tuple[tuple[Symbolic, ...], frozenset[Lookup]]
 """What follows from a triple, and where that was looked up."""
@@ -70,9 +72,9 @@ class ClosedSchema:
         self.changes += 1
         for triple in triples:
             s, p, o = triple
-            self._by_subject.get((p, s), set()).discard(triple)
-            self._by_object.get((p, o), set()).discard(triple)
-            self._by_predicate.get(p, set()).discard(triple)
+            _discard(self._by_subject, (p, s), triple)
+            _discard(self._by_object, (p, o), triple)
+            _discard(self._by_predicate, p, triple)
 
     def match(self, s: int | None, p: int, o: int | None) -> Collection[Symbolic]:
         self.looked_up.add((s, p, o))
@@ -180,6 +182,11 @@ class Chase:
                     waiting.append(head)
         return tuple(found), frozenset(lookups)
 
+    def forget(self) -> None:
+        """Remember nothing of single steps: ids may come to mean other terms."""
+        self._known.clear()
+        self._of.clear()
+
     def _one_step(self, triple: Symbolic) -> Follows:
         known = self._known.get(triple)
         if known is None:
@@ -197,6 +204,14 @@ class Chase:
                 rule for rule in self._rules if rule.premise[1] < 0 or rule.premise[1] == predicate
             ]
         return self._of[predicate]
+
+
+def _discard(sets: dict[Key, set[Symbolic]], key: Key, triple: Symbolic) -> None:
+    """Take a triple out of one of these sets, and the set with its last one."""
+    found = sets.get(key, set())
+    found.discard(triple)
+    if not found:
+        sets.pop(key, None)
 
 
 def single_rules(rules: Sequence[Rule], dictionary: Dictionary) -> tuple[SingleRule, ...]:

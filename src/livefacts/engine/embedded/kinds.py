@@ -19,6 +19,9 @@ from livefacts.store.compiled import kernel
 Kind = tuple[int, int | None]
 """A predicate, or a predicate and an object."""
 
+FEWEST = 16
+"""The smallest table has room for so many lines."""
+
 
 @kernel
 def has_schema(keys: Any, triples: Any) -> Any:
@@ -36,8 +39,8 @@ class KindTable:
     """The kernel's table of kinds, their consequences, and how many triples they have."""
 
     def __init__(self) -> None:
-        self._keys = np.zeros((16, code.KEY_FIELDS), np.int64)
-        self._heads = np.zeros((16, 3), np.int32)
+        self._keys = np.zeros((FEWEST, code.KEY_FIELDS), np.int64)
+        self._heads = np.zeros((FEWEST, 3), np.int32)
         self._used = 0
         self._kinds = 0
         self.arrays = code.Consequences(self._keys, self._heads)
@@ -112,11 +115,18 @@ class KindTable:
             self._used += count
         self._heads = heads
 
+    def shrink(self) -> None:
+        """Keep nothing of the kinds that were removed."""
+        self._rebuild()
+        self._compact(FEWEST)
+        self.arrays = code.Consequences(self._keys, self._heads)
+
     def _rebuild(self) -> None:
-        """Twice the room, without the kinds that were removed."""
+        """Room for twice as many kinds as there are, without those that were removed."""
         old = self._keys
         kept = old[(old[:, code.KEY_PREDICATE] != 0) & (old[:, code.KEY_MODE] != code.KEY_REMOVED)]
-        self._keys = np.zeros((2 * len(old), code.KEY_FIELDS), np.int64)
+        size = max(FEWEST, 1 << (4 * len(kept)).bit_length())
+        self._keys = np.zeros((size, code.KEY_FIELDS), np.int64)
         self._kinds = len(kept)
         for line in kept:
             at = code.place_entry(self._keys, line[code.KEY_PREDICATE], line[code.KEY_OBJECT])

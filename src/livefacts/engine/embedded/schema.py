@@ -12,7 +12,7 @@ rdfs:subClassOf, a subclass of rdfs:Class) belongs to the schema too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -59,6 +59,8 @@ from livefacts.store.layout import (
 from livefacts.store.rows import TRIPLES
 
 MOST_KINDS = 100_000
+MANY_KINDS = MOST_KINDS // 4
+"""Of so many kinds, and again of twice as many as are left, those without triples are unlearned."""
 MOST_HEADS = OUT_ROWS // 2
 MOST_SCANS = 16
 """After so many scans for the triples of a kind, an index pays."""
@@ -99,12 +101,14 @@ class SinglePath:
         self._told: dict[Kind, frozenset[Symbolic]] = {}
         self._asked: Kind | None = None
         self._scans = 0
+        self._many = MANY_KINDS
         self._has_ways = False
         self._dictionary = dictionary
         self._beside: frozenset[Rule] = frozenset()
         self._leaning: Leaning | None = None
         self._table = KindTable()
         self._before: _Knowledge | None = None
+        dictionary.tell_before_sweeps(self)
         for kind in self._schema_kinds:
             self._table.put(kind, (), code.KEY_SCHEMA)
         for predicate in self._by_object:
@@ -125,6 +129,9 @@ class SinglePath:
     def settle(self) -> None:
         """The change is made."""
         self._before = None
+        if len(self._heads) > self._many:
+            self.let_go()
+            self._many = max(MANY_KINDS, 2 * len(self._heads))
 
     def undo(self, epoch: int) -> None:
         """The change of this number was undone: know what was known before it.
@@ -233,6 +240,24 @@ class SinglePath:
         del self._heads[kind]
         self._table.remove(kind)
         self._stop_telling(kind, self._told.pop(kind, frozenset()))
+
+    def let_go(self) -> None:
+        """Unlearn all kinds of which no triple is left: their terms may be given back."""
+        if self._before is not None:
+            return
+        empty = [kind for kind in self._heads if not self._is_needed(kind)]
+        if empty:
+            self._forget_ways()
+            for kind in empty:
+                del self._heads[kind]
+                self._told.pop(kind, None)
+                self._table.remove(kind)
+            self._table.shrink()
+            self._chase.forget()
+            self._readers = _kept_readers(self._readers, self._heads)
+
+    def _is_needed(self, kind: Kind) -> bool:
+        return self._table.triples(kind) > 0 or bool(self._told.get(kind))
 
     def _is_schema(self, triples: Ids) -> Flags:
         mine = np.zeros(len(triples), np.bool_)
@@ -478,6 +503,16 @@ class SinglePath:
                 for x in head
             ]
             change(TRIPLES, np.stack(columns, axis=1).astype(np.int32), support)
+
+
+def _kept_readers(
+    readers: Mapping[Lookup, Iterable[Kind]], known: Collection[Kind]
+) -> dict[Lookup, dict[Kind, None]]:
+    """Who depends on what was looked up, of the kinds that are known."""
+    found = {
+        lookup: dict.fromkeys(k for k in kinds if k in known) for lookup, kinds in readers.items()
+    }
+    return {lookup: kinds for lookup, kinds in found.items() if kinds}
 
 
 def _premise_kinds(rules: Sequence[Rule], dictionary: Dictionary) -> set[Kind]:
