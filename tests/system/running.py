@@ -32,7 +32,7 @@ def livefacts(*arguments: str, stdin: str | bytes = b"") -> Ended:
     given = stdin.encode() if isinstance(stdin, str) else stdin
     out, err = io.BytesIO(), io.BytesIO()
     with (
-        patch("sys.stdin", io.TextIOWrapper(io.BytesIO(given), "utf-8")),
+        patch("sys.stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(given)), "utf-8")),  # type: ignore[arg-type]
         patch("sys.stdout", _text(out)),
         patch("sys.stderr", _text(err)),
         warnings.catch_warnings(),

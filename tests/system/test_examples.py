@@ -128,6 +128,24 @@ def test_a_page_prints_what_its_remarks_say(page: str, capsys: pytest.CaptureFix
     assert capsys.readouterr().out.splitlines() == promised
 
 
+def test_the_page_on_streams_runs_as_it_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (ROOT / "docs" / "streams.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    world: dict[str, object] = {}
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(block, world)
+    assert "12 3..12 (" in capsys.readouterr().out
+    (query,) = re.findall(r"```sparql\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "commuters.csparql").write_text(query, encoding="utf-8")
+    *_, last = [
+        livefacts(*shlex.split(line)) for line in re.findall(r"^livefacts (.*)$", text, re.M)
+    ]
+    assert (last.code, last.err) == (0, "")
+    assert last.out.startswith("Commuters at 5:\n?house ")
+
+
 def test_the_tour_in_the_readme_runs_as_it_is_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import zstandard
 from tests.system.running import livefacts
 
 EX = "http://example.org/"
@@ -175,3 +179,38 @@ def test_a_query_that_derives_too_much_says_so_and_others_are_printed(
     ]
     if form != "csv":
         assert "derive more than 2 facts for the query bad" in ended.out
+
+
+@pytest.mark.parametrize("packing", [gzip.compress, zstandard.compress])
+def test_standard_input_may_be_packed(packing: Callable[[bytes], bytes]) -> None:
+    plain = livefacts("register", QUERY, "--stream", "-", stdin=EVENTS)
+    ended = livefacts("register", QUERY, "--stream", "-", stdin=packing(EVENTS.encode()))
+    assert ended == plain
+    assert ended.code == 0
+    assert "q at 3:" in ended.out
+
+
+def test_facts_that_happen_when_they_arrive_need_no_times() -> None:
+    lines = "".join(line.rpartition(" <")[0] + " .\n" for line in EVENTS.splitlines())
+    query = QUERY.replace("STEP 1", "STEP 1 BOUNDS CLOSED")
+    ended = livefacts("register", query, "--stream", "walks=-", "--arrival-time", stdin=lines)
+    assert (ended.code, ended.err) == (0, "")
+    assert re.search(r"^q at 20\d\d-\d\d-\d\dT", ended.out, re.MULTILINE)
+    assert ":ann  :hall" in ended.out
+    assert ":bob  :hall" in ended.out
+
+
+def test_a_stream_that_was_made_can_be_read_again_from_a_patch(
+    stream: Path, tmp_path: Path
+) -> None:
+    text = QUERY.replace("QUERY q", "STREAM :out").replace(
+        "SELECT ?x ?y", "CONSTRUCT { ?x :at ?y }"
+    )
+    made = livefacts(
+        *("register", f"PREFIX : <{EX}> {text}", "--stream", str(stream), "--format", "patch")
+    )
+    again = tmp_path / "again.rdfp"
+    again.write_text(made.out, encoding="utf-8")
+    asked = QUERY.replace(":walks", ":out").replace(":in", ":at")
+    ended = livefacts("register", asked, "--stream", str(again), "--format", "csv")
+    assert f"q,3,{EX}bob,{EX}hall" in ended.out.splitlines()

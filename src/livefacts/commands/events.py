@@ -13,6 +13,7 @@ from livefacts.errors import InputError
 if TYPE_CHECKING:
     from livefacts.model.durations import Duration
     from livefacts.service.streams.eventtime import EventTime
+    from livefacts.service.streams.playing import Silence
     from livefacts.syntax.rejects import Rejects
     from livefacts.syntax.streamfiles import Event
 
@@ -24,19 +25,25 @@ def in_one_order(
     live: list[Iterator[Event]],
     tick: Duration | None,
     arrival_time: bool = False,
-) -> Iterator[Event]:
-    """The events of all files, by time, and of standard input behind them."""
-    from livefacts.service.streams.playing import merged, read_ahead, stamped
+) -> Iterator[Event | Silence]:
+    """The events of all files, by time, and of standard input behind them.
+
+    By `arrival_time` they happen when they are read, and time moves while there are none.
+    """
+    from livefacts.service.streams import playing
 
     if len(live) > 1:
         raise InputError(
             "standard input is one stream", hint="give - once, and files for the others"
         )
-    together = merged(files, tick)
+    together = playing.merged(files, tick)
+    # Who waits for standard input would hold up every file: all go into one queue.
+    if live and arrival_time:
+        whole = chain(together, live[0])
+        return playing.stamped(playing.awaited(whole, playing.patience_for(tick)), tick)
     if live:
-        # Who waits for standard input would hold up every file: all go into one queue.
-        together = read_ahead(chain(together, live[0]))
-    return stamped(together, tick) if arrival_time else together
+        together = playing.read_ahead(chain(together, live[0]))
+    return playing.stamped(together, tick) if arrival_time else together
 
 
 def rejecting(rejects: Rejects) -> Callable[[Event, InputError], None]:

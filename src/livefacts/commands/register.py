@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from livefacts.service.registered.registration import Registration
     from livefacts.service.registered.reportwriters import ReportWriter
     from livefacts.service.streams.eventtime import EventTime
+    from livefacts.service.streams.playing import Silence
     from livefacts.syntax.rejects import Rejects
     from livefacts.syntax.streamfiles import Event, Time
 
@@ -80,7 +81,8 @@ def register_command(
     ] = None,
     max_ahead: MaxAhead = "1 h",
     arrival_time: Annotated[
-        bool, typer.Option("--arrival-time", help="Facts happen when they arrive.")
+        bool,
+        typer.Option("--arrival-time", help="Facts happen when they arrive; lines need no time."),
     ] = False,
     empty: Annotated[bool, typer.Option("--empty", help="Print reports without answers, too.")] = (
         False
@@ -108,7 +110,7 @@ def register_command(
         lateness=lateness, late=late.value, idle=idle, max_ahead=ahead(max_ahead)
     )
     prefixes = {**loaded.reasoner.prefixes, **_declared(made)}
-    writer = ReportWriter(form.value, tick=events.tick, width=_width(), prefixes=prefixes)
+    writer = ReportWriter(form.value, arrival_time, events.tick, _width(), prefixes)
     for query in made:
         writer.check(query)
     # What is there now stays: from here on the collector has only what streams bring to look at.
@@ -162,15 +164,16 @@ def _sources(
     rejects: Rejects,
     arrival_time: bool,
     events: EventTime,
-) -> Iterator[Event]:
+) -> Iterator[Event | Silence]:
     """The events of all files and sources, in one order."""
     from livefacts.syntax.streamfiles import read_events
 
     files: list[Iterator[Event]] = []
     live: list[Iterator[Event]] = []
+    untimed = 0 if arrival_time else None
     for given in streams:
         name, path = _split(given, queries)
-        found = _on_stream(read_events(path, rejects), name)
+        found = _on_stream(read_events(path, rejects, untimed=untimed), name)
         (live if path == "-" else files).append(found)
     return in_one_order(files, live, events.tick, arrival_time)
 
@@ -207,7 +210,7 @@ def _on_stream(events: Iterator[Event], name: str | None) -> Iterator[Event]:
         yield event if event.stream is not None or name is None else replace(event, stream=name)
 
 
-def _noted(events: Iterator[Event], writer: ReportWriter) -> Iterator[Event]:
+def _noted(events: Iterator[Event | Silence], writer: ReportWriter) -> Iterator[Event | Silence]:
     """Reports show dates if the events have them."""
     for event in events:
         writer.dates = writer.dates or _is_date(event.time)

@@ -89,13 +89,17 @@ def name_of(source: Source) -> str:
 
 
 def open_source(source: Source) -> SourceStream:
-    """The bytes of a source, unpacked if its name ends in .gz or .zst."""
+    """The bytes of a source, unpacked if its name ends in .gz or .zst.
+
+    Standard input has no name: its first bytes tell.
+    """
     name = name_of(source)
     if isinstance(source, bytes):
         text = io.BytesIO(source)
         return SourceStream(name, text, text, len(source))
     if source == STANDARD_INPUT:
-        return SourceStream(name, sys.stdin.buffer, sys.stdin.buffer, None)
+        given = sys.stdin.buffer
+        return SourceStream(name, given, _unpacked(given, Path(name + _packing_of(given))), None)
     raw = _open_file(Path(source))
     _check_packing(raw, Path(source))
     size = os.fstat(raw.fileno()).st_size if Path(source).is_file() else None
@@ -133,6 +137,13 @@ def _open_file(path: Path) -> io.BufferedReader:
         ) from error
     except OSError as error:
         raise InputError(f"cannot open {path}: {error.strerror}") from error
+
+
+def _packing_of(raw: IO[bytes]) -> str:
+    """The extension that fits what is to be read, if it is packed."""
+    peek = getattr(raw, "peek", None)
+    first = b"" if peek is None else peek(max(map(len, MARKS.values())))
+    return next((suffix for suffix, mark in MARKS.items() if first.startswith(mark)), "")
 
 
 def _check_packing(raw: io.BufferedReader, path: Path) -> None:

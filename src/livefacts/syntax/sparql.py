@@ -84,8 +84,9 @@ class _Reader:
         template = tuple(_template(node)) if form == "CONSTRUCT" else ()
         selected = tuple(str(variable) for variable in node.PV or ()) if form == "SELECT" else ()
         order: tuple[OrderKey, ...] = ()
-        if form == "SELECT" and node.p.name != "Slice":
-            order = _order_below(node.p, self.expression)
+        if form == "SELECT":
+            whole = node.p.p if node.p.name == "Slice" else node.p
+            order = _order_below(whole, self.expression)
         dataset = _dataset(node.datasetClause)
         return Query(form, self.pattern(node.p), selected, template, order, self._base, dataset)
 

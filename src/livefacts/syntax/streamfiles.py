@@ -59,6 +59,7 @@ _TIME = re.compile(
 )
 _HEADER = re.compile(r"\s*H\s+(?P<name>time|stream)\s+(?P<value>.*?)\s*\.\s*(?:#.*)?$")
 _PREFIX = re.compile(r"\s*P[AD]\s")
+_ROW = re.compile(r"\s*[ADH]\s")
 _BOUND = re.compile(r"\s*T([XCA])\s*\.?\s*$")
 
 
@@ -85,11 +86,16 @@ class _Line:
 
 
 def read_events(
-    source: Source, rejects: Rejects, format: str | None = None, together: int | None = None
+    source: Source,
+    rejects: Rejects,
+    format: str | None = None,
+    together: int | None = None,
+    untimed: Time | None = None,
 ) -> Iterator[Event]:
     """The events of a file in their order, of standard input ("-") as they come.
 
     `format` is "quads", "json" or "patch"; otherwise the name tells, or the first line.
+    `untimed` is the time of lines that tell none; without it, they are rejected.
     """
     name = name_of(source)
     with open_source(source) as stream:
@@ -101,11 +107,12 @@ def read_events(
         is_live = source == STANDARD_INPUT
         match format or _format_of(source, first[0].text):
             case "quads":
-                yield from _quads(lines, rejects, together or (1 if is_live else TOGETHER))
+                size = together or (1 if is_live else TOGETHER)
+                yield from _quads(lines, rejects, size, untimed)
             case "json":
-                yield from _json_lines(lines, rejects)
+                yield from _json_lines(lines, rejects, untimed)
             case "patch":
-                yield from _patches(lines, rejects)
+                yield from _patches(lines, rejects, untimed)
             case other:
                 raise InputError(f"{other} is no format of streams", hint="quads, json or patch")
 
@@ -117,8 +124,8 @@ def _format_of(source: Source, first: str) -> str:
             return known
     if first.lstrip().startswith("{"):
         return JSON_LINES
-    is_patch = _HEADER.match(first) or _PREFIX.match(first) or _BOUND.match(first)
-    return PATCH if is_patch or first.lstrip().startswith("H ") else QUADS
+    is_patch = any(each.match(first) for each in (_HEADER, _PREFIX, _BOUND, _ROW))
+    return PATCH if is_patch else QUADS
 
 
 def _lines(name: str, raw: Iterator[bytes], rejects: Rejects) -> Iterator[_Line]:
@@ -136,9 +143,11 @@ def _lines(name: str, raw: Iterator[bytes], rejects: Rejects) -> Iterator[_Line]
 # timed N-Quads and N-Triples
 
 
-def _quads(lines: Iterator[_Line], rejects: Rejects, together: int) -> Iterator[Event]:
+def _quads(
+    lines: Iterator[_Line], rejects: Rejects, together: int, untimed: Time | None
+) -> Iterator[Event]:
     while group := list(islice(lines, together)):
-        waiting: list[tuple[Time, Quad]] = list(_timed_quads(group, rejects))
+        waiting: list[tuple[Time, Quad]] = list(_timed_quads(group, rejects, untimed))
         start = 0
         for at in range(1, len(waiting) + 1):
             if at == len(waiting) or _when(waiting[at]) != _when(waiting[start]):
@@ -154,9 +163,14 @@ def _when(timed: tuple[Time, Quad]) -> tuple[Time, str | None]:
     return time, None if isinstance(graph, DefaultGraph) else graph.value
 
 
-def _timed_quads(group: list[_Line], rejects: Rejects) -> Iterator[tuple[Time, Quad]]:
+def _timed_quads(
+    group: list[_Line], rejects: Rejects, untimed: Time | None
+) -> Iterator[tuple[Time, Quad]]:
     times: list[tuple[Time, str, _Line]] = []
     for line in group:
+        if untimed is not None and _is_statement(line.text):
+            times.append((untimed, line.text, line))
+            continue
         found = _TIME.search(line.text)
         if found is None:
             rejects.add(line.reject("the time is missing: a whole number or an xsd:dateTime last"))
@@ -182,6 +196,14 @@ def _timed_quads(group: list[_Line], rejects: Rejects) -> Iterator[tuple[Time, Q
         yield time, quad
 
 
+def _is_statement(text: str) -> bool:
+    """Whether a line is one without a time: what may look like a time is its object."""
+    try:
+        return len(list(parse(text, RdfFormat.N_QUADS))) == 1
+    except (SyntaxError, ValueError):
+        return False
+
+
 def _time(found: re.Match[str]) -> Time:
     if found["value"] is None:
         return int(found["time"])
@@ -198,21 +220,21 @@ def _checked(time: Literal) -> Literal:
 # JSON lines
 
 
-def _json_lines(lines: Iterator[_Line], rejects: Rejects) -> Iterator[Event]:
+def _json_lines(lines: Iterator[_Line], rejects: Rejects, untimed: Time | None) -> Iterator[Event]:
     plain = PlainFacts()
     for line in lines:
         try:
-            yield from _json_events(json.loads(line.text), plain)
+            yield from _json_events(json.loads(line.text), plain, untimed)
         except ValueError as error:
             rejects.add(line.reject(f"this is no JSON: {error}", getattr(error, "colno", 0)))
         except InputError as error:
             rejects.add(line.reject(error.message))
 
 
-def _json_events(told: Any, plain: PlainFacts) -> list[Event]:
-    if not isinstance(told, dict) or "at" not in told:
+def _json_events(told: Any, plain: PlainFacts, untimed: Time | None) -> list[Event]:
+    if not isinstance(told, dict) or ("at" not in told and untimed is None):
         raise InputError('a line is an object with "at" and "facts" or "retract"')
-    at, stream = told["at"], told.get("stream")
+    at, stream = told.get("at", 0), told.get("stream")
     if isinstance(at, bool) or not isinstance(at, int | str):
         raise InputError(f'"at" is a whole number or a dateTime, not {at!r}')
     if stream is not None and not isinstance(stream, str):
@@ -250,9 +272,9 @@ def _statements(told: Any, plain: PlainFacts) -> Iterator[Statement]:
 # RDF Patch
 
 
-def _patches(lines: Iterator[_Line], rejects: Rejects) -> Iterator[Event]:
+def _patches(lines: Iterator[_Line], rejects: Rejects, untimed: Time | None) -> Iterator[Event]:
     """The rows of a patch, each under the time and the stream that the headers before it say."""
-    time: Time | None = None
+    time = untimed
     stream: str | None = None
     prefixes: list[str] = []
     held: list[Event] | None = None

@@ -59,6 +59,20 @@ def test_an_aggregate_follows_what_enters_and_leaves_the_window() -> None:
     }
 
 
+def test_the_first_rows_of_an_order_stay_in_that_order() -> None:
+    stage = Stage()
+    query = stage.register(
+        f"SELECT ?y (COUNT(?x) AS ?n) {WINDOW} {{ ?x :in ?y }} "
+        "GROUP BY ?y ORDER BY DESC(?n) ?y LIMIT 2"
+    )
+    stage.push("in A R, in B R, in A S", at=1)
+    stage.push("in C T, in D T, in E T", at=2)
+    stage.push("in F S, in G S, in H S", at=3)
+    stage.advance(3)
+    found = {r.time: "".join(row[0].value[-1] + row[1].value for row in r) for r in query.results()}
+    assert found == {1: "R2S1", 2: "T3R2", 3: "S4T3"}
+
+
 def test_istream_and_dstream_of_an_optional_compare_reports_as_bags() -> None:
     stage = Stage()
     body = f"SELECT ?x ?z {WINDOW} {{ ?x :in ?y OPTIONAL {{ ?y :near ?z }} }}"

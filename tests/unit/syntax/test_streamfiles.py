@@ -130,3 +130,31 @@ def test_a_time_that_cannot_be_read_is_rejected_in_its_line(format: str, lines: 
     (reject,) = rejects.kept
     assert reject.line == len(lines)
     assert "is not a time point" in reject.reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{A} <{EX}s> .\n{B} <{EX}s> .",
+        f"{A} <{EX}s> 5 .\n{B} <{EX}s> .",
+        f'{{"stream": "{EX}s", "facts": "{A} ."}}\n{{"stream": "{EX}s", "facts": "{B} ."}}',
+        f"A {A} <{EX}s> .\nA {B} <{EX}s> .",
+        f"H stream <{EX}s> .\nA {A} .\nA {B} .",
+    ],
+)
+def test_where_times_do_not_matter_lines_need_none(text: str) -> None:
+    with Rejects() as rejects:
+        events = list(read_events(text.encode(), rejects, untimed=0))
+    assert rejects.count == 0
+    assert [fact for event in events for fact in event.facts] == [FACT, OTHER]
+    assert {event.stream for event in events} == {EX + "s"}
+    assert read(text)[0] != events
+
+
+def test_a_number_that_ends_a_line_without_a_time_is_its_object() -> None:
+    number = Literal("17", datatype=NamedNode(XSD + "integer"))
+    text = f"<{EX}a> <{EX}in> {number} .\n<{EX}a> <{EX}in> {number} 5 .\n"
+    with Rejects() as rejects:
+        events = list(read_events(text.encode(), rejects, untimed=0))
+    fact = Triple(NamedNode(EX + "a"), NamedNode(EX + "in"), number)
+    assert events == [Event(0, None, (fact,)), Event(5, None, (fact,))]

@@ -110,7 +110,10 @@ class ReportWriter:
         came = "".join(f"{' '.join(map(str, row))} .\n" for row in report.rows if row not in before)
         if not gone and not came:
             return ""
-        return f"H time {self._literal(report.time)} .\n" + write_patch(report.time, [gone], [came])
+        head = f"H time {self._literal(report.time)} .\n"
+        if query.query.makes_stream:
+            head += f"H stream <{query.name}> .\n"
+        return head + write_patch(report.time, [gone], [came])
 
 
 _WRITERS: dict[str, Callable[[ReportWriter, Registration, Report], str]] = {

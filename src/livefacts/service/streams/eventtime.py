@@ -150,6 +150,19 @@ class EventTime:
         """Take facts back, as if they had never arrived."""
         self._reasoner.retract(facts, at=time_point(at, self.tick), stream=stream)
 
+    def elapse(self, at: Any) -> None:
+        """Nothing has come until this time, and time moves all the same.
+
+        For sources whose facts happen when they arrive: once facts have come, reports are due
+        by the clock, however long the source is silent.
+        """
+        time = time_point(at, self.tick)
+        if self._latest is None:
+            return
+        for stream in self._streams.values():
+            self._note(time, stream)
+        self._move()
+
     def finish(self) -> None:
         """Nothing more will come: everything that has been seen is reported."""
         if self._latest is not None and not self._is_reported(self._latest):
