@@ -44,13 +44,19 @@ from livefacts.engine.embedded.expiringrows import (
     told_cell,
 )
 from livefacts.engine.embedded.interpret import next_plan, start_plans
-from livefacts.engine.embedded.joining import bind_pivot, fill_key, fits, run_check
+from livefacts.engine.embedded.joining import (
+    bind_pivot,
+    first_row,
+    fits,
+    put_head,
+    row_behind,
+    run_check,
+)
 from livefacts.engine.embedded.machine import (
     DEPTH,
     DERIVED,
     DONE,
     FIRST_STEP,
-    HEAD_PATTERN,
     HEAD_RELATION,
     JOINING,
     KIND,
@@ -63,35 +69,26 @@ from livefacts.engine.embedded.machine import (
     NEXT_PIVOT,
     NEXT_PLAN,
     OUT_COUNT,
-    PATTERN,
     PAUSED,
     PHASE,
     PIVOT_NEEDS,
     PIVOT_PATTERN,
     PLAN,
     RELATION,
-    SCAN,
     STEP_COUNT,
     plans_in,
 )
-from livefacts.engine.embedded.storing import link_new
-from livefacts.store.compiled import inlined, kernel, load_int32, load_int64, prefetch, store_int32
+from livefacts.engine.embedded.storing import link_new, prefetch_out, rows_have_room
+from livefacts.store.compiled import inlined, kernel, load_int32, store_int32
 from livefacts.store.layout import (
     ADDRESS,
-    CAPACITY,
     COLUMN,
     COLUMNS,
     FLAGS,
     HIGH,
     INDEX,
-    INDEX_COUNT,
-    KEYS,
-    LINK,
     LIVE,
-    MASK,
-    SLOTS,
     STRIDE,
-    USED,
 )
 from livefacts.store.rowkernels import (
     BLOCK,
@@ -185,31 +182,7 @@ def has_room(rows: Any, times: Any) -> Any:
         return False
     if state[FALLEN_END] + MOST_OUT > times.fallen.shape[0]:
         return False
-    for relation in range(rows.relations.shape[0]):
-        if rows.relations[relation, HIGH] + MOST_OUT >= rows.relations[relation, CAPACITY]:
-            return False
-        for j in range(rows.relations[relation, INDEX_COUNT]):
-            index = rows.relations[relation, INDEX + j]
-            if (rows.indices[index, USED] + MOST_OUT) * 10 > (rows.indices[index, MASK] + 1) * 7:
-                return False
-    return True
-
-
-@inlined
-def prefetch_out(rows: Any, times: Any, width: Any, first: Any, end: Any) -> Any:
-    """Tags of waiting rows first … end, and their slots and rows on the way to cache."""
-    for i in range(first, end):
-        index = rows.relations[times.out[i * width], INDEX]
-        tag = tag_of_key(times.out, i * width + 1, rows.indices[index, KEYS])
-        times.tags[i - first] = tag
-        prefetch(rows.indices[index, SLOTS] + 8 * (tag & rows.indices[index, MASK]))
-    for i in range(first, end):
-        relation = np.int64(times.out[i * width])
-        index = rows.relations[relation, INDEX]
-        tag = times.tags[i - first]
-        entry = load_int64(rows.indices[index, SLOTS], tag & rows.indices[index, MASK])
-        if entry and (entry >> 32) & LOW == tag:
-            prefetch(row_address(rows, relation, entry & LOW))
+    return rows_have_room(rows, MOST_OUT)
 
 
 @kernel
@@ -220,7 +193,7 @@ def store_out(rows: Any, times: Any, width: Any, is_raising: Any) -> Any:
     new = 0
     for first in range(0, times.state[OUT_COUNT], BLOCK):
         end = min(first + BLOCK, times.state[OUT_COUNT])
-        prefetch_out(rows, times, width, first, end)
+        prefetch_out(rows, times, width, 1, first, end)
         for i in range(first, end):
             relation = np.int64(times.out[i * width])
             index = rows.relations[relation, INDEX]
@@ -257,14 +230,10 @@ def next_match(
     columns = rows.relations[relation, COLUMNS]
     data = rows.relations[relation, ADDRESS]
     width = 4 * rows.relations[relation, STRIDE]
-    if index == SCAN:
-        row = np.int64(1) if row < 0 else row + 1
-    elif row < 0:
-        fill_key(rows, index, plans.patterns, plans.steps[step, PATTERN], times.env, times.key)
-        row = find(rows, relation, index, times.key, 0)
+    if row < 0:
+        row = first_row(rows, plans, step, times.env, times.key)
     else:
-        link = rows.indices[index, LINK]
-        row = np.int64(load_int32(data + width * row, link)) if link else np.int64(0)
+        row = row_behind(rows, index, data + width * row, row)
     high = rows.relations[relation, HIGH]
     while row and row < high:
         cells = data + width * row
@@ -276,11 +245,7 @@ def next_match(
             if until != NEVER:
                 times.least[depth + 1] = min(times.least[depth], until)
                 return row
-        if index == SCAN:
-            row += 1
-        else:
-            link = rows.indices[index, LINK]
-            row = np.int64(load_int32(cells, link)) if link else np.int64(0)
+        row = row_behind(rows, index, cells, row)
     return np.int64(0)
 
 
@@ -290,11 +255,8 @@ def emit(rows: Any, plans: Any, times: Any, plan: Any, width: Any, until: Any) -
     count = times.state[OUT_COUNT]
     at = count * width
     relation = plans.plans[plan, HEAD_RELATION]
-    pattern = plans.plans[plan, HEAD_PATTERN]
     times.out[at] = relation
-    for j in range(rows.relations[relation, COLUMNS]):
-        wanted = plans.patterns[pattern + j]
-        times.out[at + 1 + j] = wanted if wanted >= 0 else times.env[-wanted - 1]
+    put_head(rows, plans, plan, times.out, at + 1, times.env)
     times.out_until[count] = until
     times.state[OUT_COUNT] = count + 1
     times.state[DERIVED] += 1

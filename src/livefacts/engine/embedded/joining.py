@@ -128,6 +128,25 @@ def fits(plans: Any, step: Any, columns: Any, cells: Any, env: Any) -> Any:
 
 
 @inlined
+def first_row(rows: Any, plans: Any, step: Any, env: Any, key: Any) -> Any:
+    """Where the rows begin among which an atom may find matches; 0 if there are none."""
+    index = plans.steps[step, LOOKUP]
+    if index == SCAN:
+        return np.int64(1)
+    fill_key(rows, index, plans.patterns, plans.steps[step, PATTERN], env, key)
+    return find(rows, plans.steps[step, RELATION], index, key, 0)
+
+
+@inlined
+def row_behind(rows: Any, index: Any, cells: Any, row: Any) -> Any:
+    """The next row of the same key, or of all if there is no index; 0 behind the last."""
+    if index == SCAN:
+        return row + 1
+    link = rows.indices[index, LINK]
+    return np.int64(load_int32(cells, link)) if link else np.int64(0)
+
+
+@inlined
 def next_match(rows: Any, plans: Any, machine: Any, step: Any, row: Any, pivot: Any) -> Any:
     """The first row from `row` on (-1: from the start) that matches an atom, or 0.
 
@@ -140,14 +159,10 @@ def next_match(rows: Any, plans: Any, machine: Any, step: Any, row: Any, pivot: 
     columns = rows.relations[relation, COLUMNS]
     data = rows.relations[relation, ADDRESS]
     width = 4 * rows.relations[relation, STRIDE]
-    if index == SCAN:
-        row = np.int64(1) if row < 0 else row + 1
-    elif row < 0:
-        fill_key(rows, index, plans.patterns, plans.steps[step, PATTERN], machine.env, machine.key)
-        row = find(rows, relation, index, machine.key, 0)
+    if row < 0:
+        row = first_row(rows, plans, step, machine.env, machine.key)
     else:
-        link = rows.indices[index, LINK]
-        row = np.int64(load_int32(data + width * row, link)) if link else np.int64(0)
+        row = row_behind(rows, index, data + width * row, row)
     high = rows.relations[relation, HIGH]
     while row and row < high:
         cells = data + width * row
@@ -157,11 +172,7 @@ def next_match(rows: Any, plans: Any, machine: Any, step: Any, row: Any, pivot: 
             seen = plans.steps[step, BEFORE] == 0 or machine.state[UPGRADE] != 0
         if seen and flags & needs == needs and fits(plans, step, columns, cells, machine.env):
             return row
-        if index == SCAN:
-            row += 1
-        else:
-            link = rows.indices[index, LINK]
-            row = np.int64(load_int32(cells, link)) if link else np.int64(0)
+        row = row_behind(rows, index, cells, row)
     return np.int64(0)
 
 
@@ -216,18 +227,24 @@ def run_check(rows: Any, plans: Any, memo: Any, machine: Any, step: Any, pivot: 
 
 
 @inlined
+def put_head(rows: Any, plans: Any, plan: Any, out: Any, at: Any, env: Any) -> Any:
+    """Write the values of a plan's head."""
+    pattern = plans.plans[plan, HEAD_PATTERN]
+    for j in range(rows.relations[plans.plans[plan, HEAD_RELATION], COLUMNS]):
+        wanted = plans.patterns[pattern + j]
+        out[at + j] = wanted if wanted >= 0 else env[-wanted - 1]
+
+
+@inlined
 def emit(rows: Any, plans: Any, machine: Any, plan: Any, width: Any) -> Any:
     """Put the head of a found instance into the buffer."""
     at = machine.state[OUT_COUNT] * width
     relation = plans.plans[plan, HEAD_RELATION]
-    pattern = plans.plans[plan, HEAD_PATTERN]
     machine.out[at] = relation
     machine.out[at + 1] = plans.plans[plan, HEAD_SUPPORT]
     machine.rule_of[machine.state[OUT_COUNT]] = plans.plans[plan, RULE]
     machine.tally[plans.plans[plan, RULE], FOUND] += 1
-    for j in range(rows.relations[relation, COLUMNS]):
-        wanted = plans.patterns[pattern + j]
-        machine.out[at + 2 + j] = wanted if wanted >= 0 else machine.env[-wanted - 1]
+    put_head(rows, plans, plan, machine.out, at + 2, machine.env)
     machine.state[OUT_COUNT] += 1
     machine.state[DERIVED] += 1
 

@@ -265,6 +265,19 @@ def withdraw_row(rows: Any, machine: Any, relation: Any, row: Any, cells: Any, s
         store_int32(cells, FLAGS, np.int32(flags | waiting))
 
 
+@inlined
+def rows_have_room(rows: Any, more: Any) -> Any:
+    """Whether every relation, and every index, has room for so many more rows."""
+    for relation in range(rows.relations.shape[0]):
+        if rows.relations[relation, HIGH] + more >= rows.relations[relation, CAPACITY]:
+            return False
+        for j in range(rows.relations[relation, INDEX_COUNT]):
+            index = rows.relations[relation, INDEX + j]
+            if (rows.indices[index, USED] + more) * 10 > (rows.indices[index, MASK] + 1) * 7:
+                return False
+    return True
+
+
 @kernel
 def has_room(rows: Any, machine: Any) -> Any:
     """Whether a full buffer can be stored whatever its rows are."""
@@ -275,22 +288,18 @@ def has_room(rows: Any, machine: Any) -> Any:
         return False
     if state[LOG_COUNT] + OUT_ROWS > machine.log.shape[0]:
         return False
-    for relation in range(rows.relations.shape[0]):
-        if rows.relations[relation, HIGH] + OUT_ROWS >= rows.relations[relation, CAPACITY]:
-            return False
-        for j in range(rows.relations[relation, INDEX_COUNT]):
-            index = rows.relations[relation, INDEX + j]
-            if (rows.indices[index, USED] + OUT_ROWS) * 10 > (rows.indices[index, MASK] + 1) * 7:
-                return False
-    return True
+    return rows_have_room(rows, OUT_ROWS)
 
 
 @inlined
-def prefetch_out(rows: Any, machine: Any, width: Any, first: Any, end: Any) -> Any:
-    """Tags of waiting rows first … end, and their slots and rows on the way to cache."""
+def prefetch_out(rows: Any, machine: Any, width: Any, skipped: Any, first: Any, end: Any) -> Any:
+    """Tags of waiting rows first … end, and their slots and rows on the way to cache.
+
+    Values begin behind so many `skipped` cells of a waiting row.
+    """
     for i in range(first, end):
         index = rows.relations[machine.out[i * width], INDEX]
-        tag = tag_of_key(machine.out, i * width + 2, rows.indices[index, KEYS])
+        tag = tag_of_key(machine.out, i * width + skipped, rows.indices[index, KEYS])
         machine.tags[i - first] = tag
         prefetch(rows.indices[index, SLOTS] + 8 * (tag & rows.indices[index, MASK]))
     for i in range(first, end):
@@ -334,7 +343,7 @@ def store_out(rows: Any, machine: Any, width: Any, mode: Any) -> Any:
     new = 0
     for first in range(0, count, BLOCK):
         end = min(first + BLOCK, count)
-        prefetch_out(rows, machine, width, first, end)
+        prefetch_out(rows, machine, width, 2, first, end)
         for i in range(first, end):
             relation = np.int64(machine.out[i * width])
             support = np.int64(machine.out[i * width + 1])

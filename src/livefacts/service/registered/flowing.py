@@ -26,7 +26,7 @@ from livefacts.rules.registration import Relation
 from livefacts.service.continuous.found import Found, found_answer
 from livefacts.service.queries.results import Row
 from livefacts.service.reading import FactReader
-from livefacts.service.registered.worldstores import WindowGraph, World
+from livefacts.service.registered.worldstores import NO_GRAPHS, WindowGraphs, World
 from livefacts.service.streams.streamlog import Facts, facts_of, keys_of
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.rows import TRIPLES
@@ -53,7 +53,7 @@ class FlowedAnswers:
         relation: Relation,
         reader: FactReader,
         dictionary: Dictionary,
-        graphs: Sequence[WindowGraph] = (),
+        graphs: WindowGraphs = NO_GRAPHS,
         quads: Iterable[Quad] = (),
     ) -> None:
         self._world = world
@@ -89,13 +89,11 @@ class FlowedAnswers:
     def close(self) -> None:
         """Follow the world no longer."""
         self._world.unfollow(self._note)
-        for graph in self._graphs:
-            graph.close()
+        self._graphs.close()
 
     def move(self, now: int) -> None:
         """The time is `now`, for the windows that have names, too."""
-        for graph in self._graphs:
-            graph.move(now)
+        self._graphs.move(now)
         self._feed()
 
     def graphs_changed(self, came: Iterable[Quad], gone: Iterable[Quad]) -> None:
@@ -108,8 +106,7 @@ class FlowedAnswers:
         yield np.array([each for row in self._changed for each in row], np.int32)
         for pair in (*self._pending, *self._quads):
             yield from pair
-        for graph in self._graphs:
-            yield from graph.held_ids()
+        yield from self._graphs.held_ids()
 
     # changes
 

@@ -29,7 +29,7 @@ from livefacts.service.registered.states import WindowView
 from livefacts.service.registered.timedworlds import TimedWorld
 from livefacts.service.registered.windowing import Extent, extent_of, points
 from livefacts.service.registered.worlds import EngineWorld
-from livefacts.service.registered.worldstores import WindowGraph, WorldStore
+from livefacts.service.registered.worldstores import WindowGraph, WindowGraphs, WorldStore
 from livefacts.store.dictionary import Dictionary
 from livefacts.syntax.basicquery import parse_basic_query
 from livefacts.syntax.csparql import WINDOW_BASE
@@ -166,7 +166,7 @@ class Preparer:
                 hint="beside such rules each stream has one window, by time and without a name",
             )
 
-    def _graphs(self, asked: Asked, needs: Needs) -> list[WindowGraph]:
+    def _graphs(self, asked: Asked, needs: Needs) -> WindowGraphs:
         """The windows that have names, as graphs."""
         graphs = []
         for window, extent in zip(asked.query.windows, asked.windows, strict=True):
@@ -178,7 +178,7 @@ class Preparer:
                 assert isinstance(alone.world, EngineWorld), "rules do not look at time"
                 assert isinstance(empty.world, EngineWorld), "rules do not look at time"
                 graphs.append(WindowGraph(window.name, alone.world, empty.world))
-        return graphs
+        return WindowGraphs(graphs)
 
     def _quads(self, query: RegisteredQuery) -> list[Quad]:
         wanted = query.named_graphs

@@ -7,7 +7,7 @@ follow from the background alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
 from pyoxigraph import NamedNode, Quad, Triple
@@ -80,6 +80,34 @@ class WindowGraph:
         return came, gone
 
 
+class WindowGraphs:
+    """The windows of a query that have names, each as a graph."""
+
+    def __init__(self, graphs: Iterable[WindowGraph] = ()) -> None:
+        self._graphs = tuple(graphs)
+
+    def __iter__(self) -> Iterator[WindowGraph]:
+        return iter(self._graphs)
+
+    def close(self) -> None:
+        """Follow the worlds no longer."""
+        for graph in self._graphs:
+            graph.close()
+
+    def move(self, now: int) -> None:
+        """The time is `now`."""
+        for graph in self._graphs:
+            graph.move(now)
+
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids of facts that are in the graphs, or may be."""
+        for graph in self._graphs:
+            yield from graph.held_ids()
+
+
+NO_GRAPHS = WindowGraphs()
+
+
 class World(Protocol):
     """What a store is kept in step with."""
 
@@ -103,7 +131,7 @@ class WorldStore:
         self,
         world: World,
         reader: FactReader,
-        graphs: Sequence[WindowGraph] = (),
+        graphs: WindowGraphs = NO_GRAPHS,
         quads: Iterable[Quad] = (),
     ) -> None:
         self._world = world
@@ -121,13 +149,11 @@ class WorldStore:
     def close(self) -> None:
         """Follow the world no longer."""
         self._world.unfollow(self._follow)
-        for graph in self._graphs:
-            graph.close()
+        self._graphs.close()
 
     def move(self, now: int) -> None:
         """The time is `now`, for the windows that have names, too."""
-        for graph in self._graphs:
-            graph.move(now)
+        self._graphs.move(now)
 
     def graphs_changed(self, came: Iterable[Quad], gone: Iterable[Quad]) -> None:
         """Named graphs of the background have changed."""
@@ -152,8 +178,7 @@ class WorldStore:
     def held_ids(self) -> Iterator[Ids]:
         """The ids of facts that the store has not taken in or given up yet."""
         yield from ids_of(self._added | self._removed)
-        for graph in self._graphs:
-            yield from graph.held_ids()
+        yield from self._graphs.held_ids()
 
     def query(self, text: str, prefixes: Mapping[str, str]) -> QueryResult:
         """The answers to a query, as things are now."""
