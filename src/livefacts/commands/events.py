@@ -37,13 +37,10 @@ def in_one_order(
             "standard input is one stream", hint="give - once, and files for the others"
         )
     together = playing.merged(files, tick)
-    # Who waits for standard input would hold up every file: all go into one queue.
-    if live and arrival_time:
-        whole = chain(together, live[0])
-        return playing.stamped(playing.awaited(whole, playing.patience_for(tick)), tick)
     if live:
-        together = playing.read_ahead(chain(together, live[0]))
-    return playing.stamped(together, tick) if arrival_time else together
+        # Who waits for standard input would hold up every file: all go into one queue.
+        return playing.live(chain(together, live[0]), tick, arrival_time=arrival_time)
+    return playing.joined(playing.stamped(together, tick) if arrival_time else together)
 
 
 def rejecting(rejects: Rejects) -> Callable[[Event, InputError], None]:

@@ -13,7 +13,8 @@ from livefacts.model.durations import SECOND, read_duration
 from livefacts.service.streams.playing import (
     Pace,
     Silence,
-    awaited,
+    joined,
+    live,
     patience_for,
     play,
     read_ahead,
@@ -87,12 +88,12 @@ def test_whoever_waits_for_a_source_is_told_that_nothing_has_come() -> None:
         yield "last"
 
     found = []
-    for item in awaited(source(), 0.001):
-        found.append(item)
-        if item is None:
+    for come in read_ahead(source(), patience=0.001):
+        found.append(come)
+        if not come:
             gate.set()
-    assert (found[0], found[-1]) == ("first", "last")
-    assert None in found
+    assert (found[0], found[-1]) == (["first"], ["last"])
+    assert [] in found
 
 
 def test_a_source_is_never_further_ahead_than_allowed() -> None:
@@ -103,10 +104,12 @@ def test_a_source_is_never_further_ahead_than_allowed() -> None:
             begun.append(number)
             yield number
 
-    for number in read_ahead(source(), 5):
-        ahead.append(len(begun) - number)
-    assert len(ahead) == 200
-    assert max(ahead) <= 5 + 3
+    found: list[int] = []
+    for come in read_ahead(source(), 5):
+        found += come
+        ahead.append(len(begun) - len(found))
+    assert found == list(range(200))
+    assert max(ahead) <= 5 + 2
 
 
 def test_an_error_of_a_source_reaches_the_one_who_reads() -> None:
@@ -116,6 +119,24 @@ def test_an_error_of_a_source_reaches_the_one_who_reads() -> None:
 
     with pytest.raises(InputError, match="torn"):
         list(read_ahead(source()))
+
+
+def test_events_of_one_time_and_stream_are_taken_in_together() -> None:
+    a, b = event("in A B", 1), event("in B C", 1)
+    taken_back = Event(1, S, a.facts, True)
+    other = Event(1, EX + "t", a.facts)
+    found = list(joined([a, b, taken_back, a, other, event("in C D", 2), Silence(3), a]))
+    both = Event(1, S, a.facts + b.facts)
+    assert found == [both, taken_back, a, other, event("in C D", 2), Silence(3), a]
+
+
+def test_what_has_come_while_the_reasoner_worked_is_taken_in_together() -> None:
+    numbers = [event(f"in A{n} B", n // 100) for n in range(1000)]
+    found = list(live(iter(numbers), None))
+    assert [fact for each in found if isinstance(each, Event) for fact in each.facts] == [
+        fact for each in numbers for fact in each.facts
+    ]
+    assert len(found) < 1000
 
 
 @pytest.mark.parametrize(("tick", "seconds"), [("1 s", 0.25), ("100 ms", 0.1), ("1 ms", 0.05)])

@@ -25,6 +25,8 @@ from livefacts.syntax.streamfiles import Event
 T = TypeVar("T")
 MOST_WAITING = 1_000
 """Events that a live source may be ahead of the reasoner."""
+MOST_JOINED = 1_000
+"""Events that become one, at most."""
 SHORTEST_PATIENCE, LONGEST_PATIENCE = 0.05, 0.25
 Rejected = Callable[[Event, InputError], None]
 
@@ -92,6 +94,46 @@ def merged(sources: Iterable[Iterable[Event]], tick: Duration | None) -> Iterato
     return heapq.merge(*sources, key=when)
 
 
+def joined(events: Iterable[Event | Silence]) -> Iterator[Event | Silence]:
+    """Neighbours of one time and stream as one event, of at most so many facts."""
+    held: list[Event] = []
+    for event in events:
+        if held and not (isinstance(event, Event) and _goes_with(held, event)):
+            yield _as_one(held)
+            held = []
+        if isinstance(event, Event):
+            held.append(event)
+        else:
+            yield event
+    if held:
+        yield _as_one(held)
+
+
+def _goes_with(held: list[Event], event: Event) -> bool:
+    last = held[-1]
+    is_alike = (last.time, last.stream, last.retracts) == (event.time, event.stream, event.retracts)
+    return is_alike and len(held) < MOST_JOINED
+
+
+def _as_one(events: list[Event]) -> Event:
+    first, *others = events
+    if not others:
+        return first
+    return replace(first, facts=tuple(fact for event in events for fact in event.facts))
+
+
+def live(
+    events: Iterable[Event], tick: Duration | None, *, arrival_time: bool = False
+) -> Iterator[Event | Silence]:
+    """The events of a source as they come; those that have come meanwhile are joined.
+
+    By `arrival_time` they happen when they are read, and time moves while there are none.
+    """
+    patience = patience_for(tick) if arrival_time else None
+    for come in read_ahead(events, patience=patience):
+        yield from joined(stamped(come or [None], tick) if arrival_time else come)
+
+
 def stamped(
     events: Iterable[Event | None],
     tick: Duration | None,
@@ -110,21 +152,34 @@ def patience_for(tick: Duration | None) -> float:
     return min(max(seconds, SHORTEST_PATIENCE), LONGEST_PATIENCE)
 
 
-def awaited(source: Iterable[T], patience: float, most: int = MOST_WAITING) -> Iterator[T | None]:
-    """The same as `read_ahead`, with None whenever nothing has come for so many seconds."""
-    return _ahead(source, most, patience)
+def read_ahead(
+    source: Iterable[T], most: int = MOST_WAITING, patience: float | None = None
+) -> Iterator[list[T]]:
+    """What a source gives, read by a thread that is never further ahead than so many.
 
-
-def read_ahead(source: Iterable[T], most: int = MOST_WAITING) -> Iterator[T]:
-    """What a source gives, read by a thread that is never further ahead than so many."""
-    for item in _ahead(source, most, None):
-        assert item is not None, "without patience nobody says that nothing has come"
-        yield item
-
-
-def _ahead(source: Iterable[T], most: int, patience: float | None) -> Iterator[T | None]:
+    Each list has what has come meanwhile; it is empty if that is nothing for so many seconds
+    of `patience`.
+    """
     waiting: queue.Queue[T | _End] = queue.Queue(most)
     gone = threading.Event()
+    reader = threading.Thread(
+        target=_read, args=(source, waiting, gone), daemon=True, name="livefacts source"
+    )
+    reader.start()
+    end: _End | None = None
+    try:
+        while end is None:
+            come, end = _taken(waiting, patience)
+            if come or end is None:
+                yield come
+        if end.error is not None:
+            raise end.error
+    finally:
+        gone.set()
+
+
+def _read(source: Iterable[T], waiting: queue.Queue[T | _End], gone: threading.Event) -> None:
+    """Put what a source gives into a queue, until nobody wants it."""
 
     def put(item: T | _End) -> None:
         while not gone.is_set():
@@ -134,31 +189,29 @@ def _ahead(source: Iterable[T], most: int, patience: float | None) -> Iterator[T
             except queue.Full:
                 continue
 
-    def read() -> None:
-        try:
-            for item in source:
-                put(item)
-                if gone.is_set():
-                    return
-            put(_End(None))
-        except BaseException as error:
-            put(_End(error))
-
-    threading.Thread(target=read, daemon=True, name="livefacts source").start()
     try:
-        while not isinstance(item := _next(waiting, patience), _End):
-            yield item
-        if item.error is not None:
-            raise item.error
-    finally:
-        gone.set()
+        for item in source:
+            put(item)
+            if gone.is_set():
+                return
+        put(_End(None))
+    except BaseException as error:
+        put(_End(error))
 
 
-def _next(waiting: queue.Queue[T], patience: float | None) -> T | None:
+def _taken(waiting: queue.Queue[T | _End], patience: float | None) -> tuple[list[T], _End | None]:
+    """Wait for something, and take it with all that is there by then; and the end, if it is."""
+    come: list[T] = []
     try:
-        return waiting.get(timeout=patience)
+        item = waiting.get(timeout=patience)
+        while not isinstance(item, _End):
+            come.append(item)
+            if len(come) == waiting.maxsize:
+                return come, None
+            item = waiting.get_nowait()
     except queue.Empty:
-        return None
+        return come, None
+    return come, item
 
 
 @dataclass(frozen=True, slots=True)
