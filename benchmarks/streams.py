@@ -3,13 +3,18 @@
 CPU seconds of one process; what makes the events is not counted.  "Full answers" reads
 every row of every report.  "After a tenth" and "at the end" tell whether memory stays flat:
 terms that are known, and megabytes of the process.  The second table shows what more windows over one stream cost,
-as a multiple of the largest one alone; the third what a report of other bodies costs.  The last
-tells whether a push costs what it pushes, however much has come to its time point before.
+as a multiple of the largest one alone; the third what a report of other bodies costs.  The one after it
+tells whether a push costs what it pushes, however much has come to its time point before;
+the last what `livefacts register` takes for lines of standard input, which come as fast as they
+are read, its start left out, and how many megabytes it has meanwhile.
 """
 
 from __future__ import annotations
 
+import os
 import resource
+import subprocess
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -38,6 +43,7 @@ def run(peers: Peers, options: Options) -> str:
     parts += [_speeds(count), "## Windows over one stream\n", _windows(few)]
     parts += ["## Any body inside a window\n", bodies(options.quick)]
     parts += ["## Single pushes to one time point\n", _pushes(few)]
+    parts += ["## Lines of standard input\n", _piped(2 * few)]
     return "\n".join(parts)
 
 
@@ -143,3 +149,55 @@ def _pushed(count: int) -> float:
     for triple in triples:
         reasoner.push(triple, at=1, stream=STREAM)
     return time.thread_time() - started
+
+
+def _piped(count: int) -> str:
+    rows = [[name, *_lines_read(count, line)] for name, line in LINES.items()]
+    heads = ["lines", "CPU s", "lines/s", "MB after a tenth", "MB at the end"]
+    return table(heads, rows)
+
+
+LINES = {
+    "timed N-Quads": f"<{EX}u%d> <{EX}isIn> <{EX}p%d> <{STREAM}> %d .\n",
+    "JSON lines": f'{{"stream": "{STREAM}", "facts": "<{EX}u%d> <{EX}isIn> <{EX}p%d> .", "at": %d}}\n',
+}
+
+
+def _lines_read(count: int, line: str) -> list[str]:
+    """CPU seconds, lines a second and megabytes of a process that reads so many lines."""
+    command = [sys.executable, "-m", "livefacts", "register", query(0, 10), "--stream", "-"]
+    spent = []
+    for many in (1, count):
+        before = _children()
+        with subprocess.Popen(
+            [*command, "--format", "csv", "--rules", "rdfs"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+        ) as process:
+            early, late = _written(process, many, line)
+        spent.append(_children() - before)
+    seconds = spent[1] - spent[0]
+    return [f"{seconds:.2f}", f"{count / seconds:,.0f}", str(early), str(late)]
+
+
+def _written(process: subprocess.Popen[bytes], count: int, line: str) -> tuple[int, int]:
+    """Write lines to a process; its megabytes after a tenth of them, and at the end."""
+    assert process.stdin is not None, "its input is a pipe"
+    early = 0
+    for number in range(count):
+        process.stdin.write((line % (number, number, number // A_SECOND)).encode())
+        if number == count // 10:
+            early = _megabytes(process.pid)
+    late = _megabytes(process.pid)
+    process.stdin.close()
+    return early, late
+
+
+def _megabytes(process: int) -> int:
+    with open(f"/proc/{process}/statm") as figures:
+        return int(figures.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
+
+
+def _children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

@@ -6,7 +6,8 @@ import pytest
 from tests.unit.service.stage import EX, PREFIX, Stage, by_time
 
 from livefacts.errors import LimitError
-from livefacts.service.registered.registration import Registration
+from livefacts.service.registered.preparing import Preparer
+from livefacts.service.registered.registration import Asked, Prepared, Registration
 
 SAME = "[?x, :same, ?y] :- [?x, :in, ?z], [?y, :in, ?z] ."
 """So many things in one place give as many conclusions as their number squared."""
@@ -269,3 +270,22 @@ def test_a_report_that_could_not_be_made_is_corrected_when_it_can() -> None:
     assert sizes(query) == {1: 4, 2: None, 3: 4}
     made.retract("in D P", at=2)
     assert sizes(query) == {2: 9, 3: 1}
+
+
+def test_a_query_whose_new_world_cannot_begin_tries_at_its_next_report(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = too_many()
+    query = made.register(f"REGISTER QUERY q AS SELECT * FROM STREAM <s> [RANGE 3] {STATE}")
+
+    def refuse(self: Preparer, asked: Asked) -> Prepared:
+        raise LimitError("the background alone derives too much")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Preparer, "prepare", refuse)
+        made.advance(3)
+        assert made.reasoner.stats()["worlds"] == []
+    made.advance(4)
+    assert sizes(query) == {1: 4, 2: None, 3: None, 4: 4}
+    query.close()
+    assert made.reasoner.stats()["queries"] == 0

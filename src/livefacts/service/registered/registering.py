@@ -12,6 +12,7 @@ stream that it makes: they have no report, either, while their windows see that 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import count
 
 from pyoxigraph import Quad, Triple
@@ -180,8 +181,10 @@ class Registrations:
         self._worlds.release(*(query.number for query in queries))
 
     def _resettle(self, queries: Iterable[Registration]) -> None:
+        """Give queries worlds; where the rules derive too much at once, the next report tries."""
         for query in queries:
-            query.resettle(self._preparer.prepare(query.asked))
+            with suppress(LimitError):
+                query.resettle(self._preparer.prepare(query.asked))
 
     def _part(self, failed: Iterable[Shared]) -> None:
         """Give the queries of these worlds new ones, which they do not share as they did."""
@@ -233,6 +236,8 @@ class Registrations:
     def _made(self, query: Registration, due: int) -> Found | None:
         """What a query reports; None if its world derives too much, or a stream lacks something."""
         try:
+            if not query.is_settled:
+                query.resettle(self._preparer.prepare(query.asked))
             query.move(due)
         except LimitError as error:
             return self._made_apart(query, due, error)
@@ -291,7 +296,8 @@ class Registrations:
         if self._lateness:
             oldest -= max((query.every for query in self._queries), default=0)
         self._forget_gaps(now - oldest)
-        self._worlds.forget(now, oldest)
+        unsettled = [each for q in self._queries if not q.is_settled for each in q.windows]
+        self._worlds.forget(now, oldest, unsettled)
         for query in self._queries:
             if query.remembered:
                 kept = query.remembered.items()

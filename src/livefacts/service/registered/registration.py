@@ -70,6 +70,8 @@ class Registration:
         self._start = self._next = self._first = 0
         self._nothing: Found | None = None
         self.is_started = False
+        self.is_settled = True
+        """Whether it has a world."""
         self.error: LimitError | None = None
         """Why its last report was not made; None if it was."""
         self.unmade = 0
@@ -96,8 +98,9 @@ class Registration:
 
     def leave(self) -> None:
         """Follow the world no longer."""
-        if self.store is not None:
+        if self.store is not None and self.is_settled:
             self.store.close()
+        self.is_settled = False
 
     def resettle(self, prepared: Prepared) -> None:
         """Be asked in another world from now on."""
@@ -112,6 +115,7 @@ class Registration:
             ):
                 answers.resume(before.reported())
         self._prepared = prepared
+        self.is_settled = True
 
     # for users
 

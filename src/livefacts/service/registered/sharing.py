@@ -369,16 +369,22 @@ class SharedWorlds:
         """
         return self._told(lambda shared: shared.place.background_changed(touched))
 
-    def forget(self, now: int, oldest: int) -> None:
-        """Drop what can no longer matter at a time, and arrivals that can no longer matter."""
+    def forget(self, now: int, oldest: int, unsettled: Sequence[Extent] = ()) -> None:
+        """Drop what can no longer matter at a time, and arrivals that can no longer matter.
+
+        Windows of queries that are to have a world again, `unsettled`, matter, too.
+        """
         for shared in self._states.values():
             shared.forget(now)
         worlds: list[EngineWorld | TimedWorld | WindowView]
         worlds = [each.world for each in self._worlds.values()]
         worlds += [view for shared in self._states.values() for view in shared.views.values()]
-        fewest, kept = self._fewest(), self._kept()
+        fewest, kept = self._fewest(unsettled), self._kept()
         for stream, log in self.logs.items():
             times = [time for world in worlds for time in world.forgettable(stream, oldest)]
+            for extent in unsettled:
+                if extent.stream == stream and not extent.by_count:
+                    times.append(TimeWindow(extent, log).forgettable(oldest))
             log.forget(min([oldest - 1 - kept, *times]), fewest.get(stream, 0))
 
     def _kept(self) -> int:
@@ -389,10 +395,10 @@ class SharedWorlds:
         length = self._retention[1]
         return length if length < FOREVER else 0
 
-    def _fewest(self) -> dict[str, int]:
+    def _fewest(self, unsettled: Sequence[Extent]) -> dict[str, int]:
         """How many arrivals of a stream windows by count may need."""
         fewest: dict[str, int] = {}
-        for _, extents, _, _ in self._worlds:
-            for extent in extents:
-                fewest[extent.stream] = max(extent.fewest, fewest.get(extent.stream, 0))
+        settled = (extent for _, extents, _, _ in self._worlds for extent in extents)
+        for extent in (*settled, *unsettled):
+            fewest[extent.stream] = max(extent.fewest, fewest.get(extent.stream, 0))
         return fewest
