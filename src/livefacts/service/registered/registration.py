@@ -213,10 +213,10 @@ class Registration:
 
     def report(self, now: int) -> Found:
         """The report that is due now; it is also kept to be read."""
-        found = self._prepared.answers.report()
+        world, found = self._prepared.world, self._prepared.answers.report()
         self.error = None
         self._note(now, found)
-        change = self._prepared.world.next_change(now) if found.is_empty else self._next
+        change = world.next_change(now) if found.is_empty else self._next
         self.due = None if change is None else grid_point(change, self.every)
         return found
 
