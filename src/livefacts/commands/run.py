@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from livefacts.service.reasoner import Reasoner
     from livefacts.service.streams.eventtime import EventTime
     from livefacts.service.streams.following import Moment, Statement
+    from livefacts.service.streams.playing import Silence
     from livefacts.syntax.rejects import Rejects
     from livefacts.syntax.streamfiles import Event
 
@@ -110,7 +111,7 @@ def run_command(
     leave(loaded)
 
 
-def _events(facts: list[str], rejects: Rejects, events: EventTime) -> Iterator[Event]:
+def _events(facts: list[str], rejects: Rejects, events: EventTime) -> Iterator[Event | Silence]:
     from livefacts.syntax.streamfiles import read_events
 
     files = [read_events(path, rejects) for path in facts if path != "-"]
@@ -136,7 +137,7 @@ class _Printer:
             # What is no fact is refused now, and not in the middle of a stream.
             reasoner.explain(explained)
 
-    def noted(self, events: Iterable[Event]) -> Iterator[Event]:
+    def noted(self, events: Iterable[Event | Silence]) -> Iterator[Event | Silence]:
         """The same events: dates are shown if they have them."""
         for event in events:
             self._dates = self._dates or not isinstance(event.time, int)
