@@ -49,3 +49,11 @@ chain = lf.ContinuousQuery(f"{PREFIX} SELECT ?a ?c {{ ?a ex:calls ?b . ?b ex:cal
 for caller, called in [("ann", "bob"), ("bob", "cal"), ("cal", "ann")]:
     show(f"{caller} calls {called}", chain.feed(add=triple(caller, "calls", called)))
 print(chain.plan.to_dot())
+
+# A query that speaks of graphs is fed with quads: here, which paper says so, and whether another does.
+said = lf.ContinuousQuery(f"""{PREFIX}
+    SELECT ?who ?paper (EXISTS {{ GRAPH ?other {{ ?who ex:in ?city }} FILTER(?other != ?paper) }} AS ?confirmed)
+    {{ GRAPH ?paper {{ ?who ex:in ?city }} }}""")
+for paper in ("times", "globe"):
+    quad = triple("ann", "in", f"rome> <{EX}{paper}")
+    show(f"the {paper} says where ann is", said.feed(add=quad))

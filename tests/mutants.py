@@ -783,9 +783,8 @@ WATCHED = (
     ),
     Mutant(
         "a row stays hidden when what has hidden it goes",
-        "            if before != after:\n                sign = 1 if after == self._present else -1",
-        "            if after and not before:\n"
-        "                sign = 1 if after == self._present else -1",
+        "            if before != after:\n                bag = self._rows.get(key, {})",
+        "            if after and not before:\n                bag = self._rows.get(key, {})",
     ),
     Mutant(
         "a distinct row stays when its last reason goes",

@@ -59,6 +59,8 @@ TOTALS = [
     "COUNT(DISTINCT *)",
     "SUM({} + 1)",
 ]
+ELSEWHERE = ["?k", "?l", "?m"]
+"""Variables of some groups of MINUS that the rest of a query does not speak of."""
 
 
 class Asking:
@@ -66,6 +68,8 @@ class Asking:
 
     def __init__(self, seed: int | str, graphs: Sequence[NamedNode] = ()) -> None:
         self._random = random.Random(seed)
+        self._more = random.Random(f"more of {seed}")
+        """What is drawn from here changes nothing else of a query."""
         self._graphs = graphs
         self._computed = 0
         self._names = self._random.sample(VARIABLES, self._random.randint(2, 5))
@@ -75,6 +79,8 @@ class Asking:
         """A query of any form."""
         kind = self._random.randrange(10)
         group = self.group(2)
+        if self._sometimes(6):
+            group = f"{group[:-1]}{self.minus_elsewhere()} }}"
         if kind == 0:
             return f"ASK {group}"
         if kind == 1:
@@ -85,15 +91,28 @@ class Asking:
         if kind == 4:
             return f"SELECT * {group}"
         chosen = " ".join(self._some(self._names, self._random.randint(1, 2)))
-        return f"SELECT {self._pick(['', '', 'DISTINCT '])}{chosen} WHERE {group}"
+        asked = f"SELECT {self._pick(['', '', 'DISTINCT '])}{chosen}"
+        if self._sometimes(4):
+            asked += f" (IF({self._there()}, {self._name()}, 0) AS ?there)"
+        order = f" ORDER BY {self._there()} {self._name()}" if self._sometimes(6) else ""
+        return f"{asked} WHERE {group}{order}"
 
     def totals(self, group: str) -> str:
         """An aggregating query."""
         keys = self._some(self._names, self._random.randrange(3))
         total = self._pick(TOTALS).format(self._name())
         having = f" HAVING (COUNT(*) > {self._random.randrange(3)})" if self._once_in(3) else ""
-        grouping = f" GROUP BY {' '.join(keys)}" if keys else ""
-        return f"SELECT {' '.join(keys)} ({total} AS ?total) WHERE {group}{grouping}{having}"
+        asked, by = " ".join(keys), " ".join(keys)
+        if self._sometimes(4):
+            total = f"SUM(IF({self._there()}, 1, 0))"
+        if self._sometimes(6):
+            asked, by = f"{asked} ?there", f"{by} ({self._there()} AS ?there)"
+        if self._sometimes(4):
+            having = f" HAVING ({self._there()} || COUNT(*) = 2)"
+        if self._sometimes(6):
+            asked += f" ({self._there()} AS ?also)"
+        grouping = f" GROUP BY {by}" if by else ""
+        return f"SELECT {asked} ({total} AS ?total) WHERE {group}{grouping}{having}"
 
     def group(self, depth: int) -> str:
         """A group of patterns."""
@@ -146,6 +165,8 @@ class Asking:
         if depth and self._once_in(4):
             operator = self._pick(["&&", "||"])
             return f"({self._condition(depth - 1)} {operator} {self._condition(depth - 1)})"
+        if depth and self._sometimes(12):
+            return self._there()
         if self._once_in(2):
             return self._pick(FUNCTIONS).format(self._name())
         other = self._pick([*self._names, "1", "2.0", '"x"', "<x:a>"])
@@ -157,12 +178,16 @@ class Asking:
         names = self._some(self._names, 2)
         cells = [*map(str, NODES), "1", "UNDEF"]
         rows = " ".join(f"({self._pick(cells)} {self._pick(cells)})" for _ in range(3))
+        if self._sometimes(12):
+            return self._more.choice(["VALUES () { () () }", "VALUES () { }", "VALUES ?x { }"])
         return f"VALUES ({' '.join(names)}) {{ {rows} }}"
 
     def bind(self) -> str:
         """A computed value."""
         self._computed += 1
         value = self._pick(["{} + 1", "STR({})", "IF({} = 1, <x:a>, 2)", "CONCAT(STR({}), 'b')"])
+        if self._sometimes(6):
+            return f"BIND(IF({self._there()}, {self._name()}, false) AS ?made{self._computed})"
         return f"BIND({value.format(self._name())} AS ?made{self._computed})"
 
     def optional(self, depth: int) -> str:
@@ -176,6 +201,21 @@ class Asking:
     def minus(self, depth: int) -> str:
         """MINUS."""
         return f"MINUS {self.group(depth)}"
+
+    def minus_elsewhere(self) -> str:
+        """MINUS of a group that has no variable in common with the rest, or one, often unbound."""
+        first, second = self._more.sample(ELSEWHERE, 2)
+        known = self._more.choice([first, first, *self._names])
+        edges = [self._more.choice(EDGES) for _ in range(2)]
+        if self._sometimes(2):
+            return (
+                f"MINUS {{ {first} {edges[0]} {second} OPTIONAL {{ {known} {edges[1]} {first} }} }}"
+            )
+        return f"MINUS {{ {known} {edges[0]} {second} }}"
+
+    def _there(self) -> str:
+        """Whether there is something, as a value."""
+        return f"{self._more.choice(['', 'NOT '])}EXISTS {self.group(0)}"
 
     def exists(self, depth: int) -> str:
         """A condition on what there is."""
@@ -196,6 +236,10 @@ class Asking:
             key = self._name()
             self._computed += 1
             total = f"(COUNT({self._name()}) AS ?made{self._computed})"
+            # In each of several graphs it is another total, to us; not to a fresh evaluation.
+            if not self._graphs and self._sometimes(4):
+                total = f"({self._more.choice(TOTALS).format(key)} AS ?made{self._computed})"
+                return f"{{ SELECT {total} WHERE {group} }}"
             return f"{{ SELECT {key} {total} WHERE {group} GROUP BY {key} }}"
         chosen = " ".join(self._some(self._names, 2))
         return f"{{ SELECT {self._pick(['', 'DISTINCT '])}{chosen} WHERE {group} }}"
@@ -209,6 +253,9 @@ class Asking:
 
     def _some(self, choices: list[str], number: int) -> list[str]:
         return self._random.sample(choices, number)
+
+    def _sometimes(self, number: int) -> bool:
+        return not self._more.randrange(number)
 
     def _once_in(self, number: int) -> bool:
         return not self._random.randrange(number)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import re
 from collections import Counter
 from typing import Any
 
@@ -10,10 +12,13 @@ import pytest
 from pyoxigraph import Quad, QueryBoolean, QueryTriples, Store
 from tests.properties.questions import Asking, Telling
 
+import livefacts as lf
 from livefacts.engine.embedded.bags import UNBOUND, Bag, add_to
 from livefacts.engine.embedded.dataflow import Dataflow
+from livefacts.engine.embedded.flownodes import Member
 from livefacts.plan.flow import Cut
 from livefacts.service.continuous.queryplans import plan_of
+from livefacts.service.queries.results import Answer, Triples
 from livefacts.store.dictionary import Dictionary
 
 QUERIES, CHUNKS, MESSAGES = 400, 4, 8
@@ -66,6 +71,106 @@ def fresh(store: Store, text: str) -> Counter[Any]:
     if isinstance(found, QueryTriples):
         return Counter({(str(t.subject), str(t.predicate), str(t.object)) for t in found})
     return Counter(tuple(None if t is None else str(t) for t in row) for row in found)
+
+
+def sibling(text: str, turn: int) -> str:
+    """The same query about other nodes."""
+    return re.sub("(?<=<x:)[abcd](?=>)", lambda m: "abcd"[("abcd".index(m[0]) + turn) % 4], text)
+
+
+JOINS = [
+    "SELECT ?x ?y { ?x <x:p> ?y . ?y <x:q> <x:a> }",
+    "SELECT ?x ?y ?z { ?x <x:p> ?y . <x:a> <x:q> ?x OPTIONAL { ?y <x:r> ?z } }",
+    "SELECT ?y { ?x <x:p> ?y . ?x <x:p> <x:a> . ?x <x:q> ?x }",
+    "SELECT ?x { ?x <x:p> ?x . ?x <x:q> <x:a> }",
+    "SELECT ?x ?y ?z { ?x <x:p> ?y . ?x <x:r> <x:a> . ?y <x:q> ?z }",
+    "ASK { ?x <x:p> ?y . ?y <x:q> <x:a> . ?x <x:r> <x:b> }",
+]
+
+
+def follow_siblings(text: str, seed: int) -> tuple[int, int]:
+    """Queries that differ in constants stand together; some go, and come back.
+
+    How many answered, and how many were members of a family, all messages together.
+    """
+    dictionary = Dictionary()
+    flow, store, telling = Dataflow(dictionary), Store(), Telling(f"siblings {seed}")
+    rng = random.Random(seed)
+    standing: dict[str, tuple[Any, Bag]] = {}
+    answered = members = 0
+    for _ in range(2 * MESSAGES):
+        asked = sibling(text, rng.randrange(4))
+        if asked in standing:
+            flow.drop(standing.pop(asked)[0])
+        else:
+            added = flow.add(
+                plan_of(asked, {}), encoded(dictionary, sorted(telling.present, key=str))
+            )
+            standing[asked] = added, dict(added.answers)
+        come, go = telling.message()
+        sums = {id(each): summed for each, summed in standing.values()}
+        for each, change in flow.apply(encoded(dictionary, come), encoded(dictionary, go)):
+            for row, count in change.items():
+                add_to(sums[id(each)], row, count)
+        store.extend(map(as_quad, come))
+        for triple in go:
+            store.remove(as_quad(triple))
+        for asked, (each, summed) in standing.items():
+            assert summed == each.answers
+            assert decoded(dictionary, summed) == fresh(store, asked), (asked, seed)
+            answered += bool(summed)
+            members += any(isinstance(node.worker, Member) for node in each.nodes)
+    for each, _ in standing.values():
+        flow.drop(each)
+    assert len(flow) == 0
+    assert [ids.tolist() for ids in flow.held_ids()] == [[]]
+    return answered, members
+
+
+def test_queries_that_differ_in_constants_share_joins_and_answer_on_their_own() -> None:
+    found = [follow_siblings(JOINS[seed % len(JOINS)], seed) for seed in range(18)]
+    assert sum(answered > 0 for answered, _ in found) > 11
+    assert sum(members > 0 for _, members in found) > 8
+    for seed in range(12):
+        follow_siblings(Asking(f"siblings {seed}").query(), seed)
+
+
+def feed_together(texts: list[str], seed: int) -> None:
+    """Queries of patterns and others stand on one stream, whose messages come twice."""
+    store, telling = Store(), Telling(f"together {seed}")
+    many = lf.ContinuousQueries({str(number): text for number, text in enumerate(texts)})
+    sums = {name: rows_of(many.answers(name)) for name in many.names}
+    for _ in range(MESSAGES):
+        added, removed = telling.message()
+        for changes in (many.feed(add=added, remove=removed), many.feed(add=added[:1])):
+            for name, told in changes.items():
+                for change in told:
+                    count = change.count if change.op == "+" else -change.count
+                    sums[name][tuple(map(shown, change.row))] += count
+        store.extend(map(as_quad, added))
+        for triple in removed:
+            store.remove(as_quad(triple))
+        for name, text in enumerate(texts):
+            summed = {row: count for row, count in sums[str(name)].items() if count}
+            assert summed == fresh(store, text) == rows_of(many.answers(str(name))), (text, seed)
+
+
+def rows_of(found: Any) -> Counter[Any]:
+    if isinstance(found, Answer):
+        return Counter([()] if found else [])
+    rows = found.as_rows() if isinstance(found, Triples) else found
+    return Counter(tuple(map(shown, row)) for row in rows)
+
+
+def shown(term: Any) -> str | None:
+    return None if term is None else str(term)
+
+
+def test_queries_of_all_forms_stand_together_on_one_stream() -> None:
+    for seed in range(4):
+        asked = [Asking(f"together {seed} {number}").query() for number in range(6)]
+        plain = [f"SELECT ?x {{ ?x <x:p> {node} . ?x <x:q> <x:a> }}" for node in ("<x:a>", "?y")]
+        feed_together([*asked, *plain, sibling(JOINS[seed], 1), JOINS[seed]], seed)
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))

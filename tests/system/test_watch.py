@@ -62,7 +62,38 @@ def test_rows_as_csv_have_a_head(kb: str, updates: str) -> None:
         *("watch", "SELECT ?c (COUNT(?x) AS ?n) { ?x a ?c } GROUP BY ?c", "--data", kb),
         *("--updates", updates, "--format", "csv", "--changes-only"),
     )
-    assert ended.out.splitlines() == ["op,seq,count,c,n", "+,3,1,x:Animal,1"]
+    assert ended.out.splitlines() == ["op,seq,time,count,c,n", "+,3,,1,x:Animal,1"]
+
+
+TIMED = f"""H time 17 .
+A <x:kit> {TYPE} <x:Cat> .
+TX .
+H time "2026-11-16T08:00:00Z"^^<http://www.w3.org/2001/XMLSchema#dateTime> .
+D <x:kit> {TYPE} <x:Cat> .
+TC .
+"""
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ("table", ["17 +    <x:kit>", "2026-11-16T08:00:00Z -    <x:kit>"]),
+        ("csv", ["+,2,17,1,x:kit", "-,3,2026-11-16T08:00:00Z,1,x:kit"]),
+    ],
+)
+def test_a_change_is_told_with_the_time_of_its_message(
+    kb: str, form: str, expected: list[str]
+) -> None:
+    watched = ("watch", "SELECT ?x { ?x a <x:Cat> }", "--data", kb, "--changes-only")
+    ended = livefacts(*watched, "--updates", "-", "--format", form, stdin=TIMED)
+    assert ended.out.splitlines()[1:] == expected
+
+
+def test_the_time_of_a_change_is_a_number_or_a_date_in_json(kb: str) -> None:
+    watched = ("watch", "SELECT ?x { ?x a <x:Cat> }", "--data", kb)
+    ended = livefacts(*watched, "--updates", "-", "--format", "jsonl", stdin=TIMED)
+    times = [json.loads(line).get("time") for line in ended.out.splitlines()]
+    assert times == [None, 17, "2026-11-16T08:00:00Z"]
 
 
 def test_a_mistake_in_the_updates_is_shown_where_it_stands(kb: str, tmp_path: Path) -> None:

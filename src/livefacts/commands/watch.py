@@ -61,7 +61,8 @@ def watch_command(
     """Follow the answers of a SPARQL query while updates come in.
 
     The answers of the beginning come first, then what comes (+) and goes (-) with each
-    transaction of the updates; a row outside of transactions is a change of its own.
+    transaction of the updates; a row outside of transactions is a change of its own.  Where
+    the updates have times ("H time 17 ." above their rows), each line begins with the time.
 
     \b
     livefacts watch 'SELECT ?x ?c { ?x a ?c }' --data kb.nt --rules rdfs --updates changes.rdfp
@@ -87,7 +88,7 @@ def _follow(reasoner: Reasoner, watch: Watch, updates: str, printer: _Printer) -
             reasoner.apply(patch=piece.text)
         except InputError as error:
             raise piece.placed(error) from None
-        printer.show(watch.changes())
+        printer.show(watch.changes(), piece.time)
 
 
 def _pieces(updates: str) -> Iterator[Piece]:
@@ -110,21 +111,21 @@ class _Printer:
         self._variables = watch.variables
         self.shown = 0
         if form is ChangeFormat.csv:
-            self._write_csv(["op", "seq", "count", *self._variables])
+            self._write_csv(["op", "seq", "time", "count", *self._variables])
         elif form is ChangeFormat.table:
             typer.echo("     " + "  ".join(f"?{name}" for name in self._variables))
 
-    def show(self, changes: list[Change]) -> None:
-        """Print some changes, at once."""
+    def show(self, changes: list[Change], time: str = "") -> None:
+        """Print some changes, at once; `time` is when they happened, if that is known."""
         for change in changes:
             self.shown += 1
             match self._form:
                 case ChangeFormat.table:
-                    typer.echo(self._line(change))
+                    typer.echo(f"{time} {self._line(change)}".lstrip())
                 case ChangeFormat.jsonl:
-                    typer.echo(self._json(change))
+                    typer.echo(self._json(change, time))
                 case ChangeFormat.csv:
-                    self._write_csv(self._cells(change))
+                    self._write_csv(self._cells(change, time))
         sys.stdout.flush()
 
     def _line(self, change: Change) -> str:
@@ -134,17 +135,18 @@ class _Printer:
         cells = "  ".join(shown(term, self._prefixes) or "-" for term in change.row)
         return f"{change.op} {times:<3}{cells}".rstrip()
 
-    def _json(self, change: Change) -> str:
+    def _json(self, change: Change, time: str) -> str:
         from livefacts.service.queries.results import as_json
 
         row = {name: as_json(term) for name, term in change.row.as_dict().items()}
-        told = {"op": change.op, "seq": change.seq, "count": change.count, "row": row}
+        moment = {"time": int(time) if time.lstrip("-").isdecimal() else time} if time else {}
+        told = {"op": change.op, "seq": change.seq, **moment, "count": change.count, "row": row}
         return json.dumps(told, ensure_ascii=False)
 
-    def _cells(self, change: Change) -> list[str]:
+    def _cells(self, change: Change, time: str) -> list[str]:
         from livefacts.service.queries.results import plain
 
-        return [change.op, str(change.seq), str(change.count), *map(plain, change.row)]
+        return [change.op, str(change.seq), time, str(change.count), *map(plain, change.row)]
 
     def _write_csv(self, cells: list[str]) -> None:
         out = io.StringIO()

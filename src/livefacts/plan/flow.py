@@ -13,11 +13,17 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from livefacts.model.facts import Term
-from livefacts.rules.expressions import QueryExpression
+from livefacts.rules.expressions import QueryExpression, variables_in_expression
 from livefacts.rules.formula import Variable
 
 COLUMN = "c"
 """Expressions of steps speak of column 3 as the variable `c3`."""
+NEVER_BOUND = Variable("unbound")
+"""A variable of expressions that stands for no column."""
+
+
+Order: TypeAlias = tuple[tuple[QueryExpression, bool], ...]
+"""What rows are ordered by, and whether the greatest come first."""
 
 
 def column(position: int) -> Variable:
@@ -81,6 +87,13 @@ class Keep:
 
     keys: tuple[int, ...]
     present: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Rows of the first input with one more column: whether their key is a row of the second."""
+
+    keys: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,11 +169,15 @@ class Reach:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """So many rows of an order, from a place on; ordered anew whenever something changes."""
+    """So many rows of an order, from a place on; ordered anew whenever something changes.
 
-    order: tuple[tuple[QueryExpression, bool], ...]
+    With keys, so many rows of each group that has the same values there.
+    """
+
+    order: Order
     start: int
     length: int | None
+    keys: tuple[int, ...] = ()
 
 
 Operator: TypeAlias = (
@@ -170,6 +187,7 @@ Operator: TypeAlias = (
     | Constantly
     | Combine
     | Keep
+    | Mark
     | Condition
     | Compute
     | Stamp
@@ -194,13 +212,33 @@ class FlowStep:
 
 @dataclass(frozen=True, slots=True)
 class FlowPlan:
-    """The steps of a query; the rows of the last one are its answers."""
+    """The steps of a query; the rows of the last one are its answers.
+
+    Their first columns are those of `variables`; more of them are there for the order alone.
+    """
 
     steps: tuple[FlowStep, ...]
     form: str
     variables: tuple[str, ...]
-    order: tuple[tuple[QueryExpression, bool], ...] = ()
+    order: Order = ()
     base: str = ""
+
+    @property
+    def is_ordered_by_more(self) -> bool:
+        """Whether the order needs what the answers do not show."""
+        return self.steps[-1].width > len(self.variables)
+
+    @property
+    def shown_order(self) -> Order:
+        """The part of the order that needs nothing but what the answers show."""
+        width = len(self.variables)
+        return tuple(
+            key
+            for key in self.order
+            if all(
+                v == NEVER_BOUND or position_of(v) < width for v in variables_in_expression(key[0])
+            )
+        )
 
     def patterns(self) -> Iterator[tuple[Term | int, Term | int, Term | int]]:
         """The triple patterns that are matched, alone or together."""

@@ -19,10 +19,12 @@ from pyoxigraph import Literal
 from livefacts.errors import NotIncrementalError
 from livefacts.model.facts import Term
 from livefacts.plan.flow import (
+    NEVER_BOUND,
     Choose,
     Cut,
     FlowPlan,
     Group,
+    Order,
     Stamp,
     Statements,
     Total,
@@ -33,34 +35,43 @@ from livefacts.plan.relations import HIDDEN, Relation, Relations, Scope
 from livefacts.rules import algebra
 from livefacts.rules.algebra import BLANK, Dataset, Pattern, Query, exists_in, variables_in
 from livefacts.rules.expressions import (
-    TRUE,
     Call,
     Constant,
     Exists,
     QueryExpression,
     conjuncts,
     rewritten,
+    variables_in_expression,
 )
 from livefacts.rules.formula import Slot, TripleAtom, Variable
 
 FALSE = Constant(Literal(False))
+EMPTY_TOTALS = {
+    "COUNT": Literal(0),
+    "SUM": Literal(0),
+    "AVG": Literal(0),
+    "GROUP_CONCAT": Literal(""),
+}
+"""The aggregates of nothing; MIN, MAX and SAMPLE have no value."""
 
 
 def flow_of(query: Query, known: tuple[Term, ...] = ()) -> FlowPlan:
     """The plan of a query; `known` are named graphs that are there even while they are empty."""
     planner = _Planner(query.dataset, known)
     relations = planner.relations
-    found = planner.of(query.pattern, None)
-    order: tuple[tuple[QueryExpression, bool], ...] = ()
-    if query.form == "ASK":
-        found = relations.once(relations.chosen(found, ()))
-    elif query.form == "CONSTRUCT":
-        found = planner.constructed(found, query.template)
+    order: Order = ()
+    if query.form == "SELECT":
+        found, order = planner.selected(query)
+        names = query.selected
     else:
-        found = relations.chosen(found, query.selected)
-        order = tuple((relations.placed(found, k.value), k.descending) for k in query.order)
+        found = planner.of(query.pattern, None)
+        if query.form == "ASK":
+            found = relations.once(relations.chosen(found, ()))
+        else:
+            found = planner.constructed(found, query.template)
+        names = found.columns
     steps = needed(relations.flow.steps, found.step)
-    return shortened(FlowPlan(steps, query.form, found.columns, order, query.base))
+    return shortened(FlowPlan(steps, query.form, names, order, query.base))
 
 
 class _Planner:
@@ -192,21 +203,22 @@ class _Planner:
         columns = found.columns
         for part in conjuncts(condition):
             if isinstance(part, Exists):
-                found = self._existing(found, part, present=not part.negated)
+                answers, keys = self._answers_inside(found, part)
+                found = self.relations.kept(found, answers, keys, present=not part.negated)
             else:
                 found, part = self._without_exists(found, part)
                 found = self.relations.filtered(found, part)
         return self.relations.chosen(found, columns)
 
-    def _existing(self, found: Relation, part: Exists, present: bool) -> Relation:
+    def _answers_inside(self, found: Relation, part: Exists) -> tuple[Relation, dict[str, str]]:
+        """What is found inside of an EXISTS, and which of its columns say for which rows."""
         used = {variable.name for variable in variables_in(part.pattern)}
         seen = [name for name in found.visible if name in used]
         apart = self.relations.apart
         keys = self.relations.once(self.relations.chosen(found, (*seen, *apart)))
         given, copies = self.relations.copied(keys, seen)
         answers = self.of(part.pattern, given if seen else None)
-        pairs = {**copies, **{name: name for name in apart}}
-        return self.relations.kept(found, answers, pairs, present)
+        return answers, {**copies, **{name: name for name in apart}}
 
     def _without_exists(
         self, found: Relation, expression: QueryExpression
@@ -214,13 +226,7 @@ class _Planner:
         """Rows with a column for each EXISTS of an expression, which then speaks of these."""
         for part in dict.fromkeys(exists_in(expression)):
             name = self.relations.fresh()
-            sides = [
-                self.relations.extended(
-                    self._existing(found, part, present), name, TRUE if present else FALSE
-                )
-                for present in (True, False)
-            ]
-            found = self.relations.gathered(sides)
+            found = self.relations.marked(found, *self._answers_inside(found, part), name)
             value: QueryExpression = Variable(name)
             value = Call("!", (value,)) if part.negated else value
             expression = rewritten(expression, partial(_replaced, part, value))
@@ -228,8 +234,6 @@ class _Planner:
 
     def _grouped(self, pattern: algebra.Grouped, given: Relation | None) -> Relation:
         found = self.of(pattern.of, given)
-        if not pattern.keys and (given is not None or self.relations.apart):
-            raise NotIncrementalError("an aggregate of everything inside EXISTS or GRAPH ?g")
         keys = [variable.name for variable in pattern.keys]
         unknown = [name for name in keys if name not in found.columns]
         found = self.relations.chosen(found, (*found.columns, *unknown))
@@ -247,9 +251,27 @@ class _Planner:
         names = (*known, *totals.values())
         step = self.relations.flow.step(operator, (found.step,), len(names))
         grouped = Relation(step, names, found.certain & set(known))
+        if not keys and known:
+            grouped = self._with_empty_groups(grouped, tuple(totals), given)
         chosen = self.relations.chosen(grouped, tuple(outputs.values()))
         certain = frozenset(new for new, old in outputs.items() if old in grouped.certain)
         return Relation(chosen.step, tuple(outputs), certain)
+
+    def _with_empty_groups(
+        self, grouped: Relation, totals: tuple[Total, ...], given: Relation | None
+    ) -> Relation:
+        """An aggregate of everything has a row for each given one, even where there is nothing."""
+        relations, hidden = self.relations, grouped.hidden
+        asked = relations.graphs() if given is None else given
+        asked = relations.once(relations.chosen(asked, hidden))
+        empty = relations.kept(
+            asked, grouped, dict(zip(hidden, hidden, strict=True)), present=False
+        )
+        for name, total in zip(grouped.columns[len(hidden) :], totals, strict=True):
+            value = EMPTY_TOTALS.get(total.function)
+            nothing = NEVER_BOUND if value is None else Constant(value)
+            empty = relations.extended(empty, name, nothing)
+        return relations.gathered([grouped, empty])
 
     def _totalled(
         self, found: Relation, aggregate: algebra.Aggregate
@@ -279,18 +301,38 @@ class _Planner:
         return found if given is None else self.relations.joined(given, found)
 
     def _cut(self, pattern: algebra.Cut, given: Relation | None) -> Relation:
-        if given is not None or self.relations.apart:
-            raise NotIncrementalError(
-                "LIMIT inside EXISTS or GRAPH ?g is not followed change by change"
-            )
-        found = self.of(pattern.of, None)
+        found = self.of(pattern.of, given)
         order = []
         for key in pattern.order:
             found, value = self._without_exists(found, key.value)
             order.append((self.relations.placed(found, value), key.descending))
-        operator = Cut(tuple(order), pattern.start, pattern.length)
+        keys = tuple(map(found.at, found.hidden))
+        operator = Cut(tuple(order), pattern.start, pattern.length, keys)
         step = self.relations.flow.step(operator, (found.step,), len(found.columns))
         return Relation(step, found.columns, found.certain)
+
+    def selected(self, query: Query) -> tuple[Relation, Order]:
+        """The rows of a SELECT, and by what they are ordered.
+
+        Behind the selected columns stand those that only the order needs.
+        """
+        relations, pattern = self.relations, query.pattern
+        is_plain = isinstance(pattern, algebra.Chosen) and not pattern.distinct
+        found = self.of(pattern.of if is_plain else pattern, None)  # type: ignore[union-attr]
+        keys: list[QueryExpression] = []
+        hidden: list[str] = []
+        for key in query.order:
+            found, value = self._without_exists(found, key.value)
+            used = {variable.name for variable in variables_in_expression(value)}
+            if not used.isdisjoint(set(found.columns) - set(query.selected)):
+                name = relations.fresh()
+                found = relations.extended(found, name, value)
+                hidden.append(name)
+                value = Variable(name)
+            keys.append(value)
+        found = relations.chosen(found, (*query.selected, *hidden))
+        pairs = zip(keys, query.order, strict=True)
+        return found, tuple((relations.placed(found, v), k.descending) for v, k in pairs)
 
     def constructed(self, found: Relation, template: tuple[TripleAtom, ...]) -> Relation:
         """The triples of a template, each once."""

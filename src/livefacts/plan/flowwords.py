@@ -15,6 +15,7 @@ from livefacts.plan.flow import (
     Group,
     Joined,
     Keep,
+    Mark,
     Match,
     MatchNamed,
     Once,
@@ -63,6 +64,8 @@ def _line(plan: FlowPlan, number: int) -> str:
     result = (
         f"  -> {FORMS[plan.form]} ({', '.join(plan.variables) or 'no columns'})" if last else ""
     )
+    if last and plan.is_ordered_by_more:
+        result += ", and what they are ordered by"
     return f"{number:>3}  {what}{' of ' + taken if taken else ''}{result}"
 
 
@@ -86,11 +89,15 @@ def described(operator: Operator) -> str:
         case Keep():
             keys = ", ".join(map(str, operator.keys))
             return f"rows whose [{keys}] {'is' if operator.present else 'is not'} in the second"
+        case Mark():
+            keys = ", ".join(map(str, operator.keys))
+            return f"rows with whether [{keys}] is in the second"
         case Group():
             totals = ", ".join(total.function for total in operator.totals)
             return f"groups by {list(operator.keys)}: {totals}"
         case Cut():
-            return f"rows {operator.start} to {_end(operator)} in order, computed anew,"
+            each = f" for each {list(operator.keys)}" if operator.keys else ""
+            return f"rows {operator.start} to {_end(operator)} in order{each}, computed anew,"
         case _:
             return _described_briefly(operator)
 

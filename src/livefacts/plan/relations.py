@@ -14,6 +14,7 @@ from itertools import count
 
 from livefacts.model.facts import Term
 from livefacts.plan.flow import (
+    NEVER_BOUND,
     Choose,
     Combine,
     Compute,
@@ -22,6 +23,7 @@ from livefacts.plan.flow import (
     FlowBuilder,
     Gather,
     Keep,
+    Mark,
     Match,
     MatchNamed,
     Once,
@@ -31,8 +33,6 @@ from livefacts.rules.expressions import Constant, QueryExpression, rewritten
 from livefacts.rules.formula import TripleAtom, Variable
 
 HIDDEN = "#"
-NEVER_BOUND = Variable("unbound")
-"""A variable of expressions that stands for no column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +206,16 @@ class Relations:
         operator = Keep(tuple(map(relation.at, keys)), present)
         step = self.flow.step(operator, (relation.step, chosen.step), len(relation.columns))
         return Relation(step, relation.columns, relation.certain)
+
+    def marked(
+        self, relation: Relation, support: Relation, keys: dict[str, str], name: str
+    ) -> Relation:
+        """Rows with true or false as a new column: whether they are a row of the support."""
+        chosen = self.chosen(support, tuple(keys.values()))
+        names = (*relation.columns, name)
+        operator = Mark(tuple(map(relation.at, keys)))
+        step = self.flow.step(operator, (relation.step, chosen.step), len(names))
+        return Relation(step, names, relation.certain | {name})
 
     def filtered(self, relation: Relation, expression: QueryExpression) -> Relation:
         """Rows for which the expression, which has no EXISTS, is true."""

@@ -1,7 +1,7 @@
 """Arguments: the many ways to write facts, as one kind of change.
 
 A triple is a pyoxigraph `Triple` or `Quad`, or a tuple of three RDF terms (pyoxigraph or
-rdflib).  A predicate fact is a `Fact`, or a tuple whose first item is exactly a `str`; in
+rdflib), or of four, the last of which is its graph.  A predicate fact is a `Fact`, or a tuple whose first item is exactly a `str`; in
 it a `str` is a symbol and a Python number, boolean or datetime is the xsd literal.  A
 `str` is a text of facts, in Turtle, N-Triples or the rule language.
 """
@@ -77,10 +77,10 @@ def as_statement(fact: Any) -> Statement:
         return fact
     if isinstance(fact, tuple) and fact and type(fact[0]) is str:
         return Fact(_symbol(fact[0]).name, tuple(as_argument(a) for a in fact[1:]))
-    if isinstance(fact, tuple) and len(fact) == 3 and all(map(_is_rdf_term, fact)):
-        s, p, o = map(as_rdf_term, fact)
+    if isinstance(fact, tuple) and len(fact) in (3, 4) and all(map(_is_rdf_term, fact)):
+        terms = map(as_rdf_term, fact)
         try:
-            return Triple(s, p, o)
+            return Triple(*terms) if len(fact) == 3 else Quad(*terms)
         except TypeError as error:
             raise InputError(f"{fact!r} is not a triple: {error}") from None
     raise _refusal(fact)

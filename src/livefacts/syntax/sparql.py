@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping
+from collections.abc import Sequence as SequenceOf
 from contextlib import contextmanager
 from typing import Any
 
@@ -31,29 +32,31 @@ from livefacts.rules.algebra import (
     Where,
     With,
     Without,
+    variables_in,
+    variables_in_condition,
 )
-from livefacts.rules.expressions import TRUE, QueryExpression, variables_in_expression
+from livefacts.rules.expressions import TRUE, QueryExpression
 from livefacts.rules.formula import TripleAtom, Variable
 from livefacts.syntax.sparqlparts import atom_of, expression_of, slot_of, term_of
+from livefacts.syntax.sparqltree import NOTHING, translated
 
 FORMS = {"SelectQuery": "SELECT", "AskQuery": "ASK", "ConstructQuery": "CONSTRUCT"}
+UNNAMED_KEY = ".key"
+"""What the names of keys begin with that the query gives none."""
 _ONE_AT_A_TIME = threading.Lock()
 
 
 def parse_query(text: str, prefixes: Mapping[str, str], base: str = "") -> Query:
     """The query of a text that is known to be correct SPARQL."""
     with _literals_as_written():
-        from rdflib.plugins.sparql.algebra import translateQuery
-        from rdflib.plugins.sparql.parser import parseQuery
-
         try:
-            found = translateQuery(parseQuery(text), base or None, dict(prefixes))
+            found, groups = translated(text, base, prefixes)
         except RecursionError:
             raise NotIncrementalError("the query is nested too deeply") from None
         except Exception as error:
             # The text is correct, so this is something that rdflib's grammar does not know.
             raise NotIncrementalError(f"a part of the query is not understood: {error}") from error
-    return _Reader(str(found.prologue.base or base)).query(found.algebra)
+    return _Reader(str(found.prologue.base or base), groups).query(found.algebra)
 
 
 @contextmanager
@@ -72,8 +75,9 @@ def _literals_as_written() -> Iterator[None]:
 class _Reader:
     """Reads one algebra tree."""
 
-    def __init__(self, base: str) -> None:
+    def __init__(self, base: str, groups: SequenceOf[Any]) -> None:
         self._base = base
+        self._groups = groups
         self._unnamed: list[QueryExpression] = []
         """What GROUP BY computes without a name for it."""
 
@@ -91,7 +95,11 @@ class _Reader:
         return Query(form, self.pattern(node.p), selected, template, order, self._base, dataset)
 
     def expression(self, node: Any) -> QueryExpression:
-        return expression_of(node, self.pattern)
+        return expression_of(node, self._group)
+
+    def _group(self, number: int) -> Pattern:
+        """What stands inside of an EXISTS."""
+        return self.pattern(self._groups[number])
 
     def pattern(self, node: Any) -> Pattern:
         reader = getattr(self, f"_{node.name.lower()}", None)
@@ -127,15 +135,15 @@ class _Reader:
         if node.var is None:
             self._unnamed.append(value)
             return of
-        return With(of, Variable(str(node.var)), value)
+        variable = Variable(str(node.var))
+        return of if _is_known_key(of, variable) else With(of, variable, value)
 
     def _tomultiset(self, node: Any) -> Pattern:
-        if isinstance(node.p, list):
-            raise NotIncrementalError("VALUES of nothing is not followed change by change")
-        return self.pattern(node.p)
+        return Listed((), ()) if isinstance(node.p, list) else self.pattern(node.p)
 
     def _values(self, node: Any) -> Pattern:
-        names = list(dict.fromkeys(name for row in node.res for name in row))
+        told = dict.fromkeys(name for row in node.res for name in row)
+        names = [name for name in told if str(name) != NOTHING]
         rows = (tuple(_value(row.get(name)) for name in names) for row in node.res)
         return Listed(tuple(Variable(str(name)) for name in names), tuple(rows))
 
@@ -148,10 +156,12 @@ class _Reader:
         for number, key in enumerate(group.expr or ()):
             value = next(unnamed) if key is None else self.expression(key)
             if not isinstance(value, Variable):
-                of = With(of, Variable(f".key{number}"), value)
-                value = Variable(f".key{number}")
+                of = With(of, Variable(f"{UNNAMED_KEY}{number}"), value)
+                value = Variable(f"{UNNAMED_KEY}{number}")
             keys.append(value)
-        aggregates = ((Variable(str(each.res)), self._aggregate(each)) for each in node.A)
+        aggregates = [(Variable(str(each.res)), self._aggregate(each)) for each in node.A]
+        if self._groups:
+            aggregates += [(key, Aggregate("SAMPLE", key)) for key in keys if _is_named(key)]
         return Grouped(of, tuple(keys), tuple(aggregates))
 
     def _aggregate(self, node: Any) -> Aggregate:
@@ -180,10 +190,22 @@ class _Reader:
         if not chosen.distinct:
             cut = Cut(chosen.of, order, node.start or 0, node.length)
             return Chosen(cut, chosen.variables)
-        used = {v for key in order for v in variables_in_expression(key.value)}
-        if not used <= set(chosen.variables):
+        used = {v for key in order for v in variables_in_condition(key.value)}
+        if used & set(variables_in(chosen.of)) - set(chosen.variables):
             raise NotIncrementalError("the order of distinct rows uses what is not selected")
         return Cut(chosen, order, node.start or 0, node.length)
+
+
+def _is_named(key: Variable) -> bool:
+    """Whether a key is a variable of the query, which an EXISTS above the groups can see."""
+    return not key.name.startswith(UNNAMED_KEY)
+
+
+def _is_known_key(pattern: Pattern, variable: Variable) -> bool:
+    """Whether groups, perhaps with values computed of them, have a key of this name already."""
+    while isinstance(pattern, With):
+        pattern = pattern.of
+    return isinstance(pattern, Grouped) and variable in dict(pattern.aggregates)
 
 
 def _order_below(node: Any, read: Any) -> tuple[OrderKey, ...]:

@@ -24,6 +24,7 @@ from livefacts.rules.algebra import (
 )
 from livefacts.rules.expressions import Call, Constant, Exists, QueryExpression
 from livefacts.rules.formula import Slot, TripleAtom, Variable
+from livefacts.syntax.sparqltree import TAKEN_OUT
 
 NIL = RDF + "nil"
 """What rdflib's grammar makes of an empty list of arguments."""
@@ -98,18 +99,16 @@ def path_of(node: Any) -> Path:
             return Step(term_of(node))
 
 
-def expression_of(node: Any, pattern_of: Callable[[Any], Pattern]) -> QueryExpression:
-    """An expression; `pattern_of` reads the patterns of EXISTS."""
+def expression_of(node: Any, group: Callable[[int], Pattern]) -> QueryExpression:
+    """An expression; `group` knows the patterns of EXISTS by their numbers."""
     from rdflib.plugins.sparql.parserutils import CompValue
 
     def read(part: Any) -> QueryExpression:
         if not isinstance(part, CompValue):
             slot = slot_of(part)
             return slot if isinstance(slot, Variable) else Constant(slot)
-        if part.name in ("Builtin_EXISTS", "Builtin_NOTEXISTS"):
-            if part.graph.name == "GroupGraphPatternSub":
-                raise NotIncrementalError("EXISTS in this place is not followed change by change")
-            return Exists(pattern_of(part.graph), part.name == "Builtin_NOTEXISTS")
+        if part.name == TAKEN_OUT:
+            return Exists(group(part.number), part.negated)
         return _call(part, read)
 
     return read(node)

@@ -130,3 +130,13 @@ def test_changes_tell_what_came_and_went_from_report_to_report() -> None:
         found = [(c.time, f"{c.op}{c.count} {c.row['x'].value[-1]}") for c in query.changes()]
         assert found == expected
         assert query.changes() == []
+
+
+def test_reports_are_ordered_by_what_their_rows_do_not_show() -> None:
+    stage = Stage()
+    body = f"SELECT ?x {WINDOW} {{ ?x :in ?y OPTIONAL {{ ?y :near ?z }} }}"
+    query = stage.register(f"{body} ORDER BY DESC(EXISTS {{ ?y :near ?x }}) DESC(?y)")
+    stage.push("in A R, in B S, in C T, near R A", at=1)
+    stage.advance(1)
+    (report,) = query.results()
+    assert "".join(row[0].value[-1] for row in report) == "ACB"

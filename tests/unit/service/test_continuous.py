@@ -227,9 +227,10 @@ def test_a_query_that_cannot_be_followed_is_refused_with_a_reason(text: str, rea
         ("{nonsense", "this is no JSON"),
         (
             [("ins", Quad(node("a"), node("b"), node("c"), node("g")))],
-            "not a triple of the default",
+            "of which the query does not speak",
         ),
-        ([("ins", ("isIn", "a", "b"))], "not a triple of the default"),
+        ("A <e:a> <e:b> <e:c> <e:g> .", "of which the query does not speak"),
+        ([("ins", ("isIn", "a", "b"))], "is not a triple"),
     ],
 )
 def test_messages_that_cannot_be_read_are_refused_and_nothing_is_taken(
@@ -241,6 +242,74 @@ def test_messages_that_cannot_be_read_are_refused_and_nothing_is_taken(
     with pytest.raises(lf.InputError, match="messages beside add"):
         query.feed(add=[], messages=[])
     assert query.cached.entries == 0
+
+
+IN_GRAPHS = "SELECT ?x ?g { GRAPH ?g { ?x <x:in> <x:Rome> } }"
+ANN_IN_GRAPH = (*ANN_IN_ROME, NamedNode("x:g"))
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"add": ANN_IN_GRAPH},
+        {"add": [Quad(*ANN_IN_GRAPH)]},
+        {"add": "<x:ann> <x:in> <x:Rome> <x:g> ."},
+        {"add": "GRAPH <x:g> { <x:ann> <x:in> <x:Rome> }"},
+        {"messages": [(17, "ins", ANN_IN_GRAPH)]},
+        {"messages": "A <x:ann> <x:in> <x:Rome> <x:g> .\nA <x:ann> <x:in> <x:Rome> ."},
+        {"messages": '{"at": 17, "facts": "<x:ann> <x:in> <x:Rome> <x:g> ."}'},
+    ],
+    ids=["tuple", "quads", "N-Quads", "TriG", "messages", "patch", "json lines"],
+)
+def test_a_query_that_speaks_of_graphs_takes_quads(told: dict[str, object]) -> None:
+    query = lf.ContinuousQuery(IN_GRAPHS)
+    (change,) = query.feed(**told)
+    assert (change.op, list(change.row)) == ("+", [ANN_IN_ROME[0], ANN_IN_GRAPH[3]])
+    assert query.feed(remove=[ANN_IN_ROME]) == []
+    assert [change.op for change in query.feed(remove=ANN_IN_GRAPH)] == ["-"]
+    assert query.cached.entries == 0
+
+
+def test_quads_may_come_from_files_and_batches_of_messages(tmp_path: Path) -> None:
+    path = tmp_path / "facts.nq"
+    path.write_text("<x:ann> <x:in> <x:Rome> <x:g> .\n<x:ben> <x:in> <x:Rome> .\n")
+    query = lf.ContinuousQuery(IN_GRAPHS)
+    assert len(query.feed(add=path, remove="<x:cleo> <x:in> <x:Rome> <x:g> .")) == 1
+    patch = "D <x:ann> <x:in> <x:Rome> <x:g> .\nA <x:ann> <x:in> <x:Rome> <x:h> .\n"
+    assert [len(changes) for changes in query.follow(patch)] == [1, 1]
+
+
+def test_a_triple_goes_with_the_last_graph_that_tells_it() -> None:
+    many = lf.ContinuousQueries(
+        {
+            "any": "SELECT ?x { ?x <x:in> <x:Rome> }",
+            "from": "SELECT ?x FROM <x:g> FROM <x:h> { ?x <x:in> <x:Rome> }",
+            "named": "SELECT ?g FROM NAMED <x:h> { GRAPH ?g { ?x <x:in> <x:Rome> } }",
+        }
+    )
+    in_h = (*ANN_IN_ROME, NamedNode("x:h"))
+    assert set(many.feed(add=[ANN_IN_GRAPH, in_h])) == {"any", "from", "named"}
+    assert many.feed(add=[ANN_IN_ROME]) == {}
+    assert set(many.feed(remove=in_h)) == {"named"}
+    assert set(many.feed(remove=ANN_IN_GRAPH)) == {"from"}
+    assert set(many.feed(remove=ANN_IN_ROME)) == {"any"}
+
+
+def test_quads_that_have_gone_are_forgotten_with_their_terms() -> None:
+    query = lf.ContinuousQuery(IN_GRAPHS)
+    query.feed(add=[ANN_IN_GRAPH, ANN_IN_ROME])
+    for turn in range(6):
+        told = "".join(f"<x:{turn}_{n}> <x:in> <x:Rome> <x:g{turn}> .\n" for n in range(1500))
+        assert len(query.feed(add=told)) == len(query.feed(remove=told)) == 1500
+    assert query.cached.terms < 5000
+    assert query.feed(add=ANN_IN_GRAPH) == []
+    assert [list(row) for row in query.answers()] == [[ANN_IN_ROME[0], ANN_IN_GRAPH[3]]]
+
+
+def test_answers_come_in_the_order_of_the_query() -> None:
+    query = lf.ContinuousQuery("SELECT ?x { ?x <x:age> ?n } ORDER BY DESC(?n)")
+    query.feed(add="<x:ann> <x:age> 7 . <x:ben> <x:age> 31 . <x:cleo> <x:age> 11 .")
+    assert [row["x"].value for row in query.answers()] == ["x:ben", "x:cleo", "x:ann"]
 
 
 def test_several_queries_hear_of_what_concerns_them() -> None:

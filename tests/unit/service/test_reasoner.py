@@ -25,6 +25,13 @@ def written(reasoner: lf.Reasoner, format: str = "nt", derived: bool | None = No
 
 
 class TestArguments:
+    def test_four_terms_are_a_triple_in_a_graph(self) -> None:
+        reasoner = lf.Reasoner()
+        reasoner.add((ANN, KNOWS, BEN, NamedNode("x:g")))
+        assert "<x:ann> <x:knows> <x:ben> <x:g> ." in written(reasoner, "nq")
+        with pytest.raises(lf.InputError, match="is not a triple"):
+            reasoner.add((ANN, KNOWS, BEN, Literal("g")))
+
     def test_a_triple_can_be_written_in_many_ways(self) -> None:
         rdflib = pytest.importorskip("rdflib")
         ways = [

@@ -124,6 +124,110 @@ def test_what_cannot_be_followed_is_evaluated_anew_and_the_plan_says_so() -> Non
     assert "evaluated anew after every change: DESCRIBE" in q.plan
 
 
+SOMEWHERE = {
+    "selected": "SELECT ?x (EXISTS { ?y ex:knows ?z FILTER(?z != ?x) } AS ?e) { ?x ex:knows ?y }",
+    "in IF": "SELECT ?x (IF(NOT EXISTS { ?y ex:knows ?x }, ?y, 0) AS ?e) { ?x ex:knows ?y }",
+    "HAVING": "SELECT ?x { ?x ex:knows ?y } GROUP BY ?x HAVING (COUNT(*) > 1 || EXISTS { ?y ex:knows ?x })",
+    "HAVING sees keys alone": "SELECT (COUNT(*) AS ?n) { ?x ex:knows ?y } GROUP BY ?x HAVING EXISTS "
+    "{ ?x ex:knows ex:cleo . ?y ex:knows ex:ann }",
+    "beside totals": "SELECT ?x (COUNT(?y) AS ?n) (EXISTS { ?z ex:knows ?x } AS ?e) "
+    "{ ?x ex:knows ?y } GROUP BY ?x",
+    "inside of totals": "SELECT (SUM(IF(EXISTS { ?y ex:knows ?x }, 1, 0)) AS ?n) { ?x ex:knows ?y }",
+    "a key": "SELECT ?e (COUNT(*) AS ?n) { ?x ex:knows ?y } GROUP BY (EXISTS { ?y ex:knows ?x } AS ?e)",
+    "a key without a name": "SELECT (COUNT(*) AS ?n) { ?x ex:knows ?y } GROUP BY (EXISTS { ?y ex:knows ?x })",
+    "inside of another": "SELECT (EXISTS { ?x ex:knows ?z FILTER(!EXISTS { ?z ex:knows ?x }) } AS ?e) "
+    "{ ?x ex:knows ?y }",
+    "in a query inside of it": "SELECT (EXISTS { SELECT (EXISTS { ?y ex:knows ?x } AS ?i) "
+    "{ ?x ex:knows ?y } HAVING(?i) } AS ?e) { }",
+    "OPTIONAL": "SELECT ?x ?z { ?x ex:knows ?y OPTIONAL "
+    "{ ?y ex:knows ?z FILTER(IF(EXISTS { ?z ex:knows ?x }, true, false)) } }",
+    "rows without columns": "SELECT ?x { ?x ex:knows ?y VALUES () { () () } }",
+    "no rows": "SELECT ?x { ?x ex:knows ?y OPTIONAL { VALUES (?y ?z) { } } }",
+}
+
+
+@pytest.mark.parametrize("place", SOMEWHERE)
+def test_exists_is_followed_wherever_an_expression_may_stand(place: str) -> None:
+    text = PREFIX + SOMEWHERE[place]
+    r = lf.Reasoner()
+    q, alone = r.watch(text), lf.ContinuousQuery(text)
+    assert "every step is followed change by change" in q.plan
+    for number, facts in enumerate(
+        [
+            "ex:ann ex:knows ex:ben, ex:cleo .",
+            "ex:ben ex:knows ex:ann .",
+            "ex:cleo ex:knows ex:ann, ex:cleo .",
+            "ex:ben ex:knows ex:ann .",
+            "ex:ann ex:knows ex:cleo .",
+        ]
+    ):
+        (add if number < 3 else remove)(r, facts)
+        alone.feed(**{"add" if number < 3 else "remove": HEADER + facts})
+        wanted = Counter(map(str, r.query(text)))
+        assert Counter(map(str, q.answers())) == Counter(map(str, alone.answers())) == wanted
+
+
+def test_rows_are_ordered_by_what_they_do_not_show() -> None:
+    r = lf.Reasoner()
+    add(r, "ex:ann ex:age 31 . ex:ben ex:age 4 . ex:cleo ex:age 17 . ex:ann ex:age 5 .")
+    by_age = r.watch(f"{PREFIX} SELECT ?x {{ ?x ex:age ?n }} ORDER BY DESC(?n)")
+    known = r.watch(
+        f"{PREFIX} SELECT ?x {{ ?x ex:age ?n }} ORDER BY DESC(EXISTS {{ ?y ex:knows ?x }}) ?n"
+    )
+    for facts in ("ex:ann ex:knows ex:cleo .", "ex:ben ex:knows ex:ben . ex:dan ex:age 16 ."):
+        add(r, facts)
+        for watch in (by_age, known):
+            assert list(watch.answers()) == list(r.query(watch.text))
+    assert told(known.changes()) == told(by_age.changes()) == ["+ dan"]
+    assert "and what they are ordered by" in known.plan
+
+
+INSIDE = {
+    "a total": "{ SELECT (COUNT(?z) AS ?n) { ?z ex:knows ex:ann } } FILTER(?n = 0)",
+    "a total beside others": "?y ex:knows ?w { SELECT (COUNT(?z) AS ?n) (MAX(?z) AS ?m) "
+    "{ ?z ex:knows ex:ann } } FILTER(?n = 0 && !BOUND(?m))",
+    "the least": "{ SELECT ?y (MIN(?z) AS ?n) { ?y ex:knows ?z } GROUP BY ?y } FILTER(?n = ex:ann)",
+    "LIMIT": "{ SELECT ?y ?z { ?y ex:knows ?z } ORDER BY ?z LIMIT 1 } FILTER(?z = ex:ann)",
+    "OFFSET": "SELECT ?y { ?y ex:knows ?z } ORDER BY ?z OFFSET 1",
+}
+
+
+@pytest.mark.parametrize("inside", INSIDE)
+def test_totals_and_cuts_inside_of_exists_are_followed(inside: str) -> None:
+    r = lf.Reasoner()
+    q = r.watch(f"{PREFIX} SELECT ?x ?y {{ ?x ex:knows ?y FILTER EXISTS {{ {INSIDE[inside]} }} }}")
+    assert "the whole query" not in q.plan
+    seen = set()
+    for facts in (
+        "ex:ann ex:knows ex:ben .",
+        "ex:ben ex:knows ex:cleo, ex:ben .",
+        "ex:ben ex:knows ex:ann .",
+    ):
+        for change in (add, add, remove, add):
+            change(r, facts)
+            assert sorted(map(str, q.answers())) == sorted(map(str, r.query(q.text)))
+            seen.add(len(q.answers()))
+    assert len(seen) > 1
+
+
+def test_totals_and_cuts_inside_of_a_graph_are_those_of_each_graph() -> None:
+    r = lf.Reasoner()
+    count = r.watch(
+        f"{PREFIX} SELECT ?g ?n {{ GRAPH ?g {{ SELECT (COUNT(?y) AS ?n) {{ ex:ann ex:knows ?y }} }} }}"
+    )
+    first = r.watch(
+        f"{PREFIX} SELECT ?g ?y {{ GRAPH ?g {{ SELECT ?y {{ ?x ex:knows ?y }} ORDER BY ?y LIMIT 1 }} }}"
+    )
+    r.add([*in_graph(ONE, "ann ben", "ann cleo"), *in_graph(TWO, "ben dan")])
+    assert sorted(f"{g.value[-3:]} {n.value}" for g, n in count.answers()) == ["one 2", "two 0"]
+    assert told(first.changes()) == ["+ one ben", "+ two dan"]
+    r.remove(in_graph(ONE, "ann ben"))
+    assert told(first.changes()) == ["- one ben", "+ one cleo"]
+    r.remove(in_graph(TWO, "ben dan"))
+    assert told(first.changes()) == ["- two dan"]
+    assert [n.value for _, n in count.answers()] == ["1"]
+
+
 GRAPHS = [
     "SELECT ?x ?g { GRAPH ?g { ?x ex:knows ?y } }",
     "SELECT ?x { GRAPH ex:one { ?x ex:knows ?y } }",

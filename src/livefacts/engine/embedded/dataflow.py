@@ -2,19 +2,29 @@
 
 Triples come and go; each change is passed from step to step, as signed bags of rows, and
 only through the steps that it reaches.  Steps that several queries have in common are there
-once.  A step keeps what its operator needs and nothing else; a triple pattern keeps nothing.
+once, and those that differ in a constant share their joins.  A step keeps what its operator needs and nothing else; a triple pattern keeps nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from heapq import heappop, heappush
+from typing import Any
 
 import numpy as np
 
 from livefacts.engine.contract import Ids
-from livefacts.engine.embedded.bags import Bag, add_to, summed
+from livefacts.engine.embedded.bags import Bag, Row, add_to, summed
+from livefacts.engine.embedded.flownodes import (
+    Family,
+    Member,
+    Node,
+    NodeKey,
+    Shape,
+    Source,
+    shape_of,
+)
 from livefacts.engine.embedded.flowsteps import Lister, Worker, worker_of
 from livefacts.engine.embedded.flowtotals import Grouper
 from livefacts.engine.embedded.footprint import Footprint
@@ -22,25 +32,11 @@ from livefacts.engine.embedded.patternmatches import PatternMatches
 from livefacts.engine.embedded.standing import KeptPart
 from livefacts.engine.embedded.triplechanges import TripleChange
 from livefacts.engine.embedded.triplefilters import ANY, TripleFilter
-from livefacts.plan.flow import FlowPlan, FlowStep, Joined, Match, MatchNamed, Operator
+from livefacts.plan.flow import FlowPlan, Joined, Match, MatchNamed
 from livefacts.plan.flowwords import described
 from livefacts.store.dictionary import Dictionary
 
 NO_QUADS = np.zeros((0, 4), np.int32)
-Source = TripleFilter | PatternMatches
-NodeKey = tuple[Operator, tuple[int, ...], str]
-
-
-@dataclass(slots=True, eq=False)
-class Node:
-    """A step at work: who takes its rows, and how many queries need it."""
-
-    key: NodeKey
-    number: int
-    worker: Worker | Source
-    inputs: tuple[Node, ...]
-    outputs: list[tuple[Node, int]] = field(default_factory=list)
-    users: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -50,22 +46,36 @@ class Standing:
     plan: FlowPlan
     nodes: tuple[Node, ...]
     answers: Bag
+    ordered: Bag
+    """The answers with what they are ordered by, where they do not show that; else themselves."""
+
+    def follow(self, bag: Bag) -> Bag:
+        """Take note of rows that the last step has made; the answers that come and go."""
+        for row, count in bag.items():
+            add_to(self.ordered, row, count)
+        if self.ordered is self.answers:
+            return bag
+        shown = shown_rows(self.plan, bag)
+        for row, count in shown.items():
+            add_to(self.answers, row, count)
+        return shown
 
     @property
     def size(self) -> int:
         """How many rows its steps keep, answers included."""
-        return len(self.answers) + sum(node.worker.size for node in self.nodes)
+        return len(self.ordered) + sum(node.worker.size for node in self.nodes)
 
-    def kept(self) -> tuple[KeptPart, ...]:
+    def kept(self, measured: Footprint | None = None) -> tuple[KeptPart, ...]:
         """What each step keeps, and the answers; what several keep counts where it is first."""
-        measured = Footprint()
+        measured = measured or Footprint()
         parts = []
         for number, (node, step) in enumerate(zip(self.nodes, self.plan.steps, strict=True)):
             if node.worker.size:
                 name = f"step {number}, {described(step.operator)}"
                 size = measured.bytes_of(node.worker)
                 parts.append(KeptPart(name, node.worker.size, size))
-        return (*parts, KeptPart("answers", len(self.answers), measured.bytes_of(self.answers)))
+        kept = sum(map(measured.bytes_of, (self.answers, self.ordered)))
+        return (*parts, KeptPart("answers", len(self.ordered), kept))
 
     @property
     def looked_at(self) -> int:
@@ -73,10 +83,19 @@ class Standing:
         return sum(node.worker.looked_at for node in self.nodes)
 
     @property
+    def sources(self) -> list[Source]:
+        """What matches the triple patterns of the query."""
+        return [node.worker for node in self.nodes if isinstance(node.worker, Source)]
+
+    @property
+    def looks_at_graphs(self) -> bool:
+        """Whether a pattern looks at named graphs."""
+        return any(source.is_named for source in self.sources)
+
+    @property
     def patterns(self) -> Ids:
         """The triple patterns that the query can see, -1 in the place of a variable."""
-        sources = [node.worker for node in self.nodes if isinstance(node.worker, Source)]
-        patterns = [pattern for source in sources for pattern in source.patterns]
+        patterns = [pattern for source in self.sources for pattern in source.patterns]
         return np.array(patterns, np.int32).reshape(-1, 3)
 
 
@@ -86,10 +105,14 @@ class Dataflow:
     def __init__(self, dictionary: Dictionary) -> None:
         self._dictionary = dictionary
         self._nodes: dict[NodeKey, Node] = {}
-        self._sources: dict[tuple[bool, int], list[tuple[Node, Source]]] = {}
-        """Triple patterns by whether they look at named graphs, and by their predicates."""
+        self._sources = Sources()
+        self._only: dict[Shape, Node] = {}
+        """The step of a shape that no other has."""
+        self._families: dict[Shape, Family] = {}
         self._next = 0
         self._standing: list[Standing] = []
+        self._ends: dict[int, list[Standing]] = {}
+        """Queries by the number of their last step."""
 
     def __len__(self) -> int:
         """How many steps are at work, each counted once."""
@@ -100,36 +123,59 @@ class Dataflow:
         workers, answers = _filled(plan, self._dictionary, triples, quads)
         nodes: list[Node] = []
         for step, worker in zip(plan.steps, workers, strict=True):
-            nodes.append(self._node(step, worker, nodes, plan.base))
+            inputs = tuple(nodes[each] for each in step.inputs)
+            key = step.operator, tuple(node.number for node in inputs), plan.base
+            nodes.append(self._nodes.get(key) or self._new_node(key, worker, inputs, triples))
         for node in nodes:
             node.users += 1
-        standing = Standing(plan, tuple(nodes), answers)
+        shown = shown_rows(plan, answers) if plan.is_ordered_by_more else answers
+        standing = Standing(plan, tuple(nodes), shown, answers)
         self._standing.append(standing)
+        self._ends.setdefault(nodes[-1].number, []).append(standing)
         return standing
 
-    def _node(
-        self, step: FlowStep, worker: Worker | Source, before: Sequence[Node], base: str
+    def _new_node(
+        self, key: NodeKey, worker: Worker | Source, inputs: tuple[Node, ...], triples: Ids
     ) -> Node:
-        """The node of a step: one that is there, or a new one with the worker's state."""
-        inputs = tuple(before[each] for each in step.inputs)
-        key = step.operator, tuple(node.number for node in inputs), base
-        known = self._nodes.get(key)
-        if known is not None:
-            return known
+        """A node with the state of a worker that has seen the triples."""
         node = self._nodes[key] = Node(key, self._next, worker, inputs)
         self._next += 1
         for place, other in enumerate(inputs):
             other.outputs.append((node, place))
-        if isinstance(worker, Source):
-            for spot in _places(worker):
-                self._sources.setdefault(spot, []).append((node, worker))
+        if isinstance(worker, Source) and not self._finds_family(node, triples):
+            self._sources.add(node)
         return node
+
+    def _finds_family(self, node: Node, triples: Ids) -> bool:
+        """Whether there are steps that differ from this one in a constant: they join together."""
+        found = shape_of(node.key[0])
+        if found is None:
+            return False
+        shape, constant = found
+        family = self._families.get(shape)
+        if family is None:
+            only = self._only.pop(shape, None)
+            if only is None:
+                self._only[shape] = node
+                return False
+            self._sources.remove(only)
+            family = self._families[shape] = Family(shape, self._dictionary, triples)
+            self._sources.add(family)
+            family.add(self._constant_of(only), only, triples)
+        family.add(self._dictionary.encode_one(constant), node, triples)
+        return True
+
+    def _constant_of(self, node: Node) -> int:
+        found = shape_of(node.key[0])
+        assert found is not None, "a member of a family has a shape"
+        return self._dictionary.encode_one(found[1])
 
     def drop(self, standing: Standing) -> None:
         """A query stands no longer; steps that nobody else needs go with it."""
         if standing not in self._standing:
             return
         self._standing.remove(standing)
+        self._ends[standing.nodes[-1].number].remove(standing)
         for node in reversed(standing.nodes):
             node.users -= 1
             if not node.users:
@@ -137,11 +183,25 @@ class Dataflow:
 
     def _forget(self, node: Node) -> None:
         del self._nodes[node.key]
+        self._ends.pop(node.number, None)
         for other in node.inputs:
             other.outputs = [pair for pair in other.outputs if pair[0] is not node]
-        if isinstance(node.worker, Source):
-            for place in _places(node.worker):
-                self._sources[place].remove((node, node.worker))
+        if isinstance(node.worker, Member):
+            self._leave_family(node)
+        elif isinstance(node.worker, Source):
+            self._sources.remove(node)
+            found = shape_of(node.key[0])
+            if found is not None:
+                del self._only[found[0]]
+
+    def _leave_family(self, node: Node) -> None:
+        found = shape_of(node.key[0])
+        assert found is not None, "a member of a family has a shape"
+        family = self._families[found[0]]
+        family.drop(self._constant_of(node))
+        if not family.nodes:
+            del self._families[found[0]]
+            self._sources.remove(family)
 
     def apply(
         self, added: Ids, removed: Ids, came: Ids = NO_QUADS, gone: Ids = NO_QUADS
@@ -156,31 +216,77 @@ class Dataflow:
             (TripleChange(added, removed), False),
             (TripleChange(came, gone), True),
         ):
-            for node, source in self._reached(change.predicates, named):
-                passing.on(node, source.bag(change))
-        made = passing.through()
+            for source in self._sources.reached(change, named):
+                for node, bag in source.bags(change):
+                    passing.on(node, bag)
         found = []
-        for standing in self._standing:
-            bag = made.get(standing.nodes[-1].number)
-            if bag:
-                for row, count in bag.items():
-                    add_to(standing.answers, row, count)
-                found.append((standing, bag))
+        for number, bag in passing.through().items():
+            for standing in self._ends.get(number, ()):
+                if shown := standing.follow(bag):
+                    found.append((standing, shown))
         return found
 
     def held_ids(self) -> Iterator[Ids]:
         """The ids that steps and answers keep."""
         bags = [node.worker.rows() for node in self._nodes.values()]
-        bags += [standing.answers for standing in self._standing]
+        bags += [family.matches.rows() for family in self._families.values()]
+        bags += [standing.ordered for standing in self._standing]
         yield np.array(list({each for rows in bags for row in rows for each in row}), np.int32)
 
-    def _reached(self, predicates: Iterable[int], named: bool) -> Iterable[tuple[Node, Source]]:
-        """The triple patterns that a change can match, by its predicates."""
-        places = [(named, each) for each in (ANY, *predicates)] if predicates else []
-        known = [place for place in places if place in self._sources]
-        if len(known) == 1:
-            return self._sources[known[0]]
-        return {id(pair[0]): pair for each in known for pair in self._sources[each]}.values()
+
+class Sources:
+    """Triple patterns by what a triple must have to match them."""
+
+    def __init__(self) -> None:
+        self._by_predicate: dict[tuple[bool, int], list[Node | Family]] = {}
+        self._by_constants: dict[tuple[bool, int, int, int], list[Node | Family]] = {}
+
+    def add(self, source: Node | Family) -> None:
+        """Triples may reach this."""
+        for table, place in self._places(source):
+            table.setdefault(place, []).append(source)
+
+    def remove(self, source: Node | Family) -> None:
+        """Triples reach this no longer."""
+        for table, place in self._places(source):
+            table[place].remove(source)
+            if not table[place]:
+                del table[place]
+
+    def _places(self, source: Node | Family) -> Iterator[tuple[Any, Any]]:
+        named, patterns = source.is_named, source.patterns
+        for predicate in {pattern[1] for pattern in patterns}:
+            yield self._by_predicate, (named, predicate)
+        for constants in {_constants(pattern) for pattern in patterns}:
+            yield self._by_constants, (named, *constants)
+
+    def reached(self, change: TripleChange, named: bool) -> Iterable[Node | Family]:
+        """What a change can reach, each once."""
+        table: dict[Any, list[Node | Family]] = self._by_constants
+        places: Iterable[Any]
+        if change.few is None:
+            table, places = self._by_predicate, [(named, p) for p in (ANY, *change.predicates)]
+        else:
+            places = ((named, *each) for _, triple in change.few for each in _asked(triple))
+        found = [table[place] for place in places if place in table]
+        if len(found) == 1:
+            return found[0]
+        return {id(source): source for sources in found for source in sources}.values()
+
+
+def _constants(pattern: Row) -> tuple[int, int, int]:
+    """The predicate of a pattern, and one of the constants beside it."""
+    subject, predicate, value = pattern[:3]
+    return (predicate, ANY, value) if value != ANY else (predicate, subject, ANY)
+
+
+def _asked(triple: Row) -> Iterator[tuple[int, int, int]]:
+    """What the constants of patterns may be that a triple matches."""
+    subject, predicate, value = triple[:3]
+    for each in (predicate, ANY):
+        yield each, ANY, ANY
+        yield each, ANY, value
+        yield each, subject, ANY
 
 
 class _Passing:
@@ -211,8 +317,13 @@ class _Passing:
         return self._made
 
 
-def _places(source: Source) -> list[tuple[bool, int]]:
-    return [(source.is_named, predicate) for predicate in source.predicates]
+def shown_rows(plan: FlowPlan, bag: Bag) -> Bag:
+    """Rows without the columns that stand there for the order alone."""
+    width = len(plan.variables)
+    shown: Bag = {}
+    for row, count in bag.items():
+        add_to(shown, row[:width], count)
+    return shown
 
 
 def _filled(
@@ -237,7 +348,9 @@ def _filled(
     return workers, made[-1]
 
 
-def _source(operator: Match | MatchNamed | Joined, dictionary: Dictionary) -> Source:
+def _source(
+    operator: Match | MatchNamed | Joined, dictionary: Dictionary
+) -> TripleFilter | PatternMatches:
     if isinstance(operator, Joined):
         return PatternMatches(operator, dictionary)
     return TripleFilter(operator, dictionary)

@@ -11,8 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from livefacts.engine.embedded.bags import UNBOUND, Row
-from livefacts.plan.flow import position_of
-from livefacts.plan.relations import NEVER_BOUND
+from livefacts.plan.flow import NEVER_BOUND, position_of
 from livefacts.rules.expressions import Call, Constant, QueryExpression
 from livefacts.rules.formula import Variable
 from livefacts.store.dictionary import BLANK, IRI, Dictionary

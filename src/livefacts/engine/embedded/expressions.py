@@ -15,12 +15,14 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Store, Triple
 from livefacts.engine.embedded.bags import UNBOUND, Row
 from livefacts.engine.embedded.decisions import UNDECIDED, Decide, decider
 from livefacts.errors import QueryError
-from livefacts.plan.flow import position_of
-from livefacts.plan.relations import NEVER_BOUND
+from livefacts.model.numbers import Number
+from livefacts.model.values import value_of
+from livefacts.plan.flow import NEVER_BOUND, position_of
 from livefacts.rules.expressions import (
     Call,
     Constant,
     QueryExpression,
+    rewritten,
     variables_in_expression,
     written,
 )
@@ -38,7 +40,7 @@ class Evaluator:
     """The values of one expression."""
 
     def __init__(self, expression: QueryExpression, dictionary: Dictionary, base: str = "") -> None:
-        self._expression = expression
+        self._expression = adding_durations(expression)
         self._dictionary = dictionary
         self._base = base or None
         used = {v for v in variables_in_expression(expression) if v != NEVER_BOUND}
@@ -116,6 +118,37 @@ class Evaluator:
         parts = " ".join(f"OPTIONAL {{ ?row {_column(at)} ?c{at} }}" for at in self._positions)
         value = written(self._expression)
         return f"SELECT ?number ({value} AS ?value) {{ ?row {_HERE} ?number {parts} }}", store
+
+
+MOST_SUMS = 4
+"""Sums of an expression that may be of dates; each is written out three times."""
+
+
+def adding_durations(expression: QueryExpression) -> QueryExpression:
+    """The same expression where pyoxigraph adds a duration to a date or a time, too.
+
+    It takes one away from a variable date, and adds none: `?t + ?d` is tried as `?t - -?d`.
+
+    >>> written(adding_durations(Call("+", (Variable("t"), Variable("d")))))
+    'COALESCE((?t + ?d), (?t - (-?d)), (?d - (-?t)))'
+    """
+    sums = 0
+
+    def spelled(part: QueryExpression) -> QueryExpression | None:
+        nonlocal sums
+        if not isinstance(part, Call) or part.name != "+" or any(map(_is_number, part.arguments)):
+            return None
+        sums += 1
+        one, other = (rewritten(each, spelled) for each in part.arguments)
+        turned = (Call("-", (one, Call("u-", (other,)))), Call("-", (other, Call("u-", (one,)))))
+        return Call("COALESCE", (Call("+", (one, other)), *turned))
+
+    found = rewritten(expression, spelled)
+    return found if sums <= MOST_SUMS else expression
+
+
+def _is_number(expression: QueryExpression) -> bool:
+    return isinstance(expression, Constant) and isinstance(value_of(expression.term), Number)
 
 
 class Truths:

@@ -10,8 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
+from pyoxigraph import Literal
+
 from livefacts.engine.embedded.bags import UNBOUND, Bag, Key, Row, add_to, key_getter, tuple_getter
-from livefacts.plan.flow import Combine, Keep
+from livefacts.plan.flow import Combine, Keep, Mark
+from livefacts.store.dictionary import Dictionary
 
 Table = dict[Key, Bag]
 
@@ -169,12 +172,11 @@ class Combiner:
         return self._left.size + self._right.size
 
 
-class Keeper:
-    """Follows a `Keep`: counts how often each key is supported."""
+class SupportedRows:
+    """Rows by their keys, and how often each key is supported."""
 
-    def __init__(self, operator: Keep) -> None:
-        self._key = tuple_getter(operator.keys)
-        self._present = operator.present
+    def __init__(self, keys: Sequence[int]) -> None:
+        self._key = tuple_getter(keys)
         self._rows: dict[Row, Bag] = {}
         self._support: dict[Row, int] = {}
         self.looked_at = 0
@@ -185,31 +187,19 @@ class Keeper:
         """How many rows are kept, and how many keys have support."""
         return self._count + len(self._support)
 
-    def apply(self, *bags: Bag) -> Bag:
-        """The rows that come and go, on their own or with their support."""
-        rows, support = bags
-        made: Bag = {}
+    def turned(self, support: Bag) -> Iterator[tuple[bool, Bag]]:
+        """The rows that have support now and had none, or have none now and had some."""
         for key, count in support.items():
             before = key in self._support
             add_to(self._support, key, count)
             after = key in self._support
             if before != after:
-                sign = 1 if after == self._present else -1
                 bag = self._rows.get(key, {})
                 self.looked_at += len(bag)
-                for row, copies in bag.items():
-                    add_to(made, row, sign * copies)
-        for row, count in rows.items():
-            self._keep(row, count)
-            if (self._key(row) in self._support) == self._present:
-                add_to(made, row, count)
-        return made
+                yield after, bag
 
-    def rows(self) -> Iterator[Row]:
-        """The rows that are kept, and the keys that have support."""
-        return chain(self._support, chain.from_iterable(self._rows.values()))
-
-    def _keep(self, row: Row, count: int) -> None:
+    def keep(self, row: Row, count: int) -> bool:
+        """Keep a row so many times more, or less; whether it has support."""
         key = self._key(row)
         bag = self._rows.setdefault(key, {})
         before = len(bag)
@@ -217,6 +207,94 @@ class Keeper:
         self._count += len(bag) - before
         if not bag:
             del self._rows[key]
+        return key in self._support
+
+    def rows(self) -> Iterator[Row]:
+        """The rows that are kept, and the keys that have support."""
+        return chain(self._support, chain.from_iterable(self._rows.values()))
+
+
+class Keeper:
+    """Follows a `Keep`: counts how often each key is supported."""
+
+    def __init__(self, operator: Keep) -> None:
+        self._kept = SupportedRows(operator.keys)
+        self._present = operator.present
+
+    @property
+    def looked_at(self) -> int:
+        """How many rows it has looked at so far."""
+        return self._kept.looked_at
+
+    @property
+    def size(self) -> int:
+        """How many rows are kept, and how many keys have support."""
+        return self._kept.size
+
+    def apply(self, *bags: Bag) -> Bag:
+        """The rows that come and go, on their own or with their support."""
+        rows, support = bags
+        made: Bag = {}
+        for is_supported, bag in self._kept.turned(support):
+            sign = 1 if is_supported == self._present else -1
+            for row, copies in bag.items():
+                add_to(made, row, sign * copies)
+        for row, count in rows.items():
+            if self._kept.keep(row, count) == self._present:
+                add_to(made, row, count)
+        return made
+
+    def rows(self) -> Iterator[Row]:
+        """The rows that are kept, and the keys that have support."""
+        return self._kept.rows()
+
+
+class Marker:
+    """Follows a `Mark`: every row passes, with whether its key is supported."""
+
+    def __init__(self, operator: Mark, dictionary: Dictionary) -> None:
+        self._kept = SupportedRows(operator.keys)
+        self._truths = [dictionary.encode_one(Literal(truth)) for truth in (False, True)]
+
+    @property
+    def looked_at(self) -> int:
+        """How many rows it has looked at so far."""
+        return self._kept.looked_at
+
+    @property
+    def size(self) -> int:
+        """How many rows are kept, and how many keys have support."""
+        return self._kept.size
+
+    def apply(self, *bags: Bag) -> Bag:
+        """The rows that come and go, and those whose mark turns."""
+        rows, support = bags
+        made: Bag = {}
+        for is_supported, bag in self._kept.turned(support):
+            before, now = self._truths[not is_supported], self._truths[is_supported]
+            for row, copies in bag.items():
+                add_to(made, (*row, before), -copies)
+                add_to(made, (*row, now), copies)
+        for row, count in rows.items():
+            add_to(made, (*row, self._truths[self._kept.keep(row, count)]), count)
+        return made
+
+    def rows(self) -> Iterator[Row]:
+        """The rows that are kept, the keys that have support, and true and false."""
+        return chain(self._kept.rows(), ((truth,) for truth in self._truths))
+
+
+def joiner_of(
+    operator: Combine | Keep | Mark, dictionary: Dictionary
+) -> Combiner | Keeper | Marker:
+    """What carries out a join."""
+    match operator:
+        case Combine():
+            return Combiner(operator)
+        case Keep():
+            return Keeper(operator)
+        case Mark():
+            return Marker(operator, dictionary)
 
 
 def _columns(operator: Combine, side: int) -> tuple[list[int], list[int]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from itertools import chain
 from typing import Protocol
 
 import numpy as np
@@ -19,7 +20,7 @@ from livefacts.engine.embedded.bags import (
     tuple_getter,
 )
 from livefacts.engine.embedded.expressions import Evaluator, Ordering, Truths
-from livefacts.engine.embedded.flowjoins import Combiner, Keeper
+from livefacts.engine.embedded.flowjoins import joiner_of
 from livefacts.engine.embedded.flowreach import Reacher, ReacherApart
 from livefacts.engine.embedded.flowtotals import Grouper
 from livefacts.plan.flow import (
@@ -33,6 +34,7 @@ from livefacts.plan.flow import (
     Group,
     Joined,
     Keep,
+    Mark,
     Match,
     MatchNamed,
     Once,
@@ -235,39 +237,50 @@ class StatementFilter:
 
 
 class Cutter:
-    """Follows a `Cut`: keeps all rows, and orders them anew after every change."""
+    """Follows a `Cut`: keeps all rows, and orders those of a group anew after every change."""
 
     def __init__(self, operator: Cut, dictionary: Dictionary, base: str) -> None:
         self._operator = operator
         self._ordering = Ordering(operator.order, dictionary, base)
-        self._rows: Bag = {}
-        self._shown: Bag = {}
+        self._key = tuple_getter(operator.keys)
+        self._rows: dict[Row, Bag] = {}
+        self._shown: dict[Row, Bag] = {}
         self.looked_at = 0
 
     @property
     def size(self) -> int:
         """How many rows there are before the cut, and how many after it."""
-        return len(self._rows) + len(self._shown)
+        return sum(len(bag) for bags in (self._rows, self._shown) for bag in bags.values())
 
     def apply(self, *bags: Bag) -> Bag:
         """The difference between the rows that are shown now and those that were."""
+        touched = {}
         for row, count in bags[0].items():
-            add_to(self._rows, row, count)
-        self.looked_at += len(self._rows)
-        before, self._shown = self._shown, self._cut()
-        return summed([self._shown, {row: -count for row, count in before.items()}])
+            key = self._key(row)
+            touched[key] = self._rows.setdefault(key, {})
+            add_to(touched[key], row, count)
+        made: list[Bag] = []
+        for key, rows in touched.items():
+            self.looked_at += len(rows)
+            before, now = self._shown.pop(key, {}), self._cut(rows)
+            made += [now, {row: -count for row, count in before.items()}]
+            if rows:
+                self._shown[key] = now
+            else:
+                del self._rows[key]
+        return summed(made)
 
     def rows(self) -> Iterable[Row]:
         """The rows before the cut."""
-        return self._rows
+        return chain.from_iterable(self._rows.values())
 
-    def _cut(self) -> Bag:
+    def _cut(self, rows: Bag) -> Bag:
         start = self._operator.start
         length = self._operator.length
         skipped, found = start, {}
         room = float("inf") if length is None else length
-        for row in self._ordering.sorted(list(self._rows)):
-            count = self._rows[row]
+        for row in self._ordering.sorted(list(rows)):
+            count = rows[row]
             passed = min(skipped, count)
             skipped -= passed
             taken = min(count - passed, room)
@@ -282,10 +295,8 @@ def worker_of(operator: Operator, width: int, dictionary: Dictionary, base: str)
     match operator:
         case Constantly():
             return Lister(operator, dictionary)
-        case Combine():
-            return Combiner(operator)
-        case Keep():
-            return Keeper(operator)
+        case Combine() | Keep() | Mark():
+            return joiner_of(operator, dictionary)
         case Condition():
             return Conditioner(operator, dictionary, base)
         case Compute():

@@ -7,10 +7,11 @@ letter before it.  Whatever the scanner is not sure of is left to a parser.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from pyoxigraph import BlankNode, NamedNode
 
 from livefacts.store.compiled import kernel
 from livefacts.store.linescan import Spans, scan
@@ -19,6 +20,10 @@ NEWLINE, RETURN, SPACE = 10, 13, 32
 ADDS, REMOVES = 65, 68
 """A and D, which rows of RDF Patch begin with."""
 NOT_PLAIN = -1
+
+
+Graph: TypeAlias = NamedNode | BlankNode | None
+"""The name of a graph; None is the default graph."""
 
 
 class Messages(NamedTuple):
@@ -33,12 +38,18 @@ class Messages(NamedTuple):
     signs: NDArray[np.int32]
     times: Sequence[int | None] = ()
     """The time of each message; none at all if no message has one."""
+    graphs: Sequence[Graph] = ()
+    """The graph that each message is about; none at all if that is always the default graph."""
 
     def piece(self, first: int, last: int) -> Messages:
         """Messages number `first` to before `last`."""
         places = slice(3 * first, 3 * last)
-        starts, ends = self.starts[places], self.ends[places]
-        return Messages(self.text, starts, ends, self.signs[first:last], self.times[first:last])
+        return Messages(
+            self.text,
+            self.starts[places],
+            self.ends[places],
+            *(each[first:last] for each in (self.signs, self.times, self.graphs)),  # type: ignore[arg-type]
+        )
 
     @property
     def time(self) -> int | None:
@@ -46,12 +57,17 @@ class Messages(NamedTuple):
         return next((time for time in reversed(self.times) if time is not None), None)
 
 
-def canonical(lines: str, signs: NDArray[np.int32], times: Sequence[int | None] = ()) -> Messages:
+def canonical(
+    lines: str,
+    signs: NDArray[np.int32],
+    times: Sequence[int | None] = (),
+    graphs: Sequence[Graph] = (),
+) -> Messages:
     """Messages from triples as pyoxigraph writes them, each followed by a line feed."""
     text = np.frombuffer(bytearray(lines.encode()), np.uint8)
     starts, ends = np.empty((2, 3 * len(signs)), np.int64)
     split_lines(text, starts, ends)
-    return Messages(text, starts, ends, signs, times)
+    return Messages(text, starts, ends, signs, times, graphs if any(graphs) else ())
 
 
 def scanned(content: bytes, sign: int = 0) -> Messages | None:

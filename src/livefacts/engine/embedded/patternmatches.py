@@ -11,6 +11,7 @@ from itertools import chain
 
 import numpy as np
 
+from livefacts.engine.contract import Ids
 from livefacts.engine.embedded.bags import Bag, Row
 from livefacts.engine.embedded.matchjoins import JoinMatcher
 from livefacts.engine.embedded.matchstars import StarMatcher
@@ -64,6 +65,10 @@ class PatternMatches:
     def looked_at(self) -> int:
         """How many triples have been looked at, all changes together."""
         return self._matcher.looked if isinstance(self._matcher, JoinMatcher) else 0
+
+    def triples(self) -> Ids:
+        """The triples that are kept."""
+        return self._matcher.kept()
 
     def rows(self) -> Iterable[Row]:
         """The triples that are kept, and the terms of the patterns."""

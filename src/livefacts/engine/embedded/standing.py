@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from livefacts.engine.contract import Ids
+from livefacts.engine.embedded.footprint import Footprint
 from livefacts.engine.embedded.matching import Matcher
 from livefacts.engine.embedded.projecting import Signs
 from livefacts.engine.embedded.signedrows import Factored
@@ -48,23 +49,17 @@ class Standing(Protocol):
     def plan(self) -> Plan:
         """How the query is followed."""
 
-    def change(self, triples: Ids, signs: Signs) -> Factored:
-        """The answers that come and go with triples that come (1) and go (-1)."""
-
     def answers(self) -> Factored:
         """All answers as they are now."""
 
-    def kept(self) -> Ids:
-        """The triples that are known to be there."""
-
-    def cached(self) -> tuple[KeptPart, ...]:
-        """What is kept, part by part."""
+    def cached(self, measured: Footprint) -> tuple[KeptPart, ...]:
+        """What is kept, part by part, without what was measured before."""
 
 
 class StandingPattern:
     """Follows one query of triple patterns."""
 
-    def __init__(self, query: BasicQuery, dictionary: Dictionary) -> None:
+    def __init__(self, query: BasicQuery, dictionary: Dictionary, flow: object = None) -> None:
         self.query = query
         self.plan: Plan = PatternPlan(query)
         self.form = query.form
@@ -90,8 +85,8 @@ class StandingPattern:
         """The triples that are known to be there."""
         return self._matcher.kept()
 
-    def cached(self) -> tuple[KeptPart, ...]:
-        """What is kept, part by part."""
+    def cached(self, measured: Footprint) -> tuple[KeptPart, ...]:
+        """What is kept, part by part; nothing of it is shared."""
         pairs = zip(self._matcher.parts, self._matcher.matchers, strict=True)
         return tuple(
             KeptPart(f"part {number}, {part.shape.value}", matcher.entries, matcher.nbytes)

@@ -25,6 +25,7 @@ from livefacts.engine.contract import Ids
 from livefacts.engine.embedded.messagescan import Messages, canonical, scanned
 from livefacts.engine.embedded.projecting import Signs
 from livefacts.engine.embedded.standinggroup import Build, StandingGroup
+from livefacts.engine.embedded.streamfacts import DEFAULT
 from livefacts.engine.spark.watchedtables import change_table, in_order
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ MOST_KEEPERS = 8
 NOTHING = ""
 """The token of a keeper, or of a log, that has seen nothing."""
 UNBOUND = -1
+QUAD = 4
+"""The places of a quad."""
 
 
 @dataclass(frozen=True)
@@ -93,13 +96,22 @@ class Keeper:
         self._group.take(messages)
 
     def snapshot(self) -> list[str]:
-        """The triples from which all can be made again, as messages."""
-        (query,) = self._group.queries
-        triples = query.kept()
-        return self._written(triples, np.ones(len(triples), np.int32))
+        """The triples, or quads, from which all can be made again, as messages."""
+        (rows,) = self._group.kept()
+        return self._written(rows, np.ones(len(rows), np.int32))
 
-    def _written(self, triples: Ids, signs: Signs) -> list[str]:
-        written = self._group.dictionary.write_ntriples(triples).decode().split(" .\n")
+    def _written(self, rows: Ids, signs: Signs) -> list[str]:
+        if rows.shape[1] == QUAD:
+            is_plain = rows[:, 3] == DEFAULT
+            plain, others = rows[is_plain][:, :3], rows[~is_plain]
+            return [
+                *self._written(np.ascontiguousarray(plain), signs[is_plain]),
+                *self._lines(others, signs[~is_plain]),
+            ]
+        return self._lines(rows, signs)
+
+    def _lines(self, rows: Ids, signs: Signs) -> list[str]:
+        written = self._group.dictionary.write_ntriples(rows).decode().split(" .\n")
         return [("+" if sign > 0 else "-") + line for sign, line in zip(signs, written)]  # noqa: B905
 
     def _cells(self, rows: Ids) -> list[list[str | None]]:
@@ -227,10 +239,13 @@ def _messages(lines: Sequence[str], signs: Sequence[int]) -> Messages:
     told = np.array(signs, np.int32)
     if plain is not None and len(plain.signs) == len(told):
         return plain._replace(signs=told)
-    return canonical(_canonical(content), told)
+    return _parsed(content, told)
 
 
-def _canonical(content: str) -> str:
-    from pyoxigraph import RdfFormat, parse
+def _parsed(content: str, signs: Signs) -> Messages:
+    from pyoxigraph import DefaultGraph, RdfFormat, parse
 
-    return "".join(f"{quad.triple}\n" for quad in parse(content, RdfFormat.N_TRIPLES))
+    quads = list(parse(content, RdfFormat.N_QUADS))
+    names = (quad.graph_name for quad in quads)
+    graphs = [None if isinstance(name, DefaultGraph) else name for name in names]
+    return canonical("".join(f"{quad.triple}\n" for quad in quads), signs, graphs=graphs)

@@ -19,7 +19,7 @@ RESERVED = {"op", "count"}
 
 
 def signed(messages: DataFrame) -> DataFrame:
-    """Messages with 1 for what comes and -1 for what goes."""
+    """Messages with 1 for what comes and -1 for what goes; a graph that none names is null."""
     from pyspark.sql import functions as F  # noqa: N812
 
     missing = [column for column in COLUMNS if column not in messages.columns]
@@ -31,7 +31,8 @@ def signed(messages: DataFrame) -> DataFrame:
     op = F.col("op")
     wrong = F.raise_error(F.concat(F.lit("not an operation: "), op, F.lit("; use ins or del")))
     sign = F.when(op.isin(*COMES), 1).when(op.isin(*GOES), -1).otherwise(wrong.cast("int"))
-    return messages.select("t", sign.alias("sign"), "s", "p", "o")
+    graph = F.col("g") if "g" in messages.columns else F.lit(None).cast("string").alias("g")
+    return messages.select("t", sign.alias("sign"), "s", "p", "o", graph)
 
 
 def schema_of(names: Sequence[str]) -> str:

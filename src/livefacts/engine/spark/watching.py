@@ -29,7 +29,7 @@ def changes_of(messages: Messages, asked: Asked, basic: BasicQuery | None) -> Ch
     """The changes of a query's answers; `basic` are its patterns, if it has nothing else."""
     schema, told = schema_of(asked.names), signed(messages)
     if basic is not None and is_one_star(basic):
-        return by_centre(told, basic)
+        return by_centre(_without_graphs(told), basic)
     return _by_keeper(told, asked, schema)
 
 
@@ -37,7 +37,7 @@ def _by_keeper(told: DataFrame, asked: Asked, schema: str) -> DataFrame:
     """All messages go to one place."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    line = F.concat_ws(" ", "s", "p", "o").alias("line")
+    line = F.concat_ws(" ", "s", "p", "o", "g").alias("line")
     grouped = told.select(F.lit(0).alias("keeper"), "t", "sign", line).groupBy("keeper")
     if not told.isStreaming:
         return grouped.applyInPandas(lambda table: Keeper(asked).take([table]), schema)
@@ -48,6 +48,17 @@ def _by_keeper(told: DataFrame, asked: Asked, schema: str) -> DataFrame:
         "update",
         "none",
     )
+
+
+def _without_graphs(told: DataFrame) -> DataFrame:
+    """The messages; one about a named graph is an error, as it is for a query on its own."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    known = F.lit("a triple of a graph of which the query does not speak: ")
+    subject = F.when(F.col("g").isNull(), F.col("s")).otherwise(
+        F.raise_error(F.concat(known, F.col("g"))).cast("string")
+    )
+    return told.withColumn("s", subject)
 
 
 def _require_rocksdb(told: DataFrame) -> None:

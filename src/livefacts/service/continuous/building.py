@@ -8,9 +8,11 @@ from functools import partial
 from pyoxigraph import Store
 
 from livefacts.engine.embedded.standing import StandingPattern
+from livefacts.engine.embedded.standingflow import StandingFlow
 from livefacts.engine.embedded.standinggroup import Build
 from livefacts.errors import QueryError
 from livefacts.model.namespaces import DECLARED
+from livefacts.service.continuous.queryplans import plan_of
 from livefacts.service.queries.querytext import read_query, syntax_error
 from livefacts.syntax.basicquery import parse_basic_query
 
@@ -30,11 +32,5 @@ def build_of(text: str, prefixes: Mapping[str, str] | None) -> Build:
         raise QueryError(f"the query cannot be evaluated: {error}") from None
     query = parse_basic_query(asked.text, known)
     if query is None or query.comparisons or query.form == "CONSTRUCT":
-        return _flow(asked.text, known)
+        return partial(StandingFlow, plan_of(asked.text, known))
     return partial(StandingPattern, query)
-
-
-def _flow(text: str, prefixes: Mapping[str, str]) -> Build:
-    from livefacts.service.continuous.standingflow import StandingQuery
-
-    return partial(StandingQuery, text, prefixes)

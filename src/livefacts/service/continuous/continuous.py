@@ -92,7 +92,7 @@ class ContinuousQuery:
     @property
     def cached(self) -> Cached:
         """What is kept to follow the query, and how much memory it takes."""
-        return self._group.cached(self._group.queries[0].cached())
+        return self._group.cached()
 
 
 class ContinuousQueries:
@@ -150,8 +150,7 @@ class ContinuousQueries:
     @property
     def cached(self) -> Cached:
         """What is kept for all queries together, and the terms that they share."""
-        parts = [part for query in self._group.queries for part in query.cached()]
-        return self._group.cached(parts)
+        return self._group.cached()
 
     def _number(self, name: str) -> int:
         if name not in self.names:

@@ -68,7 +68,7 @@ class Incremental:
         standing = self.standing
         return {
             "steps": len(standing.nodes),
-            "shared": sum(node.users > 1 for node in standing.nodes),
+            "shared": sum(node.is_shared for node in standing.nodes),
             "rows": standing.size,
             "bytes": sum(part.bytes for part in standing.kept()),
             "looked_at": standing.looked_at,
@@ -87,12 +87,12 @@ class Incremental:
         return Row.of(self.variables, found)
 
     def answers(self, prefixes: Mapping[str, str]) -> QueryResult:
-        bag: Bag = dict(self.standing.answers)
+        bag: Bag = dict(self.standing.ordered)
         if self.standing.plan.form == "ASK":
             return Answer(bool(bag))
-        rows = [
-            row for key in self._ordering.sorted(list(bag)) for row in [self.row(key)] * bag[key]
-        ]
+        width = len(self.variables)
+        ordered = self._ordering.sorted(list(bag))
+        rows = [row for key in ordered for row in [self.row(key[:width])] * bag[key]]
         if self.standing.plan.form == "CONSTRUCT":
             return Triples(tuple(_triple(row) for row in rows), prefixes)
         return Rows(self.variables, tuple(rows), prefixes)

@@ -4,13 +4,12 @@
     A <s> <p> <o> .                              RDF Patch
     {"at": 17, "facts": "<s> <p> <o> ."}         JSON lines; "retract" takes back
 
-Labels of blank nodes are names here: the same label is the same node in every message.
+In the place of a triple there may be a quad, whose graph some queries speak of.  Labels of blank nodes are names here: the same label is the same node in every message.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from bisect import bisect
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -18,21 +17,20 @@ from typing import IO, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from pyoxigraph import DefaultGraph, Quad, RdfFormat, Triple, parse
+from pyoxigraph import Quad, RdfFormat, Triple, parse
 
-from livefacts.engine.embedded.messagescan import Messages, canonical, scanned
+from livefacts.engine.embedded.messagescan import Graph, Messages, canonical, scanned
 from livefacts.errors import InputError, Place
 from livefacts.model.timepoints import time_point
-from livefacts.service.arguments import as_statement, as_statements
+from livefacts.service.arguments import Statement, as_statement, as_statements, graph_of
 from livefacts.store.ntriples import reason_of
 from livefacts.syntax.files import name_of, open_source, without_compression
 from livefacts.syntax.patch import parse_patch
+from livefacts.syntax.patchpieces import TIME
 from livefacts.syntax.rdf import format_of
 
 SIGNS = {"ins": 1, "del": -1, "+": 1, "-": -1, "A": 1, "D": -1, "add": 1, "remove": -1}
 LINES_OF_JSON = (".jsonl", ".ndjson")
-_TIME = re.compile(r'^[ \t]*H[ \t]+"?time"?[ \t]+(?:"([^"]*)"[^\n]*|([^\s"]+))[ \t]*\.', re.M)
-"""A header of RDF Patch that says when the rows below it happened."""
 KNOWN = '"ins" or "del", and before it the time if there is one: (17, "ins", triple)'
 
 
@@ -48,10 +46,10 @@ def of_triples(told: Any, sign: int) -> Messages:
     """Triples, texts of them or files, that all come or all go."""
     if isinstance(told, str):
         plain = scanned(told.encode(), sign)
-        return plain if plain is not None else _signed(_turtle(told), sign)
+        return plain if plain is not None else _signed(_parsed(told), sign)
     if isinstance(told, Path):
         return _signed(_file(told), sign)
-    return _signed(map(as_triple, as_statements(told)), sign)
+    return _signed(map(as_rdf, as_statements(told)), sign)
 
 
 def of_messages(told: Any) -> Messages:
@@ -70,30 +68,24 @@ def of_messages(told: Any) -> Messages:
 
 def of_tuples(told: Iterable[Any]) -> Messages:
     """Messages as tuples."""
-    signs, lines, times = [], [], []
+    signs, statements, times = [], [], []
     for message in told:
         try:
             *time, operation, triple = message
             signs.append(SIGNS[operation])
         except (KeyError, TypeError, ValueError):
             raise InputError(f"{message!r} is not a message", hint=KNOWN) from None
-        lines.append(str(triple if type(triple) is Triple else as_triple(triple)))
+        statements.append(triple if type(triple) is Triple else as_rdf(as_statement(triple)))
         times.append(time_point(time[0]) if time else None)
-    lines.append("")
-    return canonical("\n".join(lines), np.array(signs, np.int32), times)
+    return _written(statements, np.array(signs, np.int32), times)
 
 
-def as_triple(told: Any) -> Triple:
-    """A triple of the default graph, from any way to write one."""
-    fact = as_statement(told)
-    if isinstance(fact, Triple):
+def as_rdf(fact: Statement) -> Triple | Quad:
+    """A statement that is none of predicates."""
+    if isinstance(fact, Triple | Quad):
         return fact
-    if isinstance(fact, Quad) and isinstance(fact.graph_name, DefaultGraph):
-        return fact.triple
     raise InputError(
-        f"{fact} is not a triple of the default graph",
-        hint="a continuous query on its own looks at one graph of triples; feed the triple, "
-        "or watch a Reasoner",
+        f"{fact} is not a triple", hint="a continuous query on its own follows triples and quads"
     )
 
 
@@ -101,26 +93,39 @@ def _is_message(told: Any) -> bool:
     return isinstance(told, tuple) and len(told) in (2, 3) and told[-2] in list(SIGNS)
 
 
-def _signed(triples: Iterable[Triple], sign: int) -> Messages:
-    lines = [*map(str, triples), ""]
-    return canonical("\n".join(lines), np.full(len(lines) - 1, sign, np.int32))
+def _signed(told: Iterable[Triple | Quad], sign: int) -> Messages:
+    statements = list(told)
+    return _written(statements, np.full(len(statements), sign, np.int32))
 
 
-def _turtle(text: str) -> Iterator[Triple]:
+def _written(
+    told: Sequence[Triple | Quad], signs: NDArray[np.int32], times: Sequence[int | None] = ()
+) -> Messages:
+    lines = "".join([f"{each if type(each) is Triple else each.triple}\n" for each in told])
+    return canonical(lines, signs, times, [graph_of(each) for each in told])
+
+
+def _parsed(text: str) -> list[Quad]:
     try:
-        yield from map(as_triple, list(parse(text, RdfFormat.TURTLE)))
+        return list(parse(text, RdfFormat.TRIG))
     except SyntaxError as error:
+        try:
+            return list(parse(text, RdfFormat.N_QUADS))
+        except SyntaxError:
+            pass
         line = text.split("\n")[(error.lineno or 1) - 1] if error.lineno else ""
         place = Place("<text>", error.lineno or 1, error.offset or 1, line)
         raise InputError(
-            reason_of(error), place=place, hint="triples are text in Turtle or N-Triples"
+            reason_of(error),
+            place=place,
+            hint="triples are text in Turtle or N-Triples, quads in TriG or N-Quads",
         ) from None
 
 
-def _file(path: Path) -> Iterator[Triple]:
+def _file(path: Path) -> Iterator[Quad]:
     with open_source(path) as stream:
         try:
-            yield from map(as_triple, parse(cast(IO[bytes], stream), format_of(path)))
+            yield from parse(cast(IO[bytes], stream), format_of(path))
         except SyntaxError as error:
             place = Place(name_of(path), error.lineno or 1, error.offset or 1)
             raise InputError(reason_of(error), place=place) from None
@@ -135,19 +140,19 @@ def _of_text(content: bytes, name: str) -> Messages:
     text = content.decode()
     rows = parse_patch(text, name).rows
     signs = np.array([1 if row.adds else -1 for row in rows], np.int32)
-    lines = "".join(f"{as_triple(row.statement)}\n" for row in rows)
-    return canonical(lines, signs, _header_times(text, [row.place.line for row in rows]))
+    statements = [as_rdf(row.statement) for row in rows]
+    return _written(statements, signs, _header_times(text, [row.place.line for row in rows]))
 
 
 def _header_times(text: str, lines: Sequence[int]) -> list[int | None]:
     """For rows on these lines of a patch, the time of the last header before each."""
-    found = [(text.count("\n", 0, m.start()) + 1, m[1] or m[2]) for m in _TIME.finditer(text)]
+    found = [(text.count("\n", 0, m.start()) + 1, m[1] or m[2]) for m in TIME.finditer(text)]
     before = (bisect([line for line, _ in found], line) for line in lines)
     return [time_point(found[at - 1][1]) if at else None for at in before]
 
 
 def _of_json(content: bytes, name: str) -> Messages:
-    found: list[tuple[int, Triple]] = []
+    found: list[tuple[int, Quad]] = []
     times: list[int | None] = []
     for number, line in enumerate(content.decode().split("\n"), start=1):
         if line.strip():
@@ -163,10 +168,10 @@ def _of_json(content: bytes, name: str) -> Messages:
                     reason, place=place, hint='{"at": 17, "facts": "<s> <p> <o> ."}'
                 ) from None
     signs = np.array([sign for sign, _ in found], np.int32)
-    return canonical("".join(f"{triple}\n" for _, triple in found), signs, times)
+    return _written([quad for _, quad in found], signs, times)
 
 
-def _json_line(told: Any) -> Iterator[tuple[int, Triple]]:
+def _json_line(told: Any) -> Iterator[tuple[int, Quad]]:
     known = {"at", "facts", "retract"}
     if not isinstance(told, dict) or not {"facts", "retract"} & set(told) or set(told) - known:
         raise InputError('a line is an object with "facts" or "retract", and "at" for the time')
@@ -175,7 +180,7 @@ def _json_line(told: Any) -> Iterator[tuple[int, Triple]]:
         for text in texts if isinstance(texts, list) else [texts]:
             if not isinstance(text, str):
                 raise InputError("facts are text, in Turtle or N-Triples")
-            yield from ((sign, triple) for triple in _turtle(text))
+            yield from ((sign, quad) for quad in _parsed(text))
 
 
 def _joined(parts: Sequence[Messages]) -> Messages:
@@ -187,9 +192,13 @@ def _joined(parts: Sequence[Messages]) -> Messages:
         np.concatenate([first.text, second.text]),
         np.concatenate([first.starts, second.starts + far]),
         np.concatenate([first.ends, second.ends + far]),
-        _signs(first, second),
+        np.concatenate([first.signs, second.signs]),
+        graphs=_graphs(first, second),
     )
 
 
-def _signs(first: Messages, second: Messages) -> NDArray[np.int32]:
-    return np.concatenate([first.signs, second.signs])
+def _graphs(first: Messages, second: Messages) -> Sequence[Graph]:
+    if not first.graphs and not second.graphs:
+        return ()
+    parts = [part.graphs or [None] * len(part.signs) for part in (first, second)]
+    return [*parts[0], *parts[1]]

@@ -7,10 +7,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from livefacts.engine.embedded.standing import StandingPattern
+from livefacts.engine.embedded.standinggroup import StandingGroup
 from livefacts.engine.spark.keeping import Asked
 from livefacts.engine.spark.watching import changes_of
 from livefacts.service.continuous.building import build_of
-from livefacts.store.dictionary import Dictionary
 
 if TYPE_CHECKING:
     from livefacts.engine.spark.watching import Changes, Messages
@@ -22,12 +22,13 @@ def watch(messages: Messages, query: str, prefixes: Mapping[str, str] = NO_PREFI
     """The changes of a query's answers, as a DataFrame, from a stream or a table of messages.
 
     `messages` has the columns t (anything that can be ordered), op ("ins" or "del"), and s,
-    p, o: terms as N-Triples writes them.  What comes out has the columns op ("+" or "-"),
+    p, o: terms as N-Triples writes them; where a query speaks of graphs, g is the graph, or
+    null.  What comes out has the columns op ("+" or "-"),
     one for each variable (null where it is unbound), and count.  Every query that a
     `ContinuousQuery` follows can be asked.
     """
     build = build_of(query, prefixes)
-    standing = build(Dictionary())
+    (standing,) = StandingGroup([build]).queries
     meaning = "\n".join([query, *(f"{name}: {iri}" for name, iri in sorted(prefixes.items()))])
     asked = Asked(meaning, tuple(standing.variables), build)
     basic = standing.query if isinstance(standing, StandingPattern) else None

@@ -157,10 +157,11 @@ class Watch:
 
     def advance(self, seq: int, bag: Bags) -> list[tuple[Callback, list[Change]]]:
         """Take note of a change; the calls that are due for it."""
+        if not bag:
+            self._seq = seq
+            return []
         with self._news:
             self._seq = seq
-            if not bag:
-                return []
             self._waiting.append((seq, bag, self._followed.lend(bag)))
             self._size += len(bag)
             if self._size > self._room:

@@ -155,7 +155,10 @@ class FlowedAnswers:
         changed, self._changed = self._changed, {}
         if self._standing.plan.form == "ASK":
             return found_answer(bool(self._standing.answers))
-        return self._rows.found(self._reported(changed), self._standing.answers)
+        reported, answers = self._reported(changed), self._standing.answers
+        if self._relation is Relation.ALL and self._standing.plan.is_ordered_by_more:
+            return self._rows.found(reported, answers, dict(self._standing.ordered))
+        return self._rows.found(reported, answers)
 
     def _reported(self, changed: Bag) -> Bag:
         if self._relation is Relation.ALL:
@@ -191,7 +194,10 @@ class DecodedRows:
     def __init__(self, plan: FlowPlan, dictionary: Dictionary) -> None:
         self._names = plan.variables
         self._dictionary = dictionary
-        self._ordering = Ordering(plan.order, dictionary, plan.base) if plan.order else None
+        self._by_all, self._by_shown = (
+            Ordering(order, dictionary, plan.base) if order else None
+            for order in (plan.order, plan.shown_order)
+        )
         self._known: dict[IdRow, Row] = {}
 
     def forget(self, gone: Iterable[IdRow]) -> None:
@@ -199,25 +205,31 @@ class DecodedRows:
         for row in gone:
             self._known.pop(row, None)
 
-    def found(self, bag: Bag, answers: Bag) -> Found:
-        """A report of some rows; those of `answers` are remembered when they are read."""
-        loan = self._dictionary.lend_later(lambda: [_ids_of(bag)])
-        count, read = (lambda: sum(bag.values())), (lambda: self._read(bag, answers))
+    def found(self, bag: Bag, answers: Bag, ordered: Bag | None = None) -> Found:
+        """A report of some rows; those of `answers` are remembered when they are read.
+
+        `ordered` are the rows with all that they are ordered by, where that is known.
+        """
+        loan = self._dictionary.lend_later(lambda: [_ids_of(ordered or bag)])
+        count, read = (lambda: sum(bag.values())), (lambda: self._read(bag, answers, ordered))
         return Found(self._names, not bag, count, read, loan)
 
-    def _read(self, bag: Bag, answers: Bag) -> Iterator[Row]:
+    def _read(self, bag: Bag, answers: Bag, ordered: Bag | None) -> Iterator[Row]:
         rows = self._known
         missing = [row for row in bag if row not in rows]
         decoded = dict(zip(missing, self._decoded(missing), strict=True))
         self._known.update((row, decoded[row]) for row in missing if row in answers)
-        for row in self._ordered(list(bag)):
-            yield from [decoded.get(row) or rows[row]] * bag[row]
+        counts, width = ordered or bag, len(self._names)
+        ordering = self._by_shown if ordered is None else self._by_all
+        for key in self._ordered(list(counts), ordering):
+            row = key[:width]
+            yield from [decoded.get(row) or rows[row]] * counts[key]
 
-    def _ordered(self, rows: list[IdRow]) -> list[IdRow]:
-        if self._ordering is None:
+    def _ordered(self, rows: list[IdRow], ordering: Ordering | None) -> list[IdRow]:
+        if ordering is None:
             return rows
         with self._dictionary.passing():
-            return self._ordering.sorted(rows)
+            return ordering.sorted(rows)
 
     def _decoded(self, rows: Sequence[IdRow]) -> Iterator[Row]:
         ids = [each for row in rows for each in row]

@@ -10,10 +10,10 @@ import pytest
 from tests.properties.questions import Asking, Telling
 
 from livefacts import ContinuousQuery
+from livefacts.engine.embedded.standinggroup import StandingGroup
 from livefacts.engine.spark import keeping
 from livefacts.engine.spark.keeping import Asked, Keeper, KeeperLog, put_back
 from livefacts.service.continuous.building import build_of
-from livefacts.store.dictionary import Dictionary
 
 pandas = pytest.importorskip("pandas")
 QUERIES, BATCHES = 24, 10
@@ -53,7 +53,8 @@ class Kept:
 
 def asked(text: str) -> Asked:
     build = build_of(text, {})
-    return Asked(text, build(Dictionary()).variables, build)
+    (standing,) = StandingGroup([build]).queries
+    return Asked(text, standing.variables, build)
 
 
 def table(added: list[Any], removed: list[Any]) -> Any:

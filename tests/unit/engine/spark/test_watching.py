@@ -17,7 +17,9 @@ from tests.properties.questions import Asking, Telling
 from tests.system.running import environment
 
 from livefacts import ContinuousQuery, InputError, LivefactsError, QueryError
+from livefacts.engine.spark.keeping import Asked, Keeper
 from livefacts.engine.spark.watching import PROVIDER, ROCKSDB
+from livefacts.service.continuous.building import build_of
 from livefacts.spark import watch
 
 STAR = f"SELECT ?x {{ ?x <{EX}p0> <{EX}n0> . ?x <{EX}p1> <{EX}n1> }}"
@@ -111,6 +113,37 @@ def test_queries_of_any_form_tell_what_one_batch_would(spark: Any) -> None:
         (wanted,) = expected(query, [messages])
         assert rows_of(watch(spark.createDataFrame(messages, SCHEMA), query)) == wanted, query
         assert wanted
+
+
+def test_a_query_that_speaks_of_graphs_takes_their_names_from_a_column(spark: Any) -> None:
+    query = f"SELECT ?x ?g {{ ?x <{EX}p0> ?y GRAPH ?g {{ ?y <{EX}p0> ?z }} }}"
+    nodes = [f"<{EX}n{number}>" for number in range(4)]
+    messages = [
+        (t, "ins" if t % 5 else "del", nodes[t % 3], f"<{EX}p0>", nodes[t % 4], graph)
+        for t, graph in enumerate([None, f"<{EX}g>", f"<{EX}h>", None, f"<{EX}g>"] * 6)
+    ]
+    alone = ContinuousQuery(query)
+    patch = "".join(
+        f"{'A' if op == 'ins' else 'D'} {s} {p} {o} {g or ''} .\n" for _, op, s, p, o, g in messages
+    )
+    wanted = Counter((c.op, *map(str, c.row), str(c.count)) for c in alone.feed(messages=patch))
+    table = spark.createDataFrame(messages, f"{SCHEMA}, g string")
+    assert rows_of(watch(table, query)) == wanted
+    assert len(wanted) > 2
+    with pytest.raises(Exception, match="of which the query does not speak"):
+        watch(table, f"SELECT ?x {{ ?x <{EX}p0> <{EX}n1> }}").collect()
+
+
+def test_a_keeper_of_quads_is_made_again_from_its_snapshot() -> None:
+    text = f"SELECT ?x ?g {{ GRAPH ?g {{ ?x <{EX}p0> ?y }} }}"
+    asked = Asked(text, ("x", "g"), build_of(text, {}))
+    keeper, other = Keeper(asked), Keeper(asked)
+    lines = [f"<{EX}n{n}> <{EX}p0> <{EX}n0>" for n in range(3)]
+    told = [("+", lines[0]), ("+", f"{lines[1]} <{EX}g>"), ("+", f"{lines[2]} <{EX}h>")]
+    keeper.replay("\n".join(sign + line for sign, line in [*told, ("-", told[2][1])]))
+    assert sorted(keeper.snapshot()) == sorted(sign + line for sign, line in told[:2])
+    other.replay("\n".join(keeper.snapshot()))
+    assert other.snapshot() == keeper.snapshot()
 
 
 def test_a_stream_of_a_star_tells_batch_by_batch_what_one_process_does(
