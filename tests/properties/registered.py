@@ -216,6 +216,8 @@ class History:
         self.streamed = self.pool
         """What streams bring; background is anything from the pool."""
         self.arrivals: dict[str, list[tuple[int, Triple | Fact]]] = {s: [] for s in STREAMS}
+        self.order: list[tuple[str, int, Triple | Fact]] = []
+        """The arrivals of all streams, as they came."""
         self.now = -1
         self.reasoner = Reasoner(rules=self.program, start=0)
         self.reasoner.add(self.theme.always())
@@ -266,7 +268,10 @@ class History:
         for fact in facts:
             self.reasoner.push([fact], at=time, stream=stream)
         log = self.arrivals[stream]
-        log.extend((time, fact) for fact in dict.fromkeys(facts) if (time, fact) not in log)
+        for fact in facts:
+            if (time, fact) not in log:
+                log.append((time, fact))
+                self.order.append((stream, time, fact))
 
     def retract(self) -> None:
         stream = self.pick.choice(STREAMS)
@@ -276,6 +281,7 @@ class History:
             self.lines.append(f"retract({fact}, at={time}, stream={stream})")
             self.reasoner.retract([fact], at=time, stream=stream)
             self.arrivals[stream].remove(arrival)
+            self.order.remove((stream, time, fact))
 
     def _can_go(self, arrival: tuple[int, Triple | Fact]) -> bool:
         """Whether an arrival may be taken back."""

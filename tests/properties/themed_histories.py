@@ -177,8 +177,7 @@ class TimedHistory(History):
         unseen = tuple((NamedNode(s), stepped(0, 1)) for s in STREAMS if s not in seen)
         arrivals = [
             Arrival(row_of(fact), at, NamedNode(stream), number)
-            for stream, log in self.arrivals.items()
-            for number, (at, fact) in enumerate(log)
+            for number, (stream, at, fact) in enumerate(self.order)
         ]
         program = replace(self.program, streams=declared + unseen)
         model = model_at(program, time, first=0, arrivals=arrivals, background=self.background)
