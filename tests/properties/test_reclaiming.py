@@ -198,12 +198,12 @@ def test_terms_stay_few_though_all_that_streams_bring_is_new(
         for n, where in enumerate(("{ ?x ?p ?y }", "{ ?x ?p ?y OPTIONAL { ?y a ?z } }"))
     ]
     most = []
-    for time in range(80):
+    for time in range(60):
         reasoner.push(list(all_new(time)), at=time, stream=STREAM)
         reasoner.advance(time)
         assert all(report.rows is not None for query in queries for report in query.results())
         most.append(reasoner.stats()["terms"])
-    assert max(most[40:]) <= max(most[:40])
+    assert max(most[30:]) <= max(most[:30])
     assert max(most) < 900
 
 

@@ -39,7 +39,13 @@ def test_the_histories_bite() -> None:
 
 @pytest.mark.parametrize(
     ("most", "theme"),
-    [(0, Places()), (1, Places()), (2, Places()), (0, Bodies()), (1, Bodies())],
+    [
+        (0, Places()),
+        (1, Places()),
+        (2, Places()),
+        pytest.param(0, Bodies(), marks=pytest.mark.thorough),
+        pytest.param(1, Bodies(), marks=pytest.mark.thorough),
+    ],
 )
 def test_reports_are_right_or_say_that_too_much_is_derived(
     most: int, theme: Theme, monkeypatch: pytest.MonkeyPatch
