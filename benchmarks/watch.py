@@ -3,7 +3,7 @@
 A triple comes and goes, and the answers follow through the steps of the query.  Beside it
 stands asking pyoxigraph the whole query again, and the same in a graph ten times smaller.
 Then: how long the first answers take, what is kept for them, and what a hundred watches of
-one graph cost.
+one graph cost, or a hundred queries on one stream without a graph.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from pyoxigraph import Literal, NamedNode, Quad, Store
+from pyoxigraph import Literal, NamedNode, Quad, Store, Triple
 
+import livefacts as lf
 from benchmarks.options import Options
 from benchmarks.peers import Peers
 from benchmarks.tables import latency, table, times
@@ -52,13 +53,16 @@ def run(peers: Peers, options: Options) -> str:
         ratios.append(ours / lesser)
     heads = ["form", f"{small:,} triples", f"{large:,} triples", "asked anew", "against ours"]
     one, hundred, strangers = _many(large, turns)
+    alone, together = (_fed(many, small, turns) for many in (1, HUNDRED))
     targets = [
         at_most("a message, ten times the triples, the worst form", max(ratios), 2),
         at_most("100 watches that differ in a constant, against one", hundred / one, 20),
+        at_most("the same as queries on one stream, without a graph", together / alone, 20),
     ]
     shared = (
         f"A message costs {latency(one)} with one watch, {latency(hundred)} with {HUNDRED} that "
-        f"differ in a constant, and {latency(strangers)} with {HUNDRED} that it does not concern.\n"
+        f"differ in a constant, and {latency(strangers)} with {HUNDRED} that it does not concern. "
+        f"Fed to one query without a graph it costs {latency(alone)}, to {HUNDRED} {latency(together)}.\n"
     )
     parts = ["# Watched queries\n", table(heads, rows), _beginnings(options), shared]
     return "\n".join([*parts, summary("watch", targets)])
@@ -94,12 +98,27 @@ def _begun(size: int) -> dict[str, tuple[float, int]]:
     return found
 
 
+ALIKE = "SELECT ?x ?n {{ ?x <x:p> ?y . ?y <x:q> <x:{0}> OPTIONAL {{ ?y <x:n> ?n }} }}"
+
+
+def _fed(many: int, size: int, turns: int) -> float:
+    """A message to queries on one stream, from a tuple to the changes."""
+    queries = lf.ContinuousQueries({str(n): ALIKE.format(n) for n in range(many)})
+    queries.feed(add=[Triple(*each) for each in _triples(size)])
+    messages = [Triple(*each) for each in _messages(size)]
+
+    def turn(number: int) -> None:
+        for operation in ("ins", "del"):
+            queries.feed(messages=[(operation, messages[number % len(messages)])])
+
+    return _per_turn(turn, turns) / 2
+
+
 def _many(size: int, turns: int) -> tuple[float, float, float]:
     """A message to one watch, to a hundred alike, and to a hundred that it does not concern."""
-    alike = "SELECT ?x ?n {{ ?x <x:p> ?y . ?y <x:q> <x:{0}> OPTIONAL {{ ?y <x:n> ?n }} }}"
     others = "SELECT ?x ?y {{ ?x <x:other{0}> ?y . ?y <x:q> ?z }}"
     found = []
-    for text, many in ((alike, 1), (alike, HUNDRED), (others, HUNDRED)):
+    for text, many in ((ALIKE, 1), (ALIKE, HUNDRED), (others, HUNDRED)):
         dictionary = Dictionary()
         flow, triples = Dataflow(dictionary), _encoded(dictionary, _triples(size))
         for number in range(many):

@@ -7,6 +7,7 @@ canonical: the query engine that answers are compared with knows no others.
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
@@ -72,6 +73,10 @@ class Asking:
         """What is drawn from here changes nothing else of a query."""
         self._graphs = graphs
         self._computed = 0
+        self._inside = 0
+        """How many EXISTS are around what is drawn."""
+        self._known = ""
+        """A variable that surely has a value in the group that is drawn."""
         self._names = self._random.sample(VARIABLES, self._random.randint(2, 5))
         """The variables that this query mostly speaks of."""
 
@@ -117,9 +122,12 @@ class Asking:
     def group(self, depth: int) -> str:
         """A group of patterns."""
         parts = [self.triples()]
+        around = self._known
+        self._known = next(iter(re.findall(r"[?]\w+", parts[0])), "")
         for _ in range(self._random.randint(0, 2)):
             parts.append(self._part(depth))
-        if self._once_in(8):
+        self._known = around
+        if self._once_in(8) and not self._inside:
             self._random.shuffle(parts)
         return f"{{ {' '.join(parts)} }}"
 
@@ -199,8 +207,18 @@ class Asking:
         return f"{self.group(depth)} UNION {self.group(depth)}"
 
     def minus(self, depth: int) -> str:
-        """MINUS."""
-        return f"MINUS {self.group(depth)}"
+        """MINUS; inside of EXISTS of something that a variable of the rest has, for sure.
+
+        There a fresh evaluation takes all rows away that have nothing in common with others.
+        """
+        group = self.group(depth)
+        if not self._inside:
+            return f"MINUS {group}"
+        return (
+            f"MINUS {{ {self._known} {self._more.choice(EDGES)} ?m . {group[1:]}"
+            if self._known
+            else ""
+        )
 
     def minus_elsewhere(self) -> str:
         """MINUS of a group that has no variable in common with the rest, or one, often unbound."""
@@ -215,11 +233,17 @@ class Asking:
 
     def _there(self) -> str:
         """Whether there is something, as a value."""
-        return f"{self._more.choice(['', 'NOT '])}EXISTS {self.group(0)}"
+        return f"{self._more.choice(['', 'NOT '])}EXISTS {self._group_inside(0)}"
+
+    def _group_inside(self, depth: int) -> str:
+        self._inside += 1
+        group = self.group(depth)
+        self._inside -= 1
+        return group
 
     def exists(self, depth: int) -> str:
         """A condition on what there is."""
-        there = f"{self._pick(['', 'NOT '])}EXISTS {self.group(depth)}"
+        there = f"{self._pick(['', 'NOT '])}EXISTS {self._group_inside(depth)}"
         if self._once_in(3):
             return f"FILTER({self._condition(1)} || {there})"
         return f"FILTER {there}"

@@ -250,6 +250,12 @@ def test_a_duration_is_added_to_a_date_or_a_time(first: Any, second: Any, expect
     assert table.rows() == []
 
 
+def test_a_minus_inside_of_exists_leaves_rows_that_have_nothing_in_common_with_it() -> None:
+    table = Table("SELECT ?v { ?v <x:p> ?w FILTER EXISTS { ?v <x:p> ?u MINUS { ?y <x:q> ?z } } }")
+    table.tell(A, P, B, B, NamedNode("x:q"), B)
+    assert table.rows() == [("<x:a>",)]
+
+
 def test_terms_join_as_they_are_written_and_compare_by_value() -> None:
     joined = Table("SELECT ?x ?y { ?x <x:p> ?v . ?y <x:q> ?v }")
     equal = Table("SELECT ?x ?y { ?x <x:p> ?v . ?y <x:q> ?w FILTER(?v = ?w) }")
