@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import chain
 
 import pytest
@@ -20,6 +21,8 @@ from tests.properties.axioms import (
 )
 
 import livefacts as lf
+from livefacts.service.axiomindex import AxiomIndex
+from livefacts.service.ontology import axiom_change
 
 STEPS = 5
 WORDS = {RDF_TYPE: "type", OWL + "sameAs": "same", OWL + "differentFrom": "different"}
@@ -132,6 +135,48 @@ def test_random_ontologies_have_rules_and_gaps() -> None:
     assert sum(bool(report.inexpressible) for report in reports) > 40
     reasons = {gap.reason for gap in chain(*(report.inexpressible for report in reports))}
     assert len(reasons) >= 5
+
+
+def test_a_change_of_axioms_in_mind_is_the_change_of_all_of_them_read_again() -> None:
+    made = [changes_in_mind(seed) for seed in range(40)]
+    assert sum(in_mind for in_mind, _ in made) > 150
+    assert sum(anew for _, anew in made) > 5
+
+
+@pytest.mark.thorough
+def test_many_changes_of_axioms_in_mind_are_those_of_all_of_them_read_again() -> None:
+    for seed in range(1000, 2000):
+        changes_in_mind(seed)
+
+
+def changes_in_mind(seed: int) -> tuple[int, int]:
+    """Compare two ways to change axioms; how often each was taken."""
+    rng = random.Random(f"in mind {seed}")
+    axioms = list(dict.fromkeys(random_axiom(rng) for _ in range(6)))
+    program = lf.rules_from_owl(DECLARED + turtle(axioms)).program
+    index, in_mind, anew = AxiomIndex(program), 0, 0
+    for _ in range(6):
+        gone = rng.sample(axioms, min(len(axioms), rng.randrange(3)))
+        come = [random_axiom(rng) for _ in range(rng.randrange(3))]
+        more = "ex:age a owl:DatatypeProperty ." if rng.random() < 0.1 else ""
+        add, remove = turtle(come) + more, turtle(gone)
+        quick = axiom_change(program, add, remove, None, index)
+        slow = axiom_change(program, add, remove, None)
+        assert quick.axioms == slow.axioms
+        for part in ("dropped", "untold"):
+            assert set(getattr(quick, part)) == set(getattr(slow, part))
+        assert {rule.key() for rule in quick.added} == {rule.key() for rule in slow.added}
+        assert set(quick.added.facts) == set(slow.added.facts)
+        program = replace(program.minus(quick.dropped).joined(quick.added), axioms=quick.axioms)
+        axioms = [*dict.fromkeys((*(each for each in axioms if each not in gone), *come))]
+        if quick.counted is None:
+            index, anew = AxiomIndex(program), anew + 1
+        else:
+            index.settle(quick, program)
+            in_mind += 1
+        assert index.is_of(program)
+        assert index.is_complete
+    return in_mind, anew
 
 
 def in_profile(axiom: Axiom) -> bool:

@@ -49,6 +49,7 @@ from livefacts.syntax.rulefile import RuleSource
 from livefacts.syntax.rulenames import named_rules
 
 if TYPE_CHECKING:
+    from livefacts.service.axiomindex import AxiomIndex
     from livefacts.service.continuous.watching import Watching
     from livefacts.service.keeping import Kept
     from livefacts.service.merging.merged import Merged
@@ -94,6 +95,7 @@ class Knowledge:
         self._scopes: Iterator[object] = count(1)
         self._base: Kept | None = None
         self._watching: Watching | None = None
+        self._axiom_index: AxiomIndex | None = None
         self._seq = 0
         self._shown = 0
 

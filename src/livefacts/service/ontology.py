@@ -2,23 +2,26 @@
 
 The axioms that a program was made from stay with it.  A change of axioms is a change of the
 rules in which the two sets of axioms differ, and of no others, so that it is as incremental as
-any change of rules.  An axiom stands while all of its rules are there: one that lost a rule
-to `remove_rules` is not reported, can be stated again, and can be removed with what is left.
+any change of rules.  What the axioms became is kept in mind from one change to the next
+(`service.axiomindex`); where a change gives other axioms another meaning, all are read again.
+
+An axiom stands while all of its rules are there: one that lost a rule to `remove_rules` is not
+reported, can be stated again, and can be removed with what is left.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pyoxigraph import Triple
+from pyoxigraph import NamedNode, Triple
 
 from livefacts.errors import InputError, RuleError
 from livefacts.model.facts import Fact
 from livefacts.rules.axioms import Axiom, Declaration, properties_in
-from livefacts.rules.program import Program, Rule
+from livefacts.rules.program import Program
+from livefacts.service.axiomindex import AxiomChange, AxiomIndex, named_anew
 from livefacts.syntax.owl import (
     OFF,
     RULES,
@@ -48,26 +51,27 @@ def rules_from_owl(source: OntologySource, *, same_as: str = OFF) -> OntologyRep
     return rules_of(source, same_as=same_as)
 
 
-@dataclass(frozen=True, slots=True)
-class AxiomChange:
-    """What a change of axioms means for a program."""
-
-    axioms: tuple[Axiom, ...]
-    added: Program
-    dropped: tuple[Rule, ...]
-    untold: tuple[Triple | Fact, ...]
-
-
 def change_axioms(
     reasoner: Reasoner, add: OntologySource, remove: OntologySource, to: OntologySource | None
 ) -> Delta:
     """Make one change of the rules and facts that axioms stand for."""
-    change = axiom_change(reasoner._program, add, remove, to)
+    index = None if to is not None else _index_of(reasoner)
+    change = axiom_change(reasoner._program, add, remove, to, index)
     delta = reasoner.apply(
         remove=change.untold, add_rules=change.added, remove_rules=change.dropped
     )
     reasoner._program = replace(reasoner._program, axioms=change.axioms)
+    if index is not None and change.counted is not None:
+        index.settle(change, reasoner._program)
     return delta
+
+
+def _index_of(reasoner: Reasoner) -> AxiomIndex | None:
+    """What the axioms of a reasoner became; None while some of them lack rules."""
+    index, program = reasoner._axiom_index, reasoner._program
+    if index is None or not index.is_of(program):
+        index = reasoner._axiom_index = AxiomIndex(program)
+    return index if index.is_complete else None
 
 
 def ontology_in(program: Program) -> OntologyReport:
@@ -86,7 +90,11 @@ def _standing(program: Program) -> tuple[Axiom, ...]:
 
 
 def axiom_change(
-    program: Program, add: OntologySource, remove: OntologySource, to: OntologySource | None
+    program: Program,
+    add: OntologySource,
+    remove: OntologySource,
+    to: OntologySource | None,
+    index: AxiomIndex | None = None,
 ) -> AxiomChange:
     """How a program changes when axioms come and go, or when its ontology becomes another."""
     prefixes = dict(program.prefixes)
@@ -97,10 +105,14 @@ def axiom_change(
                 hint="give add and remove, or `to` alone: it is the whole ontology",
             )
         return _replaced(program, read_ontology(to, prefixes).axioms, prefixes)
-    known = {property for axiom in program.axioms for property in properties_in(axiom)}
+    known = _properties_of(program) if index is None else index.properties.keys()
     gone = set(read_ontology(remove, prefixes, known).axioms)
-    _check_known(gone, program, prefixes)
+    _check_known(gone, program.axioms if index is None else index.translated, prefixes)
     come = read_ontology(add, prefixes, known).axioms
+    if index is not None:
+        change = index.change(gone, come, prefixes)
+        if change is not None:
+            return change
     standing = set(_standing(program))
     before = [axiom for axiom in program.axioms if axiom in standing or axiom in gone]
     after = dict.fromkeys((*(axiom for axiom in before if axiom not in gone), *come))
@@ -112,6 +124,10 @@ def axiom_change(
         axioms=tuple(dict.fromkeys((*kept, *come))),
         added=replace(change.added, facts=tuple(facts)),
     )
+
+
+def _properties_of(program: Program) -> set[NamedNode]:
+    return {property for axiom in program.axioms for property in properties_in(axiom)}
 
 
 def _told_by(come: Iterable[Axiom], axioms: tuple[Axiom, ...]) -> Iterator[Triple | Fact]:
@@ -128,13 +144,12 @@ def _replaced(program: Program, axioms: tuple[Axiom, ...], prefixes: dict[str, s
     new, there = report_on(Ontology(axioms), prefixes).program, {rule.key() for rule in program}
     missing = [rule for rule in new if rule.key() not in there]
     taken = {rule.id for rule in program} - {rule.id for rule in change.dropped}
-    rules = tuple(_named_anew(missing, taken))
+    rules = tuple(named_anew(missing, taken))
     return replace(change, added=replace(change.added, rules=rules, facts=new.facts))
 
 
-def _check_known(gone: set[Axiom], program: Program, prefixes: dict[str, str]) -> None:
-    unknown = gone - set(program.axioms)
-    for axiom in unknown:
+def _check_known(gone: set[Axiom], axioms: Collection[Axiom], prefixes: dict[str, str]) -> None:
+    for axiom in gone.difference(axioms):
         if not isinstance(axiom, Declaration):
             words = report_on(Ontology(), prefixes).words(axiom)
             raise RuleError(
@@ -156,7 +171,7 @@ def _difference(
     gone, told, untold = before - after, set(new.facts), set(old.facts)
     dropped = [rule for rule in program if rule.key() in gone]
     come = [rule for rule in new if rule.key() not in before]
-    named = _named_anew(come, {rule.id for rule in program} - {rule.id for rule in dropped})
+    named = named_anew(come, {rule.id for rule in program} - {rule.id for rule in dropped})
     facts = tuple(fact for fact in new.facts if fact not in untold)
     return AxiomChange(
         axioms,
@@ -164,14 +179,3 @@ def _difference(
         tuple(dropped),
         tuple(fact for fact in old.facts if fact not in told),
     )
-
-
-def _named_anew(rules: Iterable[Rule], taken: set[str]) -> Iterator[Rule]:
-    """The rules, each under a name that no other has."""
-    for rule in rules:
-        name, number = rule.id, 1
-        stem = re.sub(r"-\d+$", "", name)
-        while name in taken:
-            name, number = stem if number == 1 else f"{stem}-{number}", number + 1
-        taken.add(name)
-        yield replace(rule, id=name)

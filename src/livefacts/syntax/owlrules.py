@@ -97,12 +97,13 @@ class Translated:
 
 def translate(axioms: Sequence[Axiom]) -> Iterator[Translated]:
     """What each axiom becomes; what an axiom means may depend on the declarations among them."""
-    classes = _class_rules(axioms)
-    return (_translated(axiom, classes) for axiom in axioms)
+    classes = class_rules(axioms)
+    return (translated(axiom, classes) for axiom in axioms)
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _translated(axiom: Axiom, classes: ClassRules) -> Translated:
+def translated(axiom: Axiom, classes: ClassRules) -> Translated:
+    """What one axiom becomes under the declarations of its ontology."""
     made = list(_Translator(classes).parts(axiom))
     rules, gaps = [], [each for each in made if isinstance(each, Gap)]
     for conclusion in (each for each in made if isinstance(each, Conclusion)):
@@ -119,7 +120,7 @@ def _translated(axiom: Axiom, classes: ClassRules) -> Translated:
     )
 
 
-def _class_rules(axioms: Iterable[Axiom]) -> ClassRules:
+def class_rules(axioms: Iterable[Axiom]) -> ClassRules:
     """What the declarations among the axioms say about properties and datatypes."""
     kinds: dict[Kind, set[NamedNode]] = {kind: set() for kind in Kind}
     definitions: dict[NamedNode, ClassExpression] = {}

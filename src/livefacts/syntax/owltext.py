@@ -30,6 +30,8 @@ DIFFERENCE = """
 @id different-2  false :- [?x, owl:sameAs, ?y], [?y, owl:differentFrom, ?x] .
 @id all-different  false :- [?x, owl:sameAs, ?y], _different(?g, ?x), _different(?g, ?y), ?x != ?y .
 """
+ABOUT_SAMENESS = SameIndividuals | DifferentIndividuals
+"""Axioms that need the rules about what is different."""
 EQUALITY = "owl-same-as"
 """The ready rules of equality."""
 
@@ -49,7 +51,7 @@ class Section:
 
 def sections_of(translated: Iterable[Translated], equality: bool) -> Iterator[Section]:
     """The program in sections: one for each axiom that has rules or gaps, then what they need."""
-    ids = Ids(rule.id for rule in (*_difference(), *_equality()))
+    ids = Ids(rule.id for rule in (*difference_rules(), *_equality()))
     known: set[Rule] = set()
     told: dict[Triple | Fact, None] = {}
     rules: list[Rule] = []
@@ -58,7 +60,7 @@ def sections_of(translated: Iterable[Translated], equality: bool) -> Iterator[Se
         new = [rule for rule in each.rules if rule.key() not in known]
         known |= {rule.key() for rule in new}
         told |= dict.fromkeys(each.facts)
-        speaks_of_same |= isinstance(each.axiom, SameIndividuals | DifferentIndividuals)
+        speaks_of_same |= isinstance(each.axiom, ABOUT_SAMENESS)
         if each.rules or each.gaps:
             named = tuple(_named(rule, ids.next(each.axiom)) for rule in new)
             rules += named
@@ -66,11 +68,11 @@ def sections_of(translated: Iterable[Translated], equality: bool) -> Iterator[Se
             yield Section(each.axiom, named, (), each.gaps, repeated)
     if told:
         yield Section("what the ontology tells of individuals", facts=tuple(told))
-    if speaks_of_same or any(_concludes_same(rule) for rule in rules):
-        yield Section("what is different is not the same", _difference())
+    if speaks_of_same or any(concludes_same(rule) for rule in rules):
+        yield Section("what is different is not the same", difference_rules())
     if equality:
         yield Section("what holds of one name holds of all", _equality())
-    if helping := tuple(_datatype_facts(rules)):
+    if helping := tuple(datatype_facts(rules)):
         yield Section("datatypes", facts=helping)
 
 
@@ -80,7 +82,8 @@ def _named(rule: Rule, id: str) -> Rule:
 
 
 @cache
-def _difference() -> tuple[Rule, ...]:
+def difference_rules() -> tuple[Rule, ...]:
+    """The constraints that what is different is not the same."""
     return parse(DIFFERENCE).rules
 
 
@@ -131,11 +134,12 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _concludes_same(rule: Rule) -> bool:
+def concludes_same(rule: Rule) -> bool:
+    """Whether a rule concludes that two things are the same."""
     return isinstance(rule.head, TripleAtom) and rule.head.predicate == SAME_AS
 
 
-def _datatype_facts(rules: Iterable[Rule]) -> Iterator[Fact]:
+def datatype_facts(rules: Iterable[Rule]) -> Iterator[Fact]:
     """The facts about datatypes that the rules look at."""
     atoms = [part for rule in rules for part in rule.body if isinstance(part, PredicateAtom)]
     if any(atom.name == "_family" for atom in atoms):

@@ -1,0 +1,212 @@
+"""The axioms of a program in mind: what each became, so that a change reads those that change.
+
+Several axioms may stand for one rule, so rules and facts are counted: one goes with the last
+axiom that it stands for, and comes with the first.  Some rules and facts come with others: that
+what is different is not the same, and what the rules need to know of datatypes.
+
+What an axiom becomes depends on the declarations of the ontology.  A change that touches them is
+not made here (`change` gives None): everything has to be read again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+from pyoxigraph import NamedNode, Triple
+
+from livefacts.model.facts import Fact
+from livefacts.rules.axioms import Axiom, DatatypeDefinition, Declaration, Range, properties_in
+from livefacts.rules.program import Program, Rule
+from livefacts.syntax.owlids import Ids
+from livefacts.syntax.owlrules import Translated, class_rules, translated
+from livefacts.syntax.owltext import (
+    ABOUT_SAMENESS,
+    concludes_same,
+    datatype_facts,
+    difference_rules,
+)
+
+T = TypeVar("T", Rule, Triple | Fact)
+DECLARING = Declaration | DatatypeDefinition | Range
+"""Axioms that may change what other axioms become."""
+
+
+@dataclass(slots=True)
+class Counted:
+    """By how many axioms rules (by their keys) and facts are stated; how many speak of sameness."""
+
+    rules: Counter[Rule] = field(default_factory=Counter)
+    facts: Counter[Triple | Fact] = field(default_factory=Counter)
+    same: int = 0
+
+    def state(self, axiom: Axiom, became: Translated, sign: int = 1) -> None:
+        """An axiom comes, or goes."""
+        for key in {rule.key() for rule in became.rules}:
+            self.rules[key] += sign
+        for fact in set(became.facts):
+            self.facts[fact] += sign
+        self.same += sign * isinstance(axiom, ABOUT_SAMENESS)
+
+    def add(self, more: Counted) -> None:
+        for mine, theirs in ((self.rules, more.rules), (self.facts, more.facts)):
+            for each, number in theirs.items():
+                mine[each] += number  # type: ignore[index]
+                if not mine[each]:  # type: ignore[index]
+                    del mine[each]
+        self.same += more.same
+
+
+@dataclass(frozen=True, slots=True)
+class AxiomChange:
+    """What a change of axioms means for a program."""
+
+    axioms: tuple[Axiom, ...]
+    added: Program
+    dropped: tuple[Rule, ...]
+    untold: tuple[Triple | Fact, ...]
+    counted: Counted | None = None
+    """The same as an index counts it, where there was one."""
+    moved: tuple[tuple[Axiom, ...], Mapping[Axiom, Translated]] = ((), {})
+    """Axioms that go, and what those became that come."""
+
+
+class AxiomIndex:
+    """What the axioms of a program became."""
+
+    def __init__(self, program: Program) -> None:
+        self._axioms, self._program_rules = program.axioms, program.rules
+        self._classes = class_rules(program.axioms)
+        self.translated = {axiom: translated(axiom, self._classes) for axiom in program.axioms}
+        self.properties: Counter[NamedNode] = Counter()
+        """The properties that axioms speak of, and how many of them do."""
+        self._by_key = {rule.key(): rule for rule in program}
+        self._ids = {rule.id for rule in program}
+        self._counted = Counted()
+        for axiom, became in self.translated.items():
+            self._counted.state(axiom, became)
+            self.properties.update(set(properties_in(axiom)))
+        self._counted.add(self._implied(self._counted, Counted()))
+
+    def is_of(self, program: Program) -> bool:
+        """Whether this is what is known of a program."""
+        return program.axioms is self._axioms and program.rules is self._program_rules
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the program has all rules of its axioms."""
+        return self._counted.rules.keys() <= self._by_key.keys()
+
+    # changes
+
+    def change(
+        self, gone: Collection[Axiom], come: Sequence[Axiom], prefixes: Mapping[str, str]
+    ) -> AxiomChange | None:
+        """What it means that axioms go and come; None if it changes what others become."""
+        leaving = tuple(axiom for axiom in gone if axiom in self.translated)
+        after = dict.fromkeys(self.translated)
+        for axiom in leaving:
+            del after[axiom]
+        after |= dict.fromkeys(come)
+        declares = any(isinstance(axiom, DECLARING) for axiom in (*leaving, *come))
+        if declares and class_rules(after) != self._classes:
+            return None
+        new = {
+            axiom: translated(axiom, self._classes)
+            for axiom in dict.fromkeys(come)
+            if axiom in gone or axiom not in self.translated
+        }
+        counted = self._moved(leaving, new)
+        facts = dict.fromkeys(self._turned(counted.facts, self._counted.facts, up=True))
+        facts |= dict.fromkeys(f for a in come for f in translated(a, self._classes).facts)
+        dropped = [self._by_key[key] for key in self._lost(counted)]
+        rules = tuple(self._named(new, counted, {rule.id for rule in dropped}))
+        return AxiomChange(
+            tuple(after),
+            Program(rules, tuple(facts), prefixes=tuple(prefixes.items())),
+            tuple(dropped),
+            tuple(self._turned(counted.facts, self._counted.facts, up=False)),
+            counted,
+            (leaving, new),
+        )
+
+    def _moved(self, gone: Iterable[Axiom], come: Mapping[Axiom, Translated]) -> Counted:
+        """How a change of axioms changes the counts."""
+        counted = Counted()
+        for axiom in gone:
+            counted.state(axiom, self.translated[axiom], -1)
+        for axiom, became in come.items():
+            counted.state(axiom, became)
+        counted.add(self._implied(counted, self._counted))
+        return counted
+
+    def _implied(self, change: Counted, before: Counted) -> Counted:
+        """The counts of what comes and goes with the rules that a change brings and takes."""
+        implied = Counted()
+        for up, sign in ((True, 1), (False, -1)):
+            for rule in self._turned(change.rules, before.rules, up=up):
+                implied.same += sign * concludes_same(rule)
+                for fact in set(datatype_facts([rule])):
+                    implied.facts[fact] += sign
+        was, now = before.same > 0, before.same + change.same + implied.same > 0
+        for rule in difference_rules() if was != now else ():
+            implied.rules[rule.key()] += 1 if now else -1
+        return implied
+
+    def _turned(self, change: Counter[T], before: Counter[T], *, up: bool) -> Iterator[T]:
+        """What comes to be stated by a change, or ceases to be."""
+        for each, more in change.items():
+            was, now = before[each] > 0, before[each] + more > 0
+            if was != now and now == up:
+                yield each
+
+    def _lost(self, counted: Counted) -> list[Rule]:
+        return list(self._turned(counted.rules, self._counted.rules, up=False))
+
+    def _named(
+        self, come: Mapping[Axiom, Translated], counted: Counted, freed: set[str]
+    ) -> Iterator[Rule]:
+        """The rules that come, under names that no other has."""
+        wanted = set(self._turned(counted.rules, self._counted.rules, up=True))
+        taken = self._ids - freed
+        ids = Ids(taken | {rule.id for rule in difference_rules()})
+        for axiom, became in come.items():
+            for rule in became.rules:
+                if rule.key() in wanted:
+                    wanted.discard(rule.key())
+                    yield replace(rule, id=ids.next(axiom))
+        yield from named_anew([r for r in difference_rules() if r.key() in wanted], taken)
+
+    def settle(self, change: AxiomChange, program: Program) -> None:
+        """A change has been made; the program is what it has made of this one."""
+        assert change.counted is not None, "a change of this index"
+        gone, come = change.moved
+        for axiom in gone:
+            del self.translated[axiom]
+            self.properties.subtract(set(properties_in(axiom)))
+        self.translated |= come
+        for axiom in come:
+            self.properties.update(set(properties_in(axiom)))
+        self.properties = +self.properties
+        self._counted.add(change.counted)
+        for rule in change.dropped:
+            del self._by_key[rule.key()]
+            self._ids.discard(rule.id)
+        for rule in change.added:
+            if self._by_key.setdefault(rule.key(), rule) is rule:
+                self._ids.add(rule.id)
+        self._axioms, self._program_rules = program.axioms, program.rules
+
+
+def named_anew(rules: Iterable[Rule], taken: set[str]) -> Iterator[Rule]:
+    """The rules, each under a name that no other has."""
+    for rule in rules:
+        name, number = rule.id, 1
+        stem = re.sub(r"-\d+$", "", name)
+        while name in taken:
+            name, number = stem if number == 1 else f"{stem}-{number}", number + 1
+        taken.add(name)
+        yield replace(rule, id=name)
