@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from pyoxigraph import BlankNode, NamedNode, Triple
 from tests.oracle import values
+from tests.oracle.mirrors import listed_once
 
 from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.rules.formula import (
@@ -53,14 +54,22 @@ def model(program: Program, facts: Iterable[Triple | Fact]) -> set[Row]:
 def violations(
     program: Program, facts: Iterable[Triple | Fact]
 ) -> set[tuple[str, frozenset[tuple[str, Term]]]]:
-    """The constraints that match, each with the values of its variables."""
+    """The constraints that match, each with the values of its variables, in one order."""
     return violations_in(model(program, facts), program)
 
 
 def violations_in(
     rows: Iterable[Row], rules: Iterable[Rule]
 ) -> set[tuple[str, frozenset[tuple[str, Term]]]]:
-    """The constraints that match in a model."""
+    """The constraints that match in a model; what is found in several orders, once."""
+    rules = list(rules)
+    return listed_once(matches_in(rows, rules), rules)
+
+
+def matches_in(
+    rows: Iterable[Row], rules: Iterable[Rule]
+) -> set[tuple[str, frozenset[tuple[str, Term]]]]:
+    """The constraints that match in a model, in every order."""
     constraints = [rule for rule in rules if rule.is_constraint]
     return {
         (rule.id, frozenset((v.name, term) for v, term in binding.items()))

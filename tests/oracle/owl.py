@@ -327,8 +327,11 @@ def _of_equality(g: Graph) -> About:
 
 
 def _pairs_in_lists(g: Graph, x: Term, predicate: Term) -> Iterator[tuple[Term, Term]]:
+    """Two values in one list, in one of the two orders."""
     for cell in g.objects(x, predicate):
-        yield from ((y, z) for (i, y) in g.places(cell) for (j, z) in g.places(cell) if i != j)
+        for (i, y), (j, z) in permutations(g.places(cell), 2):
+            if i != j and str(i) < str(j):
+                yield y, z
 
 
 def _of_properties(g: Graph) -> About:
@@ -336,7 +339,7 @@ def _of_properties(g: Graph) -> About:
         yield from (("prp-irp", {"p": p, "x": x}) for x, y in g.pairs(p) if x == y)
     for p in g.of_class("AsymmetricProperty"):
         for x, y in g.pairs(p):
-            if (y, p, x) in g.triples:
+            if (y, p, x) in g.triples and str(x) <= str(y):
                 yield "prp-asyp", {"p": p, "x": x, "y": y}
     for p, q in g.pairs(owl("propertyDisjointWith")):
         for x, y in set(g.pairs(p)) & set(g.pairs(q)):

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from pyoxigraph import Literal, NamedNode, Triple
+from tests.oracle.mirrors import listed_once
 from tests.oracle.naive import (
     TRIPLE,
     Binding,
@@ -107,13 +108,14 @@ def model_at(
     for level in levels([rule for rule in program if not rule.is_constraint]):
         while moment.conclude([one for rule in level for one in _conclusions(rule, moment)]):
             pass
-    violations = frozenset(
+    violations = {
         (rule.id, frozenset((v.name, term) for v, term in binding.items()))
         for rule in program
         if rule.is_constraint
         for binding in _solutions(rule.body, moment, outside_braces(rule))
-    )
-    return Model(now, frozenset(moment.told), frozenset(moment.conclusions()), violations)
+    }
+    listed = frozenset(listed_once(violations, program))
+    return Model(now, frozenset(moment.told), frozenset(moment.conclusions()), listed)
 
 
 class Moment:

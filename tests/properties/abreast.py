@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pyoxigraph import Triple
-from tests.oracle import Row, conclusion, instances, model, row_of, violations_in
+from tests.oracle import Row, conclusion, instances, matches_in, model, row_of
 from tests.properties.histories import Stock, draw_changes
 from tests.properties.programs import draw_case
 from tests.properties.worlds import decoded, found, frames, is_inner
@@ -163,7 +163,7 @@ def _unlike(
             if stored.get(row) != expected.get(row):
                 yield f"step {step}, world {k}, {row}: {stored.get(row)}, not {expected.get(row)}"
         rules = abreast.active(k, step)
-        if _violations(rules, worlds[k]) != violations_in(truth, rules):
+        if _violations(rules, worlds[k]) != matches_in(truth, rules):
             yield f"step {step}, world {k}: violations differ"
 
 

@@ -132,7 +132,8 @@ def _equates(comparison: Comparison, rule: Rule) -> bool:
     """Whether two variables are compared that facts bind."""
     atoms = [f for f in rule.body if isinstance(f, TripleAtom | PredicateAtom)]
     bound = {variable for atom in atoms for variable in variables_of(atom)}
-    return comparison.operator == "=" and {comparison.left, comparison.right} <= bound
+    ends = {comparison.left, comparison.right}
+    return comparison.operator == "=" and len(ends) == 2 and ends <= bound
 
 
 def _refused(rule: Rule, why: str) -> RuleError:

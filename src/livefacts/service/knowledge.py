@@ -37,7 +37,7 @@ from livefacts.service.reading import FactReader
 from livefacts.service.streams.streaming import Streams
 from livefacts.service.streams.timedoubts import warn_of
 from livefacts.service.truth import Truth
-from livefacts.service.violating import Violations
+from livefacts.service.violating import Violated, Violations
 from livefacts.service.withdrawal import Withdrawal
 from livefacts.store.compiled import announce_compilation
 from livefacts.store.dictionary import Dictionary
@@ -138,8 +138,7 @@ class Knowledge:
         outtake = outtake or Withdrawal(self._dictionary)
         told, untold, quads = intake.facts(), outtake.facts(), intake.quads()
         gone = self._graphs.present(outtake.quads())
-        came = self._graphs.missing(quads, gone)
-        absent = len(outtake.quads()) - len(gone)
+        came, absent = self._graphs.missing(quads, gone), len(outtake.quads()) - len(gone)
         asked = note(self._flags, told, untold, outtake.strange)
         before, program = self._program, self._program.minus(dropped).joined(intake.program)
         with self._complete():
@@ -150,13 +149,14 @@ class Knowledge:
                     ids = self._truth.apply(change, keep=keep)
             if keep:
                 self._graphs.change(came, gone)
+            violated = self._violated(ids, before, program, (*intake.program, *dropped))
             delta = Delta(
                 self._seq + 1,
                 ids,
                 self._reader,
                 Assertions(asked, ids, came, gone, absent),
-                violations=list(self._violations_in(ids.added, program)),
-                resolved=list(self._violations_in(ids.removed, before)),
+                violations=violated.came,
+                resolved=violated.went,
                 rejects=rejects,
                 hints=intake.hints,
             )
@@ -284,6 +284,12 @@ class Knowledge:
 
     def _violations_in(self, facts: Mapping[int, Ids], program: Program) -> Iterator[Violation]:
         return self._violations.among(facts, program)
+
+    def _violated(
+        self, ids: IdDelta, before: Program, after: Program, moved: Sequence[Rule]
+    ) -> Violated:
+        """The violations that came and went with a change of facts and of these rules."""
+        return self._violations.changes(ids, before, after, moved, self._truth.facts)
 
     def _decide(self, delta: IdDelta) -> None:
         """The last word on a change: from here on it happens, and Ctrl-C waits for its end."""

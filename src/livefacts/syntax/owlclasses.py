@@ -247,12 +247,18 @@ class ClassRules:
         names: Names,
         part: Axiom,
     ) -> Iterator[Conclusion]:
-        """Two values are the same individual; two literals with different values are too many."""
+        """Two values are the same individual; two literals with different values are too many.
+
+        NaN differs from itself and is one value all the same, so one of the two equals itself.
+        """
         first, second = names.next(), names.next()
+        differ: Body = (Comparison(first, "!=", second),)
+        if property in self.data_properties:
+            differ += (Comparison(first, "=", first),)
         pairs = product(self.bodies(filler, first, names), self.bodies(filler, second, names))
         links = (link(property, at, first), link(property, at, second))
         for one, other in pairs:
-            both = (*body, *links, *one, *other, Comparison(first, "!=", second))
+            both = (*body, *links, *one, *other, *differ)
             yield Conclusion(self.same(property, first, second), both, part)
 
     def same(self, property: Property, first: Slot, second: Slot) -> Atom | None:

@@ -172,7 +172,7 @@ SIDES = [
     ),
     (
         "ex:p a owl:FunctionalProperty, owl:DatatypeProperty .",
-        "false :- [?x, ex:p, ?y], [?x, ex:p, ?z], ?y != ?z .",
+        "false :- [?x, ex:p, ?y], [?x, ex:p, ?z], ?y != ?z, ?y = ?y .",
     ),
     (
         "ex:p a owl:InverseFunctionalProperty .",
