@@ -65,7 +65,9 @@ class Delta:
         self.ids = ids
         self._reader = reader
         self.assertions = assertions
-        self._loan = reader.lend(ids.added, ids.removed, assertions.told, assertions.untold)
+        self._loan = reader.lend_later(
+            lambda: (ids.added, ids.removed, assertions.told, assertions.untold)
+        )
 
     @cached_property
     def added(self) -> FactView:

@@ -6,7 +6,7 @@ Some facts work but are not shown: predicates that begin with `_`, and generaliz
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 import numpy as np
 from pyoxigraph import Triple
@@ -60,6 +60,12 @@ class FactReader:
     def lend(self, *parts: Mapping[int, Ids]) -> Loan | None:
         """Keep the terms of facts as long as the loan is kept."""
         return self._dictionary.lend(*(ids for facts in parts for ids in facts.values()))
+
+    def lend_later(self, parts: Callable[[], Iterable[Mapping[int, Ids]]]) -> Loan | None:
+        """The same for facts that are worked out when terms are given back."""
+        return self._dictionary.lend_later(
+            lambda: (ids for facts in parts() for ids in facts.values())
+        )
 
     def ntriples(self, rows: Ids) -> str:
         """Triples as N-Triples, or quads as N-Quads."""

@@ -22,6 +22,7 @@ from livefacts.service.arguments import Statement, as_statements, graph_of
 from livefacts.service.assertions import NO_QUADS
 from livefacts.service.intake import Intake, Reading, in_pieces, terms_of
 from livefacts.store.dictionary import BLANK, Dictionary
+from livefacts.store.ntriples import known_triples
 from livefacts.store.rows import TRIPLES
 
 AS_HANDED_OUT = b""
@@ -60,6 +61,10 @@ class Withdrawal:
 
     def take_text(self, text: str) -> None:
         """Facts in Turtle or N-Triples, or in the rule language."""
+        rows = known_triples(text.encode(), self._dictionary) if text[:1] == "<" else None
+        if rows is not None:
+            self._read.setdefault(TRIPLES, []).append(rows)
+            return
         read = Intake(Dictionary())
         read.take_text(text, AS_HANDED_OUT)
         self._take_read(read)

@@ -224,6 +224,15 @@ class Dictionary:
         text, lengths = _packed(terms)
         return self._found(text, np.cumsum(lengths))
 
+    def find_spans(
+        self, buffer: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
+    ) -> Ids:
+        """The ids of spans of canonical N-Triples text; -1 for a term never added."""
+        lengths = ends - starts
+        after = np.cumsum(lengths)
+        places = np.repeat(ends - after, lengths) + np.arange(lengths.sum())
+        return self._found(buffer[places], after)
+
     def ids_of(self, other: Dictionary, ids: Ids) -> Ids:
         """The ids that terms of another dictionary have here; -1 for a term never added."""
         return self._found(*other.packed_texts(ids))

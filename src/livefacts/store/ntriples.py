@@ -29,6 +29,8 @@ ROWS_PER_BATCH = 1 << 16
 STATEMENTS_PER_SCAN = 1 << 14
 SLOW_LINES_PER_SCAN = 1 << 12
 LINES_AT_A_TIME = 1 << 8
+SHORTEST_STATEMENT = 12
+"""Bytes that most statements have at least: so many fit into the room for a text."""
 DEEPEST_TRIPLE_TERM = 100
 DEFAULT_GRAPH = -1
 
@@ -62,8 +64,8 @@ class Batch(NamedTuple):
 class LineBuffer:
     """A stream of bytes in pieces that end where a line ends, with a line feed after them."""
 
-    def __init__(self, stream: RawStream) -> None:
-        self.text = np.empty(CHUNK + 1, np.uint8)
+    def __init__(self, stream: RawStream, size: int = CHUNK) -> None:
+        self.text = np.empty(min(CHUNK, size) + 2, np.uint8)
         self.head = b""
         self._stream = stream
         self._given = 0
@@ -141,8 +143,38 @@ class LineBuffer:
         return OVERLONG
 
 
+def _spans_for(size: int) -> Spans:
+    """Room for the statements of a text of so many bytes, or of a part of it."""
+    statements = min(STATEMENTS_PER_SCAN, size // SHORTEST_STATEMENT + 1)
+    lines = min(SLOW_LINES_PER_SCAN, statements)
+    return Spans(
+        starts=np.empty(3 * statements, np.int64),
+        ends=np.empty(3 * statements, np.int64),
+        graph_starts=np.empty(statements, np.int64),
+        graph_ends=np.empty(statements, np.int64),
+        slow=np.empty((lines, 3), np.int64),
+    )
+
+
+def known_triples(text: bytes, dictionary: Dictionary) -> Ids | None:
+    """The triples of N-Triples text, all of whose terms are known; None if that is not sure.
+
+    Nothing is added to the dictionary.
+    """
+    buffer = np.frombuffer(bytearray(text + b"\n"), np.uint8)
+    spans = _spans_for(len(text))
+    position, _, count, slow = scan(buffer, 0, len(text), 1, False, spans)
+    if slow or position < len(text):
+        return None
+    found = dictionary.find_spans(buffer, spans.starts[: 3 * count], spans.ends[: 3 * count])
+    return None if (found < 0).any() else found.reshape(-1, 3)
+
+
 class StatementReader:
-    """Reads one N-Triples or N-Quads text into a dictionary, line by line."""
+    """Reads one N-Triples or N-Quads text into a dictionary, line by line.
+
+    `size` is that of the text, where it is known: a short one needs little room.
+    """
 
     def __init__(
         self,
@@ -151,6 +183,7 @@ class StatementReader:
         scope: bytes,
         quads: bool,
         on_bad_line: Callable[[BadLine], None],
+        size: int = CHUNK,
     ) -> None:
         self._dictionary = dictionary
         self._scope = scope
@@ -158,13 +191,8 @@ class StatementReader:
         self._format = RdfFormat.N_QUADS if quads else RdfFormat.N_TRIPLES
         self._on_bad_line = on_bad_line
         self._line = 1
-        self._spans = Spans(
-            starts=np.empty(3 * STATEMENTS_PER_SCAN, np.int64),
-            ends=np.empty(3 * STATEMENTS_PER_SCAN, np.int64),
-            graph_starts=np.empty(STATEMENTS_PER_SCAN, np.int64),
-            graph_ends=np.empty(STATEMENTS_PER_SCAN, np.int64),
-            slow=np.empty((SLOW_LINES_PER_SCAN, 3), np.int64),
-        )
+        self._size = size
+        self._spans = _spans_for(size)
 
     @property
     def lines(self) -> int:
@@ -173,7 +201,7 @@ class StatementReader:
 
     def read(self, stream: RawStream) -> Iterator[Batch]:
         """The statements of a stream, a batch at a time."""
-        lines = LineBuffer(stream)
+        lines = LineBuffer(stream, self._size)
         while size := lines.next_lines():
             if size == OVERLONG:
                 self._reject_overlong_line(lines.head)

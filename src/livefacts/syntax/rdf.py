@@ -31,6 +31,7 @@ from pyoxigraph import DefaultGraph, NamedNode, Quad, QuadParser, RdfFormat, par
 from livefacts.errors import InputError
 from livefacts.store.dictionary import Dictionary, Ids
 from livefacts.store.ntriples import (
+    CHUNK,
     DEFAULT_GRAPH,
     HEAD,
     ROWS_PER_BATCH,
@@ -201,12 +202,20 @@ class _Reading:
         self._accepted = 0
 
     def lines(self, stream: SourceStream, *, quads: bool) -> Iterator[Batch]:
-        reader = StatementReader(
-            self._dictionary, scope=self._scope, quads=quads, on_bad_line=self._reject_line
-        )
+        reader = self._reader(self._scope, quads=quads)
         for batch in reader.read(stream):
             self._accepted += len(batch.rows)
             yield batch
+
+    def _reader(self, scope: bytes, *, quads: bool) -> StatementReader:
+        source = self._source
+        return StatementReader(
+            self._dictionary,
+            scope=scope,
+            quads=quads,
+            on_bad_line=self._reject_line,
+            size=len(source) if isinstance(source, bytes) else CHUNK,
+        )
 
     def document(
         self,
@@ -216,9 +225,7 @@ class _Reading:
         prefixes: dict[str, str] | None,
     ) -> Iterator[Batch]:
         quads = self.quads(stream, format, base, prefixes)
-        reader = StatementReader(
-            self._dictionary, scope=b"", quads=True, on_bad_line=self._reject_line
-        )
+        reader = self._reader(b"", quads=True)
         labels = _Labels(self._scope)
         while chunk := list(islice(quads, QUADS_AT_A_TIME)):
             text = serialize(chunk, format=RdfFormat.N_QUADS) or b""

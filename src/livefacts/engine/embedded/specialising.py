@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields
+from operator import is_
 
 import numpy as np
 
@@ -70,6 +71,10 @@ class Specialised:
         self._axioms = Axioms()
         self._templates = [BoundTemplate(each, dictionary) for each in reading.templates]
         self._instances: tuple[Instances, ...] = ((),) * len(self._templates)
+        self._planned: tuple[object, ...] = ()
+        """For which instances, with which guards open, which rules were found to be planned."""
+        self._unguarded: tuple[object, bool] = (None, False)
+        """Instances, and whether one of them concludes what rules wait for."""
         self._made: list[dict[tuple[int, ...], Rule]] = [{} for _ in self._templates]
         self._restratifier = Restratifier()
         self.guards_are_open = not reading.guarded
@@ -160,11 +165,15 @@ class Specialised:
 
     def plan(self, before: Plan) -> Plan | None:
         """The plan for the axioms that are there; None if it is the one before."""
+        wanted = self._instances, self.guards_are_open, before.rules
+        if len(self._planned) == 3 and all(map(is_, wanted, self._planned)):
+            return None
         rules = list(self._reading.others)
         if self.guards_are_open:
             rules += self._reading.guarded
         rules += [rule for instances in self._instances for rule in instances]
         if [id(rule) for rule in rules] == [id(rule) for rule in before.rules]:
+            self._planned = wanted
             return None
         single = self._reading.single
         return compile_rules(rules, None, before, self._restratifier, single)
@@ -173,11 +182,20 @@ class Specialised:
         """Let rules in that wait for a predicate, if there are such triples or rules."""
         if self.guards_are_open:
             return
-        guards = set(self._reading.guarded.values())
-        heads = (rule.head for instances in self._instances for rule in instances)
-        self.guards_are_open = any(
-            isinstance(head, TripleAtom) and head.predicate in guards for head in heads
-        ) or (triples is not None and bool(self._guards.among(triples[:, 1]).any()))
+        self.guards_are_open = self._conclude_guarded() or (
+            triples is not None
+            and len(triples) > 0
+            and bool(self._guards.among(triples[:, 1]).any())
+        )
+
+    def _conclude_guarded(self) -> bool:
+        """Whether one of the rules made for axioms concludes what rules wait for."""
+        if self._unguarded[0] is not self._instances:
+            guards = set(self._reading.guarded.values())
+            heads = (rule.head for instances in self._instances for rule in instances)
+            found = any(isinstance(head, TripleAtom) and head.predicate in guards for head in heads)
+            self._unguarded = self._instances, found
+        return self._unguarded[1]
 
     # what a change has done
 
