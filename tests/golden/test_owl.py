@@ -1,7 +1,9 @@
 """Golden cases of OWL 2 RL: one file per rule of the standard, named after it.
 
-A case is Turtle: the premises, then `# concludes` and what follows, or `# contradicts`.  One
-reasoner takes them all in turn, so each case also shows that the one before left nothing.
+A case is Turtle: the premises, then `# concludes` and what follows, or `# contradicts`.  After
+`# but not from` come premises that are nearly those, and from which nothing of it follows;
+where there are none, after `# nor`, what does not follow.  One reasoner takes all cases in turn,
+so each also shows that the one before left nothing.
 """
 
 from __future__ import annotations
@@ -49,11 +51,20 @@ def _named(term: object) -> object:
     return NamedNode(f"http://cells.example/{term.value}") if isinstance(term, BlankNode) else term
 
 
+def parts_of(name: str) -> dict[str, list[Triple]]:
+    """The parts of a case by their titles; "" is that of the premises."""
+    text = (HERE / f"{name}.ttl").read_text(encoding="utf-8")
+    first, *others = re.split(r"^# (.+)\n", text, flags=re.MULTILINE)
+    return {"": triples_of(first)} | {
+        title: triples_of(part) for title, part in zip(others[::2], others[1::2], strict=True)
+    }
+
+
 def case_of(name: str) -> tuple[list[Triple], list[Triple] | None]:
     """The premises of a case, and its conclusions; None for a contradiction."""
-    text = (HERE / f"{name}.ttl").read_text(encoding="utf-8")
-    premises, _, conclusions = text.partition("# concludes\n")
-    return triples_of(premises), triples_of(conclusions) if conclusions else None
+    parts = parts_of(name)
+    assert ("contradicts" in parts) != ("concludes" in parts)
+    return parts[""], parts.get("concludes")
 
 
 def terms(triple: Triple) -> Terms:
@@ -105,6 +116,20 @@ def test_a_rule_concludes_from_its_premises_and_from_no_fewer(
     reasoner.remove(premises)
     assert set(reasoner) == nothing
     assert not reasoner.violations()
+
+
+@pytest.mark.parametrize("case", CASES + OF_LITERALS)
+def test_a_rule_does_not_conclude_from_what_is_nearly_its_premises(
+    case: str, reasoner: lf.Reasoner, literate: lf.Reasoner
+) -> None:
+    parts = parts_of(case)
+    asked = literate if case in OF_LITERALS else reasoner
+    told = parts[""] if "nor" in parts else parts["but not from"]
+    asked.add(told)
+    for triple in parts["nor"] if "nor" in parts else parts.get("concludes", []):
+        assert triple not in asked
+    assert asked.violations() == []
+    asked.remove(told)
 
 
 def follows(reasoner: lf.Reasoner, case: str, conclusions: list[Triple] | None) -> bool:
@@ -186,6 +211,7 @@ def test_everything_is_the_same_as_itself_when_asked() -> None:
         reasoner.add(premises)
     assert follows(asked, "eq-ref", conclusions)
     assert not any(triple in plain for triple in conclusions or [])
+    assert not any(triple in asked for triple in parts_of("eq-ref")["nor"])
 
 
 def test_the_coverage_page_names_every_case_and_every_constraint() -> None:
