@@ -357,10 +357,12 @@ class Reasoner(Knowledge):
         from livefacts.service.explanations.asking import explain
         from livefacts.service.explanations.explanationtimes import as_written, timed
 
-        self._check_unmerged("explaining")
         known = self._queries.prefixes(self.prefixes)
         followed = self._followed()
-        explanation = explain(fact, followed, self._engine, known)
+        if self._merged is None:
+            explanation = explain(fact, followed, self._engine, known)
+        else:
+            explanation = self._merged.explain(fact, followed, known)
         return timed(explanation, self._streams, as_written(followed, self.rules))
 
     def violations(self) -> list[Violation]:
@@ -398,9 +400,8 @@ class Reasoner(Knowledge):
         """
         from livefacts.service.continuous.watching import Watching
 
-        self._check_unmerged("watching a query")
         if self._watching is None:
-            self._watching = Watching(self._engine, self._reader, self._queries)
+            self._watching = Watching(self._truth, self._reader, self._queries)
             self._streams.terms.ask(self._watching)
         known = self._queries.prefixes(self.prefixes)
         return self._watching.watch(text, known, buffer, self._seq)

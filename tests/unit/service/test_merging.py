@@ -72,6 +72,29 @@ def test_of_a_group_two_are_kept_and_all_are_answered_for(pair: Pair) -> None:
     assert (NamedNode(EX + "b"), NamedNode(EX + "q"), NamedNode(EX + "c")) in pair.merging
 
 
+def test_a_watched_query_answers_for_all_of_a_group(pair: Pair) -> None:
+    query = f"SELECT ?s WHERE {{ ?s <{EX}p> <{EX}x> }}"
+    merging, ruled = pair.merging.watch(query), pair.ruled.watch(query)
+    assert [row["s"].value[-1] for row in merging.answers()] == list("abcd")
+    pair.remove("ex:b owl:sameAs ex:c .")
+    assert list(map(str, merging.changes())) == list(map(str, ruled.changes()))
+    assert [row["s"].value[-1] for row in merging.answers()] == list("ab")
+
+
+def test_what_holds_of_a_member_is_explained_down_to_what_was_told(pair: Pair) -> None:
+    text = str(pair.merging.explain("ex:c ex:p ex:x"))
+    assert "ex:a ex:p ex:x   told" in text
+    assert "by eq-rep-s" in text
+    assert "ex:b owl:sameAs ex:c   told" in text
+    assert "ex:d" not in text
+
+
+def test_what_does_not_hold_of_a_member_is_explained_by_what_is_missing(pair: Pair) -> None:
+    explanation = pair.merging.explain("ex:c ex:p ex:y")
+    assert not explanation
+    assert [str(fact) for fact in explanation.nearby] == [f"<{EX}c> <{EX}p> <{EX}x>"]
+
+
 def test_an_equality_that_goes_splits_its_group(pair: Pair) -> None:
     pair.remove("ex:b owl:sameAs ex:c .")
     assert pair.groups == (0, 0)
@@ -200,8 +223,6 @@ def test_rules_that_tell_equal_things_apart_are_refused(reason: str) -> None:
 
 
 ROADS: dict[str, Callable[[lf.Reasoner], object]] = {
-    "watching": lambda r: r.watch("SELECT ?x { ?x ?p ?o }"),
-    "explaining": lambda r: r.explain("ex:a ex:p ex:x ."),
     "a stream": lambda r: r.push("p(a) .", 1),
     "time": lambda r: r.advance(5),
     "a checkpoint": lambda r: r.checkpoint("somewhere"),

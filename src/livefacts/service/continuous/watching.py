@@ -11,7 +11,6 @@ import numpy as np
 from livefacts.engine.contract import Ids
 from livefacts.engine.embedded.bags import Bag, add_to
 from livefacts.engine.embedded.dataflow import Dataflow
-from livefacts.engine.embedded.engine import EmbeddedEngine
 from livefacts.errors import NotIncrementalError
 from livefacts.service.continuous.continuouschange import Change
 from livefacts.service.continuous.followed import Bags, Followed, Incremental, Reevaluated
@@ -20,6 +19,7 @@ from livefacts.service.continuous.watch import Callback, Watch
 from livefacts.service.delta import Delta
 from livefacts.service.queries.queryview import QueryView
 from livefacts.service.reading import FactReader
+from livefacts.service.truth import Truth
 from livefacts.store.rows import TRIPLES
 
 NO_TRIPLES = np.zeros((0, 3), np.int32)
@@ -28,11 +28,11 @@ NO_TRIPLES = np.zeros((0, 3), np.int32)
 class Watching:
     """The watches of one reasoner."""
 
-    def __init__(self, engine: EmbeddedEngine, reader: FactReader, queries: QueryView) -> None:
-        self._engine = engine
+    def __init__(self, truth: Truth, reader: FactReader, queries: QueryView) -> None:
+        self._truth = truth
         self._reader = reader
         self._queries = queries
-        self._flow = Dataflow(engine.dictionary)
+        self._flow = Dataflow(truth.dictionary)
         self._watches: list[Watch] = []
         self._calls: deque[tuple[Callback, list[Change]]] = deque()
         self._calling = False
@@ -50,10 +50,10 @@ class Watching:
         except NotIncrementalError as error:
             ask = lambda: self._queries.store().query(text, prefixes)  # noqa: E731
             return Reevaluated(ask, error.message)
-        there = self._triples({TRIPLES: self._engine.facts()[TRIPLES]})
+        there = self._triples({TRIPLES: self._truth.facts()[TRIPLES]})
         self._queries.check_graphs(text, prefixes)
         standing = self._flow.add(plan, there, self._queries.graphs.quads())
-        return Incremental(standing, self._engine.dictionary)
+        return Incremental(standing, self._truth.dictionary)
 
     def _triples(self, facts: Mapping[int, Ids]) -> Ids:
         if not len(facts.get(TRIPLES, NO_TRIPLES)):
@@ -70,7 +70,7 @@ class Watching:
         if not self._watches:
             return
         added, removed = self._triples(delta.ids.added), self._triples(delta.ids.removed)
-        with self._engine.dictionary.computing():
+        with self._truth.dictionary.computing():
             applied = self._flow.apply(added, removed, came, gone)
             found = {id(standing): bag for standing, bag in applied}
         for watch in self._watches:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from pyoxigraph import NamedNode, Quad, RdfFormat, Triple, parse
 
@@ -32,6 +32,7 @@ from livefacts.syntax import rulefile
 NEARBY_SHOWN = 3
 FINAL_DOT = re.compile(r"\s*\.?\s*$")
 Ids = tuple[int, ...]
+Asked: TypeAlias = Triple | Fact | Violation
 
 
 def explain(
@@ -40,10 +41,18 @@ def explain(
     """Why a fact holds, or what is missing for it."""
     bound = BoundRules(rules, engine.store, engine.dictionary)
     known = dict(DECLARED) | dict(prefixes)
-    asked = asked_fact(fact, rules, known)
-    if isinstance(asked, str):
-        asked = _first_violation(asked, rules, bound)
-    terms = _terms_of(asked, rules)
+    asked = asked_one(fact, rules, bound, known)
+    return explained(asked, terms_of(asked, rules), rules, bound, known)
+
+
+def explained(
+    asked: Asked,
+    terms: Sequence[Term],
+    rules: Sequence[Rule],
+    bound: BoundRules,
+    known: Mapping[str, str],
+) -> Explanation:
+    """Why the fact of these terms holds, or what is missing for it; `asked` is what it is for users."""
     shape = TRIPLES if isinstance(asked, Triple) else len(terms)
     ids = tuple(bound.terms.id_of(term) for term in terms)
     reading = Reading(rules, bound)
@@ -64,6 +73,14 @@ def explain(
 
 
 # what is asked
+
+
+def asked_one(
+    fact: Any, rules: Sequence[Rule], bound: BoundRules, prefixes: Mapping[str, str]
+) -> Asked:
+    """The fact that an argument stands for; of a constraint, its first violation."""
+    asked = asked_fact(fact, rules, prefixes)
+    return _first_violation(asked, rules, bound) if isinstance(asked, str) else asked
 
 
 def asked_fact(
@@ -142,7 +159,8 @@ def _first_violation(id: str, rules: Sequence[Rule], bound: BoundRules) -> Viola
     return Violation(id, dict(zip((v.name for v in variables), terms, strict=True)))
 
 
-def _terms_of(asked: Triple | Fact | Violation, rules: Sequence[Rule]) -> list[Term]:
+def terms_of(asked: Asked, rules: Sequence[Rule]) -> list[Term]:
+    """The terms of a fact, its predicate among them."""
     if isinstance(asked, Triple):
         return [asked.subject, asked.predicate, asked.object]
     if isinstance(asked, Fact):

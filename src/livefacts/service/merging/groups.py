@@ -94,6 +94,10 @@ class Groups:
                 if (y, x) in self.told:
                     yield y, x
 
+    def near(self, term: int) -> Iterable[int]:
+        """What is told to be the same as a term, whichever way round."""
+        return self._near.get(term, ())
+
     def connected_terms(self) -> list[int]:
         return list(self._near)
 

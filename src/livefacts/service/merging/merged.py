@@ -8,8 +8,9 @@ conclude.  Where a group changes, what was told of its members is told anew.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,9 @@ from livefacts.store.layout import ASSERTED, IN_DEFAULT, LIVE
 from livefacts.store.rows import TRIPLES
 from livefacts.store.selecting import Names
 
+if TYPE_CHECKING:
+    from livefacts.service.explanations.explaining import Explanation
+
 HIDDEN = "_"
 NOTHING: Facts = {}
 
@@ -46,10 +50,10 @@ class Merged:
     """What is true, of which an engine keeps the part that is about stand-ins."""
 
     def __init__(self, engine: EmbeddedEngine) -> None:
-        self._engine = engine
-        self._groups = Groups()
-        self._tellings = Tellings()
-        self._stepping = Stepping(engine, self._groups, self._tellings)
+        self.engine = engine
+        self.groups = Groups()
+        self.tellings = Tellings()
+        self._stepping = Stepping(engine, self.groups, self.tellings)
         self._roles = Roles()
         self._rules: Sequence[Rule] = ()
         self._visible = Names(engine.dictionary, _is_visible)
@@ -62,7 +66,12 @@ class Merged:
 
     @property
     def dictionary(self) -> Dictionary:
-        return self._engine.dictionary
+        return self.engine.dictionary
+
+    @property
+    def same_as(self) -> int:
+        """The id of owl:sameAs."""
+        return self._stepping.plainness.same_as
 
     # changes
 
@@ -93,10 +102,10 @@ class Merged:
         interchange = interchange_of(rules if is_active else (), trusted_rules())
         stepping.plainness.follow(interchange)
         stepping.is_active, self._rules = is_active, rules
-        for term in stepping.plainness.told_apart(self._engine.facts()):
-            if term in self._groups.plain:
-                stepping.plainness.known.update(self._groups.plain[term].plain)
-        stepping.doubted.update(self._groups.connected_terms())
+        for term in stepping.plainness.told_apart(self.engine.facts()):
+            if term in self.groups.plain:
+                stepping.plainness.known.update(self.groups.plain[term].plain)
+        stepping.doubted.update(self.groups.connected_terms())
 
     def _make(self, change: Change, keep: bool) -> None:
         step = self._stepping.step(change)
@@ -104,7 +113,7 @@ class Merged:
         is_made = False
         try:
             self._look(step)
-            self._engine.apply(step.change, keep=keep)
+            self.engine.apply(step.change, keep=keep)
             is_made = True
         finally:
             self._step = None
@@ -120,15 +129,15 @@ class Merged:
         self._step = step
 
     def _settle(self, step: Step) -> None:
-        self._groups.replace(step.gone, step.come)
-        self._tellings.replace(step.forgotten, step.remembered, step.counts)
+        self.groups.replace(step.gone, step.come)
+        self.tellings.replace(step.forgotten, step.remembered, step.counts)
         for group in step.come:
             self._roles.add(_standing(group))
         self._stepping.doubted.clear()
 
     def _leave(self, step: Step) -> None:
         """Nothing has happened."""
-        self._groups.tell(step.before)
+        self.groups.tell(step.before)
         for group in step.gone:
             self._roles.add(_standing(group))
 
@@ -137,7 +146,7 @@ class Merged:
         self._touching, self._lens = {}, None
         if not step.gone and not step.come:
             return
-        _, spoken = changed_terms(step, self._groups.plain)
+        _, spoken = changed_terms(step, self.groups.plain)
         present: set[int] = set()
         for shape, rows in self._kept().items():
             found = rows[have_any(rows, spoken)]
@@ -164,7 +173,7 @@ class Merged:
         groups = {term: group for group in self._step.come for term in group.plain}
         terms: set[int] = set()
         for term in self._stepping.plainness.told_apart(delta.added):
-            group = groups.get(term) or self._groups.plain.get(term)
+            group = groups.get(term) or self.groups.plain.get(term)
             if group is not None and group not in self._step.gone:
                 terms.update(group.plain)
         if terms:
@@ -221,7 +230,7 @@ class Merged:
         """What the engine keeps, without hidden predicates other than those of violations."""
         return {
             shape: rows if shape == TRIPLES else rows[self._are_visible(rows)]
-            for shape, rows in self._engine.facts().items()
+            for shape, rows in self.engine.facts().items()
         }
 
     def _are_visible(self, rows: Ids) -> Flags:
@@ -238,8 +247,8 @@ class Merged:
 
     def asserted(self) -> Facts:
         """The facts that were told."""
-        told = self._engine.asserted()
-        if self._groups.of:
+        told = self.engine.asserted()
+        if self.groups.of:
             told[TRIPLES] = np.concatenate(
                 [told[TRIPLES][~self._is_replaced(told[TRIPLES])], self._told_of_members()]
             )
@@ -255,21 +264,21 @@ class Merged:
     def _is_replaced(self, rows: Ids) -> Flags:
         """Which triples the engine was told in place of others."""
         same = rows[:, 1] == self._stepping.plainness.same_as
-        members = np.fromiter(self._groups.of, np.int32, len(self._groups.of))
-        plain = np.fromiter(self._groups.plain, np.int32, len(self._groups.plain))
+        members = np.fromiter(self.groups.of, np.int32, len(self.groups.of))
+        plain = np.fromiter(self.groups.plain, np.int32, len(self.groups.plain))
         links = same & (rows[:, 0] != rows[:, 2]) & np.isin(rows[:, 0], members)
         found: Flags = links | np.isin(rows, plain).any(axis=1)
         return found
 
     def _told_of_members(self) -> Ids:
         same = self._stepping.plainness.same_as
-        links = [(x, same, y) for x, y in self._groups.told if x in self._groups.of]
-        return _as_ids([*self._tellings.states, *links])
+        links = [(x, same, y) for x, y in self.groups.told if x in self.groups.of]
+        return _as_ids([*self.tellings.states, *links])
 
     def holds(self, shape: int, fact: Ids) -> bool:
         """Whether a fact is true."""
         return any(
-            self._engine.holds(shape, np.array([each], np.int32))
+            self.engine.holds(shape, np.array([each], np.int32))
             for each in self._stood_for(fact.reshape(-1).tolist())
         )
 
@@ -277,8 +286,8 @@ class Merged:
         """The facts about stand-ins, one of which must be true for a fact to be."""
         members: dict[Group, list[int]] = {}
         for cell in dict.fromkeys(cells):
-            if cell in self._groups.plain:
-                members.setdefault(self._groups.plain[cell], []).append(cell)
+            if cell in self.groups.plain:
+                members.setdefault(self.groups.plain[cell], []).append(cell)
         choices = [
             [dict(zip(terms, chosen, strict=True)) for chosen in _labels(group, len(terms))]
             for group, terms in members.items()
@@ -291,11 +300,11 @@ class Merged:
 
     def standing(self, shape: int, rows: Ids) -> NDArray[np.int32]:
         """The flags of facts: whether they are true, and how they are told."""
-        store = self._engine.store
+        store = self.engine.store
         if not store.has(shape):
             return np.zeros(len(rows), np.int32)
         flags = store.find_flags(store.relation(shape), rows)
-        if shape != TRIPLES or not self._groups.of:
+        if shape != TRIPLES or not self.groups.of:
             return flags
         for at in np.flatnonzero(self._is_replaced(rows)).tolist():
             row: Row = tuple(rows[at].tolist())
@@ -307,17 +316,25 @@ class Merged:
     def _state(self, row: Row) -> int:
         s, p, o = row
         if p == self._stepping.plainness.same_as and s != o:
-            return self._groups.told.get((s, o), UNTOLD)
-        return self._tellings.states.get(row, UNTOLD)
+            return self.groups.told.get((s, o), UNTOLD)
+        return self.tellings.states.get(row, UNTOLD)
 
     def others(self, triples: Ids) -> Ids:
         """Of triples that named graphs tell, those that the engine is told as they are."""
-        return triples[~self._is_replaced(triples)] if self._groups.of else triples
+        return triples[~self._is_replaced(triples)] if self.groups.of else triples
+
+    def explain(
+        self, fact: object, rules: Sequence[Rule], prefixes: Mapping[str, str]
+    ) -> Explanation:
+        """Why a fact holds, or what is missing for it."""
+        from livefacts.service.merging.explaining import explain_merged
+
+        return explain_merged(fact, rules, self, prefixes)
 
     def figures(self) -> dict[str, int]:
         """How many groups are merged, and how many things are in them."""
-        groups = set(self._groups.of.values())
-        return {"merged_groups": len(groups), "merged_terms": len(self._groups.plain)}
+        groups = set(self.groups.of.values())
+        return {"merged_groups": len(groups), "merged_terms": len(self.groups.plain)}
 
 
 def _is_visible(name: str) -> bool:
