@@ -19,6 +19,7 @@ from pyoxigraph import NamedNode, Quad, RdfFormat, Store, parse
 
 from livefacts.errors import QueryError
 from livefacts.model.namespaces import DECLARED
+from livefacts.service.queries.querymistakes import syntax_error
 from livefacts.service.queries.querytext import (
     DEFAULT_LIMITS,
     NOTHING,
@@ -30,7 +31,6 @@ from livefacts.service.queries.querytext import (
     place_in,
     read_query,
     refuse_services,
-    syntax_error,
     tokens_of,
     without_code_point_escapes,
 )

@@ -13,7 +13,8 @@ from livefacts.engine.embedded.standinggroup import Build
 from livefacts.errors import QueryError
 from livefacts.model.namespaces import DECLARED
 from livefacts.service.continuous.queryplans import plan_of
-from livefacts.service.queries.querytext import read_query, syntax_error
+from livefacts.service.queries.querymistakes import syntax_error
+from livefacts.service.queries.querytext import read_query
 from livefacts.syntax.basicquery import parse_basic_query
 
 

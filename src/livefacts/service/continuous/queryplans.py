@@ -14,11 +14,11 @@ from livefacts.model.namespaces import DECLARED
 from livefacts.plan.flow import FlowPlan
 from livefacts.plan.flowing import flow_of
 from livefacts.rules.expressions import UNREPEATABLE
+from livefacts.service.queries.querymistakes import syntax_error
 from livefacts.service.queries.querytext import (
     Token,
     place_in,
     read_query,
-    syntax_error,
     tokens_of,
 )
 from livefacts.syntax.sparql import parse_query

@@ -29,12 +29,12 @@ from pyoxigraph import (
 
 from livefacts.errors import QueryError
 from livefacts.model.namespaces import DECLARED
+from livefacts.service.queries.querymistakes import syntax_error
 from livefacts.service.queries.querytext import (
     DEFAULT_LIMITS,
     QueryLimits,
     QueryText,
     read_query,
-    syntax_error,
 )
 from livefacts.service.queries.results import Answer, QueryResult, Row, Rows, Triples
 from livefacts.service.queries.variants import Variants, is_kept_as_written

@@ -93,7 +93,6 @@ _STRINGS = (
 )
 _LESS = re.compile(r"<=|<")
 _CODE_POINT = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
-_POSITION = re.compile(r"error at (\d+):(\d+): (.*)", re.DOTALL)
 _OPENING = frozenset(["(", "{", "[", "<<("])
 _CLOSING = frozenset([")", "}", "]", ")>>"])
 _OPERATORS = frozenset(["||", "&&", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/", "!"])
@@ -181,19 +180,6 @@ def place_in(text: str, position: int) -> Place:
     start = before.rfind("\n") + 1
     shown = text[start:].partition("\n")[0]
     return Place("query", line, position - start + 1, shown)
-
-
-def syntax_error(text: str, error: SyntaxError, what: str = "query") -> QueryError:
-    """What pyoxigraph found wrong with a text, where it found it."""
-    found = _POSITION.match(str(error))
-    if found is None:
-        return QueryError(f"the {what} cannot be read: {error}")
-    line, column, reason = int(found[1]), int(found[2]), found[3]
-    lines = text.split("\n")
-    shown = lines[line - 1] if line <= len(lines) else ""
-    return QueryError(
-        f"the {what} cannot be read: {reason}", place=Place(what, line, column, shown)
-    )
 
 
 @dataclass(slots=True)
