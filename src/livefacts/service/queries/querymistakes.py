@@ -24,7 +24,7 @@ CLAUSES = (
 )
 UPDATE = "update"
 _POSITION = re.compile(r"error at (\d+):(\d+): (.*)", re.DOTALL)
-_SENTENCE = re.compile(r"[A-Z][a-z]+ [a-z]")
+_SENTENCE = re.compile(r"[A-Z][a-z]+ [a-z][^,\[]+")
 OF_SELECT = {
     "SELECT * is not authorized": (
         "SELECT * does not go with GROUP BY",
@@ -221,8 +221,9 @@ def _about_select(tokens: Sequence[Token], reason: str) -> Mistake | None:
 def _unexpected(tokens: Sequence[Token], token: Token | None, expected: str) -> Mistake:
     """The token at a place is not what could stand there."""
     wanted = expected.removeprefix("expected ")
-    if _SENTENCE.match(wanted):
-        return Mistake(wanted, token.start if token else tokens[-1].start)
+    sentence = _SENTENCE.search(wanted)
+    if sentence:
+        return Mistake(sentence[0], token.start if token else tokens[-1].start)
     is_told = wanted != expected and "[" not in wanted and " of " not in wanted
     hint = f"{wanted} is expected" if is_told else ""
     if token is None:
