@@ -242,10 +242,23 @@ class Registrations:
         except LimitError as error:
             return self._made_apart(query, due, error)
         lack = self._lack(query, due)
-        if lack is None:
-            return query.report(due)
-        query.fail(due, lack)
-        return None
+        if lack is not None:
+            query.fail(due, lack)
+            return None
+        found = query.report(due)
+        for gap in self._coming_gaps(query, due):
+            query.wake(gap)
+        return found
+
+    def _coming_gaps(self, query: Registration, due: int) -> list[int]:
+        """When streams were not made that the query does not see yet."""
+        return [
+            gap
+            for stream, gaps in self._gaps.items()
+            if query.reads(stream)
+            for gap in gaps
+            if gap >= query.looks_back_to(stream, due)
+        ]
 
     def _made_apart(self, query: Registration, due: int, error: LimitError) -> Found | None:
         """What a query reports if others have no part in its world."""
@@ -341,7 +354,7 @@ class Registrations:
         before = (query.remembered or {}).get(at)
         if isinstance(found, LimitError):
             if not isinstance(before, LimitError):
-                query.correct(at, found)
+                self._unmake(query, at, found)
             return
         was_unmade = isinstance(before, LimitError)
         old, new = _sorted_rows(before), _sorted_rows(found)
@@ -352,6 +365,15 @@ class Registrations:
         if query.query.makes_stream:
             self._gaps.get(query.name, set()).discard(at)
             self._emit_again(query, at, old, new)
+
+    def _unmake(self, query: Registration, at: int, reason: LimitError) -> None:
+        """A report can no longer be made: it is taken back, and the stream that was made of it."""
+        old = _sorted_rows((query.remembered or {}).get(at))
+        query.correct(at, reason)
+        if query.query.makes_stream:
+            self._gaps.setdefault(query.name, set()).add(at)
+            self._emit_again(query, at, old, [])
+            self._wake(at, query.name)
 
     def _emit_again(self, query: Registration, at: int, old: list[Row], new: list[Row]) -> None:
         """Corrections travel as retractions and late facts of the stream that was made."""
