@@ -22,6 +22,7 @@ from pyoxigraph import NamedNode
 from livefacts.model.facts import Term
 from livefacts.model.namespaces import RDF
 from livefacts.plan.normalize import positive_atoms
+from livefacts.plan.remembering import by_address
 from livefacts.plan.split import OF_INSTANCES, TYPE, follows_single_triples, is_schema
 from livefacts.rules.formula import (
     Arithmetic,
@@ -99,7 +100,8 @@ def reading_of(rules: Sequence[Rule]) -> Reading:
     for rule in rules:
         if rule.id in IMPLIED and ids >= IMPLIED[rule.id]:
             continue
-        template, guard = _template(rule, hidden), _guard(rule)
+        template = _template(rule, hidden) if _may_read_schema(rule) else None
+        guard = _guard(rule)
         if template is not None:
             templates.append(template)
         elif guard is not None:
@@ -120,6 +122,15 @@ def reading_of(rules: Sequence[Rule]) -> Reading:
     )
 
 
+@by_address
+def _may_read_schema(rule: Rule) -> bool:
+    """Whether a rule reads the schema, or a hidden predicate that may follow from it."""
+    return any(
+        atom.name.startswith("_") if isinstance(atom, PredicateAtom) else _reads_schema(atom, set())
+        for atom in positive_atoms(rule)
+    )
+
+
 def _reads_schema(atom: Atom, hidden: set[str]) -> bool:
     if isinstance(atom, PredicateAtom):
         return atom.name in hidden
@@ -128,15 +139,15 @@ def _reads_schema(atom: Atom, hidden: set[str]) -> bool:
 
 def _schema_predicates(rules: Sequence[Rule]) -> set[str]:
     """The hidden predicates that rules conclude from the schema alone."""
-    heads = {r.head.name for r in rules if isinstance(r.head, PredicateAtom)}
-    found = {name for name in heads if name.startswith("_") and ":" not in name}
+    concluding = [
+        (rule.head.name, rule)
+        for rule in rules
+        if isinstance(rule.head, PredicateAtom) and rule.head.name.startswith("_")
+    ]
+    found = {name for name, _ in concluding if ":" not in name}
     shrinking = True
     while shrinking:
-        bad = {
-            rule.head.name
-            for rule in rules
-            if isinstance(rule.head, PredicateAtom) and not _is_closing(rule, found)
-        }
+        bad = {name for name, rule in concluding if not _is_closing(rule, found)}
         shrinking = bool(found & bad)
         found -= bad
     return found
@@ -195,6 +206,7 @@ def _looks_inside(atom: Atom, known: set[Variable]) -> bool:
     )
 
 
+@by_address
 def _guard(rule: Rule) -> Term | None:
     """The predicate without which a rule that looks at every triple has nothing to do."""
     atoms = positive_atoms(rule)

@@ -90,15 +90,12 @@ class AxiomIndex:
             self._counted.state(axiom, became)
             self.properties.update(set(properties_in(axiom)))
         self._counted.add(self._implied(self._counted, Counted()))
+        self.is_complete = self._counted.rules.keys() <= self._by_key.keys()
+        """Whether the program has all rules of its axioms."""
 
     def is_of(self, program: Program) -> bool:
         """Whether this is what is known of a program."""
         return program.axioms is self._axioms and program.rules is self._program_rules
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether the program has all rules of its axioms."""
-        return self._counted.rules.keys() <= self._by_key.keys()
 
     # changes
 
