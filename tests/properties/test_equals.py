@@ -72,7 +72,12 @@ def check_explanations(merging: lf.Reasoner, told: set[Triple], pick: random.Ran
     wrong = merging.violations()
     asked = pick.sample(facts, min(len(facts), EXPLAINED)) + pick.sample(wrong, min(len(wrong), 1))
     for fact in asked:
-        explanation = merging.explain(fact)
+        try:
+            explanation = merging.explain(fact)
+        except lf.LivefactsError as error:
+            assert "three things that are the same" in str(error)
+            assert not isinstance(fact, Triple)
+            continue
         assert list(faults_of_proof(explanation, rows, Known([]), None)) == [], fact
 
 
