@@ -26,7 +26,7 @@ from livefacts.plan.timing import Timing, lowered
 from livefacts.rules.program import Program, Rule
 from livefacts.rules.restratifying import Restratifier
 from livefacts.rules.safety import check
-from livefacts.service.assertions import NO_QUADS, Asked, Assertions, flags_in, note
+from livefacts.service.assertions import NO_QUADS, Asked, Assertions, flags_in, note, without
 from livefacts.service.delta import Delta, Violation
 from livefacts.service.equality import MERGE, check_mergeable, refuse_merged, with_equality
 from livefacts.service.intake import Intake, Reading
@@ -137,8 +137,11 @@ class Knowledge:
         """Make one change of what was taken in; all of it happens, or nothing."""
         outtake = outtake or Withdrawal(self._dictionary)
         told, untold, quads = intake.facts(), outtake.facts(), intake.quads()
-        gone = self._graphs.present(outtake.quads())
-        came, absent = self._graphs.missing(quads, gone), len(outtake.quads()) - len(gone)
+        known = self._graphs.present(outtake.quads())
+        absent = len(outtake.quads()) - len(known)
+        # What one change both removes and adds is there afterwards, as it was before.
+        gone = without(known, quads)
+        came = self._graphs.missing(quads)
         asked = note(self._flags, told, untold, outtake.strange)
         before, program = self._program, self._program.minus(dropped).joined(intake.program)
         with self._complete():

@@ -33,15 +33,12 @@ class NamedGraphs:
     def __len__(self) -> int:
         return self._store.live(self._relation)
 
-    def missing(self, quads: Ids, gone: Ids) -> Ids:
-        """Those of these that are not asserted once the ones that go are gone, each once."""
+    def missing(self, quads: Ids) -> Ids:
+        """Those of these that are not asserted, each once."""
         if not len(quads):
             return quads
         quads = np.unique(quads, axis=0)
-        leaving = set(map(tuple, gone.tolist()))
-        stays = self._store.find(self._relation, quads) > 0
-        stays &= [tuple(quad) not in leaving for quad in quads.tolist()]
-        new: Ids = quads[~stays]
+        new: Ids = quads[self._store.find(self._relation, quads) == 0]
         return new
 
     def present(self, quads: Ids) -> Ids:

@@ -259,6 +259,9 @@ def test_named_graphs_are_followed_and_not_evaluated_anew(text: str) -> None:
     assert "anew" not in q.plan
     summed = Counter({(c.row): c.count for c in q.beginning()})
     for change in (
+        {"add": in_graph(ONE, "ann ben"), "remove": in_graph(ONE, "ann ben")},
+        {"remove": in_graph(ONE, "ann ben")},
+        {"add": in_graph(ONE, "ann ben"), "remove": in_graph(ONE, "ann ben", "dan dan")},
         {"remove": in_graph(ONE, "ann ben")},
         {"add": in_graph(TWO, "ben cleo", "cleo ann"), "remove": in_graph(ONE, "ben cleo")},
         {"add": in_graph(ONE, "ann ann")},
