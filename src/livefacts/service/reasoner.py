@@ -434,9 +434,13 @@ class Reasoner(Knowledge):
         """
         from livefacts.service.streams.eventtime import EventTime
 
-        events = EventTime(self, lateness, late, streams, idle, max_ahead, self.tick)
+        events = EventTime(self, lateness, late, streams, idle, max_ahead, self.tick, self._finish)
         self._streams.events = events
         return events
+
+    def _finish(self) -> None:
+        with self._complete():
+            self._streams.listener.finished()
 
     def correct(self, stream: str, lateness: int) -> None:
         """Send reports again that facts of a stream touch, no later than so many time points."""

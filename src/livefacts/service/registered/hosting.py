@@ -177,6 +177,10 @@ class Host(Listener):
             self.queries.begin(first)
         self.queries.advance(now)
 
+    def finished(self) -> None:
+        """Nothing more will come."""
+        self.queries.finish()
+
     def stats(self) -> dict[str, Any]:
         """What is kept for the queries."""
         return self.queries.stats()

@@ -25,6 +25,7 @@ from livefacts.rules.program import Program
 from livefacts.service.continuous.found import Found, found_rows, triples_of
 from livefacts.service.queries.results import Row
 from livefacts.service.registered.backgrounds import Background
+from livefacts.service.registered.ending import NEVER, Ending
 from livefacts.service.registered.limiting import lacking, not_registered, not_reported
 from livefacts.service.registered.preparing import Preparer
 from livefacts.service.registered.registration import Registration
@@ -203,6 +204,8 @@ class Registrations:
 
     def advance(self, now: int) -> None:
         """Every time point up to `now` is complete."""
+        if self.now is not None and now < self.now:
+            return
         if self.first is None:
             times = [log.times[0] for log in self._worlds.logs.values() if log.times]
             self.begin(min([now, *times]))
@@ -220,6 +223,22 @@ class Registrations:
             for query in self._queries:
                 if query.due == due:
                     self._report(query, due)
+
+    def finish(self) -> None:
+        """Nothing more will come: every query reports until it has seen all that has come."""
+        if self.now is None:
+            return
+        ending = Ending(self._worlds.logs, self._gaps, self.now)
+        while (due := min(map(ending.due, self._queries), default=NEVER)) < NEVER:
+            for query in self._queries:
+                if ending.due(query) == due:
+                    self._report(query, due)
+        for query in self._queries:
+            query.pass_until(ending.end(query))
+        self.now = max([self.now, *(query.last for query in self._queries if query.is_started)])
+        for query in self._queries:
+            query.skip_until(self.now)
+        self._forget(self.now)
 
     def _report(self, query: Registration, due: int) -> None:
         """Make a report, and the stream that is made of it."""

@@ -96,6 +96,11 @@ class Registration:
         """The time of the last report that was due."""
         return self._next - self.every
 
+    @property
+    def begins(self) -> int:
+        """The time of its first report."""
+        return self._start
+
     def leave(self) -> None:
         """Follow the world no longer."""
         if self.store is not None and self.is_settled:
@@ -246,6 +251,12 @@ class Registration:
             return
         self._put(self._next, last, self._nothing)
         self._next = last + self.every
+
+    def skip_until(self, time: int) -> None:
+        """There are no more reports until this time; the next one comes behind it."""
+        if self.is_started:
+            self._next = max(self._next, grid_point(time + 1, self.every))
+            self.due = None if self.due is None else max(self.due, self._next)
 
     def correct(self, time: int, found: Found | LimitError) -> None:
         """A report was wrong: here is the right one, or why there is none."""

@@ -13,7 +13,7 @@ aside with the reason, and counted: one wrong clock must not close every window.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -71,7 +71,7 @@ class EventTime:
     `lateness` is how late facts may come, for all streams or by stream; `late` is "wait" or
     "correct".  `streams` are waited for from the beginning.  A stream that is more than `idle`
     behind the others is not waited for.  `max_ahead` is how far a fact may lie ahead of
-    everything seen so far; None allows everything.
+    everything seen so far; None allows everything.  `finished` is called at the end.
     """
 
     def __init__(
@@ -83,11 +83,13 @@ class EventTime:
         idle: Length | None = None,
         max_ahead: Length | None = "1 h",
         tick: Duration | None = None,
+        finished: Callable[[], None] | None = None,
     ) -> None:
         if late not in (WAIT, CORRECT):
             raise InputError(f'late is "{WAIT}" or "{CORRECT}", not {late!r}')
         self._reasoner = reasoner
         self.tick = tick
+        self._finished = finished
         self._waits = late == WAIT
         by_stream = lateness if isinstance(lateness, Mapping) else {}
         self._others = 0 if isinstance(lateness, Mapping) else self._points(lateness)
@@ -164,9 +166,15 @@ class EventTime:
         self._move()
 
     def finish(self) -> None:
-        """Nothing more will come: everything that has been seen is reported."""
+        """Nothing more will come: everything that has been seen is reported.
+
+        Each registered query goes on to its first report that sees the last fact of its
+        windows; the clock of the reasoner stands at the last fact.
+        """
         if self._latest is not None and not self._is_reported(self._latest):
             self._reasoner.advance(self._latest)
+        if self._finished is not None:
+            self._finished()
 
     def _refusal(self, time: int, stream: _Stream) -> str | None:
         watermark = self.watermark

@@ -28,6 +28,9 @@ class Listener:
     def advanced(self, now: int) -> None:
         """Every time point up to now is complete."""
 
+    def finished(self) -> None:
+        """Nothing more will come."""
+
     def stats(self) -> dict[str, Any]:
         """What the listener keeps."""
         return {}
