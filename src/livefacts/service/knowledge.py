@@ -137,10 +137,7 @@ class Knowledge:
         """Make one change of what was taken in; all of it happens, or nothing."""
         outtake = outtake or Withdrawal(self._dictionary)
         told, untold, quads = intake.facts(), outtake.facts(), intake.quads()
-        known = self._graphs.present(outtake.quads())
-        absent = len(outtake.quads()) - len(known)
-        # What one change both removes and adds is there afterwards, as it was before.
-        gone = without(known, quads)
+        gone, absent = self._leaving(outtake, quads)
         came = self._graphs.missing(quads)
         asked = note(self._flags, told, untold, outtake.strange)
         before, program = self._program, self._program.minus(dropped).joined(intake.program)
@@ -168,6 +165,12 @@ class Knowledge:
                 self._publish(delta, came, gone)
                 self._streams.listener.changed(program, told, untold, came, gone)
             return delta
+
+    def _leaving(self, outtake: Withdrawal, quads: Ids) -> tuple[Ids, int]:
+        """The quads that a change takes away, and how many it names that are not there."""
+        known = self._graphs.present(outtake.quads())
+        # What one change both removes and adds is there afterwards, as it was before.
+        return without(known, quads), len(outtake.quads()) - len(known)
 
     @contextmanager
     def _under(
