@@ -53,6 +53,8 @@ SUFFIXES = {
 }
 TOGETHER = 2048
 """Lines of a file that are parsed at once."""
+NO_NAME = ""
+"""Instead of the stream, below a header that names none."""
 DATE_TIME = NamedNode(XSD + "dateTime")
 _TIME = re.compile(
     r'\s(?P<time>-?[0-9]+|"(?P<value>[^"\\]*)"(?:\^\^<(?P<type>[^<>\s]*)>)?)\s*\.\s*(?:#.*)?$'
@@ -81,7 +83,7 @@ class _Line:
     number: int
     text: str
 
-    def reject(self, reason: str, column: int = 0) -> Reject:
+    def reject(self, reason: str, column: int = 1) -> Reject:
         return Reject(self.file, self.number, column, reason, self.text)
 
 
@@ -134,7 +136,7 @@ def _lines(name: str, raw: Iterator[bytes], rejects: Rejects) -> Iterator[_Line]
         try:
             text = line.decode().removeprefix("\ufeff").rstrip("\r\n")
         except UnicodeDecodeError:
-            rejects.add(Reject(name, number, 0, "this line is not UTF-8", repr(line)))
+            rejects.add(Reject(name, number, 1, "this line is not UTF-8", repr(line)))
             continue
         if text.strip() and not text.lstrip().startswith("#"):
             yield _Line(name, number, text)
@@ -173,7 +175,7 @@ def _timed_quads(
             continue
         found = _TIME.search(line.text)
         if found is None:
-            rejects.add(line.reject("the time is missing: a whole number or an xsd:dateTime last"))
+            rejects.add(line.reject(_untimed_reason(line.text)))
             continue
         try:
             times.append((_time(found), line.text[: found.start()] + " .", line))
@@ -190,10 +192,22 @@ def _timed_quads(
         try:
             (quad,) = parse(text, RdfFormat.N_QUADS)
         except (SyntaxError, ValueError) as error:
-            reason = reason_of(error) if isinstance(error, SyntaxError) else "this is no statement"
-            rejects.add(line.reject(reason, getattr(error, "offset", 0) or 0))
+            rejects.add(line.reject(_reason(error), getattr(error, "offset", None) or 1))
             continue
         yield time, quad
+
+
+def _reason(error: SyntaxError | ValueError) -> str:
+    return reason_of(error) if isinstance(error, SyntaxError) else "this is no statement"
+
+
+def _untimed_reason(text: str) -> str:
+    """Why a line that ends in no time cannot be read."""
+    try:
+        list(parse(text, RdfFormat.N_QUADS))
+    except SyntaxError as error:
+        return reason_of(error)
+    return "the time is missing: a whole number or an xsd:dateTime last"
 
 
 def _is_statement(text: str) -> bool:
@@ -226,7 +240,7 @@ def _json_lines(lines: Iterator[_Line], rejects: Rejects, untimed: Time | None) 
         try:
             yield from _json_events(json.loads(line.text), plain, untimed)
         except ValueError as error:
-            rejects.add(line.reject(f"this is no JSON: {error}", getattr(error, "colno", 0)))
+            rejects.add(line.reject(f"this is no JSON: {error}", getattr(error, "colno", 1)))
         except InputError as error:
             rejects.add(line.reject(error.message))
 
@@ -239,6 +253,8 @@ def _json_events(told: Any, plain: PlainFacts, untimed: Time | None) -> list[Eve
         raise InputError(f'"at" is a whole number or a dateTime, not {at!r}')
     if stream is not None and not isinstance(stream, str):
         raise InputError(f'"stream" is an IRI, not {stream!r}')
+    if stream is not None:
+        _check_stream(stream)
     time = at if isinstance(at, int) else _checked(Literal(at, datatype=DATE_TIME))
     unknown = set(told) - {"at", "stream", "facts", "retract"}
     if unknown or not {"facts", "retract"} & set(told):
@@ -248,6 +264,15 @@ def _json_events(told: Any, plain: PlainFacts, untimed: Time | None) -> list[Eve
         for key in ("retract", "facts")
         if key in told
     ]
+
+
+def _check_stream(name: str) -> None:
+    try:
+        NamedNode(name)
+    except ValueError:
+        raise InputError(
+            f"{name!r} is not the name of a stream, which is an absolute IRI"
+        ) from None
 
 
 def _statements(told: Any, plain: PlainFacts) -> Iterator[Statement]:
@@ -283,7 +308,7 @@ def _patches(lines: Iterator[_Line], rejects: Rejects, untimed: Time | None) -> 
         if header is not None and header["name"] == "time":
             time = _header_time(line, header["value"], rejects)
         elif header is not None:
-            stream = header["value"].strip("<>")
+            stream = _header_stream(line, header["value"].strip("<>"), rejects)
         elif _PREFIX.match(line.text):
             prefixes.append(line.text)
         elif bound is not None:
@@ -307,11 +332,23 @@ def _header_time(line: _Line, value: str, rejects: Rejects) -> Time | None:
         return None
 
 
+def _header_stream(line: _Line, name: str, rejects: Rejects) -> str:
+    try:
+        _check_stream(name)
+    except InputError as error:
+        rejects.add(line.reject(error.message))
+        return NO_NAME
+    return name
+
+
 def _row(
     line: _Line, time: Time | None, stream: str | None, prefixes: list[str], rejects: Rejects
 ) -> Iterator[Event]:
     if time is None:
         rejects.add(line.reject("no header tells the time: H time 17 ."))
+        return
+    if stream == NO_NAME:
+        rejects.add(line.reject("the header above it names no stream"))
         return
     try:
         patch = parse_patch("\n".join([*prefixes, line.text]), line.file)

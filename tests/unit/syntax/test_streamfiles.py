@@ -158,3 +158,24 @@ def test_a_number_that_ends_a_line_without_a_time_is_its_object() -> None:
         events = list(read_events(text.encode(), rejects, untimed=0))
     fact = Triple(NamedNode(EX + "a"), NamedNode(EX + "in"), number)
     assert events == [Event(0, None, (fact,)), Event(5, None, (fact,))]
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (f'{{"at": 1, "facts": "{A} ."}}\n{{"at": 2, "stream": "zz", "facts": "{B} ."}}\n', "2"),
+        (f"H time 1 .\nA {A} .\nH stream <zz> .\nA inside(a, b) .\n", "34"),
+    ],
+)
+def test_a_stream_without_a_proper_name_costs_its_lines_alone(text: str, lines: str) -> None:
+    events, rejected = read(text)
+    assert [event.facts for event in events] == [(FACT,)]
+    assert [line.partition(":")[0] for line in rejected] == list(lines)
+    assert "'zz' is not the name of a stream" in rejected[0]
+
+
+def test_rejected_lines_say_where_and_what_is_wrong() -> None:
+    with Rejects() as rejects:
+        assert not list(read_events(f"garbage\n{A} .\n".encode(), rejects))
+    assert all(reject.column == 1 for reject in rejects.kept)
+    assert ["time is missing" in reject.reason for reject in rejects.kept] == [False, True]
