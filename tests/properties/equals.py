@@ -40,6 +40,14 @@ def _same(words: Words) -> Triple:
     return Triple(x, SAME, pick.choice(STRANGE) if pick.random() < 0.05 else y)
 
 
+def _others(words: Words) -> list[Triple]:
+    """What is told to be the same as itself, or as a literal, and so stays itself."""
+    pick = words.pick
+    itself = [Triple(x, SAME, x) for x in pick.sample(MANY, 2)]
+    values = [Triple(t.subject, SAME, pick.choice(STRANGE)) for t in itself]
+    return itself + values
+
+
 def _about_equality(words: Words) -> list[Triple]:
     """What makes owl:sameAs mean more than it does."""
     p = words.one(PROPERTIES)
@@ -71,6 +79,7 @@ def draw_equals(seed: int, steps: int = 6) -> list[Step]:
     axioms = [triple for _ in range(6) for triple in pick.choice(sorts)(words)]
     facts = [_fact(words) for _ in range(10)]
     equals = [_same(words) for _ in range(pick.choice((4, 7, 10, 14)))]
+    equals += _others(words) if pick.random() < 0.3 else []
     told: set[Triple] = set()
     life = []
     for _ in range(steps):

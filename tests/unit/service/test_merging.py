@@ -123,6 +123,16 @@ def test_what_is_told_to_be_the_same_as_itself_stays_itself(pair: Pair) -> None:
     pair.remove("ex:a owl:sameAs ex:a .")
 
 
+def test_an_equality_of_what_stays_itself_is_told_and_not_concluded() -> None:
+    pair = Pair()
+    pair.add("ex:a owl:sameAs ex:a .")
+    pair.add("ex:f owl:sameAs ex:a . ex:g owl:sameAs ex:a .")
+    delta = pair.add('ex:a owl:sameAs "a" . ex:d owl:sameAs ex:a .')
+    assert pair.groups == (1, 3)
+    assert delta.counts["told"] == 2
+    assert '"a"' in delta.to_patch(asserted=True)
+
+
 def test_what_is_told_of_two_members_is_true_until_both_are_silent(pair: Pair) -> None:
     pair.add("ex:b ex:p ex:x . ex:c ex:p ex:x .")
     assert not pair.remove("ex:a ex:p ex:x .")

@@ -185,14 +185,15 @@ class Merged:
         came, went = delta.added.get(shape, none), delta.removed.get(shape, none)
         is_derived = delta.derived.get(shape, np.zeros(0, np.bool_))
         ours, theirs = self._concerned(shape, came), self._concerned(shape, went)
+        new = self._new() if shape == TRIPLES else came[~is_derived]
+        # Equalities of others are told, though the engine concludes them from the stand-ins.
+        is_derived = is_derived & ~rows_among(came, new)
         if not ours.any() and not theirs.any() and not len(self._touching.get(shape, none)):
             return came, is_derived, went
         more, less = self._expanded(shape, came[ours], went[theirs])
-        new = self._new() if shape == TRIPLES else came[~is_derived]
-        told = rows_among(more, new)
         return (
             np.concatenate([came[~ours], more]),
-            np.concatenate([is_derived[~ours], ~told]),
+            np.concatenate([is_derived[~ours], ~rows_among(more, new)]),
             np.concatenate([went[~theirs], less]),
         )
 
