@@ -23,6 +23,8 @@ NANOSECONDS = {
     "h": 3_600_000_000_000,
     "d": 86_400_000_000_000,
 }
+LONGEST = 1 << 60
+"""Time points of a window, at most."""
 WRITTEN = {"m": "min"}
 NAMES = {
     "nanosecond": "ns",
@@ -57,7 +59,7 @@ class Duration:
         60
         """
         if not self.is_by_clock:
-            return self.amount
+            return _checked(self.amount)
         length = (tick or SECOND).amount
         whole, rest = divmod(self.amount, length)
         if rest:
@@ -66,7 +68,7 @@ class Duration:
                 f"{self} is not a whole number of ticks of {tick or SECOND}",
                 hint=f"choose a shorter tick: @tick {fitting} .",
             )
-        return whole
+        return _checked(whole)
 
     def __str__(self) -> str:
         if not self.is_by_clock:
@@ -76,6 +78,15 @@ class Duration:
         )
         unit = unit if self.amount else "s"
         return f"{self.amount // NANOSECONDS[unit]} {WRITTEN.get(unit, unit)}"
+
+
+def _checked(points: int) -> int:
+    if points > LONGEST:
+        raise InputError(
+            f"{points} is longer than anything can be",
+            hint="windows and steps have at most 2^60 time points, or facts",
+        )
+    return points
 
 
 SECOND = Duration(NANOSECONDS["s"], is_by_clock=True)

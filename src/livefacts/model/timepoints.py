@@ -18,6 +18,8 @@ from livefacts.model.namespaces import XSD
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
+MOST_POINTS = 1 << 62
+"""Time points lie so near to 0 that windows before and behind them have room in 64 bits."""
 _NUMBER = re.compile(r"-?[0-9]+")
 DATES = (XSD + "dateTime", XSD + "dateTimeStamp")
 
@@ -28,6 +30,16 @@ def time_point(value: Any, tick: Duration | None = None) -> int:
     >>> time_point(datetime(1970, 1, 1, 0, 1, tzinfo=UTC))
     60
     """
+    point = _point_of(value, tick)
+    if not -MOST_POINTS < point < MOST_POINTS:
+        raise InputError(
+            f"{point} is not a time point that can be kept",
+            hint="time points lie between -2^62 and 2^62: choose a longer tick",
+        )
+    return point
+
+
+def _point_of(value: Any, tick: Duration | None) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     if isinstance(value, datetime):

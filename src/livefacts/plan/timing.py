@@ -342,7 +342,8 @@ class _Lowering:
                     return Span(window, length.points(self.tick))
                 case SteppedWindow(range, step):
                     return Span(window, range.points(self.tick), step.points(self.tick))
-                case FactWindow():
+                case FactWindow(count):
+                    Duration(count).points(self.tick)
                     return Span(window)
         except InputError as error:
             raise RuleError(error.message, place=place, hint=error.hint) from None

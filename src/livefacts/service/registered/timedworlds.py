@@ -36,7 +36,7 @@ from livefacts.store.dictionary import Dictionary
 from livefacts.store.graphs import NamedGraphs
 from livefacts.store.layout import IN_DEFAULT
 
-FAR = 1 << 60
+FAR = 1 << 62
 NOTHING = IdDelta({}, {}, {})
 
 

@@ -48,7 +48,10 @@ def extent_of(declared: StreamWindow, tick: Duration | None) -> Extent:
     """A window of a query, in time points."""
     window = declared.window
     if isinstance(window, CountWindow):
-        return Extent(declared.stream, window.count, window.step, by_count=True)
+        count, step = (
+            points(Duration(n), tick, declared.place) for n in (window.count, window.step)
+        )
+        return Extent(declared.stream, count, step, by_count=True)
     range = points(window.range, tick, declared.place)
     return Extent(declared.stream, range, points(window.step, tick, declared.place), window.closed)
 
