@@ -136,6 +136,32 @@ class World:
             self.facts |= {(y, "same", z) for y, z in permutations(found, 2)}
 
 
+def meant(axioms: Iterable[Axiom], declared: Iterable[str]) -> list[Axiom]:
+    """The axioms that say something: annotations, and what is said of them, do not.
+
+    An ("annotation", "p") takes the meaning of what says where p leads, and a fact is an
+    annotation if no axiom speaks of its property.
+    """
+    axioms = list(axioms)
+    annotating = {axiom[1] for axiom in axioms if axiom[0] == "annotation"}.difference(declared)
+    said = [a for a in axioms if a[0] != "annotation" and _placed(a) not in annotating]
+    known = set(declared).union(*(_words(a) for a in said if a[0] not in ("fact", "denied")))
+    return [axiom for axiom in said if axiom[0] != "fact" or axiom[2] in known]
+
+
+def _placed(axiom: Axiom) -> Any:
+    """The property of which an axiom says what it leads to, or is a part of."""
+    match axiom:
+        case ("domain" | "range", property, _) | ("chain", (property,), _):
+            return property
+        case _:
+            return None
+
+
+def _words(part: Any) -> set[str]:
+    return set().union(*map(_words, part)) if isinstance(part, tuple) else {str(part)}
+
+
 def closure(
     individuals: Iterable[str], axioms: Iterable[Axiom], facts: Iterable[Fact], equality: bool
 ) -> World:

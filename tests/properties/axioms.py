@@ -65,6 +65,19 @@ def random_axiom(rng: random.Random) -> Axiom:
             return rng.choice(kinds)
 
 
+def loose_axiom(rng: random.Random) -> Axiom:
+    """An axiom of an ontology that declares no properties: often, what it means hangs on others."""
+    property, other = rng.choice(PROPERTIES), rng.choice(PROPERTIES)
+    kinds: list[Axiom] = [
+        ("annotation", property),
+        ("fact", rng.choice(TOLD), property, rng.choice(EVERYBODY)),
+        ("fact", rng.choice(TOLD), property, rng.choice(EVERYBODY)),
+        (rng.choice(("domain", "range")), property, rng.choice(CLASSES)),
+        ("chain", (property,), other),
+    ]
+    return rng.choice(kinds) if rng.random() < 0.5 else random_axiom(rng)
+
+
 def random_class(rng: random.Random, depth: int, *, left: bool) -> Class:
     """A class expression, mostly of the kinds that its side can have."""
     if depth == 0 or rng.random() < 0.35:
@@ -148,6 +161,8 @@ def _axiom(axiom: Axiom) -> str:
             return f"ex:{sup} owl:propertyChainAxiom ({' '.join(map(_property, properties))}) ."
         case "inverse", first, second:
             return f"ex:{first} owl:inverseOf ex:{second} ."
+        case "annotation", property:
+            return f"ex:{property} a owl:AnnotationProperty ."
         case "trait", trait, property:
             return f"ex:{property} a owl:{trait}Property ."
         case "key", cls, properties:

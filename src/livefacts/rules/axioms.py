@@ -253,11 +253,12 @@ class Kind(StrEnum):
     OBJECT_PROPERTY = "ObjectProperty"
     DATA_PROPERTY = "DatatypeProperty"
     DATATYPE = "Datatype"
+    ANNOTATION_PROPERTY = "AnnotationProperty"
 
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """A name stands for a property of individuals, a property of literals, or a datatype."""
+    """A name stands for a property (of individuals, literals or annotations) or a datatype."""
 
     name: NamedNode
     kind: Kind
@@ -301,6 +302,8 @@ class Misstated:
 
     subject: str
     reason: str
+    properties: tuple[NamedNode, ...] = ()
+    """The properties that the triples speak of."""
 
 
 Axiom: TypeAlias = (
@@ -337,7 +340,8 @@ def properties_in(part: object) -> Iterator[NamedNode]:
     True
     """
     if isinstance(part, Declaration):
-        yield from () if part.kind is Kind.DATATYPE else (part.name,)
+        is_property = part.kind in (Kind.OBJECT_PROPERTY, Kind.DATA_PROPERTY)
+        yield from (part.name,) if is_property else ()
     elif is_dataclass(part):
         for field in fields(part):
             value = getattr(part, field.name)

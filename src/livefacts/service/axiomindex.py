@@ -5,7 +5,8 @@ axiom that it stands for, and comes with the first.  Some rules and facts come w
 what is different is not the same, and what the rules need to know of datatypes.
 
 What an axiom becomes depends on the declarations of the ontology.  A change that touches them is
-not made here (`change` gives None): everything has to be read again.
+not made here (`change` gives None): everything has to be read again.  A change that makes values
+of a property facts, or annotations, looks at these values again, and at nothing else.
 """
 
 from __future__ import annotations
@@ -19,8 +20,15 @@ from typing import TypeVar
 from pyoxigraph import NamedNode, Triple
 
 from livefacts.model.facts import Fact
-from livefacts.rules.axioms import Axiom, DatatypeDefinition, Declaration, Range, properties_in
+from livefacts.rules.axioms import (
+    Axiom,
+    DatatypeDefinition,
+    Declaration,
+    PropertyAssertion,
+    Range,
+)
 from livefacts.rules.program import Program, Rule
+from livefacts.syntax.owlaside import annotation_properties, is_aside, made_known
 from livefacts.syntax.owlids import Ids
 from livefacts.syntax.owlrules import Translated, class_rules, translated
 from livefacts.syntax.owltext import (
@@ -80,15 +88,20 @@ class AxiomIndex:
     def __init__(self, program: Program) -> None:
         self._axioms, self._program_rules = program.axioms, program.rules
         self._classes = class_rules(program.axioms)
-        self.translated = {axiom: translated(axiom, self._classes) for axiom in program.axioms}
+        self._annotating = annotation_properties(program.axioms)
         self.properties: Counter[NamedNode] = Counter()
-        """The properties that axioms speak of, and how many of them do."""
+        """The properties whose values are facts, and how many axioms say so."""
+        self._values: dict[NamedNode, dict[Axiom, None]] = {}
+        for axiom in program.axioms:
+            self._note(axiom)
+        self.translated = {
+            axiom: self._became(axiom, self.properties.keys()) for axiom in program.axioms
+        }
         self._by_key = {rule.key(): rule for rule in program}
         self._ids = {rule.id for rule in program}
         self._counted = Counted()
         for axiom, became in self.translated.items():
             self._counted.state(axiom, became)
-            self.properties.update(set(properties_in(axiom)))
         self._counted.add(self._implied(self._counted, Counted()))
         self.is_complete = self._counted.rules.keys() <= self._by_key.keys()
         """Whether the program has all rules of its axioms."""
@@ -96,6 +109,22 @@ class AxiomIndex:
     def is_of(self, program: Program) -> bool:
         """Whether this is what is known of a program."""
         return program.axioms is self._axioms and program.rules is self._program_rules
+
+    def _became(self, axiom: Axiom, known: Collection[NamedNode]) -> Translated:
+        """What an axiom becomes where the values of known properties are facts."""
+        if is_aside(axiom, self._annotating, known):
+            return Translated(axiom)
+        return translated(axiom, self._classes)
+
+    def _note(self, axiom: Axiom) -> None:
+        self.properties.update(made_known(axiom, self._annotating))
+        if isinstance(axiom, PropertyAssertion):
+            self._values.setdefault(axiom.property, {})[axiom] = None
+
+    def _forget(self, axiom: Axiom) -> None:
+        self.properties.subtract(made_known(axiom, self._annotating))
+        if isinstance(axiom, PropertyAssertion):
+            del self._values[axiom.property][axiom]
 
     # changes
 
@@ -109,16 +138,15 @@ class AxiomIndex:
             del after[axiom]
         after |= dict.fromkeys(come)
         declares = any(isinstance(axiom, DECLARING) for axiom in (*leaving, *come))
-        if declares and class_rules(after) != self._classes:
+        if declares and not self._declares_the_same(after):
             return None
-        new = {
-            axiom: translated(axiom, self._classes)
-            for axiom in dict.fromkeys(come)
-            if axiom in gone or axiom not in self.translated
-        }
-        counted = self._moved(leaving, new)
+        stated = [a for a in dict.fromkeys(come) if a in gone or a not in self.translated]
+        known, turned = self._known_after(leaving, stated)
+        again = [a for p in turned for a in self._values.get(p, ()) if a in after]
+        new = {axiom: self._became(axiom, known) for axiom in dict.fromkeys((*stated, *again))}
+        counted = self._moved(dict.fromkeys((*leaving, *again)), new)
         facts = dict.fromkeys(self._turned(counted.facts, self._counted.facts, up=True))
-        facts |= dict.fromkeys(f for a in come for f in translated(a, self._classes).facts)
+        facts |= dict.fromkeys(f for a in come for f in self._became(a, known).facts)
         dropped = [self._by_key[key] for key in self._lost(counted)]
         rules = tuple(self._named(new, counted, {rule.id for rule in dropped}))
         return AxiomChange(
@@ -129,6 +157,27 @@ class AxiomIndex:
             counted,
             (leaving, new),
         )
+
+    def _declares_the_same(self, axioms: Collection[Axiom]) -> bool:
+        return (
+            class_rules(axioms) == self._classes
+            and annotation_properties(axioms) == self._annotating
+        )
+
+    def _known_after(
+        self, gone: Iterable[Axiom], come: Iterable[Axiom]
+    ) -> tuple[Collection[NamedNode], list[NamedNode]]:
+        """The properties whose values are facts after a change, and for which that is new."""
+        more: Counter[NamedNode] = Counter()
+        for axiom in gone:
+            more.subtract(made_known(axiom, self._annotating))
+        for axiom in come:
+            more.update(made_known(axiom, self._annotating))
+        now = {each for each, number in more.items() if self.properties[each] + number > 0}
+        turned = [each for each in more if (each in now) != (each in self.properties)]
+        if not turned:
+            return self.properties.keys(), turned
+        return (self.properties.keys() - more.keys()) | now, turned
 
     def _moved(self, gone: Iterable[Axiom], come: Mapping[Axiom, Translated]) -> Counted:
         """How a change of axioms changes the counts."""
@@ -183,10 +232,11 @@ class AxiomIndex:
         gone, come = change.moved
         for axiom in gone:
             del self.translated[axiom]
-            self.properties.subtract(set(properties_in(axiom)))
-        self.translated |= come
+            self._forget(axiom)
         for axiom in come:
-            self.properties.update(set(properties_in(axiom)))
+            if axiom not in self.translated:
+                self._note(axiom)
+        self.translated |= come
         self.properties = +self.properties
         self._counted.add(change.counted)
         for rule in change.dropped:

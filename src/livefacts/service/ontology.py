@@ -19,7 +19,7 @@ from pyoxigraph import NamedNode, Triple
 
 from livefacts.errors import InputError, RuleError
 from livefacts.model.facts import Fact
-from livefacts.rules.axioms import Axiom, Declaration, properties_in
+from livefacts.rules.axioms import Axiom, Declaration
 from livefacts.rules.program import Program
 from livefacts.service.axiomindex import AxiomChange, AxiomIndex, named_anew
 from livefacts.syntax.owl import (
@@ -31,6 +31,7 @@ from livefacts.syntax.owl import (
     report_on,
     rules_of,
 )
+from livefacts.syntax.owlaside import annotation_properties, known_properties, parted
 from livefacts.syntax.owlreading import Ontology
 from livefacts.syntax.owlrules import translate
 
@@ -76,7 +77,8 @@ def _index_of(reasoner: Reasoner) -> AxiomIndex | None:
 
 def ontology_in(program: Program) -> OntologyReport:
     """The report on the axioms that a program was made from and still has the rules of."""
-    return report_on(Ontology(_standing(program)), dict(program.prefixes))
+    axioms, aside = parted(_standing(program))
+    return report_on(Ontology(tuple(axioms), aside=tuple(aside)), dict(program.prefixes))
 
 
 def _standing(program: Program) -> tuple[Axiom, ...]:
@@ -104,11 +106,12 @@ def axiom_change(
                 "axioms to add or remove, and an ontology to change to, are two different changes",
                 hint="give add and remove, or `to` alone: it is the whole ontology",
             )
-        return _replaced(program, read_ontology(to, prefixes).axioms, prefixes)
+        return _replaced(program, _stated(read_ontology(to, prefixes)), prefixes)
     known = _properties_of(program) if index is None else index.properties.keys()
-    gone = set(read_ontology(remove, prefixes, known).axioms)
-    _check_known(gone, program.axioms if index is None else index.translated, prefixes)
-    come = read_ontology(add, prefixes, known).axioms
+    left = read_ontology(remove, prefixes, known)
+    gone = set(_stated(left))
+    _check_known(set(left.axioms), program.axioms if index is None else index.translated, prefixes)
+    come = _stated(read_ontology(add, prefixes, known))
     if index is not None:
         change = index.change(gone, come, prefixes)
         if change is not None:
@@ -126,8 +129,13 @@ def axiom_change(
     )
 
 
+def _stated(ontology: Ontology) -> tuple[Axiom, ...]:
+    """All that an ontology says, also what has no meaning yet."""
+    return ontology.axioms + ontology.aside
+
+
 def _properties_of(program: Program) -> set[NamedNode]:
-    return {property for axiom in program.axioms for property in properties_in(axiom)}
+    return known_properties(program.axioms, annotation_properties(program.axioms))
 
 
 def _told_by(come: Iterable[Axiom], axioms: tuple[Axiom, ...]) -> Iterator[Triple | Fact]:

@@ -81,7 +81,7 @@ class Reasoner(Knowledge):
         refuses = on_violation == REFUSE
         super().__init__(limit, refuses, maintenance, single_path, start, tick, same_as)
         program = rulefile.open_rules(rules)
-        if program != NO_PROGRAM:
+        if program != NO_PROGRAM or program.axioms:
             self.add_rules(program)
             self._seq = 0
 

@@ -55,7 +55,7 @@ class OntologyReport:
     @cached_property
     def program(self) -> Program:
         """The rules, constraints and facts as a program, for `Reasoner(rules=...)`."""
-        return program_of(self._sections, self.axioms, self.prefixes)
+        return program_of(self._sections, (*self.axioms, *self.ontology.aside), self.prefixes)
 
     @cached_property
     def rules(self) -> str:

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from pyoxigraph import BlankNode, Literal, NamedNode, Triple
+from pyoxigraph import NamedNode, Triple
 
 from livefacts.model.namespaces import OWL, RDF, RDFS, XSD
 from livefacts.rules.axioms import (
@@ -42,6 +41,7 @@ from livefacts.rules.axioms import (
     SubPropertyOf,
     Trait,
 )
+from livefacts.syntax.owlaside import EXTREMES, VOCABULARY, parted
 from livefacts.syntax.owlgraph import (
     CONSTRUCTIONS,
     NOTHING,
@@ -54,11 +54,11 @@ from livefacts.syntax.owlgraph import (
 )
 from livefacts.syntax.owlwords import FACETS, misspelling
 
-VOCABULARY = (RDF, RDFS, OWL, XSD)
 TRAITS = {f"{OWL}{trait}Property": trait for trait in Trait}
 KINDS = {
     OWL + "ObjectProperty": Kind.OBJECT_PROPERTY,
     OWL + "DatatypeProperty": Kind.DATA_PROPERTY,
+    OWL + "AnnotationProperty": Kind.ANNOTATION_PROPERTY,
     RDFS + "Datatype": Kind.DATATYPE,
     OWL + "DataRange": Kind.DATATYPE,
 }
@@ -68,7 +68,6 @@ DECLARATIONS = {
         for kind in [
             "Class",
             "Restriction",
-            "AnnotationProperty",
             "OntologyProperty",
             "Ontology",
             "NamedIndividual",
@@ -116,9 +115,6 @@ PARTS = {
     RDF + "rest",
     *FACETS,
 }
-EXTREMES = {
-    OWL + f"{end}{kind}Property" for end in ("top", "bottom") for kind in ("Object", "Data")
-}
 DENIAL = OWL + "NegativePropertyAssertion"
 
 
@@ -130,34 +126,54 @@ class Ontology:
     annotations: tuple[tuple[str, int], ...] = ()
     """Predicates of triples that say nothing to a reasoner, and how many there are."""
     imports: tuple[str, ...] = ()
+    aside: tuple[Axiom, ...] = ()
+    """Annotations, and axioms about them, that other axioms may give a meaning."""
 
 
 def ontology_of(triples: Iterable[Triple], known: Iterable[NamedNode] = ()) -> Ontology:
     """The ontology that these triples state; `known` are properties that it need not declare."""
-    reading = _Reading(list(triples), known)
-    axioms = tuple(dict.fromkeys(reading.axioms()))
-    annotations = tuple(sorted(reading.annotations.items()))
-    return Ontology(axioms, annotations, tuple(dict.fromkeys(reading.imports)))
+    reading = _Reading(list(triples))
+    axioms, aside = parted(reading.axioms(), set(known))
+    reading.annotations.update(filter(None, map(_annotation, aside)))
+    return Ontology(
+        tuple(dict.fromkeys(axioms)),
+        tuple(sorted(reading.annotations.items())),
+        tuple(dict.fromkeys(reading.imports)),
+        tuple(dict.fromkeys(aside)),
+    )
+
+
+def _annotation(axiom: Axiom) -> str:
+    """The predicate of the triple that an axiom without a meaning was; none of a declaration."""
+    match axiom:
+        case PropertyAssertion(property=property):
+            return property.value
+        case SubPropertyOf():
+            return RDFS + "subPropertyOf"
+        case Domain():
+            return RDFS + "domain"
+        case Range():
+            return RDFS + "range"
+        case _:
+            return ""
 
 
 class _Reading:
     """One ontology on its way from triples to axioms."""
 
-    def __init__(self, triples: list[Triple], known: Iterable[NamedNode]) -> None:
+    def __init__(self, triples: list[Triple]) -> None:
         self.graph = OntologyGraph(triples)
         self.annotations: Counter[str] = Counter()
         self.imports: list[str] = []
         self._triples = triples
-        named = {*_properties_in(triples), *_properties_listed(triples, self.graph)}
-        self._properties = {each for each in named if not each.value.startswith(VOCABULARY)}
-        self._properties |= set(known)
 
     def axioms(self) -> Iterator[Axiom]:
         for triple in self._triples:
             try:
                 yield from self._axioms_of(triple)
             except BrokenError as error:
-                yield Misstated(f"{triple.subject} {triple.predicate}", str(error))
+                about = tuple(sorted(_properties_in(triple), key=str))
+                yield Misstated(f"{triple.subject} {triple.predicate}", str(error), about)
 
     def _axioms_of(self, triple: Triple) -> Iterable[Axiom]:
         predicate = triple.predicate.value
@@ -169,11 +185,10 @@ class _Reading:
         mistake = misspelling(predicate)
         if mistake is not None or predicate.startswith(XSD):
             raise BrokenError(mistake or "this is no facet that bounds the values of a datatype")
-        known = triple.predicate in self._properties or predicate in EXTREMES
-        if known and not isinstance(triple.object, Triple):
-            return (
-                PropertyAssertion(_individual(triple.subject), triple.predicate, triple.object),
-            )
+        property, value = triple.predicate, triple.object
+        may_be_fact = property in EXTREMES or not predicate.startswith(VOCABULARY)
+        if may_be_fact and not isinstance(value, Triple):
+            return (PropertyAssertion(_individual(triple.subject), property, value),)
         self.annotations[predicate] += 1
         return ()
 
@@ -310,9 +325,8 @@ READERS: Mapping[str, Reader] = {
 } | dict.fromkeys(CONSTRUCTIONS, _Reading.defined)
 
 
-def _properties_in(triples: Iterable[Triple]) -> set[NamedNode]:
-    """The properties that are declared, or that an axiom speaks of."""
-    kinds = {OWL + "ObjectProperty", OWL + "DatatypeProperty", *TRAITS}
+def _properties_in(triple: Triple) -> set[NamedNode]:
+    """The properties that a triple of an axiom names."""
     subjects = {RDFS + "subPropertyOf", RDFS + "domain", RDFS + "range"} | {
         OWL + name
         for name in (
@@ -322,30 +336,13 @@ def _properties_in(triples: Iterable[Triple]) -> set[NamedNode]:
             "propertyChainAxiom",
         )
     }
-    objects = {RDFS + "subPropertyOf", OWL + "onProperty", OWL + "inverseOf"} | {
-        OWL + name for name in ("equivalentProperty", "propertyDisjointWith")
+    objects = {RDFS + "subPropertyOf"} | {
+        OWL + name for name in ("inverseOf", "equivalentProperty", "propertyDisjointWith")
     }
-    found: set[NamedNode | BlankNode | Literal | Triple] = set()
-    for triple in triples:
-        predicate = triple.predicate.value
-        kind = getattr(triple.object, "value", "") if predicate == TYPE else ""
-        if predicate in subjects or kind in kinds:
-            found.add(triple.subject)
-        if predicate in objects:
-            found.add(triple.object)
-    return {each for each in found if isinstance(each, NamedNode)}
-
-
-def _properties_listed(triples: Iterable[Triple], graph: OntologyGraph) -> Iterator[NamedNode]:
-    """The properties that stand in the lists of chains, keys and disjoint properties."""
-    for triple in triples:
-        predicate = triple.predicate.value
-        if predicate in (OWL + "propertyChainAxiom", OWL + "hasKey") or (
-            predicate == OWL + "members"
-            and graph.is_a(triple.subject, OWL + "AllDisjointProperties")
-        ):
-            with suppress(BrokenError):
-                yield from (x for x in graph.items(triple.object) if isinstance(x, NamedNode))
+    predicate = triple.predicate.value
+    ends: list[Node] = [triple.subject] if predicate in subjects else []
+    ends += [triple.object] if predicate in objects else []
+    return {each for each in ends if isinstance(each, NamedNode)}
 
 
 def _individual(node: Node) -> Individual:

@@ -52,6 +52,7 @@ from livefacts.rules.axioms import (
 from livefacts.rules.formula import Atom, Comparison, TripleAtom, Variable, filled, variables_of
 from livefacts.rules.program import Rule
 from livefacts.rules.safety import bound_variables
+from livefacts.syntax.owlaside import annotation_properties, is_aside, known_properties
 from livefacts.syntax.owlclasses import (
     BOTTOM,
     CHOOSES,
@@ -97,8 +98,12 @@ class Translated:
 
 def translate(axioms: Sequence[Axiom]) -> Iterator[Translated]:
     """What each axiom becomes; what an axiom means may depend on the declarations among them."""
-    classes = class_rules(axioms)
-    return (translated(axiom, classes) for axiom in axioms)
+    classes, annotating = class_rules(axioms), annotation_properties(axioms)
+    known = known_properties(axioms, annotating)
+    return (
+        Translated(axiom) if is_aside(axiom, annotating, known) else translated(axiom, classes)
+        for axiom in axioms
+    )
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -136,8 +141,11 @@ def class_rules(axioms: Iterable[Axiom]) -> ClassRules:
                 ranges.append(axiom)
     datatypes = frozenset(kinds[Kind.DATATYPE] | set(definitions))
     for each in ranges:
-        if isinstance(each.property, NamedNode) and is_range(each.cls, datatypes):
-            kinds[Kind.DATA_PROPERTY].add(each.property)
+        property = each.property
+        if isinstance(property, Inverse) or property in kinds[Kind.ANNOTATION_PROPERTY]:
+            continue
+        if is_range(each.cls, datatypes):
+            kinds[Kind.DATA_PROPERTY].add(property)
     data = frozenset(kinds[Kind.DATA_PROPERTY] - kinds[Kind.OBJECT_PROPERTY])
     return _one_object(ClassRules(data, datatypes, Ranges(tuple(definitions.items()))))
 

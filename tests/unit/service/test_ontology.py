@@ -61,6 +61,29 @@ def test_a_property_that_is_known_needs_no_declaration(cats: lf.Reasoner) -> Non
     assert len(delta.added) == 2
 
 
+def test_an_annotation_is_a_fact_while_an_axiom_speaks_of_its_property() -> None:
+    reasoner = lf.Reasoner(lf.rules_from_owl(START + "ex:A rdfs:subClassOf ex:C .").program)
+    assert not reasoner.change_ontology(add=START + "ex:tom ex:near ex:meg .")
+    delta = reasoner.change_ontology(add=START + "ex:near rdfs:range ex:B .")
+    assert len(delta.added) == 2
+    assert len(reasoner.ontology().axioms) == 3
+    reasoner.change_ontology(remove=START + "ex:near rdfs:range ex:B .")
+    assert not list(reasoner)
+    assert not reasoner.change_ontology(remove=START + "ex:tom ex:near ex:meg .")
+    assert not reasoner.change_ontology(add=START + "ex:near rdfs:range ex:B .").added
+
+
+def test_what_is_said_of_an_annotation_property_means_something_once_it_is_no_longer_one() -> None:
+    text = START + "ex:note a owl:AnnotationProperty ; rdfs:domain ex:A . ex:tom ex:note ex:meg ."
+    reasoner = lf.Reasoner(lf.rules_from_owl(text).program)
+    assert not len(reasoner.rules)
+    delta = reasoner.change_ontology(add=START + "ex:note a owl:ObjectProperty .")
+    assert len(delta.added) == 2
+    assert (
+        len(reasoner.change_ontology(remove=START + "ex:note a owl:ObjectProperty .").removed) == 2
+    )
+
+
 def test_a_declaration_changes_what_axioms_mean(cats: lf.Reasoner) -> None:
     cats.change_ontology(add=START + "ex:age a owl:FunctionalProperty .")
     cats.add(START + "ex:tom ex:age 3, 4 .")

@@ -371,6 +371,23 @@ def test_annotations_are_counted_and_imports_are_named() -> None:
     assert "imported, and not read: http://example.org/other" in str(report)
 
 
+def test_what_is_said_of_annotation_properties_has_no_rules() -> None:
+    report = rules_of(
+        START + "ex:note a owl:AnnotationProperty ; rdfs:subPropertyOf rdfs:comment ;"
+        " rdfs:domain ex:A ; rdfs:range xsd:string . rdfs:label rdfs:domain ex:A ."
+    )
+    assert not len(report.program)
+    assert not report.inexpressible
+    assert "left aside as annotations: 4 triples" in str(report)
+
+
+def test_an_annotation_property_that_is_an_object_property_too_has_rules() -> None:
+    report = rules_of(
+        START + "ex:p a owl:AnnotationProperty , owl:ObjectProperty ; rdfs:domain ex:A ."
+    )
+    assert len(report.program) == 1
+
+
 def test_bounds_of_a_datatype_are_no_annotations() -> None:
     report = rules_of(
         START + "ex:p rdfs:range [ a rdfs:Datatype ; owl:onDatatype xsd:integer ;"
