@@ -67,3 +67,4 @@ class RegisteredQuery:
     named_graphs: tuple[str, ...] = ()
     form: str = "SELECT"
     place: Place = field(default=NOWHERE, compare=False, repr=False)
+    every_place: Place = field(default=NOWHERE, compare=False, repr=False)

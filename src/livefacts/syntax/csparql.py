@@ -111,7 +111,7 @@ class _Reader:
         self._windows: list[StreamWindow] = []
         self._graphs: list[str] = []
         self._named_graphs: list[str] = []
-        self._place = Place("query", 1, 1, text.partition("\n")[0])
+        self._place = self._every_place = Place("query", 1, 1, text.partition("\n")[0])
 
     def read(self, tree: Any) -> RegisteredQuery:
         depth = 0
@@ -155,6 +155,7 @@ class _Reader:
             tuple(self._named_graphs),
             form,
             self._place,
+            self._every_place,
         )
 
     def _refuse_all(self, message: str, hint: str) -> QueryError:
@@ -195,7 +196,9 @@ class _Reader:
         (token,) = _tokens(name)
         self._name = self._iri(token) if token.type in ("IRI", "NAME") else str(token)
         if every:
-            self._every = self._some(_tokens(every[0])[2:], _tokens(every[0])[1])
+            _, word, *length = _tokens(every[0])
+            self._every = self._some(length, word)
+            self._every_place = _place(self._text, length[0].start_pos or 0)
 
     def _take_graph(self, node: Any) -> None:
         self._blank(node)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from livefacts.errors import Place, QueryError
@@ -13,6 +15,7 @@ WINDOW_FORMS = (
     "windows are [RANGE 10s STEP 1s], [RANGE 10s TUMBLING] and [TRIPLES 10], "
     "with BOUNDS CLOSED before ] if both ends belong to it"
 )
+_IRI = re.compile(r"<[^<>\s]+>")
 HINTS = {
     "[": WINDOW_FORMS,
     "RANGE": f"a length of time follows, such as 10s, 1 min or PT10S; {WINDOW_FORMS}",
@@ -23,6 +26,7 @@ HINTS = {
     "STREAM": "the IRI of the stream follows, and its window: <iri> [RANGE 10s STEP 1s]",
     "ON": "the IRI of the stream follows, and its window: <iri> [RANGE 10s STEP 1s]",
     "WINDOW": "the name of a window follows, and { or ON <stream>",
+    "BOUNDS": "CLOSED follows: both ends belong to the window; without BOUNDS, the later one does",
     "EVERY": "a length of time follows, such as 1s, 1 min or PT10S, and AS",
     "REGISTER": "QUERY, STREAM, RSTREAM, ISTREAM or DSTREAM follows, a name, and AS",
     "COMPUTE": "EVERY follows, and a length of time",
@@ -56,12 +60,29 @@ def explained(text: str, error: UnexpectedInput) -> QueryError:
     return QueryError(f"{error.token} is not expected here", place=place, hint=hint)
 
 
+def as_written(text: str, error: QueryError, place: Place) -> QueryError:
+    """A mistake in the body of a query, shown in the text that the user wrote.
+
+    `place` is that of the query: it counts where no other is known.
+    """
+    if error.place is not None:
+        place = replace(error.place, text=text.split("\n")[error.place.line - 1])
+    named = _IRI.search(error.message)
+    if error.place is None and named is not None and named[0] in text:
+        place = _at(text, text.index(named[0]))
+    return QueryError(error.message, place=place, hint=error.hint)
+
+
 def _place(text: str, error: UnexpectedInput) -> Place:
     at = error.pos_in_stream
     position = len(text.rstrip()) if at is None or at < 0 else at
     token = getattr(error, "token", None)
     if token is not None and token.type == "$END":
         position = len(text.rstrip())
+    return _at(text, position)
+
+
+def _at(text: str, position: int) -> Place:
     before = text[:position]
     start = before.rfind("\n") + 1
     return Place(

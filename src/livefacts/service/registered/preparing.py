@@ -187,6 +187,6 @@ class Preparer:
 
     def _every(self, query: RegisteredQuery, extents: tuple[Extent, ...]) -> int:
         if query.every is not None:
-            return points(query.every, self.tick, query.place)
+            return points(query.every, self.tick, query.every_place)
         is_by_count = isinstance(query.windows[0].window, CountWindow)
         return 1 if is_by_count else extents[0].step

@@ -36,6 +36,7 @@ from livefacts.service.streams.streamorder import ordered
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.rows import TRIPLES
 from livefacts.syntax.csparql import parse_registration
+from livefacts.syntax.csparqlmistakes import as_written
 
 
 class Registrations:
@@ -97,7 +98,10 @@ class Registrations:
                 hint="close it first, or choose another name",
             )
         names = ordered([*(other.query for other in self._queries), query])
-        asked = self._preparer.asked(number, query, known, full)
+        try:
+            asked = self._preparer.asked(number, query, known, full)
+        except QueryError as error:
+            raise as_written(text, error, query.place) from None
         try:
             made = Registration(self._preparer.prepare(asked), self._end)
             self._queries.append(made)
