@@ -214,3 +214,22 @@ def test_a_stream_that_was_made_can_be_read_again_from_a_patch(
     asked = QUERY.replace(":walks", ":out").replace(":in", ":at")
     ended = livefacts("register", asked, "--stream", str(again), "--format", "csv")
     assert f"q,3,{EX}bob,{EX}hall" in ended.out.splitlines()
+
+
+def test_a_mistake_in_a_query_names_its_file(stream: Path, tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.csparql", tmp_path / "bad.csparql"
+    good.write_text(QUERY, encoding="utf-8")
+    bad.write_text(QUERY.replace("QUERY q", "QUERY b").replace(":in", "zz:in"), encoding="utf-8")
+    ended = livefacts("register", str(good), str(bad), "--stream", str(stream))
+    assert ended.code == 1
+    assert re.search(r"bad\.csparql:1:\d+", re.sub(r"\s*\n\s*", "", ended.err))
+
+
+def test_facts_that_no_query_reads_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "walks.nt"
+    path.write_text(EVENTS.replace(f" <{EX}walks>", "", 1).replace("walks", "runs"), "utf-8")
+    ended = livefacts("register", QUERY, "--stream", str(path))
+    assert (ended.code, ended.out) == (0, "")
+    assert "no query reads what came without the name of a stream: 1 fact" in ended.err
+    assert f"no query reads what came on <{EX}runs>: 1 fact" in ended.err
+    assert "--stream NAME=FILE" in ended.err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from enum import StrEnum
@@ -18,9 +19,10 @@ from livefacts.commands.loading import Inputs, leave, load
 from livefacts.commands.options import Data, Lateness, MaxAhead, Rules, Speed, Tick
 from livefacts.commands.options import Rejects as RejectsFile
 from livefacts.commands.terminal import ExitCode, counted, say
-from livefacts.errors import InputError
+from livefacts.errors import InputError, QueryError
 
 if TYPE_CHECKING:
+    from livefacts.service.reasoner import Reasoner
     from livefacts.service.registered.registration import Registration
     from livefacts.service.registered.reportwriters import ReportWriter
     from livefacts.service.streams.eventtime import EventTime
@@ -105,7 +107,7 @@ def register_command(
 
     _check_corrections(form, late)
     loaded = load(Inputs(data or [], rules or [], tick=tick))
-    made = [loaded.reasoner.register(_text(query)) for query in queries]
+    made = [_registered(loaded.reasoner, query) for query in queries]
     events = loaded.reasoner.event_time(
         lateness=lateness, late=late.value, idle=idle, max_ahead=ahead(max_ahead)
     )
@@ -115,13 +117,15 @@ def register_command(
         writer.check(query)
     # What is there now stays: from here on the collector has only what streams bring to look at.
     gc.freeze()
+    came: Counter[str] = Counter()
     with Rejects(rejects) as rejected:
-        source = _noted(_sources(streams, made, rejected, arrival_time, events), writer)
+        source = _noted(_sources(streams, made, rejected, arrival_time, events), writer, came)
         for _ in play(source, events, Pace(speed, events.tick), rejecting(rejected)):
             _print(made, writer, empty)
         events.finish()
         _print(made, writer, empty)
     say_rejects(rejected, events)
+    _say_unread(made, came)
     if _say_unmade(made):
         raise typer.Exit(ExitCode.ERROR)
     if rejected.count or events.set_aside:
@@ -146,6 +150,18 @@ def _declared(queries: list[Registration]) -> dict[str, str]:
     for query in queries:
         found |= declared_prefixes(tokens_of(query.query.body))
     return found
+
+
+def _registered(reasoner: Reasoner, given: str) -> Registration:
+    """A query, registered; a mistake in a file is shown with its name."""
+    text = _text(given)
+    try:
+        return reasoner.register(text)
+    except QueryError as error:
+        if text == given or error.place is None:
+            raise
+        place = replace(error.place, file=given)
+        raise QueryError(error.message, place=place, hint=error.hint) from None
 
 
 def _text(given: str) -> str:
@@ -210,10 +226,16 @@ def _on_stream(events: Iterator[Event], name: str | None) -> Iterator[Event]:
         yield event if event.stream is not None or name is None else replace(event, stream=name)
 
 
-def _noted(events: Iterator[Event | Silence], writer: ReportWriter) -> Iterator[Event | Silence]:
-    """Reports show dates if the events have them."""
+def _noted(
+    events: Iterator[Event | Silence], writer: ReportWriter, came: Counter[str]
+) -> Iterator[Event | Silence]:
+    """Reports show dates if the events have them; what comes is counted by stream."""
+    from livefacts.syntax.streamfiles import Event
+
     for event in events:
         writer.dates = writer.dates or _is_date(event.time)
+        if isinstance(event, Event):
+            came[event.stream or ""] += len(event.facts)
         yield event
 
 
@@ -227,6 +249,16 @@ def _print(queries: list[Registration], writer: ReportWriter, empty: bool) -> No
             is_told = report or report.error is not None or report.correction
             if is_told or empty or writer.format == "patch":
                 typer.echo(writer.write(query, report), nl=False)
+
+
+def _say_unread(queries: list[Registration], came: Counter[str]) -> None:
+    """Say which facts no query reads: their stream may have been meant to have another name."""
+    unread = {s: n for s, n in came.items() if not any(query.reads(s) for query in queries)}
+    for stream, number in unread.items():
+        where = f"on <{stream}>" if stream else "without the name of a stream"
+        say(f"no query reads what came {where}: {counted(number, 'fact', 'facts')}")
+    if "" in unread:
+        say("hint: --stream NAME=FILE says on which stream the facts of a file are")
 
 
 def _say_unmade(queries: list[Registration]) -> bool:
