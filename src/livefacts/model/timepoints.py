@@ -21,6 +21,7 @@ MICROSECOND = timedelta(microseconds=1)
 MOST_POINTS = 1 << 62
 """Time points lie so near to 0 that windows before and behind them have room in 64 bits."""
 _NUMBER = re.compile(r"-?[0-9]+")
+_END_OF_DAY = re.compile(r"([0-9-]+)T24:00:00(?:\.0+)?(|Z|[+-][0-9]{2}:[0-9]{2})")
 DATES = (XSD + "dateTime", XSD + "dateTimeStamp")
 
 
@@ -55,22 +56,29 @@ def _point_of(value: Any, tick: Duration | None) -> int:
 
 def _of_text(text: str, tick: Duration | None) -> int:
     try:
-        return (
-            int(text) if _NUMBER.fullmatch(text) else time_point(datetime.fromisoformat(text), tick)
-        )
-    except ValueError:
+        return int(text) if _NUMBER.fullmatch(text) else time_point(_date(text), tick)
+    except (ValueError, OverflowError):
         raise _refusal(text) from None
 
 
 def _of_literal(literal: Literal, tick: Duration | None) -> int:
     try:
         if literal.datatype.value in DATES:
-            return time_point(datetime.fromisoformat(literal.value), tick)
+            return time_point(_date(literal.value), tick)
         if literal.datatype.value == XSD + "integer":
             return int(literal.value)
-    except ValueError:
+    except (ValueError, OverflowError):
         pass
     raise _refusal(literal)
+
+
+def _date(text: str) -> datetime:
+    """A moment as XML Schema writes it: 24:00:00 is the first one of the next day."""
+    at_its_end = _END_OF_DAY.fullmatch(text)
+    if at_its_end is None:
+        return datetime.fromisoformat(text)
+    day, zone = at_its_end.groups()
+    return datetime.fromisoformat(f"{day}T00:00:00{zone}") + timedelta(days=1)
 
 
 def _refusal(value: Any) -> InputError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 import pytest
+from pyoxigraph import Literal, NamedNode
 
 from livefacts.errors import InputError, QueryError, RuleError
 from livefacts.model.durations import read_duration
@@ -51,3 +52,20 @@ def test_a_window_of_a_rule_that_is_too_long_is_refused_where_it_stands(window: 
     with pytest.raises(RuleError, match="longer than anything") as caught:
         Reasoner(rules=f"p(?x) :- sometime q(?x) in [{window}] .")
     assert caught.value.place is not None
+
+
+@pytest.mark.parametrize("zone", ["", "Z", "+05:30"])
+def test_the_end_of_a_day_is_the_beginning_of_the_next(zone: str) -> None:
+    ends = [f"2025-12-31T24:00:00{fraction}{zone}" for fraction in ("", ".000")]
+    date_time = NamedNode("http://www.w3.org/2001/XMLSchema#dateTime")
+    wanted = time_point(f"2026-01-01T00:00:00{zone}")
+    assert {time_point(end) for end in ends} == {wanted}
+    assert time_point(Literal(ends[0], datatype=date_time)) == wanted
+
+
+@pytest.mark.parametrize(
+    "time", ["2025-12-31T24:00:01Z", "2025-12-31T24:01:00Z", "9999-12-31T24:00:00Z"]
+)
+def test_other_times_behind_the_end_of_a_day_are_none(time: str) -> None:
+    with pytest.raises(InputError, match="is not a time point"):
+        time_point(time)
