@@ -73,10 +73,10 @@ class Interpreter:
         self.on_pause: Callable[[int], None] = lambda made: None
         self.reports_reasons = False
         """Whether deltas tell which facts rules have begun or ceased to derive."""
-        self._machine = _new_machine(earlier.tally if earlier else NO_TALLY.copy())
+        self._machine = _new_machine((earlier.tally if earlier else NO_TALLY).copy())
         self._machine.state[code.EPOCH] = 1
         self._state = self._machine.state.data
-        self._rule_lines: dict[str, int] = earlier._rule_lines if earlier else {}
+        self._rule_lines: dict[str, int] = dict(earlier._rule_lines) if earlier else {}
         self._begun = (perf_counter(), int(ticks()))
         self._fitted: Rows | None = None
         self._binder = Binder(store, dictionary, self.line_of)
@@ -156,9 +156,9 @@ class Interpreter:
     def line_of(self, rule: str) -> int:
         """The line of the tally for a rule."""
         line = self._rule_lines.setdefault(rule, code.FIRST_RULE + len(self._rule_lines))
-        if line == len(self._machine.tally):
+        if line >= len(self._machine.tally):
             grown = np.zeros((2 * line, code.TALLY_FIELDS), np.int64)
-            grown[:line] = self._machine.tally
+            grown[: len(self._machine.tally)] = self._machine.tally
             self._replace(tally=grown)
         return line
 
