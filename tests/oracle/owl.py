@@ -106,10 +106,15 @@ class Graph:
                         yield [value, *tail]
 
     def cells(self, cell: Term) -> set[Term]:
-        """A cell and all that come after it."""
+        """The cells of the lists that begin at a cell; none, if it leads to no end."""
+        return {each for each in self._after(cell) if NIL in self._after(each)} - {NIL}
+
+    def _after(self, cell: Term) -> set[Term]:
+        """A cell and all that come after it, by cells that have values."""
         found, waiting = {cell}, [cell]
         while waiting:
-            new = set(self.objects(waiting.pop(), REST)) - found
+            here = waiting.pop()
+            new = set(self.objects(here, REST)) - found if self.objects(here, FIRST) else set()
             found |= new
             waiting += new
         return found

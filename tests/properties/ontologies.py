@@ -61,13 +61,15 @@ class Words:
         return self.one(CLASSES, CLASSES, RESTRICTIONS)
 
     def list(self, sort: Iterable[NamedNode]) -> tuple[NamedNode, list[Triple]]:
-        """A list of one to three, and its triples."""
+        """A list of one to three, and its triples; now and then it has no end, but runs in a ring."""
         cell, triples = NIL, []
         for _ in range(self.pick.choice((1, 2, 2, 3))):
             self._cells += 1
             new = NamedNode(f"{EX}cell{self._cells}")
             triples += [Triple(new, FIRST, self.one(sort)), Triple(new, REST, cell)]
             cell = new
+        if self.pick.random() < 0.08:
+            triples[1] = Triple(triples[1].subject, REST, cell)
         return cell, triples
 
 
