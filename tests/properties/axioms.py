@@ -36,7 +36,8 @@ def random_axiom(rng: random.Random) -> Axiom:
         case 0 | 1 | 2 | 3 | 4:
             return "sub", random_class(rng, 2, left=True), random_class(rng, 2, left=False)
         case 5 | 6:
-            return "equiv", cls(CLASSES), random_class(rng, 2, left=rng.random() < 0.7)
+            one, other = cls(CLASSES), random_class(rng, 2, left=rng.random() < 0.7)
+            return "equiv", *(sorted((one, other)) if isinstance(other, str) else (one, other))
         case 7:
             return "disjoint", *sorted(rng.sample(CLASSES, 2))
         case 8:
