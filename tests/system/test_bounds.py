@@ -19,7 +19,8 @@ from livefacts.service.reasoner import Reasoner
 
 SAME = "<http://www.w3.org/2002/07/owl#sameAs>"
 OTHER = "<http://www.w3.org/2002/07/owl#differentFrom>"
-reasoner = Reasoner(rules=["owl-rl", "owl-eq-ref"], on_violation="refuse")
+rules = ["owl-rl", "owl-eq-ref"]
+reasoner = Reasoner(rules=rules, on_violation="refuse", maintenance="recompute")
 for turn in range(20):
     reasoner.add(f"<x:a{turn}> {SAME} <x:b{turn}> . <x:p{turn % 3}> a <x:C{turn % 4}> .")
     reasoner.add_rules(f"[?x, <x:q{turn}>, ?y] :- [?x, <x:p{turn}>, ?y], [?y, a, <x:C{turn}>] .")
