@@ -12,13 +12,18 @@ from livefacts.service.registered.registering import Registrations
 HISTORIES, BODIES, CHUNKS = 300, 60, 20
 
 
+def play(seed: int, history: History) -> None:
+    """Run a history; what differs from the definition fails the test."""
+    found = history.run()
+    if found:
+        pytest.fail("\n".join([f"seed {seed}", *history.lines, *found]), pytrace=False)
+
+
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_reports_are_what_the_definition_says(chunk: int) -> None:
     for seed in range(chunk, HISTORIES, CHUNKS):
         history = History(seed)
-        found = history.run()
-        if found:
-            pytest.fail("\n".join([f"seed {seed}", *history.lines, *found]), pytrace=False)
+        play(seed, history)
 
 
 def test_the_histories_bite() -> None:
@@ -58,10 +63,8 @@ def test_reports_are_right_or_say_that_too_much_is_derived(
     answered = unmade = 0
     for seed in range(most, 100, 7):
         history = History(seed, theme)
-        found = history.run()
+        play(seed, history)
         answered, unmade = answered + history.answered, unmade + history.unmade
-        if found:
-            pytest.fail("\n".join([f"seed {seed}", *history.lines, *found]), pytrace=False)
     assert answered > 5
     assert unmade > 3
 
@@ -71,10 +74,8 @@ def test_reports_are_what_the_definition_says_where_rules_read_a_schema(chunk: i
     narrowed = widened = 0
     for seed in range(chunk, 100, 10):
         history = SchemaHistory(seed)
-        found = history.run()
+        play(seed, history)
         narrowed, widened = narrowed + history.narrowed, widened + history.widened
-        if found:
-            pytest.fail("\n".join([f"seed {seed}", *history.lines, *found]), pytrace=False)
     assert narrowed > 10
     assert widened > 10
 
@@ -85,10 +86,8 @@ def test_reports_are_what_the_definition_says_where_rules_look_at_time(chunk: in
     answered = 0
     for seed in range(chunk, 100, 10):
         history = TimedHistory(seed)
-        found = history.run()
+        play(seed, history)
         answered += history.answered
-        if found:
-            pytest.fail("\n".join([f"seed {seed}", *history.lines, *found]), pytrace=False)
     assert answered > 20
 
 
@@ -105,9 +104,7 @@ def test_reports_of_any_body_are_what_a_store_of_the_window_answers(chunk: int) 
     answered = followed = 0
     for seed in range(chunk, BODIES, 4):
         history = History(seed, Bodies())
-        found = history.run()
-        if found:
-            pytest.fail("\n".join([f"seed {seed}", *history.lines, *found]), pytrace=False)
+        play(seed, history)
         answered += history.answered > 2
         followed += all("asked anew" not in each.registration.plan for each in history.asked)
     assert answered >= 0.2 * BODIES / 4
@@ -118,9 +115,7 @@ def test_reports_of_any_body_are_what_a_store_of_the_window_answers(chunk: int) 
 def test_reports_that_are_corrected_are_right_in_the_end(chunk: int) -> None:
     for seed in range(chunk, 50, 5):
         history = Corrected(seed)
-        found = history.run()
-        if found:
-            pytest.fail("\n".join([f"seed {seed}", *history.lines, *found]), pytrace=False)
+        play(seed, history)
 
 
 def test_reports_are_corrected_in_many_histories() -> None:

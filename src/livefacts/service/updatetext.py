@@ -19,7 +19,7 @@ from pyoxigraph import NamedNode, Quad, RdfFormat, Store, parse
 
 from livefacts.errors import QueryError
 from livefacts.model.namespaces import DECLARED
-from livefacts.service.queries.querymistakes import syntax_error
+from livefacts.service.queries.querymistakes import UPDATE, syntax_error
 from livefacts.service.queries.querytext import (
     DEFAULT_LIMITS,
     NOTHING,
@@ -36,7 +36,6 @@ from livefacts.service.queries.querytext import (
 )
 from livefacts.store.ntriples import reason_of
 
-UPDATE = "update"
 VARIABLE = "urn:livefacts:variable:"
 """Stands before the name of a variable, where a template is parsed as data."""
 LIMITS = QueryLimits(size=1 << 20, patterns=1 << 30, operators=1 << 30)

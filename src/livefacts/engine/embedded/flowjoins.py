@@ -214,74 +214,50 @@ class SupportedRows:
         return chain(self._support, chain.from_iterable(self._rows.values()))
 
 
-class Keeper:
+class Keeper(SupportedRows):
     """Follows a `Keep`: counts how often each key is supported."""
 
     def __init__(self, operator: Keep) -> None:
-        self._kept = SupportedRows(operator.keys)
+        super().__init__(operator.keys)
         self._present = operator.present
-
-    @property
-    def looked_at(self) -> int:
-        """How many rows it has looked at so far."""
-        return self._kept.looked_at
-
-    @property
-    def size(self) -> int:
-        """How many rows are kept, and how many keys have support."""
-        return self._kept.size
 
     def apply(self, *bags: Bag) -> Bag:
         """The rows that come and go, on their own or with their support."""
         rows, support = bags
         made: Bag = {}
-        for is_supported, bag in self._kept.turned(support):
+        for is_supported, bag in self.turned(support):
             sign = 1 if is_supported == self._present else -1
             for row, copies in bag.items():
                 add_to(made, row, sign * copies)
         for row, count in rows.items():
-            if self._kept.keep(row, count) == self._present:
+            if self.keep(row, count) == self._present:
                 add_to(made, row, count)
         return made
 
-    def rows(self) -> Iterator[Row]:
-        """The rows that are kept, and the keys that have support."""
-        return self._kept.rows()
 
-
-class Marker:
+class Marker(SupportedRows):
     """Follows a `Mark`: every row passes, with whether its key is supported."""
 
     def __init__(self, operator: Mark, dictionary: Dictionary) -> None:
-        self._kept = SupportedRows(operator.keys)
+        super().__init__(operator.keys)
         self._truths = [dictionary.encode_one(Literal(truth)) for truth in (False, True)]
-
-    @property
-    def looked_at(self) -> int:
-        """How many rows it has looked at so far."""
-        return self._kept.looked_at
-
-    @property
-    def size(self) -> int:
-        """How many rows are kept, and how many keys have support."""
-        return self._kept.size
 
     def apply(self, *bags: Bag) -> Bag:
         """The rows that come and go, and those whose mark turns."""
         rows, support = bags
         made: Bag = {}
-        for is_supported, bag in self._kept.turned(support):
+        for is_supported, bag in self.turned(support):
             before, now = self._truths[not is_supported], self._truths[is_supported]
             for row, copies in bag.items():
                 add_to(made, (*row, before), -copies)
                 add_to(made, (*row, now), copies)
         for row, count in rows.items():
-            add_to(made, (*row, self._truths[self._kept.keep(row, count)]), count)
+            add_to(made, (*row, self._truths[self.keep(row, count)]), count)
         return made
 
     def rows(self) -> Iterator[Row]:
         """The rows that are kept, the keys that have support, and true and false."""
-        return chain(self._kept.rows(), ((truth,) for truth in self._truths))
+        return chain(super().rows(), ((truth,) for truth in self._truths))
 
 
 def joiner_of(

@@ -203,8 +203,8 @@ def _unread_from(text: str) -> int:
         parseQuery(text)
     except ParseBaseException as error:
         return error.loc
-    except Exception:
-        # Whatever else rdflib stumbles over is no help in finding the place.
+    except (ValueError, RecursionError):
+        # What rdflib makes of a literal, or of deep nesting, is no help in finding the place.
         return len(text)
     return len(text)
 
