@@ -3,7 +3,7 @@
 A constraint concludes a hidden predicate that lists its violations.  An aggregate
 becomes three rules: the tuples it ranges over, the values of its groups, and the rule
 that uses them; a count has one more, whose instances for a group are what is counted.
-Facts that are such tuples already are taken as they are.  A body without a positive atom
+Facts that are such tuples already are taken as they are, and so are rules in normal form.  A body without a positive atom
 starts from the hidden fact `_true`.
 Hidden predicates begin with `_` and carry a colon, which no rule text can.
 """
@@ -61,6 +61,9 @@ def violation_variables(rule: Rule) -> tuple[Variable, ...]:
 
 def _parts(rule: Rule) -> Iterator[Rule]:
     head = rule.head
+    if isinstance(head, PredicateAtom) and head.name.startswith(VALUES):
+        yield rule
+        return
     if head is None:
         head = PredicateAtom(VIOLATION + rule.id, violation_variables(rule), rule.place)
     body: list[Formula] = []

@@ -62,6 +62,12 @@ def test_a_count_has_a_rule_whose_instances_are_what_is_counted() -> None:
     assert names == ["_rows:r1.0", "_groups:r1.0", "_values:r1.0", "n"]
 
 
+@pytest.mark.parametrize("function", ["count", "max"])
+def test_rules_in_normal_form_stay_as_they_are(function: str) -> None:
+    rules = normalize(parse(f"false :- ?k = {function} {{ ?e : worksFor(?e, ?d) }} .").rules)
+    assert normalize(rules) == rules
+
+
 def test_a_body_without_a_positive_atom_starts_from_what_is_always_true() -> None:
     assert "when _true: is new" in plan_of("dark :- not light .")
 

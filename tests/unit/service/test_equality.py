@@ -60,3 +60,13 @@ def test_the_facts_in_conflict_are_those_that_users_see() -> None:
     reasoner = lf.Reasoner(rules="false :- p(?x), _hidden(?x) . _hidden(?x) :- p(?x) .")
     (violation,) = reasoner.add("p(a) .").violations
     assert [str(fact) for fact in violation.facts] == ["p(a)"]
+
+
+def test_what_is_counted_beside_the_rules_of_an_ontology_counts_once() -> None:
+    reasoner = lf.Reasoner(rules="owl-rl")
+    reasoner.add(f"{PREFIXES} ex:tom a ex:Cat . ex:kit a ex:Cat .")
+    reasoner.add_rules(f"{PREFIXES} cats(?n) :- ?n = count {{ ?x : [?x, a, ex:Cat] }} .")
+    assert [str(fact) for fact in reasoner if isinstance(fact, lf.Fact)] == ["cats(2)"]
+    reasoner.add(f"{PREFIXES} ex:tim a ex:Cat .")
+    assert [str(fact) for fact in reasoner if isinstance(fact, lf.Fact)] == ["cats(3)"]
+    assert reasoner.verify()
