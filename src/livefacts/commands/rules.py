@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from livefacts.commands.terminal import ExitCode, counted, say
-from livefacts.errors import LivefactsError
+from livefacts.errors import InputError, LivefactsError
 
 if TYPE_CHECKING:
     from livefacts.rules.program import Program
@@ -135,7 +135,10 @@ def maintenance_command(
 @app.command("from-owl", short_help="The rules of an ontology, and what rules cannot say of it.")
 def from_owl_command(
     sources: Annotated[
-        list[str], typer.Argument(metavar="ONTOLOGY", help="Files in any RDF format, read as one.")
+        list[str],
+        typer.Argument(
+            metavar="ONTOLOGY", help="Files in any RDF format, read as one; - is standard input."
+        ),
     ],
     same_as: Annotated[
         bool, typer.Option("--same-as", help="With the rules of equality, for owl:sameAs.")
@@ -153,6 +156,8 @@ def from_owl_command(
     """
     from livefacts.service.ontology import OFF, RULES, rules_from_owl
 
+    if not all(source.strip() for source in sources):
+        raise InputError("the name of an ontology is empty", hint="give the path of an RDF file")
     report = rules_from_owl(sources, same_as=RULES if same_as else OFF)
     typer.echo(report.rules.rstrip("\n"))
     say(report.summary())

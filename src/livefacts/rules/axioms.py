@@ -12,7 +12,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from enum import StrEnum
 from typing import TypeAlias
 
-from pyoxigraph import BlankNode, Literal, NamedNode
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 Individual: TypeAlias = NamedNode | Literal | BlankNode
 """What may be a member of a class, or the value of a property."""
@@ -298,12 +298,12 @@ class DifferentIndividuals:
 
 @dataclass(frozen=True, slots=True)
 class Misstated:
-    """Triples that begin an axiom and do not make one; `reason` says why."""
+    """A triple that begins an axiom and does not make one; `reason` says why."""
 
-    subject: str
+    triple: Triple
     reason: str
     properties: tuple[NamedNode, ...] = ()
-    """The properties that the triples speak of."""
+    """The properties that the triple speaks of."""
 
 
 Axiom: TypeAlias = (

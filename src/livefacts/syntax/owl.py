@@ -6,6 +6,7 @@ as a program; and every axiom, or part of one, that rules cannot say, with the r
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,18 +16,19 @@ from pathlib import Path
 from textwrap import shorten
 from typing import TypeAlias
 
-from pyoxigraph import BlankNode, NamedNode, RdfFormat, Triple
+from pyoxigraph import BlankNode, NamedNode, Triple
 
 from livefacts.errors import InputError
 from livefacts.model.namespaces import DECLARED, OWL, RDF_TYPE
 from livefacts.rules.axioms import Axiom
 from livefacts.rules.program import Program
-from livefacts.syntax.files import STANDARD_INPUT, Source, expand, open_source
+from livefacts.syntax.files import STANDARD_INPUT, Source, expand, name_of, open_source
+from livefacts.syntax.owlnotation import BEGINNING, ontology_format
 from livefacts.syntax.owlreading import Ontology, ontology_of
 from livefacts.syntax.owlrules import Inexpressible, Translated, translate
 from livefacts.syntax.owltext import Section, gap_text, program_of, sections_of, text_of
 from livefacts.syntax.owlwriter import AxiomWriter
-from livefacts.syntax.rdf import format_of, read_quads
+from livefacts.syntax.rdf import read_quads
 
 OntologySource: TypeAlias = str | os.PathLike[str] | Sequence["OntologySource"]
 """A path or pattern, the text of an ontology (Turtle or RDF/XML), or several of these."""
@@ -34,13 +36,7 @@ OntologySource: TypeAlias = str | os.PathLike[str] | Sequence["OntologySource"]
 OFF, RULES = "off", "rules"
 ONTOLOGY, IMPORTS, VERSION = (OWL + name for name in ("Ontology", "imports", "versionIRI"))
 PREFIX = re.compile(r"[^\W\d_](?:[\w.-]*[\w-])?|")
-BEGINNING = 4096
 SHOWN = 20
-NOT_RDF = {
-    re.compile(rb"\s*(Prefix|Ontology)\s*\("): "the functional notation",
-    re.compile(rb"\s*(Prefix|Ontology)\s*:"): "the Manchester notation",
-    re.compile(rb"[^<]*(<[?!][^>]*>\s*)*<(\w+:)?Ontology\b"): "OWL/XML",
-}
 
 
 @dataclass(frozen=True)
@@ -204,7 +200,9 @@ def _is_text(source: str) -> bool:
 
 def _triples(source: Source, number: int, prefixes: dict[str, str]) -> Iterator[Triple]:
     """The triples of one file; labels of blank nodes are local to it."""
-    format = _format_of(source)
+    name = name_of(source)
+    source, start = _opened(source)
+    format = ontology_format(name, start)
     nodes: dict[BlankNode, BlankNode] = {}
 
     def local(term: object) -> object:
@@ -212,23 +210,15 @@ def _triples(source: Source, number: int, prefixes: dict[str, str]) -> Iterator[
             return term
         return nodes.setdefault(term, BlankNode(f"o{number}n{len(nodes)}"))
 
-    for quad in read_quads(source, format=format, prefixes=prefixes):
+    for quad in read_quads(source, format=format, prefixes=prefixes, name=name):
         yield Triple(local(quad.subject), quad.predicate, local(quad.object))  # type: ignore[arg-type]
 
 
-def _format_of(source: Source) -> RdfFormat:
-    """The format of a file or text; many files that end in .owl are in Turtle."""
-    if source == STANDARD_INPUT:
-        return RdfFormat.RDF_XML
-    if not isinstance(source, bytes) and Path(source).suffix.lower() not in (".owl", ".xml"):
-        return format_of(source)
+def _opened(source: Source) -> tuple[Source, bytes]:
+    """A source that can be read from its beginning, and how it begins."""
     with open_source(source) as stream:
-        start = stream.read(BEGINNING) or b""
-    for notation, name in NOT_RDF.items():
-        if notation.match(start):
-            raise InputError(
-                f"this ontology is in {name}, which is no RDF",
-                hint="save it as RDF/XML or Turtle, for example with Protégé",
-            )
-    is_xml = re.match(rb"(\xef\xbb\xbf)?\s*<([?!]|[\w.-]+:RDF\b)", start)
-    return RdfFormat.RDF_XML if is_xml else RdfFormat.TURTLE
+        content = io.BufferedReader(stream)
+        start = content.read(BEGINNING)
+        if isinstance(source, bytes) or (source != STANDARD_INPUT and Path(source).is_file()):
+            return source, start
+        return start + content.read(), start

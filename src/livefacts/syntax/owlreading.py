@@ -45,6 +45,7 @@ from livefacts.syntax.owlaside import EXTREMES, VOCABULARY, parted
 from livefacts.syntax.owlgraph import (
     CONSTRUCTIONS,
     NOTHING,
+    RESTRICTIONS,
     TYPE,
     BrokenError,
     Node,
@@ -62,55 +63,26 @@ KINDS = {
     RDFS + "Datatype": Kind.DATATYPE,
     OWL + "DataRange": Kind.DATATYPE,
 }
+GROUPS = frozenset(
+    OWL + f"All{kind}" for kind in ("Different", "DisjointClasses", "DisjointProperties")
+)
+MEMBERS = (OWL + "members", OWL + "distinctMembers")
 DECLARATIONS = {
-    *(
-        OWL + kind
-        for kind in [
-            "Class",
-            "Restriction",
-            "OntologyProperty",
-            "Ontology",
-            "NamedIndividual",
-            "DeprecatedClass",
-            "DeprecatedProperty",
-            "AllDifferent",
-            "AllDisjointClasses",
-            "AllDisjointProperties",
-            "Axiom",
-            "Annotation",
-        ]
-    ),
+    *GROUPS,
+    *(OWL + kind for kind in ("Class", "Restriction", "OntologyProperty", "Ontology")),
+    *(OWL + kind for kind in ("NamedIndividual", "DeprecatedClass", "DeprecatedProperty")),
+    *(OWL + kind for kind in ("Axiom", "Annotation")),
     *(RDFS + kind for kind in ("Class", "Resource")),
     *(RDF + kind for kind in ("Property", "List")),
 }
+RESTRICTION_PARTS = [OWL + p for p in (*RESTRICTIONS, "onClass", "onDataRange", "onProperties")]
+DENIAL_PARTS = [
+    *(OWL + part for part in ("sourceIndividual", "assertionProperty")),
+    *(OWL + part for part in ("targetIndividual", "targetValue")),
+]
 PARTS = {
-    *CONSTRUCTIONS,
-    *(
-        OWL + part
-        for part in [
-            "someValuesFrom",
-            "allValuesFrom",
-            "hasValue",
-            "hasSelf",
-            "onClass",
-            "onDataRange",
-            "onProperties",
-            "minCardinality",
-            "maxCardinality",
-            "cardinality",
-            "minQualifiedCardinality",
-            "maxQualifiedCardinality",
-            "qualifiedCardinality",
-            "withRestrictions",
-            "sourceIndividual",
-            "assertionProperty",
-            "targetIndividual",
-            "targetValue",
-            "annotatedSource",
-            "annotatedProperty",
-            "annotatedTarget",
-        ]
-    ),
+    *(OWL + part for part in ("annotatedSource", "annotatedProperty", "annotatedTarget")),
+    OWL + "withRestrictions",
     RDF + "first",
     RDF + "rest",
     *FACETS,
@@ -166,6 +138,7 @@ class _Reading:
         self.annotations: Counter[str] = Counter()
         self.imports: list[str] = []
         self._triples = triples
+        self._without_type: set[Node] = set()
 
     def axioms(self) -> Iterator[Axiom]:
         for triple in self._triples:
@@ -173,7 +146,7 @@ class _Reading:
                 yield from self._axioms_of(triple)
             except BrokenError as error:
                 about = tuple(sorted(_properties_in(triple), key=str))
-                yield Misstated(f"{triple.subject} {triple.predicate}", str(error), about)
+                yield Misstated(triple, str(error), about)
 
     def _axioms_of(self, triple: Triple) -> Iterable[Axiom]:
         predicate = triple.predicate.value
@@ -200,6 +173,8 @@ class _Reading:
             return (HasTrait(self.graph.property(subject), TRAITS[kind]),)
         if kind == DENIAL:
             return (self._denial(subject),)
+        if kind in GROUPS and not any(self.graph.objects(subject, each) for each in MEMBERS):
+            raise BrokenError("whom it speaks of is not said: it has no owl:members")
         if kind in KINDS and isinstance(subject, NamedNode):
             return (Declaration(subject, KINDS[kind]),)
         if kind in DECLARATIONS or kind in KINDS:
@@ -214,6 +189,19 @@ class _Reading:
         if source is None or target is None or not isinstance(property, NamedNode):
             raise BrokenError("a denied assertion lacks its source, its property or its target")
         return PropertyAssertion(_individual(source), property, _individual(target), denied=True)
+
+    def denial_part(self, node: Node, value: Node) -> Iterable[Axiom]:
+        """A part of a denied assertion, which its type makes one."""
+        if not self.graph.is_a(node, DENIAL) and node not in self._without_type:
+            self._without_type.add(node)
+            raise BrokenError("what this is a part of is not said: owl:NegativePropertyAssertion")
+        return ()
+
+    def restriction_part(self, node: Node, value: Node) -> Iterable[Axiom]:
+        """A part of a restriction; one without a name is read where it stands in an axiom."""
+        if isinstance(node, NamedNode) and not self.graph.objects(node, OWL + "onProperty"):
+            raise BrokenError("a restriction without owl:onProperty says nothing")
+        return ()
 
     def sub_class(self, sub: Node, sup: Node) -> Iterable[Axiom]:
         return (SubClassOf(self.graph.cls(sub), self.graph.cls(sup)),)
@@ -262,6 +250,8 @@ class _Reading:
 
     def chain(self, sup: Node, items: Node) -> Iterable[Axiom]:
         links = tuple(map(self.graph.property, self.graph.items(items)))
+        if not links:
+            raise BrokenError("a chain has one property at least")
         return (SubPropertyOf(links, self.graph.property(sup)),)
 
     def same_property(self, first: Node, second: Node) -> Iterable[Axiom]:
@@ -287,7 +277,10 @@ class _Reading:
         return (Range(self.graph.property(property), self.graph.cls(cls)),)
 
     def key(self, cls: Node, items: Node) -> Iterable[Axiom]:
-        return (HasKey(self.graph.cls(cls), self._properties_of(items)),)
+        properties = self._properties_of(items)
+        if not properties:
+            raise BrokenError("a key has one property at least")
+        return (HasKey(self.graph.cls(cls), properties),)
 
     def same(self, first: Node, second: Node) -> Iterable[Axiom]:
         return (SameIndividuals(_individuals((first, second))),)
@@ -303,7 +296,7 @@ class _Reading:
 
 
 Reader: TypeAlias = Callable[[_Reading, Node, Node], Iterable[Axiom]]
-READERS: Mapping[str, Reader] = {
+AXIOM_READERS: dict[str, Reader] = {
     TYPE: _Reading.type,
     RDFS + "subClassOf": _Reading.sub_class,
     RDFS + "subPropertyOf": _Reading.sub_property,
@@ -312,8 +305,6 @@ READERS: Mapping[str, Reader] = {
     OWL + "equivalentClass": _Reading.same_class,
     OWL + "disjointWith": _Reading.disjoint,
     OWL + "disjointUnionOf": _Reading.disjoint_union,
-    OWL + "members": _Reading.members,
-    OWL + "distinctMembers": _Reading.members,
     OWL + "propertyChainAxiom": _Reading.chain,
     OWL + "equivalentProperty": _Reading.same_property,
     OWL + "inverseOf": _Reading.inverse,
@@ -322,7 +313,14 @@ READERS: Mapping[str, Reader] = {
     OWL + "sameAs": _Reading.same,
     OWL + "differentFrom": _Reading.different,
     OWL + "imports": _Reading.imported,
-} | dict.fromkeys(CONSTRUCTIONS, _Reading.defined)
+}
+READERS: Mapping[str, Reader] = (
+    AXIOM_READERS
+    | dict.fromkeys(MEMBERS, _Reading.members)
+    | dict.fromkeys(CONSTRUCTIONS, _Reading.defined)
+    | dict.fromkeys(RESTRICTION_PARTS, _Reading.restriction_part)
+    | dict.fromkeys(DENIAL_PARTS, _Reading.denial_part)
+)
 
 
 def _properties_in(triple: Triple) -> set[NamedNode]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from pyoxigraph import Literal, NamedNode
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from livefacts.rules.axioms import (
     And,
@@ -83,8 +83,8 @@ class AxiomWriter:
                 return f"{self.term(datatype)} EquivalentTo {self.cls(range)}"
             case Declaration(name, kind):
                 return f"{kind} {self.term(name)}"
-            case Misstated(subject, reason):
-                return f"{subject} … ({reason})"
+            case Misstated(triple):
+                return " ".join(map(self._node, (triple.subject, triple.predicate, triple.object)))
             case _:
                 return self._about_properties(axiom) or self._about_individuals(axiom)
 
@@ -158,6 +158,10 @@ class AxiomWriter:
     def term(self, term: Individual) -> str:
         """An IRI, a literal or a label."""
         return write_term(term, self._prefixes)
+
+    def _node(self, node: Individual | Triple) -> str:
+        """A term of a triple that is no axiom, where a blank node has no name that tells."""
+        return "[]" if isinstance(node, BlankNode) else write_term(node, self._prefixes)
 
     def _facet(self, name: NamedNode, bound: Literal) -> str:
         local = name.value.rpartition("#")[2]

@@ -179,10 +179,14 @@ def read_quads(
     format: str | RdfFormat | None = None,
     base: str | None = None,
     prefixes: dict[str, str] | None = None,
+    name: str | None = None,
 ) -> Iterator[Quad]:
-    """The statements of a source, as terms; the first bad one raises an `InputError`."""
+    """The statements of a source, as terms; the first bad one raises an `InputError`.
+
+    `name` is what the error calls the source.
+    """
     kind = format_of(source, format)
-    reading = _Reading(source, Dictionary(), b"", None)
+    reading = _Reading(source, Dictionary(), b"", None, name)
     with open_source(source) as stream:
         yield from reading.quads(stream, kind, base or _address(source), prefixes)
 
@@ -191,10 +195,15 @@ class _Reading:
     """One source on its way into a dictionary."""
 
     def __init__(
-        self, source: Source, dictionary: Dictionary, scope: bytes, rejects: Rejects | None
+        self,
+        source: Source,
+        dictionary: Dictionary,
+        scope: bytes,
+        rejects: Rejects | None,
+        name: str | None = None,
     ) -> None:
         self._source = source
-        self._name = name_of(source)
+        self._name = name or name_of(source)
         self._dictionary = dictionary
         self._scope = scope
         self._rejects = rejects

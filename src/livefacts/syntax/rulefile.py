@@ -84,10 +84,20 @@ def open_rules(source: RuleSource) -> Program:
     if source.startswith(ONTOLOGY):
         from livefacts.syntax.owl import rules_of
 
-        return rules_of(source.removeprefix(ONTOLOGY)).program
+        return rules_of(_ontology_in(source)).program
     if source in ready_names():
         return read_rules(READY / f"{source}.rules")
     return _named_or_written(source)
+
+
+def _ontology_in(source: str) -> str:
+    """What stands behind "dlp:"."""
+    ontology = source.removeprefix(ONTOLOGY)
+    if not ontology.strip():
+        raise RuleError(
+            f"{ONTOLOGY} needs the file of an ontology", hint=f"for example {ONTOLOGY}wine.owl"
+        )
+    return ontology
 
 
 def ready_names() -> tuple[str, ...]:

@@ -300,6 +300,16 @@ GAPS = [
             ('rdf:langRange "en"', "the facet rdf:langRange"),
         ]
     ),
+    ("ex:A owl:hasKey () .", "a key has one property at least"),
+    ("ex:p owl:propertyChainAxiom () .", "a chain has one property at least"),
+    (
+        "[] owl:sourceIndividual ex:i ; owl:assertionProperty ex:p ; owl:targetIndividual ex:j .",
+        "is not said: owl:NegativePropertyAssertion",
+    ),
+    ("[] a owl:AllDifferent .", "it has no owl:members"),
+    ("[] a owl:AllDisjointClasses .", "it has no owl:members"),
+    ("[] a owl:AllDisjointProperties .", "it has no owl:members"),
+    ("ex:A a owl:Restriction ; owl:someValuesFrom ex:B .", "without owl:onProperty"),
     ("ex:A owl:disjontWith ex:B .", "did you mean owl:disjointWith?"),
     ("ex:A rdfs:subclassOf ex:B .", "did you mean rdfs:subClassOf?"),
     ("ex:p a owl:FunkyProperty .", "owl:FunkyProperty is no word of OWL"),
@@ -313,6 +323,14 @@ def test_what_rules_cannot_say_is_reported_with_the_reason(axioms: str, reason: 
     assert rules == []
     assert len(reasons) == 1
     assert reason in reasons[0]
+
+
+def test_what_is_no_axiom_is_reported_as_it_stands_and_with_the_reason_once() -> None:
+    report = rules_of(START + "ex:p owl:inverseOf 5 . [] a owl:AllDifferent .")
+    assert list(report.reasons()) == [
+        "ex:p owl:inverseOf 5: a property is an IRI, or the inverse of one",
+        "[] rdf:type owl:AllDifferent: whom it speaks of is not said: it has no owl:members",
+    ]
 
 
 def test_one_half_of_an_axiom_is_kept_and_the_other_reported() -> None:
