@@ -70,7 +70,7 @@ def _fact(words: Words) -> Triple:
 
 
 def draw_equals(seed: int, steps: int = 6) -> list[Step]:
-    """The changes of a random ontology in which much is the same."""
+    """The changes of a random ontology in which much is told to be the same."""
     words = Words(f"equals {seed}")
     pick = words.pick
     sorts = pick.sample(COMMON, 4) + pick.sample(CONFLICTS, 2) + pick.sample(EQUALITY, 3)
@@ -80,6 +80,29 @@ def draw_equals(seed: int, steps: int = 6) -> list[Step]:
     facts = [_fact(words) for _ in range(10)]
     equals = [_same(words) for _ in range(pick.choice((4, 7, 10, 14)))]
     equals += _others(words) if pick.random() < 0.3 else []
+    return _life(words, axioms, facts, equals, steps)
+
+
+def draw_following(seed: int, steps: int = 6) -> list[Step]:
+    """The changes of a random ontology in which it follows of much that it is the same."""
+    words = Words(f"following {seed}")
+    pick = words.pick
+    sorts = pick.sample(COMMON, 3) + pick.sample(EQUALITY, 2)
+    axioms = [triple for _ in range(4) for triple in pick.choice(sorts)(words)]
+    axioms += [triple for sort in pick.sample(EQUALITY[:3], 2) for triple in sort(words)]
+    few, likely = pick.sample(MANY, 3), pick.sample(PROPERTIES, 2)
+    facts = [_fact(words) for _ in range(5)]
+    facts += [Triple(pick.choice(few), pick.choice(likely), words.one(MANY)) for _ in range(12)]
+    facts += [Triple(words.one(MANY), pick.choice(likely), pick.choice(few)) for _ in range(6)]
+    equals = [_same(words) for _ in range(pick.choice((0, 1, 3)))]
+    return _life(words, axioms, facts, equals, steps)
+
+
+def _life(
+    words: Words, axioms: list[Triple], facts: list[Triple], equals: list[Triple], steps: int
+) -> list[Step]:
+    """Steps in which some of each come, and some of all go."""
+    pick = words.pick
     told: set[Triple] = set()
     life = []
     for _ in range(steps):

@@ -10,11 +10,13 @@ import pytest
 from pyoxigraph import Triple
 from tests.golden.test_owl import expected, violated
 from tests.oracle.naive import Known
-from tests.properties.equals import draw_equals
+from tests.properties.equals import draw_equals, draw_following
 from tests.properties.ontologies import EX, Step
 from tests.properties.proofs import faults_of_proof, row_of
 
 import livefacts as lf
+from livefacts.engine.embedded.interpreter import Interpreter
+from livefacts.service.merging import following, merged
 from livefacts.syntax.rulefile import open_rules
 
 CHUNKS = 4
@@ -94,12 +96,12 @@ def explained(merging: lf.Reasoner, fact: object) -> lf.Explanation | None:
         return None
 
 
-def assert_same(life: Sequence[Step], own: str = "") -> int:
-    """Lead two reasoners through a life and back to nothing; how many groups were merged."""
+def assert_same(life: Sequence[Step], own: str = "", figure: str = "merged_groups") -> int:
+    """Lead two reasoners through a life and back to nothing; how much was merged."""
     rules = [RULES, own] if own else RULES
     merging, ruled = lf.Reasoner(rules=rules, same_as="merge"), lf.Reasoner(rules=rules)
     told: set[Triple] = set()
-    merged, pick = 0, random.Random(str(life))
+    count, pick = 0, random.Random(str(life))
     watches = [reasoner.watch(EVERYTHING) for reasoner in (merging, ruled) if own]
     for step in [*life, Step([], sorted({t for s in life for t in s.added}, key=str))]:
         delta = merging.apply(add=step.added, remove=step.removed)
@@ -116,19 +118,46 @@ def assert_same(life: Sequence[Step], own: str = "") -> int:
         assert answers[:1] == answers[1:]
         assert changes[:1] == changes[1:]
         check_explanations(merging, told, pick)
-        merged += merging.stats()["merged_groups"]
-    return merged
+        count += merging.stats()[figure]
+    return count
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_merging_means_what_the_rules_mean(chunk: int) -> None:
-    merged = [assert_same(draw_equals(seed)) for seed in range(chunk, 20, CHUNKS)]
-    assert any(merged)
+    counts = [assert_same(draw_equals(seed)) for seed in range(chunk, 20, CHUNKS)]
+    assert any(counts)
 
 
 def test_merging_means_what_the_rules_mean_beside_rules_of_ones_own() -> None:
-    merged = [assert_same(draw_equals(seed), OWN) for seed in range(20, 25)]
-    assert any(merged)
+    counts = [assert_same(draw_equals(seed), OWN) for seed in range(20, 25)]
+    assert any(counts)
+
+
+@pytest.fixture
+def eager(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever follows to be the same is merged, be it three, and as soon as it is seen."""
+    monkeypatch.setattr(following, "FEWEST", 3)
+    monkeypatch.setattr(merged, "MANY", 1)
+    monkeypatch.setattr(Interpreter, "budget", 20)
+
+
+@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.usefixtures("eager")
+def test_what_follows_to_be_the_same_is_merged_until_it_no_longer_follows(chunk: int) -> None:
+    proven = [
+        assert_same(draw_following(seed), figure="equalities_merged_by_proof")
+        for seed in range(chunk, 24, CHUNKS)
+    ]
+    assert any(proven)
+
+
+@pytest.mark.usefixtures("eager")
+def test_what_follows_by_rules_of_ones_own_is_merged_too() -> None:
+    proven = [
+        assert_same(draw_following(seed), OWN, "equalities_merged_by_proof")
+        for seed in range(24, 29)
+    ]
+    assert any(proven)
 
 
 @pytest.mark.thorough
@@ -137,3 +166,13 @@ def test_merging_means_what_the_rules_mean_in_many_worlds(chunk: int) -> None:
     for seed in range(1000 + chunk, 1300, 20):
         assert_same(draw_equals(seed))
         assert_same(draw_equals(seed), OWN)
+
+
+@pytest.mark.thorough
+@pytest.mark.usefixtures("eager")
+@pytest.mark.parametrize("chunk", range(20))
+def test_what_follows_is_merged_in_many_worlds(chunk: int) -> None:
+    for seed in range(1000 + chunk, 1300, 20):
+        assert_same(draw_following(seed))
+        assert_same(draw_following(seed), OWN)
+        assert_same(draw_equals(seed))

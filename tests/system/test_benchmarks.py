@@ -53,9 +53,9 @@ def test_updates_leave_the_same_states_whatever_follows_them(campus: str) -> Non
     assert len({tuple(map(tuple, update)) for update in states[0]}) == len(states[0])
 
 
-@pytest.mark.parametrize("shape", ["chain", "star"])
+@pytest.mark.parametrize("shape", ["chain", "star", "values"])
 def test_groups_of_equal_things_are_the_same_merged_and_by_the_rules(shape: str) -> None:
-    job = {"shape": shape, "members": 5, "facts": 1, "turns": 2}
+    job = {"shape": shape, "members": 14, "facts": 1, "turns": 2}
     merged, ruled = (
         found("livefacts_equality", {**job, "same_as": way}) for way in ("merge", "rules")
     )

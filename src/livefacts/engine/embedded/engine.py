@@ -84,6 +84,8 @@ class EmbeddedEngine:
         self.uncounted: frozenset[int] = frozenset()
         """Predicates, by id, whose facts no limit counts."""
         self.on_progress: Callable[[int], None] = lambda made: None
+        self.on_pause: Callable[[int], None] = lambda made: None
+        """Hears what `on_progress` does, and before any limit counts; may end the change."""
         self.before_commit: Callable[[IdDelta], None] = lambda delta: None
         self.single_path = single_path
         self._maintenance = maintenance
@@ -275,6 +277,7 @@ class EmbeddedEngine:
             self.interpreter.give(self.store.relation(shape), ids, ASSERTION)
 
     def _check_progress(self, made: int) -> None:
+        self.on_pause(made)
         derived = made - self.interpreter.told
         limit = derived if self.limit is None else self.limit
         if derived > limit and derived - self._made_uncounted() > limit:

@@ -36,7 +36,7 @@ from livefacts.store.layout import (
 from livefacts.store.rowkernels import BLOCK
 from livefacts.store.rows import RowStore
 
-BUDGET = 300_000
+BUDGET = 20_000
 """Work between two looks at interrupts, limits and progress: some 50 ms."""
 FEWEST = 2 * OUT_ROWS
 FEWEST_EDGES = 4 * code.MOST_EDGE_PLANS

@@ -26,6 +26,7 @@ from livefacts.engine.embedded.machine import (
     LESS,
     MORE,
     MULTIPLY,
+    NAME,
     ROUNDED,
     SAME,
     SUBTRACT,
@@ -110,6 +111,9 @@ def compare(memo: Any, state: Any, operator: Any, left: Any, right: Any, answer:
         if at < 0:
             return ASK_NUMBER
         right_kind, right_value = memo.number_kinds[at], memo.number_values[at]
+    if (left_kind == NAME or right_kind == NAME) and operator in (EQUAL, UNEQUAL):
+        answer[0] = (left == right) == (operator == EQUAL)
+        return DONE
     # Rounding to the nearest double keeps order: only a tie of rounded values is open.
     doubles = (left_kind == DOUBLE and right_kind <= DOUBLE) or (
         right_kind == DOUBLE and left_kind <= DOUBLE

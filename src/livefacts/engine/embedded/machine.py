@@ -197,6 +197,8 @@ ANY_FACT = 40
 EXACT = 1
 ROUNDED = 2
 DOUBLE = 3
+NAME = 9
+"""What is no literal: it is equal to itself alone."""
 
 SPREAD = np.uint64(0x9E3779B97F4A7C15)
 OTHER_SPREAD = np.uint64(0xC2B2AE3D27D4EB4F)

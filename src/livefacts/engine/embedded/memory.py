@@ -8,6 +8,7 @@ finds it here from then on.
 from __future__ import annotations
 
 import numpy as np
+from pyoxigraph import Literal, Triple
 
 from livefacts.engine.embedded import machine as code
 from livefacts.model import values
@@ -22,7 +23,7 @@ COMPARISONS = {
     code.AT_LEAST: ">=",
 }
 ARITHMETIC = {code.ADD: "+", code.SUBTRACT: "-", code.MULTIPLY: "*", code.DIVIDE: "/"}
-NOT_A_NUMBER = 9
+NOT_A_NUMBER = 8
 """The kind of a term whose comparisons go by pairs."""
 MOST_ANSWERS = 1 << 21
 """Beyond this many answers the tables start anew."""
@@ -50,8 +51,10 @@ class Answers:
 
     def answer_number(self, term: int) -> None:
         """Enter the kind and the nearest double of a term."""
-        number = values.number_of(self._dictionary.decode_one(term))
-        kind, value = (NOT_A_NUMBER, 0.0) if number is None else number
+        decoded = self._dictionary.decode_one(term)
+        number = values.number_of(decoded)
+        other = NOT_A_NUMBER if isinstance(decoded, Literal | Triple) else code.NAME
+        kind, value = (other, 0.0) if number is None else number
         if 2 * self._numbers >= len(self._number_ids):
             self._grow_numbers()
         self._put_number(term, kind, value)

@@ -150,11 +150,21 @@ class BoundRules:
                 yield self._instance(rule, env)
 
     def _instance(self, body: Body, env: Env) -> Instance:
-        premises = dict.fromkeys(
+        premises = self._premises(body, env)
+        return Instance(body, env, premises, 0 if is_inner(body.rule) else 1)
+
+    def _premises(self, body: Body, env: Env) -> tuple[Node, ...]:
+        nodes = (
             (atom.relation, self.lookup.row_of(atom.relation, atom.fact(env)))
             for atom in body.atoms
         )
-        return Instance(body, env, tuple(premises), 0 if is_inner(body.rule) else 1)
+        return tuple(dict.fromkeys(nodes))
+
+    def first(self, body: Body, fact: Fact) -> tuple[Node, ...] | None:
+        """The premises of the first instance of a rule that concludes a fact."""
+        for env in body.solutions(fact):
+            return self._premises(body, env)
+        return None
 
 
 def is_inner(rule: Rule) -> bool:
@@ -168,18 +178,26 @@ def is_inner(rule: Rule) -> bool:
 def prove(rules: BoundRules, shape: int, fact: Fact) -> Proof | None:
     """A lowest proof of a fact, or None if it does not hold."""
     relation = rules.lookup.relation(shape)
-    row = rules.lookup.row_of(relation, fact) if relation != NOWHERE else 0
-    if not row:
+    if relation == NOWHERE or not rules.lookup.row_of(relation, fact):
         return None
-    search = Search(rules, (relation, row), WIDTH)
+    proof = proof_of(rules, relation, fact)
+    assert proof is not None, f"no rule concludes the stored fact {fact}"
+    return proof
+
+
+def proof_of(rules: BoundRules, relation: int, fact: Fact) -> Proof | None:
+    """A lowest proof of a stored fact, or None while a change has not concluded it yet."""
+    root = relation, rules.lookup.row_of(relation, fact)
+    search = Search(rules, root, WIDTH)
     if search.run():
         return search.proof()
     width = HURRY
     while True:
-        search = Search(rules, (relation, row), width)
+        search = Search(rules, root, width)
         if search.hurry():
             return search.proof()
-        assert search.is_cut, f"no rule concludes the stored fact {fact}"
+        if not search.is_cut:
+            return None
         width *= HURRY
 
 

@@ -8,7 +8,6 @@ on, by the rules of equality, down to what was told.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -17,10 +16,13 @@ from typing import Any
 import numpy as np
 from pyoxigraph import Triple
 
-from livefacts.engine.embedded.proofs import BoundRules
+from livefacts.engine.embedded.engine import Change, EmbeddedEngine
+from livefacts.engine.embedded.proofs import BoundRules, prove
 from livefacts.errors import LivefactsError
 from livefacts.model.facts import Fact, Term
 from livefacts.model.namespaces import DECLARED
+from livefacts.plan import compile_rules
+from livefacts.plan.normalize import normalize
 from livefacts.rules.formula import Comparison, TripleAtom, Variable, variables_of
 from livefacts.rules.formula import filled as with_terms
 from livefacts.rules.program import Rule
@@ -37,9 +39,10 @@ from livefacts.service.explanations.explaining import (
     Step,
     Wanted,
 )
-from livefacts.service.explanations.proofreading import as_triple
+from livefacts.service.explanations.proofreading import Reading, as_triple
 from livefacts.service.merging.groups import Group
 from livefacts.service.merging.merged import Merged
+from livefacts.service.merging.supports import Pair, Told
 from livefacts.service.merging.tellings import Row, image
 from livefacts.store.rows import TRIPLES
 from livefacts.syntax.rulefile import open_rules
@@ -215,8 +218,16 @@ class _Telling:
         return step
 
     def equality(self, start: int, end: int) -> Step:
-        """That two things are the same, from the equalities that were told."""
-        return self._along(self._path(start, end))
+        """That two things are the same, from what was told: at once, or along a path."""
+        path = self.merged.groups.path(start, end)
+        ends = [
+            pair for pair in (_ordered(*path[:2]), _ordered(*path[-2:])) if self._is_proven(pair)
+        ]
+        at_once = self._proven(start, end, ends) if len(path) > 2 and len(ends) == 2 else None
+        return at_once or self._along(path)
+
+    def _is_proven(self, pair: Pair) -> bool:
+        return not self.merged.groups.is_told(*pair)
 
     def _along(self, path: Sequence[int]) -> Step:
         """That both ends of a path are the same; halves first, so that the proof stays low."""
@@ -226,25 +237,45 @@ class _Telling:
             halves = self._along(path[: middle + 1]), self._along(path[middle:])
             return self._applied("eq-trans", ends, halves)
         x, y = path
-        if (x, y) in self.merged.groups.told:
+        groups = self.merged.groups
+        if (x, y) in groups.told:
             return Step(self._shown((x, self.merged.same_as, y)))
+        if (y, x) not in groups.told:
+            proven = self._proven(x, y, [_ordered(x, y)])
+            assert proven is not None, "an equality follows from what it rests on"
+            return proven
         back = Step(self._shown((y, self.merged.same_as, x)))
         return self._applied("eq-sym", {"x": y, "y": x}, (back,))
 
-    def _path(self, start: int, end: int) -> list[int]:
-        """A shortest way from one thing to another along told equalities."""
-        before = {start: start}
-        waiting = deque([start])
-        while end not in before:
-            here = waiting.popleft()
-            for there in self.merged.groups.near(here):
-                if there not in before:
-                    before[there] = here
-                    waiting.append(there)
-        path = [end]
-        while path[-1] != start:
-            path.append(before[path[-1]])
-        return path[::-1]
+    def _proven(self, x: int, y: int, pairs: Iterable[Pair]) -> Step | None:
+        """That two things are the same, if it follows from what proven equalities rest on."""
+        told, keys = self._all_support(pairs)
+        keys |= {rule.key() for rule, *_ in self._spreading.values()}
+        rules = [r for r in self.rules if any(part.key() in keys for part in normalize([r]))]
+        engine = EmbeddedEngine(self.merged.dictionary, compile_rules(rules))
+        facts: dict[int, list[tuple[int, ...]]] = {}
+        for shape, *ids in told:
+            facts.setdefault(shape, []).append(tuple(ids))
+        engine.apply(Change({s: np.array(sorted(rows), np.int32) for s, rows in facts.items()}))
+        bound = BoundRules(rules, engine.store, engine.dictionary)
+        proof = prove(bound, TRIPLES, (x, self.merged.same_as, y))
+        return None if proof is None else Reading(rules, bound).step(proof)
+
+    def _all_support(self, pairs: Iterable[Pair]) -> tuple[set[Told], set[Rule]]:
+        """The facts and rules that proven equalities rest on, with those of earlier ones."""
+        proven = self.merged.groups.proven
+        met = set(pairs)
+        waiting = list(met)
+        told: set[Told] = set()
+        rules: set[Rule] = set()
+        while waiting:
+            support = proven[waiting.pop()]
+            told |= support.told
+            rules |= support.rules
+            new = support.equalities - met
+            met |= new
+            waiting += new
+        return told, rules
 
     def _applied(self, id: str, numbers: Mapping[str, int], steps: Sequence[Step]) -> Step:
         """A step by one of the rules of equality, as the program has it."""
@@ -324,6 +355,10 @@ class _Telling:
 
     def _shown(self, row: Row) -> Shown:
         return as_triple(*map(self._term, row))
+
+
+def _ordered(x: int, y: int) -> Pair:
+    return min(x, y), max(x, y)
 
 
 def _names_in(rule: Rule) -> list[Variable]:

@@ -1,15 +1,17 @@
-"""Groups: things that are told to be the same, and the two of each group that stand for it.
+"""Groups: things that are the same, and the two of each group that stand for it.
 
-A group is what told owl:sameAs connects.  Its *plain* members are those that nothing tells
-apart; where there are more than two of them, the first two stand in for the others.
+A group is what owl:sameAs connects, told or proven.  Its *plain* members are those that nothing
+tells apart; where there are more than two of them, the first two stand in for the others.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-Pair = tuple[int, int]
+from livefacts.service.merging.supports import Pair, Resting, Support
+
 UNTOLD, ELSEWHERE, HERE = 0, 1, 2
 """How a fact is told: not at all, by named graphs alone, or in the default graph."""
 FEWEST = 3
@@ -35,10 +37,13 @@ class Group:
 
 
 class Groups:
-    """The equalities that are told, and the merged groups among what they connect."""
+    """The equalities that are known, and the merged groups among what they connect."""
 
     def __init__(self) -> None:
         self.told: dict[Pair, int] = {}
+        self.proven: dict[Pair, Support] = {}
+        """Equalities that follow, the smaller term first, and what each rests on."""
+        self.resting = Resting()
         self._near: dict[int, set[int]] = {}
         self.of: dict[int, Group] = {}
         """The merged group of each of its members."""
@@ -58,12 +63,22 @@ class Groups:
                 self._disconnect(*pair)
         return before
 
+    def prove(self, lost: Mapping[Pair, Support], found: Mapping[Pair, Support]) -> None:
+        """Let equalities go whose proofs have, and take others that are proven."""
+        self.resting.replace(lost, found)
+        for pair in lost:
+            del self.proven[pair]
+            self._disconnect(*pair)
+        for pair, support in found.items():
+            self.proven[pair] = support
+            self._connect(*pair)
+
     def _connect(self, x: int, y: int) -> None:
         self._near.setdefault(x, set()).add(y)
         self._near.setdefault(y, set()).add(x)
 
     def _disconnect(self, x: int, y: int) -> None:
-        if (y, x) in self.told:
+        if self.is_told(x, y) or (min(x, y), max(x, y)) in self.proven:
             return
         for here, there in ((x, y), (y, x)):
             self._near[here].discard(there)
@@ -85,6 +100,25 @@ class Groups:
                 waiting += new
             yield found
 
+    def is_told(self, x: int, y: int) -> bool:
+        """Whether two things are told to be the same, whichever way round."""
+        return (x, y) in self.told or (y, x) in self.told
+
+    def path(self, start: int, end: int) -> list[int]:
+        """A shortest way from one thing to another along equalities that are known."""
+        before = {start: start}
+        waiting = deque([start])
+        while end not in before:
+            here = waiting.popleft()
+            for there in self._near[here]:
+                if there not in before:
+                    before[there] = here
+                    waiting.append(there)
+        path = [end]
+        while path[-1] != start:
+            path.append(before[path[-1]])
+        return path[::-1]
+
     def pairs_of(self, terms: Iterable[int]) -> Iterator[Pair]:
         """The told equalities of these terms."""
         for x in terms:
@@ -93,10 +127,6 @@ class Groups:
                     yield x, y
                 if (y, x) in self.told:
                     yield y, x
-
-    def near(self, term: int) -> Iterable[int]:
-        """What is told to be the same as a term, whichever way round."""
-        return self._near.get(term, ())
 
     def connected_terms(self) -> list[int]:
         return list(self._near)

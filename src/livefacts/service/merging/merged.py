@@ -1,6 +1,6 @@
 """Merging: an engine that knows two of each group of equal things, and answers for all.
 
-Told equalities make groups.  Of the members of a group that nothing tells apart the engine knows
+Equalities that are told, or proven, make groups.  Of the members of a group that nothing tells apart the engine knows
 two, the stand-ins; it is told of them what was told of any member, and follows the rules of
 equality as they are.  What is true is expanded on the way out, and is exactly what the rules would
 conclude.  Where a group changes, what was told of its members is told anew.
@@ -22,9 +22,11 @@ from livefacts.rules.interchange import interchange_of
 from livefacts.rules.program import Rule
 from livefacts.service.equality import has_equality, trusted_rules
 from livefacts.service.merging.expanding import Roles, Standing
+from livefacts.service.merging.following import Following, FollowingError
 from livefacts.service.merging.groups import HERE, UNTOLD, Group, Groups
 from livefacts.service.merging.lenses import Lens, changed_terms, lens_of, rows_among, rows_without
 from livefacts.service.merging.steps import Step, Stepping, have_any
+from livefacts.service.merging.supports import Pair, Support
 from livefacts.service.merging.tellings import Row, Tellings
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.layout import ASSERTED, IN_DEFAULT, LIVE
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from livefacts.service.explanations.explaining import Explanation
 
 HIDDEN = "_"
+MANY = 10_000
+"""After so many conclusions a change is looked at for what is the same."""
 NOTHING: Facts = {}
 
 
@@ -54,6 +58,7 @@ class Merged:
         self.groups = Groups()
         self.tellings = Tellings()
         self._stepping = Stepping(engine, self.groups, self.tellings)
+        self._following = Following(engine, self.groups, self.tellings, self._stepping.plainness)
         self._roles = Roles()
         self._rules: Sequence[Rule] = ()
         self._visible = Names(engine.dictionary, _is_visible)
@@ -61,8 +66,10 @@ class Merged:
         self._step: Step | None = None
         self._touching: Facts = {}
         self._lens: Lens | None = None
+        self._next_look = 0
         self._delta = IdDelta({}, {}, {})
         engine.before_commit = self._accept
+        engine.on_pause = self._pause
 
     @property
     def dictionary(self) -> Dictionary:
@@ -81,14 +88,18 @@ class Merged:
         is_made = False
         if change.plan is not None:
             self._follow(change.plan.rules)
+        lost = {pair: self.groups.proven[pair] for pair in self._losing(change)}
+        found: dict[Pair, Support] = {}
         try:
             while True:
                 try:
-                    self._make(change, keep)
+                    self._make(change, keep, lost, found)
                     break
                 except NotPlainError as error:
                     self._stepping.plainness.known |= error.terms
                     self._stepping.doubted |= error.terms
+                except FollowingError as error:
+                    found |= error.found
             is_made = True
         finally:
             if change.plan is not None and not (is_made and keep):
@@ -107,9 +118,32 @@ class Merged:
                 stepping.plainness.known.update(self.groups.plain[term].plain)
         stepping.doubted.update(self.groups.connected_terms())
 
-    def _make(self, change: Change, keep: bool) -> None:
-        step = self._stepping.step(change)
+    def _losing(self, change: Change) -> set[Pair]:
+        """The proven equalities that a change may end: they are proven anew, or go."""
+        if not self.groups.proven:
+            return set()
+        if not self._stepping.is_active:
+            return set(self.groups.proven)
+        lost = self.groups.resting.on_facts(
+            (shape, *row)
+            for part in (change.untold, change.unnamed)
+            for shape, rows in part.items()
+            for row in rows.tolist()
+        )
+        if change.plan is not None:
+            lost |= self.groups.resting.on_other_rules({rule.key() for rule in self._rules})
+        return lost
+
+    def _make(
+        self,
+        change: Change,
+        keep: bool,
+        lost: Mapping[Pair, Support],
+        found: Mapping[Pair, Support],
+    ) -> None:
+        step = self._stepping.step(change, lost, found)
         self._enter(step)
+        self._next_look = MANY
         is_made = False
         try:
             self._look(step)
@@ -137,7 +171,7 @@ class Merged:
 
     def _leave(self, step: Step) -> None:
         """Nothing has happened."""
-        self.groups.tell(step.before)
+        self._stepping.leave(step)
         for group in step.gone:
             self._roles.add(_standing(group))
 
@@ -158,7 +192,10 @@ class Merged:
 
     def _accept(self, delta: IdDelta) -> None:
         """The engine has made its change: say what that means, to whoever has a say in it."""
+        assert self._step is not None, "a step is under way"
         self._check_plain(delta)
+        if self._stepping.is_active:
+            self._following.check(self._step, self._rules, delta.added.get(TRIPLES, NO_TRIPLES))
         added: dict[int, Ids] = {}
         removed: dict[int, Ids] = {}
         derived: dict[int, Flags] = {}
@@ -178,6 +215,12 @@ class Merged:
                 terms.update(group.plain)
         if terms:
             raise NotPlainError(terms)
+
+    def _pause(self, made: int) -> None:
+        """In the middle of a change: much may come of what is the same, unless it is merged."""
+        if self._step is not None and self._stepping.is_active and made >= self._next_look:
+            self._next_look = 2 * made
+            self._following.check_stored(self._step, self._rules)
 
     def _net(self, shape: int, delta: IdDelta) -> tuple[Ids, Flags, Ids]:
         """What came, which of it was concluded, and what went."""
@@ -333,9 +376,12 @@ class Merged:
         return explain_merged(fact, rules, self, prefixes)
 
     def figures(self) -> dict[str, int]:
-        """How many groups are merged, and how many things are in them."""
-        groups = set(self.groups.of.values())
-        return {"merged_groups": len(groups), "merged_terms": len(self.groups.plain)}
+        """How many groups are merged, how many things are in them, and how much of that follows."""
+        return {
+            "merged_groups": len(set(self.groups.of.values())),
+            "merged_terms": len(self.groups.plain),
+            "equalities_merged_by_proof": len(self.groups.proven),
+        }
 
 
 def _is_visible(name: str) -> bool:

@@ -20,10 +20,10 @@ from livefacts.service.merging.groups import (
     UNTOLD,
     Group,
     Groups,
-    Pair,
     stand_in,
 )
 from livefacts.service.merging.plainness import Plainness, told_of
+from livefacts.service.merging.supports import Pair, Support
 from livefacts.service.merging.tellings import Row, Tellings, image, is_special
 from livefacts.store.layout import ASSERTED, IN_DEFAULT, LIVE
 from livefacts.store.rows import TRIPLES
@@ -50,6 +50,12 @@ class Step:
     come: list[Group] = field(default_factory=list)
     before: dict[Pair, int] = field(default_factory=dict)
     """How equalities were told."""
+    lost: Mapping[Pair, Support] = field(default_factory=dict)
+    """Equalities whose proofs go."""
+    found: Mapping[Pair, Support] = field(default_factory=dict)
+    """Equalities that are proven."""
+    plain: Plain = field(default_factory=dict)
+    """The groups of plain members afterwards."""
     forgotten: list[Row] = field(default_factory=list)
     remembered: dict[Row, int] = field(default_factory=dict)
     counts: dict[Row, int] = field(default_factory=dict)
@@ -99,27 +105,39 @@ class Stepping:
 
     # groups
 
-    def step(self, change: Change) -> Step:
-        """What a change means; equalities are told by then, groups not yet changed."""
+    def step(
+        self, change: Change, lost: Mapping[Pair, Support], found: Mapping[Pair, Support]
+    ) -> Step:
+        """What a change means; equalities are known by then, groups not yet changed.
+
+        Proofs of equalities are lost with the change, and others are found.
+        """
         rows, rest = self._taken(change, lambda ids: _equates(ids, self.plainness.same_as))
         states = _states(rows, lambda row: self._groups.told.get((row[0], row[2]), UNTOLD))
         pairs = {(x, y): state for (x, _, y), state in states.items()}
-        step = Step(rest, before=self._groups.tell(pairs))
+        step = Step(rest, before=self._groups.tell(pairs), lost=lost, found=found)
+        self._groups.prove(lost, found)
         try:
             self._regroup(step, pairs, change)
-            after = self._plain_after(step)
-            self._retell(step, after)
+            step.plain = self._plain_after(step)
+            self._retell(step, step.plain)
             self._relink(step, pairs)
         except BaseException:
-            self._groups.tell(step.before)
+            self.leave(step)
             raise
         return step
+
+    def leave(self, step: Step) -> None:
+        """What is the same is what it was before the step."""
+        self._groups.prove(step.found, step.lost)
+        self._groups.tell(step.before)
 
     def _regroup(self, step: Step, pairs: Mapping[Pair, int], change: Change) -> None:
         """Which groups go, and which come instead."""
         moved = [pair for pair, state in pairs.items() if bool(state) != bool(step.before[pair])]
         self._doubt(change)
-        starts = {term for pair in moved for term in pair} | self.doubted
+        starts = {term for pair in (*moved, *step.lost, *step.found) for term in pair}
+        starts |= self.doubted
         if not starts:
             return
         components = list(self._groups.connected(starts))
