@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.properties.changes import History, differences, draw_history, report
+from tests.properties.chunks import chunks
 from tests.properties.histories import draw_schema_history
 
 from livefacts.syntax.rulefile import open_rules
@@ -18,14 +19,14 @@ def check(history: History, maintenance: str = "counting-dred") -> None:
         pytest.fail(report(history, maintenance), pytrace=False)
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize("chunk", chunks(CHUNKS, 10))
 def test_the_sum_of_the_deltas_is_what_the_oracle_computes(chunk: int) -> None:
     for seed in range(chunk, HISTORIES, CHUNKS):
         check(draw_history(seed, steps=50, graphs=True))
 
 
 @pytest.mark.parametrize("maintenance", ["dred", "counting", "recompute"])
-@pytest.mark.parametrize("chunk", range(4))
+@pytest.mark.parametrize("chunk", chunks(4, 2))
 def test_every_way_of_maintenance_gives_the_same(maintenance: str, chunk: int) -> None:
     for seed in range(5_000 + chunk, 5_000 + COMPARED, 4):
         check(draw_history(seed, steps=25, graphs=True), maintenance)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from tests.properties.chunks import chunks
 from tests.properties.comparing import differences, report
 from tests.properties.programs import draw_case
 
 CASES, CHUNKS = 800, 40
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize("chunk", chunks(CHUNKS, 20))
 def test_the_reasoner_agrees_with_the_oracle(chunk: int) -> None:
     for seed in range(chunk, CASES, CHUNKS):
         case = draw_case(seed)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from pyoxigraph import Quad, QueryBoolean, QueryTriples, Store
+from tests.properties.chunks import chunks
 from tests.properties.questions import Asking, Telling
 
 import livefacts as lf
@@ -173,7 +174,7 @@ def test_queries_of_all_forms_stand_together_on_one_stream() -> None:
         feed_together([*asked, *plain, sibling(JOINS[seed], 1), JOINS[seed]], seed)
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize("chunk", chunks(CHUNKS, 2))
 def test_the_sum_of_the_changes_is_the_fresh_answer_after_every_message(chunk: int) -> None:
     answered = 0
     for seed in range(chunk, QUERIES, CHUNKS):

@@ -10,6 +10,7 @@ from pyoxigraph import Triple
 from tests.oracle import model
 from tests.oracle.naive import Known
 from tests.properties.cases import Case
+from tests.properties.chunks import chunks
 from tests.properties.programs import draw_case
 from tests.properties.proofs import faults_of_attempt, faults_of_proof, heights, row_of
 
@@ -80,7 +81,7 @@ def absent_facts(reasoner: lf.Reasoner, pick: random.Random) -> Iterator[Triple 
             yield mixed
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize("chunk", chunks(CHUNKS, 6))
 def test_every_fact_has_a_lowest_proof_and_what_is_missing_is_missing(chunk: int) -> None:
     for seed in range(chunk, CASES, CHUNKS):
         case = draw_case(seed)

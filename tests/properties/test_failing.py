@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.properties.changes import LIMIT, Change, History, applied, draw_history
+from tests.properties.chunks import chunks
 from tests.properties.failing import Saboteur, TooLateError, every_row, snapshot, unlike
 
 import livefacts as lf
@@ -75,7 +76,7 @@ class Pair:
             pytest.fail(f"{self.history}\n{what}\n{differing}\n{report}", pytrace=False)
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize("chunk", chunks(CHUNKS, 5))
 def test_a_change_that_fails_anywhere_leaves_no_trace(chunk: int) -> None:
     failed = 0
     for seed in range(chunk, HISTORIES, CHUNKS):

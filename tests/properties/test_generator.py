@@ -9,6 +9,9 @@ from tests.properties.histories import draw_history, smaller
 from tests.properties.measures import shares
 from tests.properties.programs import draw_case
 
+pytestmark = pytest.mark.xdist_group("generator")
+"""What all of these tests look at takes long to measure: once, in one process."""
+
 LEAST = {
     "derives something": 0.7,
     "derives five or more": 0.5,

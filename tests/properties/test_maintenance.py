@@ -7,6 +7,7 @@ from collections import Counter
 import pytest
 from tests.properties import maintaining, windows
 from tests.properties.changes import LIMIT, draw_history
+from tests.properties.chunks import chunks
 from tests.properties.programs import draw_case
 
 import livefacts as lf
@@ -19,7 +20,7 @@ HISTORIES, CHUNKS = 100, 5
 STREAMS, TICKS = 60, 5
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize("chunk", chunks(CHUNKS, 3))
 def test_plus_and_minus_are_what_the_reasoner_says_has_changed(chunk: int) -> None:
     seen: Counter[str] = Counter()
     for seed in range(chunk, HISTORIES, CHUNKS):
@@ -32,7 +33,7 @@ def test_plus_and_minus_are_what_the_reasoner_says_has_changed(chunk: int) -> No
     assert seen["red"] > 0
 
 
-@pytest.mark.parametrize("seed", range(STREAMS))
+@pytest.mark.parametrize("seed", chunks(STREAMS, 30))
 def test_a_window_keeps_what_follows_from_the_facts_that_still_hold(seed: int) -> None:
     assert list(windows.differences(seed, TICKS)) == []
 

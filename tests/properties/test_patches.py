@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import pytest
 from pyoxigraph import NamedNode, Quad, Triple
 from tests.properties.changes import LIMIT, Change, draw_history
+from tests.properties.chunks import chunks
 from tests.properties.vocabulary import EX
 
 import livefacts as lf
@@ -87,7 +88,7 @@ def quads(reasoner: lf.Reasoner) -> list[object]:
     return list(reasoner._queries.quads(reasoner._graphs.quads()))
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize("chunk", chunks(CHUNKS, 3))
 def test_a_reasoner_that_is_told_every_asserted_patch_knows_the_same(chunk: int) -> None:
     told = [follow(seed) for seed in range(chunk, HISTORIES, CHUNKS)]
     assert sum(rows for rows, _ in told) > 100

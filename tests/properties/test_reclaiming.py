@@ -10,6 +10,7 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Triple
 from tests.oracle import closure
 from tests.properties.bodies import Bodies
+from tests.properties.chunks import chunks
 from tests.properties.journeys import draw_journey
 from tests.properties.registered import History, Places, Theme
 from tests.properties.travelling import differences
@@ -30,7 +31,7 @@ RULES = f"""@prefix : <{EX}> .
 
 
 @pytest.mark.parametrize("theme", [Places(), Bodies()])
-@pytest.mark.parametrize("chunk", range(4))
+@pytest.mark.parametrize("chunk", chunks(4, 2))
 def test_reports_are_right_though_terms_are_given_back_at_every_push(
     chunk: int, theme: Theme, monkeypatch: pytest.MonkeyPatch
 ) -> None:

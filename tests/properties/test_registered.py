@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.properties.bodies import Bodies
+from tests.properties.chunks import chunks
 from tests.properties.registered import Abreast, Corrected, History, Places, Theme
 from tests.properties.themed_histories import SchemaHistory, TimedHistory
 
@@ -19,7 +20,7 @@ def play(seed: int, history: History) -> None:
         pytest.fail("\n".join([f"seed {seed}", *history.lines, *found]), pytrace=False)
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize("chunk", chunks(CHUNKS, 10))
 def test_reports_are_what_the_definition_says(chunk: int) -> None:
     for seed in range(chunk, HISTORIES, CHUNKS):
         history = History(seed)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.oracle import closure
+from tests.properties.chunks import chunks
 from tests.properties.histories import Change, History, draw_history, draw_schema_history
 from tests.properties.stored import Facts, stored_delta, stored_facts
 
@@ -65,7 +66,7 @@ def differences(pipeline: Pipeline, history: History) -> Iterator[str]:
             before = dict(truth)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", chunks(40, 20))
 def test_a_random_history_of_facts_and_rules_is_what_the_oracle_computes(
     tmp_path: Path, seed: int
 ) -> None:
@@ -75,7 +76,7 @@ def test_a_random_history_of_facts_and_rules_is_what_the_oracle_computes(
 
 
 @pytest.mark.parametrize("rules", ["rho-df", "rdfs"])
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", chunks(10, 5))
 def test_a_random_history_of_a_schema_is_what_the_oracle_computes(
     tmp_path: Path, rules: str, seed: int
 ) -> None:

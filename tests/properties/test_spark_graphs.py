@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from pyoxigraph import DefaultGraph, NamedNode, Quad
 from tests.oracle import closure
+from tests.properties.chunks import chunks
 from tests.properties.roads import draw_triple
 from tests.properties.stored import stored_delta, stored_facts, stored_graphs
 
@@ -62,7 +63,7 @@ def differences(pipeline: Pipeline, program: Program, pick: random.Random) -> It
 
 
 @pytest.mark.parametrize("rules", ["rdfs", JOINS], ids=["rdfs", "joins"])
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", chunks(10, 5))
 def test_a_random_history_of_graphs_is_what_the_oracle_computes(
     tmp_path: Path, rules: str, seed: int
 ) -> None:

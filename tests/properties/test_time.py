@@ -6,6 +6,7 @@ import pytest
 from tests.oracle.timeline import Timeline
 from tests.properties.as_triples import facts, retold
 from tests.properties.cases import shrink
+from tests.properties.chunks import chunks
 from tests.properties.ending import ended
 from tests.properties.journeys import Journey, Statement, draw_changing, draw_journey, smaller
 from tests.properties.travelling import differences, report
@@ -55,7 +56,7 @@ LEAST_OF_ACTS = {
 }
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize("chunk", chunks(CHUNKS, 10))
 def test_what_holds_at_every_time_point_is_what_the_oracle_computes(chunk: int) -> None:
     for seed in range(chunk, JOURNEYS, CHUNKS):
         journey = draw_journey(seed)
@@ -102,12 +103,14 @@ def measured() -> dict[str, float]:
     return shares(draw_journey(seed) for seed in range(150))
 
 
+@pytest.mark.xdist_group("journeys")
 @pytest.mark.parametrize("feature", LEAST)
 def test_enough_random_journeys_have(feature: str, measured: dict[str, float]) -> None:
     found = measured.get(feature, 0.0)
     assert found >= LEAST[feature], f"{feature}: only {found:.0%} of the journeys"
 
 
+@pytest.mark.xdist_group("journeys")
 @pytest.mark.parametrize("effect", LEAST_OF_ACTS)
 def test_enough_random_acts_are_a(effect: str, measured: dict[str, float]) -> None:
     found = measured.get(f"acts: {effect}", 0.0)

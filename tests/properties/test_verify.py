@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 from tests.properties.changes import LIMIT, applied, draw_history
+from tests.properties.chunks import chunks
 
 import livefacts as lf
 from livefacts.rules.program import Program
@@ -35,7 +36,7 @@ def check(seed: int, maintenance: str, every: int = EVERY) -> None:
         return
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize("chunk", chunks(CHUNKS, 5))
 def test_what_changes_have_left_is_what_verify_computes(chunk: int) -> None:
     for seed in range(chunk, HISTORIES, CHUNKS):
         check(seed, "counting-dred")
