@@ -35,8 +35,9 @@ from livefacts.rules.axioms import (
     Unreadable,
 )
 from livefacts.rules.formula import Atom, Comparison, Formula, Slot, TripleAtom, Variable
-from livefacts.syntax.owldatatypes import Ranges, UnknownRangeError, is_range
+from livefacts.syntax.owldatatypes import Ranges, UnknownRangeError, families_in, is_range
 from livefacts.syntax.owlgraph import NOTHING, THING
+from livefacts.syntax.owlvalues import are_different
 
 Body: TypeAlias = tuple[Formula, ...]
 Wrap: TypeAlias = Callable[[ClassExpression], Axiom]
@@ -121,6 +122,8 @@ class ClassRules:
                 return [()]
             case Count(Bound.MIN, 1, property, filler):
                 return self._some(property, filler, at, names)
+            case Has(NamedNode() as property, Literal() as value):
+                return self._some(property, OneOf((value,)), at, names)
             case Has(property, value):
                 return [(link(property, at, named(value)),)]
             case HasSelf(property):
@@ -247,18 +250,17 @@ class ClassRules:
         names: Names,
         part: Axiom,
     ) -> Iterator[Conclusion]:
-        """Two values are the same individual; two literals with different values are too many.
-
-        NaN differs from itself and is one value all the same, so one of the two equals itself.
-        """
+        """Two values are the same individual; two literals with different values are too many."""
         first, second = names.next(), names.next()
-        differ: Body = (Comparison(first, "!=", second),)
+        differ: list[Body] = [(Comparison(first, "!=", second),)]
         if property in self.data_properties:
-            differ += (Comparison(first, "=", first),)
-        pairs = product(self.bodies(filler, first, names), self.bodies(filler, second, names))
+            differ = are_different(first, second, families_in(filler))
+        pairs = product(
+            self.bodies(filler, first, names), self.bodies(filler, second, names), differ
+        )
         links = (link(property, at, first), link(property, at, second))
-        for one, other in pairs:
-            both = (*body, *links, *one, *other, *differ)
+        for one, other, way in pairs:
+            both = (*body, *links, *one, *other, *way)
             yield Conclusion(self.same(property, first, second), both, part)
 
     def same(self, property: Property, first: Slot, second: Slot) -> Atom | None:

@@ -13,7 +13,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from itertools import combinations, pairwise, permutations
+from itertools import chain, combinations, pairwise, permutations, product
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
@@ -49,7 +49,16 @@ from livefacts.rules.axioms import (
     SubPropertyOf,
     Trait,
 )
-from livefacts.rules.formula import Atom, Comparison, TripleAtom, Variable, filled, variables_of
+from livefacts.rules.formula import (
+    Atom,
+    Comparison,
+    PredicateAtom,
+    Slot,
+    TripleAtom,
+    Variable,
+    filled,
+    variables_of,
+)
 from livefacts.rules.program import Rule
 from livefacts.rules.safety import bound_variables
 from livefacts.syntax.owlaside import annotation_properties, is_aside, known_properties
@@ -71,6 +80,7 @@ from livefacts.syntax.owlclasses import (
 )
 from livefacts.syntax.owldatatypes import Ranges, is_range
 from livefacts.syntax.owlgraph import NOTHING, THING
+from livefacts.syntax.owlvalues import amount_of, has_amount, is_value, is_written_one_way
 
 REMEMBERED = 1 << 14
 """Axioms whose rules are kept in mind: when an ontology changes, most of it stays."""
@@ -314,12 +324,23 @@ class _Translator:
     ) -> Iterator[Conclusion]:
         names = Names()
         x, y = names.next(), names.next()
-        shared = [(property, names.next()) for property in properties]
-        agree = tuple(link(p, at, value) for p, value in shared for at in (x, y))
-        for one in self._classes.bodies(cls, x, names):
-            for other in self._classes.bodies(cls, y, names):
-                body = (*one, *other, *agree, Comparison(x, "!=", y))
-                yield Conclusion(TripleAtom(x, SAME_AS, y), body, axiom)
+        agree = [self._agreeing(property, x, y, names.next()) for property in properties]
+        members = [self._classes.bodies(cls, each, names) for each in (x, y)]
+        for ways in product(*members, *agree):
+            body = (*chain.from_iterable(ways), Comparison(x, "!=", y))
+            yield Conclusion(TripleAtom(x, SAME_AS, y), body, axiom)
+        amount = Variable("amount")
+        for property in properties:
+            if isinstance(property, NamedNode) and property in self._classes.data_properties:
+                body = (link(property, x, y), amount_of(y, amount))
+                yield Conclusion(has_amount(x, property, amount), body, axiom)
+
+    def _agreeing(self, property: Property, x: Slot, y: Slot, value: Slot) -> list[Body]:
+        """Ways for two to agree in a property: in a term, or in a number however it is written."""
+        ways: list[Body] = [(link(property, x, value), link(property, y, value))]
+        if isinstance(property, NamedNode) and property in self._classes.data_properties:
+            ways.append((has_amount(x, property, value), has_amount(y, property, value)))
+        return ways
 
     # individuals
 
@@ -327,9 +348,11 @@ class _Translator:
         match axiom:
             case ClassAssertion(individual, cls):
                 return self._member(individual, cls)
-            case PropertyAssertion(individual, property, value, denied):
+            case PropertyAssertion(denied=True):
+                return (self._denied(axiom),)
+            case PropertyAssertion(individual, property, value):
                 atom = link(property, named(individual), named(value))
-                return (Conclusion(None, (atom,), axiom) if denied else Triple(*atom.slots),)  # type: ignore[arg-type]
+                return (Triple(*atom.slots),)  # type: ignore[arg-type]
             case SameIndividuals(members):
                 return (Triple(*pair) for pair in _pairs(members, SAME_AS))
             case DifferentIndividuals(members) if len(members) == 2:
@@ -338,6 +361,13 @@ class _Translator:
                 return _group(members)
             case _:
                 raise AssertionError(f"{type(axiom).__name__} has no translation")
+
+    def _denied(self, axiom: PropertyAssertion) -> Conclusion:
+        at, value = named(axiom.individual), named(axiom.value)
+        if not isinstance(value, Literal):
+            return Conclusion(None, (link(axiom.property, at, value),), axiom)
+        x = Names().next()
+        return Conclusion(None, (link(axiom.property, at, x), *is_value(x, value)), axiom)
 
     def _member(
         self, individual: Individual, cls: ClassExpression
@@ -402,16 +432,21 @@ def _simplified(head: Atom | None, body: Body) -> tuple[Atom | None, Body]:
         if not (isinstance(part, Comparison) and known.get(part.left) == part.right)  # type: ignore[arg-type]
     ]
     made = None if head is None else filled(head, known)
-    assert made is None or isinstance(made, TripleAtom), "an atom stays an atom"
+    assert made is None or isinstance(made, TripleAtom | PredicateAtom), "an atom stays an atom"
     return made, tuple(dict.fromkeys(rest))
 
 
 def _known(body: Body) -> dict[Variable, Term]:
-    """Variables of atoms that the body equates with an individual."""
-    there = {v for part in body if isinstance(part, TripleAtom) for v in variables_of(part)}
+    """Variables of atoms that the body equates with an individual, or with one literal alone."""
+    atoms = [part for part in body if isinstance(part, TripleAtom)]
+    there = {v for atom in atoms for v in variables_of(atom)}
+    objects = there - {v for atom in atoms for slot in atom.slots[:2] for v in variables_of(slot)}
     known: dict[Variable, Term] = {}
     for part in body:
         match part:
             case Comparison(Variable() as variable, "=", NamedNode() as term) if variable in there:
                 known.setdefault(variable, term)
+            case Comparison(Variable() as variable, "=", Literal() as term) if variable in objects:
+                if is_written_one_way(term):
+                    known.setdefault(variable, term)
     return known

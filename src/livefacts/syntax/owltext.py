@@ -19,9 +19,9 @@ from livefacts.rules.formula import PredicateAtom, TripleAtom
 from livefacts.rules.program import Program, Rule
 from livefacts.rules.rulewriter import write_fact, write_rule
 from livefacts.syntax.owlclasses import SAME_AS
-from livefacts.syntax.owldatatypes import families, within
 from livefacts.syntax.owlids import Ids
 from livefacts.syntax.owlrules import REMEMBERED, Inexpressible, Translated
+from livefacts.syntax.owlvalues import families, within
 from livefacts.syntax.owlwriter import AxiomWriter
 from livefacts.syntax.rulefile import open_rules, parse
 

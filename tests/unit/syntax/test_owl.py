@@ -172,7 +172,13 @@ SIDES = [
     ),
     (
         "ex:p a owl:FunctionalProperty, owl:DatatypeProperty .",
-        "false :- [?x, ex:p, ?y], [?x, ex:p, ?z], ?y != ?z, ?y = ?y .",
+        "false :- [?x, ex:p, ?y], [?x, ex:p, ?z], ?y != ?z, ?y = ?y .\n"
+        "false :- [?x, ex:p, ?y], [?x, ex:p, ?z], ?y = ?z, ?y_type = datatype(?y), "
+        "_family(?y_type, ?y_family), ?z_type = datatype(?z), _family(?z_type, ?z_family), "
+        "?y_family != ?z_family .\n"
+        "false :- [?x, ex:p, ?y], [?x, ex:p, ?z], ?y = ?z, 1.0e0 / ?y != 1.0e0 / ?z, "
+        "?y_type = datatype(?y), _family(?y_type, ?y_family), ?z_type = datatype(?z), "
+        "_family(?z_type, ?y_family) .",
     ),
     (
         "ex:p a owl:InverseFunctionalProperty .",
@@ -187,6 +193,14 @@ SIDES = [
         "ex:A owl:hasKey (ex:p ex:q) .",
         "[?x, owl:sameAs, ?y] :- [?x, a, ex:A], [?y, a, ex:A], "
         "[?x, ex:p, ?z], [?y, ex:p, ?z], [?x, ex:q, ?u], [?y, ex:q, ?u], ?x != ?y .",
+    ),
+    (
+        "ex:p a owl:DatatypeProperty . ex:A owl:hasKey (ex:p) .",
+        "[?x, owl:sameAs, ?y] :- [?x, a, ex:A], [?y, a, ex:A], "
+        "[?x, ex:p, ?z], [?y, ex:p, ?z], ?x != ?y .\n"
+        "[?x, owl:sameAs, ?y] :- [?x, a, ex:A], [?y, a, ex:A], "
+        "_amount(?x, ex:p, ?z), _amount(?y, ex:p, ?z), ?x != ?y .\n"
+        "_amount(?x, ex:p, ?amount) :- [?x, ex:p, ?y], ?amount = ?y - 0.0 .",
     ),
     ("ex:i a ex:A .", "[ex:i, a, ex:A] ."),
     ("ex:i a owl:Nothing .", "false :- ?x = ex:i ."),
@@ -214,6 +228,20 @@ SIDES = [
         "false :- [?x, ex:age, ?y], ?y_type = datatype(?y), _family(?y_type, ?y_family), "
         "?y_family != numbers .\n"
         "false :- [?x, ex:age, ?y], ?y < 0 .",
+    ),
+    (
+        restriction("ex:p", "owl:hasValue 1") + " rdfs:subClassOf ex:A .",
+        "[?x, a, ex:A] :- [?x, ex:p, ?y], ?y = 1, ?y_type = datatype(?y), "
+        "_family(?y_type, numbers) .",
+    ),
+    (
+        restriction("ex:p", 'owl:hasValue "one"') + " rdfs:subClassOf ex:A .",
+        '[?x, a, ex:A] :- [?x, ex:p, "one"] .',
+    ),
+    (
+        "[] a owl:NegativePropertyAssertion ; owl:sourceIndividual ex:i ; "
+        "owl:assertionProperty ex:p ; owl:targetValue true .",
+        "false :- [ex:i, ex:p, ?x], ?x = true .",
     ),
     (
         restriction(
@@ -475,7 +503,8 @@ def test_several_files_are_read_as_one(tmp_path: Path) -> None:
     (tmp_path / "a.ttl").write_text(START + "ex:age a owl:DatatypeProperty . _:x a ex:A .")
     (tmp_path / "b.owl").write_text(START + "ex:age a owl:FunctionalProperty .")
     report = rules_of([str(tmp_path / "a.ttl"), tmp_path / "b.owl"])
-    assert [rule.is_constraint for rule in report.program] == [True]
+    assert all(rule.is_constraint for rule in report.program)
+    assert len(report.program)
 
 
 @pytest.mark.parametrize(
