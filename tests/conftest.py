@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.system.running import SMALL_JAVA
 
 VARIABLE = "LIVEFACTS_TEST_DATA"
-SMALL_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""Tests run short jobs: neither a better compiler nor threads for collecting pay."""
+ROOMY = "-Xms1g -Xmn500m -XX:MetaspaceSize=256m"
+"""A heap that need not grow is collected less often."""
 
 
 @pytest.fixture(scope="session")
@@ -39,7 +40,7 @@ def spark() -> Iterator[Any]:
         "local[2]",
         settings={
             "spark.sql.shuffle.partitions": "1",
-            "spark.driver.extraJavaOptions": SMALL_JAVA,
+            "spark.driver.extraJavaOptions": f"{SMALL_JAVA} {ROOMY}",
             "spark.driver.memory": "1g",
             # Each operator takes a page at least, and queries of rules have many operators.
             "spark.buffer.pageSize": "1m",

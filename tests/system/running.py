@@ -16,6 +16,8 @@ from unittest.mock import patch
 from livefacts import cli
 
 SOURCES = Path(__file__).parents[2] / "src"
+SMALL_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Tests run short jobs: neither a better compiler nor threads for collecting pay."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,7 @@ def started(*arguments: str, **variables: str) -> Iterator[subprocess.Popen[byte
 
 
 def environment(**more: str) -> dict[str, str]:
-    """What a process of its own finds around it: this checkout, no colours."""
+    """What a process of its own finds around it: this checkout, no colours, a Java for short jobs."""
     path = os.pathsep.join(filter(None, [str(SOURCES), os.environ.get("PYTHONPATH", "")]))
-    return {**os.environ, "PYTHONPATH": path, "NO_COLOR": "1", **more}
+    always = {"PYTHONPATH": path, "NO_COLOR": "1", "SPARK_SUBMIT_OPTS": SMALL_JAVA}
+    return {**os.environ, **always, **more}

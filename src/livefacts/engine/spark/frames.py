@@ -35,10 +35,11 @@ KEYS = ("s", "p", "o")
 
 def frame(session: SparkSession, base: KnowledgeBase, table: str, commit: Commit) -> DataFrame:
     """A table at a commit."""
-    schema = ", ".join(f"`{field.name}` {TYPES[field.type]}" for field in SCHEMAS[table])
     files = base.files(table, commit)
     if not files:
-        return session.createDataFrame([], schema)
+        # Spark sees that an Arrow table has no rows, and leaves out all joins with it.
+        return session.createDataFrame(SCHEMAS[table].empty_table())
+    schema = ", ".join(f"`{field.name}` {TYPES[field.type]}" for field in SCHEMAS[table])
     return session.read.schema(schema).parquet(*files)
 
 

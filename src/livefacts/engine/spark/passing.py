@@ -104,10 +104,28 @@ class Pass:
         gained: LevelChange = NO_CHANGE,
     ) -> None:
         """One level, with its rules that were there before, and those that go or come."""
+        if not self._concerns(level, kept, dropped, gained):
+            return
         self._open()
         self._lose(kept, dropped)
         self._rise()
         self._gain(level.plans, kept, gained)
+
+    def _concerns(
+        self, level: Level, kept: Level, dropped: LevelChange, gained: LevelChange
+    ) -> bool:
+        """Whether a rule of a level comes or goes, or looks at what has changed below or in it."""
+        if dropped != NO_CHANGE or gained != NO_CHANGE:
+            return True
+        now = self._status
+        changed = now.came | now.lost
+        moved = changed | now.doomed | now.back
+        return bool(
+            self._matching(kept.negative, changed)
+            or self._unsettled(kept.aggregates, changed)
+            or self._matching(kept.plans, moved)
+            or self._matching(level.plans, moved)
+        )
 
     # losses
 
@@ -130,7 +148,8 @@ class Pass:
         ]
         plans += [(plan, Views(old, old, old, old)) for plan in dropped.plans]
         values = [self._old_values(plan, old, everywhere=True) for plan in dropped.aggregates]
-        values += [self._old_values(plan, old) for plan in self._unsettled(level.aggregates)]
+        unsettled = self._unsettled(level.aggregates, self._below.came | self._below.lost)
+        values += [self._old_values(plan, old) for plan in unsettled]
         next_down = f"IF(down > 0, down, IF({self._is_doomed()}, 2, 0))"
         going = self._status.doomed
         if plans or values:
@@ -161,7 +180,8 @@ class Pass:
         plans = [(plan, views) for plan in self._matching(kept.negative, self._below.lost)]
         plans += [(plan, Views(stays, stays, stays, held)) for plan in gained.plans]
         values = [self._new_values(plan, held, everywhere=True) for plan in gained.aggregates]
-        values += [self._new_values(plan, held) for plan in self._unsettled(kept.aggregates)]
+        unsettled = self._unsettled(kept.aggregates, self._below.came | self._below.lost)
+        values += [self._new_values(plan, held) for plan in unsettled]
         coming = self._status.came | self._status.back
         next_up = f"IF(up > 0, up, IF({HOLDS} AND NOT {STAYS}, 2, 0))"
         if plans or values:
@@ -181,9 +201,10 @@ class Pass:
 
     # aggregates
 
-    def _unsettled(self, plans: Iterable[AggregatePlan]) -> list[AggregatePlan]:
+    def _unsettled(
+        self, plans: Iterable[AggregatePlan], changed: Predicates
+    ) -> list[AggregatePlan]:
         """The aggregates over a predicate of which facts have come or gone."""
-        changed = self._below.came | self._below.lost
         return [plan for plan in plans if (shape_of(plan.source), self._name(plan)) in changed]
 
     def _name(self, plan: AggregatePlan) -> int:

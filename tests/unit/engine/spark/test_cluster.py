@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.system.running import environment
+from tests.system.running import SMALL_JAVA, environment
 
 from livefacts.engine.spark.session import _python_path
 
@@ -17,7 +17,10 @@ from pathlib import Path
 from livefacts.spark import Pipeline, session
 
 folder = Path(sys.argv[1])
-running = session("local-cluster[2,1,1024]", settings={"spark.executor.memory": "1g"})
+running = session(
+    "local-cluster[2,1,1024]",
+    settings={"spark.executor.memory": "1g", "spark.executor.extraJavaOptions": sys.argv[2]},
+)
 p = Pipeline(running, folder / "kb", buckets=2)
 p.ingest(folder / "told.nt")
 p.materialize("rho-df")
@@ -36,7 +39,7 @@ TOLD = """
 def test_two_executors_draw_the_conclusions(tmp_path: Path) -> None:
     (tmp_path / "told.nt").write_text(TOLD, encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(tmp_path)],
+        [sys.executable, "-c", SCRIPT, str(tmp_path), SMALL_JAVA],
         capture_output=True,
         text=True,
         env=environment() | {"PYTHONPATH": _python_path()},
