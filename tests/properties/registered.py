@@ -207,6 +207,8 @@ class Places:
 class History:
     """One random history, and the definition beside it."""
 
+    same_as = "rules"
+
     def __init__(self, seed: int, theme: Theme | None = None) -> None:
         self.pick = random.Random(f"registered {seed}")
         self.theme = theme or Places()
@@ -219,7 +221,7 @@ class History:
         self.order: list[tuple[str, int, Triple | Fact]] = []
         """The arrivals of all streams, as they came."""
         self.now = -1
-        self.reasoner = Reasoner(rules=self.program, start=0)
+        self.reasoner = Reasoner(rules=self.program, start=0, same_as=self.same_as)
         self.reasoner.add(self.theme.always())
         self.asked: list[Asked] = []
         self.lines: list[str] = []

@@ -17,6 +17,7 @@ from tests.properties.proofs import faults_of_proof, row_of
 import livefacts as lf
 from livefacts.engine.embedded.interpreter import Interpreter
 from livefacts.service.merging import following, merged
+from livefacts.store.rows import TRIPLES
 from livefacts.syntax.rulefile import open_rules
 
 CHUNKS = 4
@@ -60,7 +61,17 @@ def compare(merging: lf.Reasoner, ruled: lf.Reasoner) -> None:
     assert len(merging) == len(facts)
     assert once(merging.facts(derived=True)) == set(ruled.facts(derived=True))
     assert once(merging.facts(derived=False)) == set(ruled.facts(derived=False))
+    assert concluded(merging) == concluded(ruled)
     assert listed(merging.violations()) == listed(ruled.violations())
+
+
+def concluded(reasoner: lf.Reasoner) -> set[object]:
+    """All conclusions, those of hidden predicates, too, which are kept in folders."""
+    facts = reasoner._truth.derived()
+    assert facts[TRIPLES].shape[1] == 3
+    return {
+        (shape, *reasoner._dictionary.decode(row)) for shape, ids in facts.items() for row in ids
+    }
 
 
 def compare_deltas(merged: lf.Delta, ruled: lf.Delta) -> None:

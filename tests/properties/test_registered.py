@@ -6,7 +6,7 @@ import pytest
 from tests.properties.bodies import Bodies
 from tests.properties.chunks import chunks
 from tests.properties.registered import Abreast, Corrected, History, Places, Theme
-from tests.properties.themed_histories import SchemaHistory, TimedHistory
+from tests.properties.themed_histories import EqualHistory, SchemaHistory, TimedHistory
 
 from livefacts.service.registered.registering import Registrations
 
@@ -79,6 +79,25 @@ def test_reports_are_what_the_definition_says_where_rules_read_a_schema(chunk: i
         narrowed, widened = narrowed + history.narrowed, widened + history.widened
     assert narrowed > 10
     assert widened > 10
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_reports_are_what_the_definition_says_where_equal_things_are_merged() -> None:
+    answered = merged = 0
+    for seed in range(8):
+        history = EqualHistory(seed)
+        play(seed, history)
+        answered, merged = answered + history.answered, merged + history.merged
+    assert answered > 20
+    assert merged > 20
+
+
+@pytest.mark.thorough
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("chunk", range(5))
+def test_reports_are_what_the_definition_says_in_many_worlds_of_equals(chunk: int) -> None:
+    for seed in range(100 + chunk, 200, 5):
+        play(seed, EqualHistory(seed))
 
 
 @pytest.mark.filterwarnings("ignore")

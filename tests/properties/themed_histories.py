@@ -1,4 +1,4 @@
-"""Random histories of registered queries under rules that read a schema, or look at time.
+"""Random histories of registered queries under rules that read a schema, look at time, or merge.
 
 The definition is that of other histories: what streams bring belongs to windows, the schema to
 whoever tells it, and the windows of rules look at the streams themselves.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 from pyoxigraph import NamedNode, Triple
 from tests.oracle.naive import row_of
@@ -65,6 +66,12 @@ TIMED = (
     "[?x, :lately, ?y] :- sometime [?x, :in, ?y] in [2 facts] .",
     "[?x, :seen, ?z] :- sometime [?x, :seen, ?y] in [2], [?y, :in, ?z] .",
 )
+SAME = NamedNode("http://www.w3.org/2002/07/owl#sameAs")
+EQUALITY = open_rules("owl-same-as")
+TELLING = (
+    "many(?n) :- ?n = count { ?x : [?x, :in, ?y] } .",
+    "apart(?x, ?y) :- [?x, :in, ?y], not [?x, owl:sameAs, ?y] .",
+)
 ABOUT_SCHEMA = (
     "[?x, :in, ?c] :- [?x, a, ?c], [?c, rdfs:subClassOf, :E] .",
     "[?p, :near, ?p] :- [?p, a, rdf:Property] .",
@@ -108,6 +115,21 @@ class Remembering(Places):
         return places(pick)
 
 
+class Equals(Places):
+    """Who is in what, where some are the same."""
+
+    def program(self, pick: random.Random, seed: int) -> Program:
+        positive = [rule for rule in PLACES if "not" not in rule and "count" not in rule]
+        chosen = pick.sample(positive, pick.choice((1, 2)))
+        chosen += pick.sample(TELLING, pick.choice((0, 0, 1)))
+        return parse(f"@prefix : <{EX}> .\n" + "\n".join(chosen)).plus(EQUALITY.rules)
+
+    def pool(self, pick: random.Random, seed: int) -> list[Triple | Fact]:
+        nodes = [NamedNode(EX + name) for name in "abcdef"]
+        pairs = [Triple(x, SAME, y) for x, y in pairwise(pick.sample(nodes, 6))]
+        return [*places(pick), *pairs, Triple(*pick.choices(nodes, k=1), SAME, pick.choice(nodes))]
+
+
 class SchemaHistory(History):
     """A history with rules that read a schema; mostly, streams leave it alone."""
 
@@ -140,6 +162,25 @@ class SchemaHistory(History):
 
 def _schema_triple(text: str) -> Triple:
     return Triple(*(NamedNode(name) for name in text.split()))  # type: ignore[arg-type]
+
+
+class EqualHistory(History):
+    """A history in which equal things are merged; mostly, many are the same from the beginning."""
+
+    same_as = "merge"
+
+    def __init__(self, seed: int) -> None:
+        self.merged = 0
+        super().__init__(seed, Equals())
+        if self.pick.random() < 0.8:
+            equal = [t for t in self.pool if isinstance(t, Triple) and t.predicate == SAME]
+            self.lines.append(f"add({equal})")
+            self.reasoner.add(equal)
+            self.background.update(equal)
+
+    def _compare(self, asked: Asked) -> Iterator[str]:
+        self.merged += self.reasoner.stats()["merged_groups"]
+        return super()._compare(asked)
 
 
 class TimedHistory(History):

@@ -17,7 +17,6 @@ from itertools import combinations
 
 from pyoxigraph import NamedNode
 
-from livefacts.errors import RuleError
 from livefacts.model.facts import Term
 from livefacts.rules.formula import (
     Aggregate,
@@ -41,11 +40,26 @@ Edges = set[frozenset[Variable]]
 
 
 @dataclass(frozen=True, slots=True)
+class Obstacle:
+    """A rule that a few of many equal things are not enough for, and why."""
+
+    rule: Rule
+    why: str
+
+    def __str__(self) -> str:
+        return f"rule {self.rule.id} {self.why}"
+
+
+@dataclass(frozen=True, slots=True)
 class Interchange:
-    """What must stay itself: the constants of rules, and what `telling` predicates speak of."""
+    """What must stay itself: the constants of rules, and what `telling` predicates speak of.
+
+    With an `obstacle`, everything.
+    """
 
     constants: frozenset[Term] = frozenset()
     telling: frozenset[str] = frozenset()
+    obstacle: Obstacle | None = None
 
 
 def interchange_of(rules: Iterable[Rule], trusted: Collection[Rule] = ()) -> Interchange:
@@ -57,7 +71,10 @@ def interchange_of(rules: Iterable[Rule], trusted: Collection[Rule] = ()) -> Int
     telling = {name for rule in rules for name in _telling(rule)}
     for rule in rules:
         if rule.key() not in trusted:
-            telling |= _checked(rule)
+            why, names = _checked(rule)
+            if why:
+                return Interchange(obstacle=Obstacle(rule, why))
+            telling |= names
     return Interchange(frozenset(t for rule in rules for t in _constants(rule)), frozenset(telling))
 
 
@@ -78,17 +95,20 @@ def _is_wide(atom: Formula) -> bool:
     return isinstance(atom, PredicateAtom) and len(atom.arguments) > 1
 
 
-def _checked(rule: Rule) -> set[str]:
-    """The predicates whose things must stay themselves for this rule; refused if none helps."""
-    _check_formulas(rule)
+def _checked(rule: Rule) -> tuple[str, set[str]]:
+    """Why two are not enough, if nothing helps, and predicates whose things must stay themselves."""
+    why = next(filter(None, (_obstacle(formula, rule) for formula in rule.body)), "")
+    if why:
+        return why, set()
+    counted = {name for formula in rule.body for name in _counted(formula)}
     apart = _apart(rule)
     wide = [f for f in rule.body if isinstance(f, PredicateAtom) and _is_wide(f)]
     if _are_two_enough(apart | {edge for atom in wide for edge in _pairs(atom)}, rule):
-        return set()
+        return "", counted
     themselves = {variable for atom in wide for variable in variables_of(atom)}
     if _are_two_enough({edge for edge in apart if not edge & themselves}, rule):
-        return {atom.name for atom in wide}
-    raise _refused(rule, "tells three things apart that may be the same")
+        return "", counted | {atom.name for atom in wide}
+    return "tells three things apart that may be the same", set()
 
 
 def _are_two_enough(apart: Edges, rule: Rule) -> bool:
@@ -116,16 +136,22 @@ def _connected(start: Variable, edges: Edges) -> set[Variable]:
         found |= more
 
 
-def _check_formulas(rule: Rule) -> None:
-    for formula in rule.body:
-        if isinstance(formula, Aggregate):
-            raise _refused(rule, "counts or sums things that may be the same")
-        if isinstance(formula, Timed):
-            raise _refused(rule, "looks at time")
-        if isinstance(formula, Negation) and _may_be_same_as(formula.atom):
-            raise _refused(rule, "asks what is not the same")
-        if isinstance(formula, Comparison) and _equates(formula, rule):
-            raise _refused(rule, "asks whether two names are one")
+def _obstacle(formula: Formula, rule: Rule) -> str:
+    """Why two are not enough for a formula; nothing, if they are."""
+    match formula:
+        case Negation(atom=atom) if _may_be_same_as(atom):
+            return "asks what is not the same"
+        case Comparison() if _equates(formula, rule):
+            return "asks whether two names are one"
+    return ""
+
+
+def _counted(formula: Formula) -> Iterator[str]:
+    """The predicates whose facts are counted: each of the things they speak of counts."""
+    if isinstance(formula, Aggregate):
+        for atom in formula.body:
+            assert isinstance(atom, PredicateAtom), "in normal form, braces hold predicates"
+            yield atom.name
 
 
 def _equates(comparison: Comparison, rule: Rule) -> bool:
@@ -134,14 +160,6 @@ def _equates(comparison: Comparison, rule: Rule) -> bool:
     bound = {variable for atom in atoms for variable in variables_of(atom)}
     ends = {comparison.left, comparison.right}
     return comparison.operator == "=" and len(ends) == 2 and ends <= bound
-
-
-def _refused(rule: Rule, why: str) -> RuleError:
-    return RuleError(
-        f'rule {rule.id} {why}: same_as="merge" cannot follow it',
-        place=rule.place,
-        hint='same_as="rules" can',
-    )
 
 
 def _apart(rule: Rule) -> Edges:

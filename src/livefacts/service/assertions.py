@@ -12,16 +12,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from livefacts.engine.contract import IdDelta, Ids
 from livefacts.store.layout import ASSERTED, IN_DEFAULT
-from livefacts.store.rows import TRIPLES, RowStore
+from livefacts.store.rows import TRIPLES
 
-Standing = dict[int, NDArray[np.int32]]
+Standing = dict[int, Ids]
 """The flags of facts before a change, by shape; 0 for a fact that was not there."""
-FindFlags = Callable[[int, Ids], NDArray[np.int32] | None]
-"""The flags of facts of a shape; None if there are none of this shape."""
+FindFlags = Callable[[int, Ids], Ids]
+"""The flags of facts of a shape."""
 NO_QUADS = np.zeros((0, 4), np.int32)
 FEW = 200
 """Up to so many facts are sorted without arrays."""
@@ -45,13 +44,7 @@ def note(find: FindFlags, told: dict[int, Ids], untold: dict[int, Ids], strange:
 
 
 def _standing(find: FindFlags, facts: dict[int, Ids]) -> Standing:
-    found = ((shape, find(shape, ids)) for shape, ids in facts.items())
-    return {shape: flags for shape, flags in found if flags is not None}
-
-
-def flags_in(store: RowStore, shape: int, facts: Ids) -> NDArray[np.int32] | None:
-    """The flags of facts in a store; None if it has none of this shape."""
-    return store.find_flags(store.relation(shape), facts) if store.has(shape) else None
+    return {shape: find(shape, ids) for shape, ids in facts.items()}
 
 
 class Assertions:
@@ -70,17 +63,15 @@ class Assertions:
         return {shape: self._told(shape) for shape in self._asked.told}
 
     def _told(self, shape: int) -> Ids:
-        facts, before = self._asked.told[shape], self._asked.told_before.get(shape)
+        facts, before = self._asked.told[shape], self._asked.told_before[shape]
         if shape != TRIPLES or len(self._came):
-            return distinct(facts if before is None else facts[before & IN_DEFAULT == 0])
+            return distinct(facts[before & IN_DEFAULT == 0])
         # All triples that are new and told were told here: they are known without sorting.
         new = (
             self._ids.added[shape][~self._ids.derived[shape]]
             if shape in self._ids.added
             else facts[:0]
         )
-        if before is None:
-            return new
         return np.concatenate([new, distinct(facts[(before != 0) & (before & IN_DEFAULT == 0)])])
 
     @cached_property
@@ -115,11 +106,7 @@ class Assertions:
         """What had no effect, and why."""
         stayed = graphed = 0
         absent = self._absent
-        for shape, facts in self._asked.untold.items():
-            before = self._asked.untold_before.get(shape)
-            if before is None:
-                absent += len(facts)
-                continue
+        for before in self._asked.untold_before.values():
             idle = before[before & IN_DEFAULT == 0]
             absent += int(np.count_nonzero(idle == 0))
             graphed += int(np.count_nonzero(idle & ASSERTED))

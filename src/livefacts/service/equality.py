@@ -8,13 +8,15 @@ it follows, and nothing follows from it but contradictions.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from functools import cache
 
-from livefacts.errors import LivefactsError, RuleError
+from livefacts.errors import LivefactsWarning
 from livefacts.plan.normalize import normalize
-from livefacts.rules.formula import Timed
+from livefacts.rules.interchange import Interchange, Obstacle, interchange_of
 from livefacts.rules.program import Program, Rule
+from livefacts.service.streams.timedoubts import Doubt
 from livefacts.syntax.rulefile import open_rules
 
 RULES, MERGE, OFF = "rules", "merge", "off"
@@ -40,22 +42,21 @@ def with_equality(program: Program, same_as: str) -> Program:
     return program.minus([r for r in program if r.id.partition(".")[0] in OF_EQUALITY])
 
 
-def refuse_merged(what: str) -> LivefactsError:
-    """The error for what a reasoner that merges cannot do."""
-    return LivefactsError(f'{what} does not work with same_as="{MERGE}"', hint=HINT)
+def merging(rules: Sequence[Rule]) -> Interchange:
+    """What must stay itself under rules, in normal form, where equal things are merged."""
+    return interchange_of(rules if has_equality(rules) else (), trusted_rules())
 
 
-def check_mergeable(program: Program) -> None:
-    """Refuse rules about time where equal things are merged."""
-    for rule in program:
-        if rule.at is not None or any(isinstance(formula, Timed) for formula in rule.body):
-            raise RuleError(
-                f'rule {rule.id} looks at time: same_as="{MERGE}" cannot follow it',
-                place=rule.place,
-                hint=HINT,
-            )
-    if program.streams:
-        raise refuse_merged("a window over a stream")
+def warn_of_obstacle(rules: Sequence[Rule], before: Obstacle | None) -> None:
+    """Warn of rules under which nothing is merged, if it was not so before."""
+    obstacle = merging(rules).obstacle
+    if obstacle is not None and before is None:
+        doubt = Doubt(
+            f'{obstacle}: same_as="{MERGE}" merges nothing while it is there',
+            obstacle.rule.place,
+            f'this is right, and as slow as same_as="{RULES}"; without the rule, groups come back',
+        )
+        warnings.warn(str(doubt), LivefactsWarning, stacklevel=2)
 
 
 def has_equality(rules: Sequence[Rule]) -> bool:

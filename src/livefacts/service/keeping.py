@@ -11,6 +11,7 @@ import numpy as np
 
 from livefacts.errors import LivefactsError
 from livefacts.service.assertions import distinct
+from livefacts.service.equality import RULES, with_equality
 from livefacts.service.intake import Intake
 from livefacts.store.layout import IN_DEFAULT
 from livefacts.store.rows import TRIPLES
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from livefacts.engine.spark.checkpoint import State
     from livefacts.engine.spark.tables import KnowledgeBase
     from livefacts.service.reasoner import Reasoner
+
+SAME_AS = "same as"
+"""What a commit notes of how equality is treated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +33,23 @@ class Kept:
     seq: int
 
 
-def opened(kind: type[Reasoner], path: str | os.PathLike[str]) -> Reasoner:
-    """A reasoner with the rules and the told facts of a knowledge base."""
+def opened(
+    kind: type[Reasoner], path: str | os.PathLike[str], same_as: str | None = None
+) -> Reasoner:
+    """A reasoner with the rules and the told facts of a knowledge base.
+
+    Equality is treated as it was by the one that was kept, unless `same_as` says otherwise.
+    """
     from livefacts.engine.spark.checkpoint import read_base
     from livefacts.engine.spark.session import require_extra
     from livefacts.engine.spark.tables import KnowledgeBase
 
     require_extra()
-    reasoner = kind()
     base = KnowledgeBase(path)
+    reasoner = kind(same_as=same_as or base.last().notes.get(SAME_AS, RULES))
     stored = read_base(base, reasoner._dictionary)
     intake = Intake(reasoner._dictionary)
-    intake.take_program(stored.program)
+    intake.take_program(with_equality(stored.program, reasoner._same_as))
     intake.take_rows(stored.facts, stored.quads)
     reasoner._take(intake)
     # Labels of blank nodes that come later must not be those that are there already.
@@ -96,6 +105,6 @@ def _state(reasoner: Reasoner) -> State:
     derived = {**none, **reasoner._chosen(True)}
     quads = reasoner._graphs.quads()
     triples = distinct(quads[:, :3])
-    flags = reasoner._engine.store.flags(TRIPLES)
-    in_default = flags[reasoner._engine.store.find(TRIPLES, triples)] & IN_DEFAULT != 0
-    return State(reasoner._program, told, derived, quads, triples[in_default])
+    in_default = reasoner._truth.standing(TRIPLES, triples) & IN_DEFAULT != 0
+    notes = {SAME_AS: reasoner._same_as}
+    return State(reasoner._program, told, derived, quads, triples[in_default], notes)

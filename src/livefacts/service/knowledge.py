@@ -12,7 +12,6 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from livefacts.engine.contract import IdDelta, Ids
 from livefacts.engine.embedded.engine import Change, Facts
@@ -26,9 +25,9 @@ from livefacts.plan.timing import Timing, lowered
 from livefacts.rules.program import Program, Rule
 from livefacts.rules.restratifying import Restratifier
 from livefacts.rules.safety import check
-from livefacts.service.assertions import NO_QUADS, Asked, Assertions, flags_in, note, without
+from livefacts.service.assertions import NO_QUADS, Asked, Assertions, note, without
 from livefacts.service.delta import Delta, Violation
-from livefacts.service.equality import MERGE, check_mergeable, refuse_merged, with_equality
+from livefacts.service.equality import MERGE, warn_of_obstacle, with_equality
 from livefacts.service.intake import Intake, Reading
 from livefacts.service.interrupts import Interrupts
 from livefacts.service.patching import PatchSource, take_patches
@@ -87,7 +86,7 @@ class Knowledge:
         self._truth.before_commit = self._decide
         self._queries = QueryView(self._truth, self._reader, self._graphs)
         self._tick = read_tick(tick)
-        self._streams = Streams(self._engine, self._graphs, self._moved)
+        self._streams = Streams(self._truth, self._graphs, self._moved)
         if start is not None:
             self._streams.timeline.first = time_point(start, self._tick)
         self.prefixes: dict[str, str] = {}
@@ -139,7 +138,7 @@ class Knowledge:
         told, untold, quads = intake.facts(), outtake.facts(), intake.quads()
         gone, absent = self._leaving(outtake, quads)
         came = self._graphs.missing(quads)
-        asked = note(self._flags, told, untold, outtake.strange)
+        asked = note(self._truth.standing, told, untold, outtake.strange)
         before, program = self._program, self._program.minus(dropped).joined(intake.program)
         with self._complete():
             with self._under(program, keep, told) as (plan, timing):
@@ -183,8 +182,6 @@ class Knowledge:
         self._check_tick(program)
         plan, timing = None, self._streams.timeline.timing
         if not program.has_rules_of(self._program):
-            if self._merged is not None:
-                check_mergeable(program)
             checking, planning = self._restratifiers
             strata = check(program, self._program, checking)
             low = lowered(program, self._tick, strata)
@@ -193,6 +190,8 @@ class Knowledge:
                 warn_of(program, self._program, self._tick, told, self._dictionary)
             known = strata if low.rules is program.rules else None
             plan = compile_rules(low.rules, known, self._engine.plan, planning)
+            if self._merged is not None:
+                warn_of_obstacle(plan.rules, self._merged.obstacle)
         before, self._program = self._program, program
         self._engine.limit = self._limit if self._limit is not None else program.limit
         try:
@@ -265,7 +264,7 @@ class Knowledge:
 
     def _moved(self, change: Change) -> Delta:
         """Make a change that time brings."""
-        ids = self._engine.apply(change) if change != Change() else IdDelta({}, {}, {})
+        ids = self._truth.apply(change) if change != Change() else IdDelta({}, {}, {})
         delta = self._delta_of(ids)
         self._publish(delta, NO_QUADS, NO_QUADS)
         return delta
@@ -310,16 +309,6 @@ class Knowledge:
                 place=self._program.rule(violation.constraint).place,
                 hint='on_violation="report" lists violations instead',
             )
-
-    def _flags(self, shape: int, facts: Ids) -> NDArray[np.int32] | None:
-        if self._merged is not None:
-            return self._merged.standing(shape, facts)
-        return flags_in(self._engine.store, shape, facts)
-
-    def _check_unmerged(self, what: str) -> None:
-        """Refuse what would look at the engine, which knows some of equal things only."""
-        if self._merged is not None:
-            raise refuse_merged(what)
 
     def _scope(self, kind: str) -> bytes:
         return f"{kind}{next(self._scopes)}".encode()

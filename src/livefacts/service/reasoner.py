@@ -86,11 +86,14 @@ class Reasoner(Knowledge):
             self._seq = 0
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str]) -> Reasoner:
-        """The knowledge base that a Spark pipeline keeps in a folder, live in this process."""
+    def open(cls, path: str | os.PathLike[str], *, same_as: str | None = None) -> Reasoner:
+        """The knowledge base that a Spark pipeline keeps in a folder, live in this process.
+
+        owl:sameAs is treated as by the reasoner that wrote it, unless `same_as` says how.
+        """
         from livefacts.service.keeping import opened
 
-        return opened(cls, path)
+        return opened(cls, path, same_as)
 
     def checkpoint(self, path: str | os.PathLike[str] | None = None) -> int:
         """Write what is told and concluded back to the opened folder; the new version's number.
@@ -99,7 +102,6 @@ class Reasoner(Knowledge):
         """
         from livefacts.service.keeping import written
 
-        self._check_unmerged("a checkpoint")
         return written(self, path)
 
     # changes
@@ -254,7 +256,6 @@ class Reasoner(Knowledge):
     def _arrivals(
         self, facts: Any, at: Any, stream: str | NamedNode | None
     ) -> tuple[list[Facts], int, int]:
-        self._check_unmerged("a stream")
         iri = NO_STREAM if stream is None else stream_name(stream)
         name = int(self._dictionary.encode_one(iri))
         point = time_point(at, self.tick)
@@ -274,7 +275,6 @@ class Reasoner(Knowledge):
 
     def ticks(self, to: Any) -> Iterator[tuple[int, Delta]]:
         """Move time on; each time point at which something changes, with its delta."""
-        self._check_unmerged("time")
         last = time_point(to, self.tick)
         with self._interrupts:
             for point, delta in self._streams.ticks(last):
@@ -413,7 +413,6 @@ class Reasoner(Knowledge):
         """
         from livefacts.service.registered.hosting import host_of
 
-        self._check_unmerged("a registered query")
         host = host_of(self._streams, self._program, self.tick)
         return host.queries.register(text, self._queries.prefixes(self.prefixes), full=full)
 

@@ -5,7 +5,7 @@ An engine keeps all of it; where equal things are merged, it keeps a part that s
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from livefacts.engine.contract import IdDelta, Ids
@@ -20,6 +20,15 @@ class Truth(Protocol):
 
     @property
     def dictionary(self) -> Dictionary: ...
+
+    @property
+    def limit(self) -> int | None:
+        """The largest number of facts that a change may derive."""
+        ...
+
+    def beside(self) -> Truth:
+        """Another one under the same rules, which is told nothing yet."""
+        ...
 
     def apply(self, change: Change, *, keep: bool = True) -> IdDelta:
         """Make a change, unless it is not to be kept; the net change of what is true."""
@@ -39,4 +48,12 @@ class Truth(Protocol):
 
     def holds(self, shape: int, fact: Ids) -> bool:
         """Whether a fact is true."""
+        ...
+
+    def standing(self, shape: int, rows: Ids) -> Ids:
+        """The flags of facts: whether they are true, and how they are told."""
+        ...
+
+    def held_ids(self) -> Iterable[Ids]:
+        """The ids of all that is kept."""
         ...

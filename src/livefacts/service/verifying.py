@@ -120,15 +120,14 @@ def verified(
 ) -> Report:
     """Compute everything anew from what was told, and compare; `held` is what streams tell.
 
-    `as_kept` chooses, of what named graphs tell, what the engine was told as it is.
+    `as_kept` chooses, of what named graphs and streams tell, what the engine was told as it is.
     """
     started = time.perf_counter()
-    named = graphs.quads()[:, :3]
-    triples = [
-        named if as_kept is None else as_kept(named),
-        *([held[TRIPLES]] if TRIPLES in held else []),
-    ]
-    found = verify_engine(engine, rules, {**held, TRIPLES: np.concatenate(triples)})
+    triples = graphs.quads()[:, :3]
+    if TRIPLES in held:
+        triples = np.concatenate([triples, held[TRIPLES]])
+    others = {**held, TRIPLES: triples if as_kept is None else as_kept(triples)}
+    found = verify_engine(engine, rules, others)
     of_graphs = [
         Difference(GRAPHS, None, note=f"{b.problem} (named graphs)") for b in graphs.broken()
     ]

@@ -1,4 +1,4 @@
-"""Things that are the same, merged: what is kept, what is answered, and what is refused."""
+"""Things that are the same, merged: what is kept, what is answered, and what is not merged."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from pyoxigraph import NamedNode, Quad
+from pyoxigraph import Literal, NamedNode, Quad
 
 import livefacts as lf
 
@@ -48,6 +48,12 @@ class Pair:
 
     def remove(self, text: str) -> lf.Delta:
         return self.do(lambda r: r.remove(PREFIXES + text))
+
+    def push(self, text: str, at: int, stream: str | None = None) -> lf.Delta:
+        return self.do(lambda r: r.push(PREFIXES + text, at=at, stream=stream))
+
+    def advance(self, to: int) -> lf.Delta:
+        return self.do(lambda r: r.advance(to))
 
     @property
     def groups(self) -> tuple[int, int]:
@@ -211,37 +217,39 @@ def test_without_rules_of_equality_nothing_is_merged() -> None:
     assert pair.groups == (0, 0)
 
 
-REFUSED = {
-    "counts": "n(?n) :- ?n = count { ?x : [?x, ex:p, ?y] } .",
+APART = {
     "tells three": "trio(?x, ?y, ?z) :- [?x, ex:p, ?o], [?y, ex:p, ?o], [?z, ex:p, ?o], ?x != ?y, ?y != ?z, ?x != ?z .",
     "what is not the same": "other(?x, ?y) :- [?x, ex:p, ?y], not [?x, owl:sameAs, ?y] .",
-    "looks at time": "late(?x) :- sometime seen(?x) in [5 s] .",
 }
 
 
-@pytest.mark.parametrize("reason", REFUSED)
-def test_rules_that_tell_equal_things_apart_are_refused(reason: str) -> None:
-    reasoner = lf.Reasoner(rules="owl-rl", same_as="merge")
-    rules = len(reasoner.rules)
-    with pytest.raises(lf.RuleError, match=reason):
-        reasoner.add_rules(f"@prefix ex: <{EX}> .\n{REFUSED[reason]}")
-    assert len(reasoner.rules) == rules
-    reasoner.add(PREFIXES + CHAIN)
-    assert reasoner.stats()["merged_groups"] == 1
+@pytest.mark.parametrize("reason", APART)
+def test_under_rules_that_tell_equal_things_apart_nothing_is_merged(
+    reason: str, pair: Pair
+) -> None:
+    rules = f"{PREFIXES}@id apart {APART[reason]}"
+    with pytest.warns(lf.LivefactsWarning, match=f"rule apart .*{reason}.* merges nothing"):
+        pair.do(lambda r: r.add_rules(rules))
+    assert pair.groups == (0, 0)
+    assert reason in pair.merging.stats()["unmerged"]
+    pair.add("ex:b ex:p ex:d . ex:d owl:sameAs ex:e .")
+    pair.do(lambda r: r.remove_rules("apart"))
+    assert pair.groups == (1, 5)
+    assert "unmerged" not in pair.merging.stats()
 
 
-ROADS: dict[str, Callable[[lf.Reasoner], object]] = {
-    "a stream": lambda r: r.push("p(a) .", 1),
-    "time": lambda r: r.advance(5),
-    "a checkpoint": lambda r: r.checkpoint("somewhere"),
-}
+def test_a_warning_that_is_an_error_changes_nothing(pair: Pair) -> None:
+    with pytest.raises(lf.LivefactsWarning, match="tells three"):
+        pair.merging.add_rules(PREFIXES + APART["tells three"])
+    assert pair.groups == (1, 4)
+    pair.remove("ex:b owl:sameAs ex:c .")
 
 
-@pytest.mark.parametrize("road", ROADS)
-def test_roads_that_would_see_stand_ins_are_refused(road: str) -> None:
-    reasoner = lf.Reasoner(rules="owl-rl", same_as="merge")
-    with pytest.raises(lf.LivefactsError, match=f'{road}.* does not work with same_as="merge"'):
-        ROADS[road](reasoner)
+def test_what_is_counted_stays_itself(pair: Pair) -> None:
+    pair.add("ex:k owl:sameAs ex:l , ex:m .")
+    pair.do(lambda r: r.add_rules(f"{PREFIXES} n(?n) :- ?n = count {{ ?x : [?x, ex:p, ?y] }} ."))
+    assert pair.groups == (1, 3)
+    assert lf.Fact("n", (Literal(4),)) in pair.merging
 
 
 def test_own_rules_may_ask_for_two_that_differ() -> None:
@@ -253,3 +261,69 @@ def test_own_rules_may_ask_for_two_that_differ() -> None:
     )
     pair.add(CHAIN + "ex:a ex:in ex:room . ex:lamp ex:in ex:room .")
     pair.remove("ex:c owl:sameAs ex:d .")
+
+
+STREAM = "http://example.org/stream"
+
+
+def test_facts_of_streams_hold_of_all_of_a_group_while_they_hold(pair: Pair) -> None:
+    pair.push("ex:b ex:seen ex:here . ex:d owl:sameAs ex:e .", 1)
+    came = pair.advance(1)
+    assert f"<{EX}e> <{EX}seen> <{EX}here>" in map(str, came.added)
+    assert pair.groups == (1, 5)
+    pair.do(lambda r: r.retract(f"{PREFIXES} ex:b ex:seen ex:here .", at=1))
+    pair.advance(2)
+    assert pair.groups == (1, 4)
+
+
+@pytest.mark.filterwarnings("ignore::livefacts.LivefactsWarning")
+def test_rules_about_time_know_what_was_said_of_whom(pair: Pair) -> None:
+    met = f"{PREFIXES} [?x, ex:met, ?y] :- sometime [?x, ex:meets, ?y] in [2] ."
+    pair.do(lambda r: r.add_rules(met))
+    for time in range(3):
+        pair.push("ex:b ex:meets ex:k .", time)
+        pair.advance(time)
+    assert pair.groups == (1, 3)
+    assert (NamedNode(EX + "d"), NamedNode(EX + "met"), NamedNode(EX + "k")) in pair.merging
+    steady = f"{PREFIXES} steady(?x) :- always [?x, ex:meets, ?y] in [1] ."
+    pair.do(lambda r: r.add_rules(steady))
+    assert lf.Fact("steady", (NamedNode(EX + "b"),)) in pair.merging
+    pair.advance(9)
+
+
+def test_how_long_a_fact_of_a_group_lasts_is_what_the_rules_say(pair: Pair) -> None:
+    pair.do(lambda r: r.add_rules(f"@stream <{STREAM}> in [range 3 step 1] ."))
+    pair.push("ex:b ex:seen ex:here .", 1, STREAM)
+    pair.advance(2)
+    for reasoner in (pair.merging, pair.ruled):
+        explanation = reasoner.explain("ex:d ex:seen ex:here")
+        assert str(explanation.lasting) == "since 1, until 3 unless renewed"
+
+
+def test_a_registered_query_sees_all_of_a_group(pair: Pair) -> None:
+    text = (
+        f"REGISTER QUERY seen AS SELECT ?x ?y FROM STREAM <{STREAM}> [RANGE 5 STEP 1] "
+        f"WHERE {{ ?x <{EX}near> ?z . ?z <{EX}p> ?y }}"
+    )
+    queries = [reasoner.register(text) for reasoner in (pair.merging, pair.ruled)]
+    answered = 0
+    for time in range(4):
+        pair.push("ex:c ex:near ex:d .", time, STREAM)
+        pair.advance(time)
+        merging, ruled = ([sorted(map(str, r.rows)) for r in q.results()] for q in queries)
+        assert merging == ruled
+        answered += sum(map(len, merging))
+        pair.remove("ex:c owl:sameAs ex:d .") if time % 2 else pair.add("ex:e owl:sameAs ex:d .")
+    assert answered > 16
+
+
+def test_terms_of_streams_are_kept_while_groups_speak_of_them(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("livefacts.service.streams.reclaiming.Reclaimer.is_due", lambda self: True)
+    for time in range(12):
+        pair.push(f"ex:s{time} owl:sameAs ex:b . ex:s{time} ex:seen ex:t{time} .", time)
+        if time % 3 == 0:
+            pair.add(f"ex:k{time} owl:sameAs ex:d .")
+        pair.advance(time)
+    assert pair.merging.stats()["terms_reclaimed"] > 0

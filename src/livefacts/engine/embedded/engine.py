@@ -352,6 +352,10 @@ class EmbeddedEngine:
                 is_told[self.store.find(relation, facts)] = False
         return self.store.columns(relation, np.flatnonzero(is_told))
 
+    def beside(self) -> EmbeddedEngine:
+        """Another engine under the same rules, which is told nothing yet."""
+        return EmbeddedEngine(self.dictionary, self.plan)
+
     # reading
 
     def asserted(self) -> Facts:
@@ -390,6 +394,12 @@ class EmbeddedEngine:
         if shape not in self.store.shapes():
             return False
         return bool(self.store.find(self.store.relation(shape), fact.reshape(1, -1))[0])
+
+    def standing(self, shape: int, rows: Ids) -> Ids:
+        """The flags of facts, 0 for those that are not there."""
+        if not self.store.has(shape):
+            return np.zeros(len(rows), np.int32)
+        return self.store.find_flags(self.store.relation(shape), rows)
 
     @property
     def follows_single_triples(self) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -70,7 +70,7 @@ class State:
     """What is written: a program, facts told and derived, and which graphs tell triples.
 
     `quads` are triples that named graphs tell, each with its graph; `shared` are those of
-    them that the default graph tells, too.
+    them that the default graph tells, too.  The commit has these `notes`, too.
     """
 
     program: Program
@@ -78,6 +78,7 @@ class State:
     derived: Facts
     quads: Ids
     shared: Ids
+    notes: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_base(base: KnowledgeBase, dictionary: Dictionary) -> Stored:
@@ -138,6 +139,7 @@ def write_base(base: KnowledgeBase, start: Commit, dictionary: Dictionary, state
         "changed": 0,
         DERIVED: sum(map(len, state.derived.values())),
         **rule_notes(state.program),
+        **state.notes,
     }
     return base.publish(start, "checkpoint", writes, notes=notes)
 

@@ -46,7 +46,7 @@ def timed(explanation: Explanation, streams: Streams, written: Mapping[str, Rule
         return explanation
     terms = [Symbol(fact.name), *fact.arguments] if isinstance(fact, Fact) else list(fact)
     shape = len(terms) if isinstance(fact, Fact) else TRIPLES
-    row = np.array([streams.engine.dictionary.encode_one(term) for term in terms], np.int32)
+    row = np.array([streams.truth.dictionary.encode_one(term) for term in terms], np.int32)
     found = lasting(streams, shape, row)
     return explanation if found == Lasting() else replace(explanation, lasting=found)
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from livefacts.engine.contract import IdDelta, Ids
-from livefacts.engine.embedded.engine import Change, EmbeddedEngine
-from livefacts.store.layout import ASSERTED, IN_DEFAULT, LIVE
+from livefacts.engine.embedded.engine import Change
+from livefacts.service.truth import Truth
+from livefacts.store.layout import IN_DEFAULT
 
 if TYPE_CHECKING:
     from livefacts.service.streams.streaming import Streams
@@ -79,8 +80,8 @@ def lasting(streams: Streams, shape: int, row: Ids) -> Lasting:
     """How long a fact that holds now lasts."""
     since = streams.beginnings.since(shape, row)
     timeline = streams.timeline.copied()
-    engine = _copied(streams.engine)
-    silent = streams.beside(engine, timeline)
+    truth = _copied(streams.truth)
+    silent = streams.beside(truth, timeline)
     assert timeline.now is not None
     last = timeline.now + timeline.reach
     for _ in range(MOST_STEPS):
@@ -88,22 +89,20 @@ def lasting(streams: Streams, shape: int, row: Ids) -> Lasting:
             return Lasting(since)
         before = timeline.now
         point = min(last, timeline.next_point(last))
-        engine.apply(silent.change(timeline.move(point)))
+        truth.apply(silent.change(timeline.move(point)))
         timeline.settle()
-        if not engine.holds(shape, row):
+        if not truth.holds(shape, row):
             return Lasting(since, max(before, point - 1))
     return Lasting(since, timeline.now, is_longer=True)
 
 
-def _copied(engine: EmbeddedEngine) -> EmbeddedEngine:
-    """An engine of its own that is told the same, under the same rules."""
-    copy = EmbeddedEngine(engine.dictionary, engine.plan)
+def _copied(truth: Truth) -> Truth:
+    """The same told elsewhere, under the same rules."""
+    copy = truth.beside()
     default: dict[int, Ids] = {}
     others: dict[int, Ids] = {}
-    for shape, relation in engine.store.shapes().items():
-        rows = engine.store.with_flags(relation, LIVE | ASSERTED)
-        is_default = engine.store.flags(relation)[rows] & IN_DEFAULT != 0
-        default[shape] = engine.store.columns(relation, rows[is_default])
-        others[shape] = engine.store.columns(relation, rows[~is_default])
+    for shape, ids in truth.asserted().items():
+        is_default = truth.standing(shape, ids) & IN_DEFAULT != 0
+        default[shape], others[shape] = ids[is_default], ids[~is_default]
     copy.apply(Change(default, others))
     return copy

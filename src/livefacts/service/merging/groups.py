@@ -128,6 +128,10 @@ class Groups:
                 if (y, x) in self.told:
                     yield y, x
 
+    def is_alone(self, term: int) -> bool:
+        """Whether a term is not known to be the same as any other."""
+        return term not in self._near
+
     def connected_terms(self) -> list[int]:
         return list(self._near)
 

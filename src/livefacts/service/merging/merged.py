@@ -8,7 +8,7 @@ conclude.  Where a group changes, what was told of its members is told anew.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from livefacts.engine.contract import Flags, IdDelta, Ids
 from livefacts.engine.embedded.engine import NO_TRIPLES, Change, EmbeddedEngine, Facts
 from livefacts.plan.normalize import VIOLATION
-from livefacts.rules.interchange import interchange_of
+from livefacts.rules.interchange import Obstacle
 from livefacts.rules.program import Rule
-from livefacts.service.equality import has_equality, trusted_rules
+from livefacts.service.equality import has_equality, merging
 from livefacts.service.merging.expanding import Roles, Standing
 from livefacts.service.merging.following import Following, FollowingError
 from livefacts.service.merging.groups import HERE, UNTOLD, Group, Groups
@@ -61,6 +61,8 @@ class Merged:
         self._following = Following(engine, self.groups, self.tellings, self._stepping.plainness)
         self._roles = Roles()
         self._rules: Sequence[Rule] = ()
+        self.obstacle: Obstacle | None = None
+        """Why nothing is merged, if that is so."""
         self._visible = Names(engine.dictionary, _is_visible)
         self.before_commit: Callable[[IdDelta], None] = lambda delta: None
         self._step: Step | None = None
@@ -74,6 +76,17 @@ class Merged:
     @property
     def dictionary(self) -> Dictionary:
         return self.engine.dictionary
+
+    @property
+    def limit(self) -> int | None:
+        """The largest number of facts that a change may derive, of those that the engine keeps."""
+        return self.engine.limit
+
+    def beside(self) -> Merged:
+        """Another one under the same rules, which is told nothing yet."""
+        other = Merged(self.engine.beside())
+        other._follow(self._rules)
+        return other
 
     @property
     def same_as(self) -> int:
@@ -110,9 +123,10 @@ class Merged:
         """Take note of the rules that are followed; groups are looked at again."""
         stepping = self._stepping
         is_active = has_equality(rules)
-        interchange = interchange_of(rules if is_active else (), trusted_rules())
+        interchange = merging(rules)
         stepping.plainness.follow(interchange)
-        stepping.is_active, self._rules = is_active, rules
+        self.obstacle = interchange.obstacle
+        stepping.is_active, self._rules = is_active and self.obstacle is None, rules
         for term in stepping.plainness.told_apart(self.engine.facts()):
             if term in self.groups.plain:
                 stepping.plainness.known.update(self.groups.plain[term].plain)
@@ -165,9 +179,16 @@ class Merged:
     def _settle(self, step: Step) -> None:
         self.groups.replace(step.gone, step.come)
         self.tellings.replace(step.forgotten, step.remembered, step.counts)
+        self._forget(term for pair in (*step.before, *step.lost) for term in pair)
         for group in step.come:
             self._roles.add(_standing(group))
         self._stepping.doubted.clear()
+
+    def _forget(self, terms: Iterable[int]) -> None:
+        """What is the same as nothing else need not be known to stay itself."""
+        self._stepping.plainness.known.difference_update(
+            term for term in terms if self.groups.is_alone(term)
+        )
 
     def _leave(self, step: Step) -> None:
         """Nothing has happened."""
@@ -284,9 +305,12 @@ class Merged:
 
     def facts(self) -> Facts:
         """Everything that is true, of all members; hidden predicates only of violations."""
+        return self._of_all(self._kept())
+
+    def _of_all(self, kept: Facts) -> Facts:
         return {
             shape: self._roles.expanded(rows, are_triples=shape == TRIPLES)
-            for shape, rows in self._kept().items()
+            for shape, rows in kept.items()
         }
 
     def asserted(self) -> Facts:
@@ -299,8 +323,8 @@ class Merged:
         return told
 
     def derived(self) -> Facts:
-        """What is true and was not told."""
-        facts, told = self.facts(), self.asserted()
+        """What is true and was not told, of all members; hidden predicates, too."""
+        facts, told = self._of_all(self.engine.facts()), self.asserted()
         return {
             shape: rows_without(rows, told.get(shape, rows[:0])) for shape, rows in facts.items()
         }
@@ -363,8 +387,14 @@ class Merged:
             return self.groups.told.get((s, o), UNTOLD)
         return self.tellings.states.get(row, UNTOLD)
 
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids of what the engine keeps, and of what was told of members."""
+        yield from self.engine.held_ids()
+        yield np.array([*self.groups.told, *self.groups.proven], np.int32).reshape(-1, 2)
+        yield _as_ids(self.tellings.states)
+
     def others(self, triples: Ids) -> Ids:
-        """Of triples that named graphs tell, those that the engine is told as they are."""
+        """Of triples that named graphs or streams tell, those that the engine is told as they are."""
         return triples[~self._is_replaced(triples)] if self.groups.of else triples
 
     def explain(
@@ -375,12 +405,13 @@ class Merged:
 
         return explain_merged(fact, rules, self, prefixes)
 
-    def figures(self) -> dict[str, int]:
-        """How many groups are merged, how many things are in them, and how much of that follows."""
+    def figures(self) -> dict[str, int | str]:
+        """How many groups are merged, how much is in them and how much follows, or why none are."""
         return {
             "merged_groups": len(set(self.groups.of.values())),
             "merged_terms": len(self.groups.plain),
             "equalities_merged_by_proof": len(self.groups.proven),
+            **({} if self.obstacle is None else {"unmerged": str(self.obstacle)}),
         }
 
 

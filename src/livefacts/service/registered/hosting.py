@@ -13,13 +13,13 @@ import numpy as np
 from pyoxigraph import NamedNode, Quad
 
 from livefacts.engine.contract import Flags, Ids
-from livefacts.engine.embedded.engine import EmbeddedEngine
 from livefacts.model.durations import Duration
 from livefacts.rules.program import Program
 from livefacts.service.registered.registering import Registrations
 from livefacts.service.streams.listening import Listener
 from livefacts.service.streams.streaming import Streams
 from livefacts.service.streams.streamlog import Facts
+from livefacts.service.truth import Truth
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.graphs import NamedGraphs
 from livefacts.store.layout import IN_DEFAULT
@@ -35,14 +35,14 @@ OWN = ":"
 class ToldForAllTime:
     """The background of a reasoner."""
 
-    def __init__(self, engine: EmbeddedEngine, graphs: NamedGraphs) -> None:
-        self._engine = engine
+    def __init__(self, truth: Truth, graphs: NamedGraphs) -> None:
+        self._truth = truth
         self._graphs = graphs
 
     def facts(self) -> Facts:
         """What the default graph or a named one tells."""
         found = {}
-        for shape, ids in self._engine.asserted().items():
+        for shape, ids in self._truth.asserted().items():
             if shape != TRIPLES:
                 ids = ids[self._is_written(ids)]
             found[shape] = ids[self.holds(shape, ids)]
@@ -50,29 +50,24 @@ class ToldForAllTime:
 
     def _is_written(self, ids: Ids) -> Flags:
         names = np.unique(ids[:, 0])
-        texts = self._engine.dictionary.texts(names)
+        texts = self._truth.dictionary.texts(names)
         written = names[np.array([OWN not in text for text in texts], np.bool_)]
         return np.isin(ids[:, 0], written)
 
     def holds(self, shape: int, ids: Ids) -> Flags:
         """Which of these facts are told for all time."""
-        store = self._engine.store
-        relation = store.shapes().get(shape)
-        if relation is None or not len(ids):
-            return np.zeros(len(ids), np.bool_)
-        rows = store.find(relation, np.ascontiguousarray(ids))
-        told: Flags = (rows > 0) & (store.flags(relation)[rows] & IN_DEFAULT != 0)
+        told: Flags = self._truth.standing(shape, ids) & IN_DEFAULT != 0
         if shape == TRIPLES and len(self._graphs):
             told |= self._graphs.others(ids, ids[:0])
         return told
 
     def conclusions(self) -> int:
         """How many conclusions there are; some may come from streams."""
-        return sum(map(len, self._engine.derived().values()))
+        return sum(map(len, self._truth.derived().values()))
 
     def narrowed(self, graphs: tuple[str, ...]) -> GraphsAlone:
         """What these named graphs alone tell."""
-        return GraphsAlone(self, self._graphs, self._engine.dictionary, graphs)
+        return GraphsAlone(self, self._graphs, self._truth.dictionary, graphs)
 
     def quads(self) -> Iterator[Quad]:
         """What named graphs tell."""
@@ -81,7 +76,7 @@ class ToldForAllTime:
     def decoded(self, quads: Ids) -> Iterator[Quad]:
         """Quads of ids as terms."""
         for row in quads:
-            yield Quad(*self._engine.dictionary.decode(row))  # type: ignore[arg-type]
+            yield Quad(*self._truth.dictionary.decode(row))  # type: ignore[arg-type]
 
 
 class GraphsAlone:
@@ -130,9 +125,9 @@ class Host(Listener):
     is_heard = True
 
     def __init__(self, streams: Streams, program: Program) -> None:
-        self._engine = streams.engine
-        self._dictionary = streams.engine.dictionary
-        self._background = ToldForAllTime(streams.engine, streams.graphs)
+        self._truth = streams.truth
+        self._dictionary = streams.truth.dictionary
+        self._background = ToldForAllTime(streams.truth, streams.graphs)
         self._timeline: Timeline = streams.timeline
         self.queries = Registrations(self._dictionary, self._background, program)
         self._catch_up()
@@ -157,7 +152,7 @@ class Host(Listener):
 
     def changed(self, program: Program, told: Facts, untold: Facts, came: Ids, gone: Ids) -> None:
         """Background or rules have changed."""
-        self.queries.limit = self._engine.limit
+        self.queries.limit = self._truth.limit
         self.queries.rules(program)
         touched: dict[int, list[Ids]] = {}
         for facts in (told, untold, {TRIPLES: came[:, :3]}, {TRIPLES: gone[:, :3]}):
@@ -171,7 +166,7 @@ class Host(Listener):
 
     def advanced(self, now: int) -> None:
         """Every time point up to now is complete."""
-        self.queries.limit = self._engine.limit
+        self.queries.limit = self._truth.limit
         first = self._timeline.first
         if self.queries.first is None and first is not None:
             self.queries.begin(first)
@@ -200,5 +195,5 @@ def host_of(streams: Streams, program: Program, tick: Duration | None) -> Host:
     if not isinstance(host, Host):
         host = streams.listener = Host(streams, program)
     host.queries.tick = tick
-    host.queries.limit = streams.engine.limit
+    host.queries.limit = streams.truth.limit
     return host

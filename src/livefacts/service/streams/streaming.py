@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from livefacts.engine.contract import IdDelta, Ids
-from livefacts.engine.embedded.engine import Change, EmbeddedEngine, Facts
+from livefacts.engine.embedded.engine import Change, Facts
 from livefacts.errors import InputError
 from livefacts.plan.timing import BACKGROUND, Family, Timing
 from livefacts.service.assertions import without
@@ -25,6 +25,7 @@ from livefacts.service.streams.feeds import Choice, Notes
 from livefacts.service.streams.listening import Listener
 from livefacts.service.streams.reclaiming import Reclaimer
 from livefacts.service.streams.timeline import Timeline
+from livefacts.service.truth import Truth
 from livefacts.store.graphs import NamedGraphs
 from livefacts.store.layout import ASSERTED, IN_DEFAULT
 from livefacts.store.rows import TRIPLES
@@ -40,21 +41,21 @@ Make = Callable[[Change], Delta]
 class Streams:
     """The facts that arrive at one reasoner, and its clock."""
 
-    def __init__(self, engine: EmbeddedEngine, graphs: NamedGraphs, make: Make) -> None:
-        self.engine = self._engine = engine
+    def __init__(self, truth: Truth, graphs: NamedGraphs, make: Make) -> None:
+        self.truth = self._truth = truth
         self.graphs = self._graphs = graphs
         self._make = make
-        self.timeline = Timeline(engine.dictionary)
+        self.timeline = Timeline(truth.dictionary)
         self.listener = Listener()
-        self.terms = Reclaimer(engine.dictionary, [engine, self])
+        self.terms = Reclaimer(truth.dictionary, [truth, self])
         self.events: EventTime | None = None
         self.beginnings = Beginnings()
         self.unreported: list[Delta] = []
         """Changes that time has brought, before an error kept them from being told."""
 
-    def beside(self, engine: EmbeddedEngine, timeline: Timeline) -> Streams:
-        """The same streams at an engine and a clock of their own, which nobody hears of."""
-        streams = Streams(engine, self._graphs, self._make)
+    def beside(self, truth: Truth, timeline: Timeline) -> Streams:
+        """The same streams, of another truth and with a clock of their own; nobody hears of them."""
+        streams = Streams(truth, self._graphs, self._make)
         streams.timeline = timeline
         return streams
 
@@ -158,15 +159,9 @@ class Streams:
     def net(self, deltas: list[IdDelta]) -> IdDelta:
         """The net of several changes; a conclusion among it is one that is not told in the end."""
         added, removed = deltas[0][:2] if len(deltas) == 1 else _merged(deltas)
-        derived = {s: self._flags(s, ids) & ASSERTED == 0 for s, ids in added.items()}
+        standing = self._truth.standing
+        derived = {s: standing(s, ids) & ASSERTED == 0 for s, ids in added.items()}
         return IdDelta(added, removed, derived)
-
-    def _flags(self, shape: int, ids: Ids) -> Ids:
-        """The flags of facts that are stored."""
-        store = self._engine.store
-        relation = store.relation(shape)
-        flags: Ids = store.flags(relation)[store.find(relation, ids)]
-        return flags
 
     # changes for the engine
 
@@ -179,7 +174,7 @@ class Streams:
         """Those of the facts that streams let go which are not background, too."""
         ended = {}
         for shape, ids in released.items():
-            stays = self._flags(shape, ids) & IN_DEFAULT != 0
+            stays = self._truth.standing(shape, ids) & IN_DEFAULT != 0
             if shape == TRIPLES and len(self._graphs):
                 stays |= self._graphs.others(ids, ids[:0])
             ended[shape] = ids[~stays]
@@ -228,7 +223,7 @@ class Streams:
         return _united(came), _united(went)
 
     def _companions(self, facts: list[Facts], families: Iterable[Family]) -> Iterator[Facts]:
-        dictionary = self._engine.dictionary
+        dictionary = self._truth.dictionary
         choices = [Choice(family, dictionary) for family in families]
         for part in facts if choices else ():
             for shape, ids in part.items():
@@ -242,7 +237,7 @@ class Streams:
     def _background(self) -> Facts:
         """What is told for all time."""
         held = self.timeline.held()
-        facts = self._engine.asserted()
+        facts = self._truth.asserted()
         for shape, ids in held.items():
             only_held = self._ended({shape: ids})[shape]
             facts[shape] = without(facts[shape], only_held)
@@ -250,9 +245,8 @@ class Streams:
 
     def _unmarked(self, unnamed: Facts) -> Facts:
         """Those of the facts that no named graph tells any more which the default graph does not."""
-        return {
-            shape: ids[self._flags(shape, ids) & IN_DEFAULT == 0] for shape, ids in unnamed.items()
-        }
+        standing = self._truth.standing
+        return {s: ids[standing(s, ids) & IN_DEFAULT == 0] for s, ids in unnamed.items()}
 
     def _holding(self, change: Change) -> Change:
         """A change of background that leaves what streams hold as it is."""

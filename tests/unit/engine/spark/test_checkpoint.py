@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import livefacts as lf
+from livefacts.engine.spark.tables import PREDICATES_TABLE, TERMS, TRIPLES_TABLE, KnowledgeBase
 from livefacts.spark import Pipeline
 
 PREFIX = "http://example.org/"
@@ -136,6 +137,60 @@ def test_terms_with_the_same_hash_stay_apart(spark: Any, tmp_path: Path) -> None
     pipeline.update(remove=DOMAIN)
     reasoner.remove(DOMAIN)
     same(pipeline, reasoner)
+
+
+SAME = "<http://www.w3.org/2002/07/owl#sameAs>"
+EQUALS = "".join(f"<{PREFIX}orlando> {SAME} <{PREFIX}name{n}> .\n" for n in range(4))
+
+
+def test_what_is_merged_goes_on_where_it_was(tmp_path: Path) -> None:
+    rules = ["owl-same-as", f"wrote(?x, ?y) :- [?x, <{PREFIX}wrote>, ?y] ."]
+    merging, ruled = lf.Reasoner(rules=rules, same_as="merge"), lf.Reasoner(rules=rules)
+    for reasoner in (merging, ruled):
+        reasoner.add(WROTE + EQUALS)
+    merging.checkpoint(tmp_path / "merged")
+    ruled.checkpoint(tmp_path / "ruled")
+    assert tables(tmp_path / "merged") == tables(tmp_path / "ruled")
+    again = lf.Reasoner.open(tmp_path / "merged")
+    assert again.stats()["merged_groups"] == merging.stats()["merged_groups"] == 1
+    assert lf.Reasoner.open(tmp_path / "ruled", same_as="merge").stats()["merged_groups"] == 1
+    assert "merged_groups" not in lf.Reasoner.open(tmp_path / "merged", same_as="rules").stats()
+    gone = f"<{PREFIX}orlando> {SAME} <{PREFIX}name2> .\n"
+    deltas = [reasoner.remove(gone) for reasoner in (merging, ruled, again)]
+    assert len({frozenset(map(str, delta.removed)) for delta in deltas}) == 1
+    assert live(merging) == live(ruled) == live(again)
+    again.checkpoint()
+    assert lf.Reasoner.open(tmp_path / "merged").stats()["merged_groups"] == 1
+
+
+def test_equality_that_is_off_stays_off(tmp_path: Path) -> None:
+    lf.Reasoner(rules="rho-df").checkpoint(tmp_path / "kb")
+    lf.Reasoner.open(tmp_path / "kb", same_as="off").checkpoint()
+    reasoner = lf.Reasoner.open(tmp_path / "kb")
+    reasoner.add_rules("owl-same-as")
+    reasoner.add(WROTE + EQUALS)
+    assert len(reasoner) == len(list(reasoner.facts(derived=False)))
+
+
+def test_spark_goes_on_with_what_was_merged(spark: Any, tmp_path: Path) -> None:
+    reasoner = lf.Reasoner(rules="owl-same-as", same_as="merge")
+    reasoner.add(WROTE + EQUALS)
+    reasoner.checkpoint(tmp_path / "kb")
+    pipeline = Pipeline(spark, tmp_path / "kb")
+    same(pipeline, reasoner)
+    gone = f"<{PREFIX}orlando> {SAME} <{PREFIX}name2> .\n"
+    pipeline.update(remove=gone)
+    reasoner.remove(gone)
+    same(pipeline, reasoner)
+    assert lf.Reasoner.open(tmp_path / "kb").stats()["merged_groups"] == 1
+
+
+def tables(folder: Path) -> dict[str, list[dict[str, object]]]:
+    """What a knowledge base says, whatever the order in which it was written."""
+    base = KnowledgeBase(folder)
+    commit = base.last()
+    names = [name for name in (TRIPLES_TABLE, PREDICATES_TABLE, TERMS) if name in commit.versions]
+    return {name: sorted(base.read(name, commit).to_pylist(), key=str) for name in names}
 
 
 def quad(graph: str) -> str:
