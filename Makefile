@@ -77,7 +77,8 @@ $(INSTALLED): requirements/dev.txt pyproject.toml
 	  set -e; \
 	  echo "making $(VENV) with $$found and pip"; \
 	  $(PYTHON) -m pip --version >/dev/null 2>&1 || $$found -m venv --clear $(VENV); \
-	  $(PYTHON) -m pip install --quiet --require-hashes -r requirements/dev.txt; \
+	  $(PYTHON) -m pip install --quiet --no-compile --require-hashes -r requirements/dev.txt; \
+	  $(PYTHON) -m compileall -q -j 0 $(VENV)/lib || true; \
 	  $(PYTHON) -m pip install --quiet --no-deps --no-build-isolation --editable .; \
 	fi
 	@touch $@
