@@ -110,7 +110,8 @@ class Translation:
             case Negation(atom):
                 return f"not {self.formula(atom)}"
             case Comparison(left, operator, right):
-                return f"{self.value(left)} {operator} {self.value(right)}"
+                sign = {"is": "=", "is not": "!="}.get(operator, operator)
+                return f"{self.value(left)} {sign} {self.value(right)}"
             case Aggregate():
                 raise UntranslatableError("an aggregate inside an aggregate")
             case _:

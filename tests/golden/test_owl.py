@@ -130,6 +130,80 @@ def test_a_rule_does_not_conclude_from_what_is_nearly_its_premises(
     asked.remove(told)
 
 
+TWO_CELLS = """
+    :l rdf:first :A ; rdf:rest :m .
+    :m rdf:first :B ; rdf:rest rdf:nil .
+    :m owl:sameAs :k .
+"""
+TWO_ENDS = """
+    :l rdf:first :A ; rdf:rest :m , :k .
+    :m rdf:first :B ; rdf:rest rdf:nil .
+    :k rdf:first :C ; rdf:rest rdf:nil .
+"""
+CLASSES = ":z a owl:AllDisjointClasses ; owl:members :l . "
+PROPERTIES = ":z a owl:AllDisjointProperties ; owl:members :l . "
+THINGS = ":z a owl:AllDifferent ; owl:distinctMembers :l . "
+
+
+@pytest.mark.parametrize(
+    ("told", "wrong"),
+    [
+        (CLASSES + TWO_CELLS + ":x a :B .", ""),
+        (CLASSES + TWO_CELLS + ":x a :A , :B .", "cax-adc"),
+        (CLASSES + TWO_ENDS + ":x a :B , :C .", ""),
+        (CLASSES + TWO_ENDS + ":x a :C , :A .", "cax-adc"),
+        (CLASSES + ":l rdf:first :A ; rdf:rest :l , rdf:nil . :x a :A .", "cax-adc"),
+        (CLASSES + ":l rdf:first :A ; rdf:rest :m , rdf:nil . :x a :A .", ""),
+        (PROPERTIES + TWO_CELLS + ":x :B :y .", ""),
+        (PROPERTIES + TWO_CELLS + ":x :B :y ; :A :y .", "prp-adp"),
+        (PROPERTIES + TWO_ENDS + ":x :B :y ; :C :y .", ""),
+        (THINGS + TWO_ENDS + ":B owl:sameAs :C .", ""),
+        (THINGS + TWO_ENDS + ":A owl:sameAs :C .", "eq-diff3"),
+        (THINGS.replace("distinctM", "m") + TWO_CELLS + ":A owl:sameAs :B .", "eq-diff2"),
+    ],
+)
+@pytest.mark.parametrize("same_as", ["rules", "merge"])
+def test_two_members_of_a_list_are_in_one_list_though_it_branches(
+    told: str, wrong: str, same_as: str
+) -> None:
+    branching = lf.Reasoner(rules="owl-rl", same_as=same_as)
+    branching.add(triples_of(told))
+    assert (set(branching), violated(branching)) == expected(triples_of(told))
+    assert {each.constraint for each in branching.violations()} == ({wrong} - {""})
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ('"u"^^:dt', '"v"^^:dt'),
+        ('"u"^^xsd:token', '"v"^^xsd:token'),
+        ("1", '"01"^^xsd:integer'),
+        ("true", '"1"^^xsd:boolean'),
+        ('"u"', '"v"'),
+    ],
+)
+@pytest.mark.parametrize(
+    "limit",
+    [
+        ":p a owl:FunctionalProperty .",
+        ":R owl:maxCardinality 1 ; owl:onProperty :p . :x a :R .",
+        ":R owl:maxQualifiedCardinality 1 ; owl:onProperty :p ; owl:onClass owl:Thing . :x a :R .",
+        """:R owl:maxQualifiedCardinality 1 ; owl:onProperty :p ; owl:onClass :C . :x a :R .
+            :p rdfs:range :C .""",
+    ],
+)
+def test_two_terms_where_there_may_be_one_are_the_same_whatever_their_values(
+    limit: str, one: str, other: str, reasoner: lf.Reasoner
+) -> None:
+    told = triples_of(f"{limit} :x :p {one}, {other} . :a :q {one} .")
+    reasoner.add(told)
+    assert (set(reasoner), violated(reasoner)) == expected(told)
+    (conclusion,) = triples_of(f":a :q {other} .")
+    assert conclusion in reasoner
+    reasoner.remove(told)
+    assert conclusion not in reasoner
+
+
 def follows(reasoner: lf.Reasoner, case: str, conclusions: list[Triple] | None) -> bool:
     if conclusions is None:
         return case in {v.constraint.partition(".")[0] for v in reasoner.violations()}
@@ -180,6 +254,9 @@ def test_a_literal_that_does_not_belong_where_it_is_contradicts(
     assert found >= {wrong} if wrong else not found
 
 
+OF_TWO_SORTS = {"dt-diff", "dt-not-type.sort"}
+
+
 @pytest.mark.parametrize(
     ("literals", "wrong"),
     [
@@ -190,9 +267,30 @@ def test_a_literal_that_does_not_belong_where_it_is_contradicts(
         ('"INF"^^xsd:double', set()),
         ('"nan"^^xsd:double', {"dt-not-type"}),
         ('"NaN"^^xsd:double, "1"^^xsd:double', {"dt-diff"}),
+        ('"NaN"^^xsd:double, "NaN"^^xsd:float', OF_TWO_SORTS),
+        ('1, "1"^^xsd:double', OF_TWO_SORTS),
+        ('"1"^^xsd:float, "1"^^xsd:double', OF_TWO_SORTS),
+        ('"1"^^xsd:float, "1.0E0"^^xsd:float', set()),
+        ('"0"^^xsd:double, "-0"^^xsd:double', {"dt-diff"}),
+        ('0.0, "-0"^^xsd:integer', set()),
+        ('"a@en"^^rdf:PlainLiteral, "a"@EN', set()),
+        ('"a@"^^rdf:PlainLiteral, "a", "a"^^xsd:token', set()),
+        ('"a"@en, "a"', OF_TWO_SORTS),
+        ('"a"@en, "a"@de', {"dt-diff"}),
+        (
+            '"2026-01-01T00:00:00Z"^^xsd:dateTime, "2026-01-01T01:00:00+01:00"^^xsd:dateTime',
+            {"dt-diff"},
+        ),
+        (
+            '"2025-12-31T24:00:00Z"^^xsd:dateTime, "2026-01-01T00:00:00.0Z"^^xsd:dateTimeStamp',
+            set(),
+        ),
+        ('"0a"^^xsd:hexBinary, "0A"^^xsd:hexBinary', set()),
+        ('"0a"^^xsd:hexBinary, "Cg=="^^xsd:base64Binary', OF_TWO_SORTS),
+        ('"u"^^:dt, "v"^^:dt', set()),
     ],
 )
-def test_moments_with_a_zone_and_what_is_no_number_are_values(
+def test_two_values_are_wrong_where_there_may_be_one(
     literals: str, wrong: set[str], literate: lf.Reasoner
 ) -> None:
     told = triples_of(f":p a owl:FunctionalProperty . :x :p {literals} .")
@@ -200,6 +298,107 @@ def test_moments_with_a_zone_and_what_is_no_number_are_values(
     found = {violation.constraint for violation in literate.violations()}
     literate.remove(told)
     assert found == wrong
+
+
+STRINGS = "xsd:string xsd:normalizedString rdf:PlainLiteral"
+TOKENS = f"{STRINGS} xsd:token"
+NAMES_OF_THINGS = f"{TOKENS} xsd:NMTOKEN xsd:Name xsd:NCName"
+SMALL = "xsd:decimal xsd:integer xsd:long xsd:int xsd:short xsd:byte"
+NATURAL = f"""{SMALL} xsd:nonNegativeInteger xsd:positiveInteger
+    xsd:unsignedLong xsd:unsignedInt xsd:unsignedShort xsd:unsignedByte"""
+MEMBERSHIPS = {
+    "1": NATURAL,
+    "1.0": NATURAL,
+    "0": NATURAL.replace("positive", "nonPositive"),
+    "-1": f"{SMALL} xsd:nonPositiveInteger xsd:negativeInteger",
+    "1.5": "xsd:decimal",
+    '"1"^^xsd:float': "xsd:float",
+    '"-INF"^^xsd:double': "xsd:double",
+    "true": "xsd:boolean",
+    '"five"@en': "rdf:langString rdf:PlainLiteral",
+    '"a@de"^^rdf:PlainLiteral': "rdf:langString rdf:PlainLiteral",
+    '"two\\tcolumns"': "xsd:string rdf:PlainLiteral",
+    '" two words"': STRINGS,
+    '"two words"^^xsd:string': TOKENS,
+    '"en-GB"^^xsd:token': f"{NAMES_OF_THINGS} xsd:language",
+    '"no_tag"': NAMES_OF_THINGS,
+    '"ex:Name"': NAMES_OF_THINGS.replace("xsd:NCName", ""),
+    '"12-b"': f"{TOKENS} xsd:NMTOKEN",
+    '"2026-01-01T00:00:00"^^xsd:dateTime': "xsd:dateTime",
+    '"2026-01-01T00:00:00Z"^^xsd:dateTime': "xsd:dateTime xsd:dateTimeStamp",
+    '"2026-01-01T00:00:00+01:00"^^xsd:dateTimeStamp': "xsd:dateTime xsd:dateTimeStamp",
+    '"0a"^^xsd:hexBinary': "xsd:hexBinary",
+    '"Cg=="^^xsd:base64Binary': "xsd:base64Binary",
+    '"http://example.org/"^^xsd:anyURI': "xsd:anyURI",
+}
+"""Literals, and the datatypes whose values they are."""
+
+
+def test_a_literal_is_in_every_datatype_that_has_its_value_and_contradicts_the_others(
+    literate: lf.Reasoner,
+) -> None:
+    datatypes = sorted({each for listed in MEMBERSHIPS.values() for each in listed.split()})
+    told = triples_of(
+        "".join(
+            f":D{number} owl:someValuesFrom {datatype} ; owl:onProperty :p . "
+            for number, datatype in enumerate(datatypes)
+        )
+        + "".join(f":x{number} :p {literal} . " for number, literal in enumerate(MEMBERSHIPS))
+    )
+    literate.add(told)
+    for number, listed in enumerate(MEMBERSHIPS.values()):
+        for other, datatype in enumerate(datatypes):
+            (member,) = triples_of(f":x{number} a :D{other} .")
+            assert (member in literate) == (datatype in listed.split()), (number, datatype)
+    assert not literate.violations()
+    ranged = triples_of("".join(f":p rdfs:range {datatype} ." for datatype in datatypes))
+    literate.add(ranged)
+    found = {(v.bindings["l"], v.bindings["e"]) for v in literate.violations()}
+    literate.remove(ranged + told)
+    assert found == {
+        (literal_of(literal), triples_of(f":x a {datatype} .")[0].object)
+        for literal, listed in MEMBERSHIPS.items()
+        for datatype in datatypes
+        if datatype not in listed.split()
+    }
+
+
+def literal_of(text: str) -> object:
+    return triples_of(f":x :p {text} .")[0].object
+
+
+@pytest.mark.parametrize(
+    "literal",
+    [
+        '"two  spaces"^^xsd:token',
+        '"a:b"^^xsd:NCName',
+        '"no tag"^^xsd:language',
+        '"no at"^^rdf:PlainLiteral',
+        '"0"^^xsd:hexBinary',
+        '"a"^^xsd:base64Binary',
+        '"300"^^xsd:byte',
+    ],
+)
+def test_what_a_datatype_does_not_write_contradicts(literal: str, literate: lf.Reasoner) -> None:
+    told = triples_of(f":x :p {literal} .")
+    literate.add(told)
+    found = {violation.constraint for violation in literate.violations()}
+    literate.remove(told)
+    assert found == {"dt-not-type"}
+
+
+def test_literals_of_one_value_are_the_same(literate: lf.Reasoner) -> None:
+    told = triples_of("""
+        :u :at "2020-01-01T00:00:00.0Z"^^xsd:dateTime . :v :q "2019-12-31T24:00:00Z"^^xsd:dateTime .
+        :u :zero "0"^^xsd:double . :v :q "-0"^^xsd:double .
+    """)
+    literate.add(told)
+    at, zero = triples_of("""
+        :u :at "2019-12-31T24:00:00Z"^^xsd:dateTime . :u :zero "-0"^^xsd:double .
+    """)
+    assert at in literate
+    assert zero not in literate
+    literate.remove(told)
 
 
 def test_everything_is_the_same_as_itself_when_asked() -> None:

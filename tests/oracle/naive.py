@@ -304,7 +304,7 @@ def _value(part: Expression, binding: Binding) -> Term | None:
         case Arithmetic(operator, left, right):
             return values.arithmetic(operator, _value(left, binding), _value(right, binding))
         case Call(function, argument):
-            assert function == "datatype", f"the oracle does not know {function}"
-            return values.datatype(_value(argument, binding))
+            known = {"datatype": values.datatype, "value": values.value, "kind": values.kind}
+            return known[function](_value(argument, binding))
         case _:
             return part

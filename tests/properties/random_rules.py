@@ -23,9 +23,11 @@ from tests.properties.vocabulary import (
 )
 
 from livefacts.rules.formula import (
+    FUNCTIONS,
     Aggregate,
     Arithmetic,
     Atom,
+    Call,
     Comparison,
     Formula,
     Negation,
@@ -205,11 +207,11 @@ class RuleMaker:
             return []
         if scope.bound[VALUE] and self.chance(0.7):
             left = self.pick.choice(scope.bound[VALUE])
-            operator = self.pick.choice(("=", "!=", "<", "<=", ">", ">="))
+            operator = self.pick.choice(("=", "!=", "<", "<=", ">", ">=", "is", "is not"))
             return [Comparison(left, operator, self.bound_slot(VALUE, scope))]
         if not scope.bound[NODE]:
             return []
-        operator = self.pick.choice(("=", "!="))
+        operator = self.pick.choice(("=", "!=", "is", "is not"))
         left = self.pick.choice(scope.bound[NODE])
         return [Comparison(left, operator, self.bound_slot(NODE, scope))]
 
@@ -226,6 +228,9 @@ class RuleMaker:
         result = scope.bind(VALUE, scope.fresh(VALUE))
         if self.chance(0.15):
             return [Comparison(left, "=", result)]
+        if not self.plain and self.chance(0.15):
+            function = self.pick.choice(FUNCTIONS)
+            return [Comparison(result, "=", Call(function, left))]
         operator = self.pick.choice(("+", "-", "*") if self.plain else ("+", "-", "*", "/"))
         return [Comparison(result, "=", Arithmetic(operator, left, right))]
 

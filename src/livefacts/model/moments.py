@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from livefacts.model.numbers import whole
+from livefacts.model.numbers import digits_of, whole
 
 DAY = 86400
 _WIDEST_ZONE = 14 * 3600
@@ -89,6 +89,41 @@ def parse_moment(text: str, datatype: str) -> Moment | None:
     return Moment(line, seconds - _zone_seconds(part["zone"]), part["zone"] is not None)
 
 
+def canonical_moment(text: str, datatype: str) -> str | None:
+    """The one form of a moment, in its own time zone; None where the form is not allowed.
+
+    >>> canonical_moment("2019-12-31T24:00:00.0+00:00", "dateTime")
+    '2020-01-01T00:00:00Z'
+    """
+    if parse_moment(text, datatype) is None:
+        return None
+    found = _FORMS[datatype].fullmatch(text)
+    assert found is not None, "what has a value has the form"
+    part = found.groupdict()
+    zone = part["zone"] or ""
+    start = text.removesuffix(zone)
+    if part.get("midnight"):
+        start = _next_day(part) + "00:00:00"
+    elif "." in (part.get("second") or ""):
+        start = start.rstrip("0").rstrip(".")
+    if start.startswith("-0000"):
+        start = start[1:]
+    return start + ("Z" if zone in ("+00:00", "-00:00") else zone)
+
+
+def _next_day(part: dict[str, str | None]) -> str:
+    """The day after the one that is named; nothing where there is no day."""
+    if not part.get("day"):
+        return ""
+    year, month, day = (whole(part[name] or "") for name in ("year", "month", "day"))
+    day += 1
+    if day > days_in_month(year, month):
+        month, day = month + 1, 1
+    if month > 12:
+        year, month = year + 1, 1
+    return f"{'-' * (year < 0)}{digits_of(abs(year)).rjust(4, '0')}-{month:02}-{day:02}T"
+
+
 def _seconds_of_day(part: dict[str, str | None], datatype: str) -> Fraction:
     if part.get("midnight"):
         return Fraction(0 if datatype == "time" else DAY)
@@ -137,6 +172,36 @@ def parse_span(text: str, datatype: str) -> Span | None:
     minutes = hours * 60 + whole(part["minutes"] or "0")
     seconds = minutes * 60 + Fraction(Decimal(part["seconds"] or 0))
     return Span(-months, -seconds) if part["sign"] else Span(months, seconds)
+
+
+def canonical_span(text: str, datatype: str) -> str | None:
+    """The one form of a duration; None where the form is not allowed.
+
+    >>> canonical_span("P12MT90M0.50S", "duration")
+    'P1YT1H30M0.5S'
+    """
+    span = parse_span(text, datatype)
+    if span is None:
+        return None
+    years, months = divmod(abs(span.months), 12)
+    whole_minutes, seconds = divmod(abs(span.seconds), 60)
+    hours, minutes = divmod(whole_minutes, 60)
+    days, hours = divmod(hours, 24)
+    long = [digits_of(n) + unit for n, unit in ((years, "Y"), (months, "M"), (days, "D")) if n]
+    short = [digits_of(n) + unit for n, unit in ((hours, "H"), (minutes, "M")) if n]
+    if seconds or not (long or short):
+        short.append(f"{_decimal(seconds)}S")
+    sign = "-" if span.months < 0 or span.seconds < 0 else ""
+    return f"{sign}P{''.join(long)}{'T' * bool(short)}{''.join(short)}"
+
+
+def _decimal(number: Fraction) -> str:
+    """A fraction that some power of ten makes whole, in digits."""
+    places = 0
+    while number.denominator != 1:
+        number, places = number * 10, places + 1
+    digits = digits_of(number.numerator).rjust(places + 1, "0")
+    return f"{digits[:-places]}.{digits[-places:]}" if places else digits
 
 
 def _fits(part: dict[str, str | None], datatype: str) -> bool:

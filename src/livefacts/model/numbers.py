@@ -124,6 +124,11 @@ def whole(digits: str) -> int:
     return int(digits) if len(digits) < 4000 else int(Decimal(digits))
 
 
+def digits_of(number: int) -> str:
+    """The digits of an integer of any length; `str(int)` alone refuses more than 4300."""
+    return format(Decimal(number), "f")
+
+
 def compare_numbers(operator: str, left: Number, right: Number) -> bool:
     """The order of two promoted numbers; a NaN is only ever `!=`."""
     a, b = promoted(left, right)
@@ -260,7 +265,7 @@ def literal_of(number: Number) -> Literal:
 def canonical_form(number: Number) -> str:
     match number.kind:
         case Kind.INTEGER:
-            return format(Decimal(number.amount), "f")
+            return digits_of(int(number.amount))
         case Kind.DECIMAL:
             return _plain(Decimal(number.amount))
         case Kind.FLOAT:

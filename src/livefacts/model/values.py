@@ -13,6 +13,8 @@ their values, as the operators of SPARQL 1.1 do: `1 = 1.0`, although these are t
   `=` nor `!=`, unless one has a language tag.  IRIs, blank nodes, symbols and values of
   different sorts are `!=`.
 
+`is` and `is not` look at the terms: `1` is not `1.0`, whatever their values.
+
 An error is never raised: a comparison that makes no sense is false, a calculation is None.
 """
 
@@ -26,6 +28,7 @@ from typing import TypeAlias
 from pyoxigraph import BaseDirection, Literal, Triple
 
 from livefacts.model.facts import Term
+from livefacts.model.identity import kind_of, value_literal
 from livefacts.model.moments import (
     MOMENT_TYPES,
     SPAN_TYPES,
@@ -102,6 +105,8 @@ def compare(operator: str, left: Term, right: Term) -> bool:
     >>> compare("<", Literal("a"), Literal(1)), compare("!=", Literal("a"), Literal(1))
     (False, True)
     """
+    if operator in ("is", "is not"):
+        return (left == right) == (operator == "is")
     if operator in ("=", "!="):
         equal = _equal(left, right)
         return equal is not None and equal == (operator == "=")
@@ -186,6 +191,11 @@ def apply_function(name: str, term: Term) -> Term | None:
     >>> apply_function("datatype", Literal(1)).value
     'http://www.w3.org/2001/XMLSchema#integer'
     """
+    match name:
+        case "value":
+            return value_literal(term)
+        case "kind":
+            return kind_of(term)
     assert name == "datatype", f"{name} is not a function of the rule language"
     return term.datatype if isinstance(term, Literal) else None
 

@@ -28,7 +28,7 @@ from livefacts.rules.formula import (
 from livefacts.rules.program import Rule
 
 COPY = "copy"
-SAME = "same"
+SAME = "is"
 """The same term, where `=` would compare values."""
 
 

@@ -26,6 +26,7 @@ from livefacts.rules.formula import (
     Aggregate,
     Arithmetic,
     Atom,
+    Call,
     Comparison,
     Expression,
     Formula,
@@ -103,6 +104,8 @@ class _Values:
                 return self._variable(expression)
             case Arithmetic():
                 return self._arithmetic(expression)
+            case Call("value", argument):
+                return self.of(argument)
             case _:
                 return FINITE
 

@@ -17,9 +17,10 @@ from livefacts.model.facts import Symbol, Term
 from livefacts.rules.windows import Window
 
 NOWHERE = Place("", 0, 0)
-COMPARISONS = ("=", "!=", "<", "<=", ">", ">=")
+COMPARISONS = ("=", "!=", "<", "<=", ">", ">=", "is", "is not")
+"""`is` and `is not` compare terms, the others values."""
 ARITHMETIC = ("+", "-", "*", "/")
-FUNCTIONS = ("datatype",)
+FUNCTIONS = ("datatype", "value", "kind")
 AGGREGATES = ("count", "sum", "min", "max", "avg")
 SOMETIME, ALWAYS, AT = "sometime", "always", "at"
 
@@ -93,7 +94,10 @@ Expression: TypeAlias = Variable | Term | Arithmetic | Call
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """`?v >= 90`.  An `=` with an otherwise unbound variable alone on one side binds it."""
+    """`?v >= 90`, `?x is not ?y`.
+
+    An `=` with an otherwise unbound variable alone on one side binds it.
+    """
 
     left: Expression
     operator: str

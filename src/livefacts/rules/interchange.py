@@ -3,7 +3,7 @@
 Under the rules of equality, what holds of one holds of all.  So a few of many equal things can
 stand for the others, as long as no rule tells more of them apart than there are.  Two are
 enough for a rule in which the variables that must differ can be coloured with two colours:
-those of a `!=`, and of an atom that owl:sameAs may match.
+those of a `!=` or `is not`, and of an atom that owl:sameAs may match.
 
 Facts of predicates are not replaced by the rules of equality.  Things that they speak of
 stay themselves where a predicate could tell them apart: see `Interchange.telling`.
@@ -159,7 +159,7 @@ def _equates(comparison: Comparison, rule: Rule) -> bool:
     atoms = [f for f in rule.body if isinstance(f, TripleAtom | PredicateAtom)]
     bound = {variable for atom in atoms for variable in variables_of(atom)}
     ends = {comparison.left, comparison.right}
-    return comparison.operator == "=" and len(ends) == 2 and ends <= bound
+    return comparison.operator in ("=", "is") and len(ends) == 2 and ends <= bound
 
 
 def _apart(rule: Rule) -> Edges:
@@ -168,7 +168,7 @@ def _apart(rule: Rule) -> Edges:
     for formula in rule.body:
         if isinstance(formula, TripleAtom) and _may_be_same_as(formula):
             ends = {formula.subject, formula.object}
-        elif isinstance(formula, Comparison) and formula.operator == "!=":
+        elif isinstance(formula, Comparison) and formula.operator in ("!=", "is not"):
             ends = {formula.left, formula.right}  # type: ignore[arg-type]
         else:
             continue

@@ -33,7 +33,8 @@ from livefacts.rules.formula import (
 )
 from livefacts.rules.program import Rule
 
-TURNED = {"=": "=", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
+"""Comparisons that read otherwise from right to left."""
 MOST_TRIES = 5040
 """Where there are more exchanges to try than this, violations are listed as they are found."""
 Exchange = dict[Variable, Variable]
@@ -135,7 +136,7 @@ def _canonical(part: Formula, symmetric: AbstractSet[Hashable]) -> Formula:
         case TripleAtom(s, p, o) if p in symmetric and str(o) < str(s):
             return TripleAtom(o, p, s)
         case Comparison(left, operator, right):
-            return min(part, Comparison(right, TURNED[operator], left), key=str)
+            return min(part, Comparison(right, TURNED.get(operator, operator), left), key=str)
         case Negation(atom):
             inner = _canonical(atom, symmetric)
             assert isinstance(inner, TripleAtom | PredicateAtom), "an atom stays an atom"

@@ -176,7 +176,7 @@ class TreeReader:
                 left, operator, right = _children(node)
                 return Comparison(
                     self._expression(left),
-                    str(operator),
+                    " ".join(str(operator).split()),
                     self._expression(right),
                     self._place(node),
                 )

@@ -116,7 +116,7 @@ def all_pairs(dictionary: Dictionary) -> tuple[NDArray[np.int32], NDArray[np.int
     return np.repeat(ids, len(ids)), np.tile(ids, len(ids))
 
 
-@pytest.mark.parametrize("operator", ["=", "!=", "<", "<=", ">", ">="])
+@pytest.mark.parametrize("operator", ["=", "!=", "<", "<=", ">", ">=", "is", "is not"])
 def test_columns_compare_as_values_do(operator: str) -> None:
     dictionary = Dictionary()
     left, right = all_pairs(dictionary)
@@ -139,5 +139,6 @@ def test_nothing_comes_of_a_missing_value() -> None:
     one = np.array([dictionary.encode_one(Literal(1))], np.int32)
     none = np.array([NONE], np.int32)
     assert not calculator.compare("!=", one, none)[0]
+    assert not calculator.compare("is not", one, none)[0]
     assert calculator.compute("+", none, one)[0] == NONE
     assert calculator.call("datatype", none)[0] == NONE

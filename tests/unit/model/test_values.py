@@ -292,6 +292,16 @@ def test_triple_terms_are_equal_part_by_part():
     assert holding(Triple(a, b, typed("x", "byte")), Triple(a, b, integer(1))) == UNKNOWN
 
 
+def test_terms_are_the_same_as_they_are_written():
+    one, shade = integer(1), Literal("x", datatype=NamedNode("ex:shade"))
+    assert compare("is", one, integer("1"))
+    assert not compare("is not", one, integer("1"))
+    assert compare("is not", one, integer("01"))
+    assert compare("is not", shade, Literal("y", datatype=NamedNode("ex:shade")))
+    assert not compare("is", double("NaN"), single("NaN"))
+    assert compare("is", double("NaN"), double("NaN"))
+
+
 def random_number() -> Literal:
     whole = str(
         random.choice([0, 1, 2, 5, 7, 10, 100, 2**24 + 1, 2**53 + 1, random.getrandbits(40)])

@@ -30,6 +30,7 @@ STEADY = settings(deadline=None, derandomize=True)
         "p(?m) :- p(?n), ?m = ?n .",
         "p(?m) :- p(?n), ?m = 5 * 2 .",
         "p(?m) :- p(?n), ?m = datatype(?n) .",
+        "p(?m) :- p(?n), ?m = value(?n) .",
         "p(?m) :- p(?n), ?m = ?n * 2, p(?m) .",
         "p(?m) :- p(?n), ?m = ?n * 2, ?m = ?k, q(?k) .",
         "p(?m) :- p(?n), q(?k), ?m = ?k * 2 .",
@@ -47,6 +48,7 @@ def test_numbers_that_cannot_run_away_are_accepted(text: str) -> None:
     "text",
     [
         "p(?m) :- p(?n), ?m = ?n + 1 .",
+        "p(?m) :- p(?n), ?m = value(?n + 1) .",
         "p(?m) :- p(?n), ?m = ?n + 1, ?m > 100 .",
         "p(?m) :- p(?n), ?m = ?n - 1, ?m < 100 .",
         "p(?m) :- p(?n), ?m = ?n - -1, ?m > 100 .",

@@ -48,6 +48,7 @@ def test_predicates_that_meet_in_a_triangle_tell_things_apart() -> None:
     [
         "[?x, ex:p, ?z] :- [?x, ex:q, ?y], [?y, ex:q, ?z] .",
         "[?x, ex:p, ?y] :- [?x, ex:q, ?z], [?y, ex:q, ?z], ?x != ?y .",
+        "[?x, ex:p, ?y] :- [?x, ex:q, ?z], [?y, ex:q, ?z], ?x is not ?y .",
         "p(?x, ?y) :- [?x, ?q, ?y] .",
         "false :- [?x, ?p, ?y], [?x, ?q, ?y], ?p != ?q .",
         "p(?x) :- [?x, ex:age, ?n], ?n > 3, not [?x, ex:q, ?n] .",
@@ -63,7 +64,9 @@ def test_rules_that_need_no_more_than_two_are_taken(rule: str) -> None:
     [
         ("[?x, ex:p, ?z] :- [?x, ?p, ?y], [?y, ?p, ?z], ?x != ?z .", "three"),
         ("p(?x) :- [?x, ex:p, ?y], not [?x, ?q, ?y] .", "not the same"),
+        ("[?x, ex:p, ?z] :- [?x, ?p, ?y], [?y, ?p, ?z], ?x is not ?z .", "three"),
         ("p(?x) :- [?x, ex:p, ?y], [?x, ex:q, ?z], ?y = ?z .", "two names"),
+        ("p(?x) :- [?x, ex:p, ?y], [?x, ex:q, ?z], ?y is ?z .", "two names"),
     ],
 )
 def test_rules_that_need_more_are_obstacles(rule: str, reason: str) -> None:

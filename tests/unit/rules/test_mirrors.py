@@ -35,6 +35,8 @@ def orders(text: str) -> set[str]:
         ("false :- p(?x, ?y), p(?y, ?x) .", {"yx"}),
         ("false :- p(?x, ?y), q(?y, ?x) .", set()),
         ("false :- p(?x), p(?y), ?x != ?y .", {"yx"}),
+        ("false :- p(?x), p(?y), ?x is not ?y .", {"yx"}),
+        ("false :- p(?x), p(?y), value(?x) is not value(?y) .", {"yx"}),
         ("false :- p(?x), p(?y), ?x < ?y .", set()),
         ("false :- p(?x), p(?y), q(?z), ?x < ?z, ?z > ?y .", {"yxz"}),
         ("false :- p(?x), p(?y), p(?z), ?x != ?y, ?y != ?z, ?x != ?z .", {"yxz", "zyx", "xzy", "yzx", "zxy"}),

@@ -114,6 +114,14 @@ def test_a_function_stands_in_comparisons() -> None:
     assert comparison == Comparison(Call("datatype", X), "=", NamedNode(XSD + "integer"))
 
 
+def test_terms_are_compared_with_is_and_is_not() -> None:
+    assert body_of("?x is ?y, ?y is  not 1, is(?x)") == (
+        Comparison(X, "is", Y),
+        Comparison(Y, "is not", typed("1", "integer")),
+        PredicateAtom("is", (X,)),
+    )
+
+
 def test_a_smaller_sign_is_no_iri_where_an_operator_stands() -> None:
     assert body_of("?x<?y,?y>?x") == (Comparison(X, "<", Y), Comparison(Y, ">", X))
 

@@ -10,7 +10,7 @@ from livefacts.engine.contract import IdDelta, Ids
 from livefacts.model.facts import Term
 from livefacts.model.values import compare
 from livefacts.plan.specialise import Template
-from livefacts.rules.formula import Atom, TripleAtom, Variable
+from livefacts.rules.formula import Atom, Comparison, TripleAtom, Variable
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.rows import TRIPLES
 
@@ -108,10 +108,12 @@ class BoundTemplate:
         return sorted(found)
 
     def _passes(self, bound: Bindings) -> bool:
-        return all(
-            compare(test.operator, self._value(test.left, bound), self._value(test.right, bound))
-            for test in self.template.tests
-        )
+        return all(self._holds(test, bound) for test in self.template.tests)
+
+    def _holds(self, test: Comparison, bound: Bindings) -> bool:
+        if test.operator == "is not" and test.left in bound and test.right in bound:
+            return bound[test.left] != bound[test.right]  # type: ignore[index]
+        return compare(test.operator, self._value(test.left, bound), self._value(test.right, bound))
 
     def _value(self, part: object, bound: Bindings) -> Term:
         if isinstance(part, Variable):

@@ -28,6 +28,7 @@ COMPARE: dict[str, Callable[[Ids, Ids], Flags]] = {
     ">": np.greater,
     ">=": np.greater_equal,
 }
+OF_TERMS = {"is": np.equal, "is not": np.not_equal}
 COMPUTE: dict[str, Callable[..., NDArray[np.int64]]] = {
     "+": np.add,
     "-": np.subtract,
@@ -43,6 +44,9 @@ class Calculator:
 
     def compare(self, operator: str, left: Ids, right: Ids) -> Flags:
         """Which pairs compare; a missing value compares with nothing."""
+        if operator in OF_TERMS:
+            known: Flags = OF_TERMS[operator](left, right) & (left != NONE) & (right != NONE)
+            return known
         holds = np.zeros(len(left), np.bool_)
         small = _are_inline(left) & _are_inline(right)
         holds[small] = COMPARE[operator](left[small], right[small])

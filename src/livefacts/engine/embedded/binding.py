@@ -41,7 +41,10 @@ OPERATORS = {
     "/": code.DIVIDE,
     COPY: code.COPY,
     SAME: code.SAME,
+    "is not": code.DIFFERENT,
     "datatype": code.DATATYPE,
+    "value": code.VALUE,
+    "kind": code.NARROWEST,
 }
 
 

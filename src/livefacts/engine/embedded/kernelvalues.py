@@ -17,6 +17,7 @@ from livefacts.engine.embedded.machine import (
     ASKED,
     AT_MOST,
     COPY,
+    DIFFERENT,
     DONE,
     DOUBLE,
     EQUAL,
@@ -89,6 +90,9 @@ def compare(memo: Any, state: Any, operator: Any, left: Any, right: Any, answer:
     """answer[0] = whether the comparison holds; returns DONE or a question."""
     if operator == SAME:
         answer[0] = left == right
+        return DONE
+    if operator == DIFFERENT:
+        answer[0] = left != right
         return DONE
     if left >= INLINE and right >= INLINE:
         order = np.int64(0)

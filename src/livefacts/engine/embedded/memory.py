@@ -23,6 +23,7 @@ COMPARISONS = {
     code.AT_LEAST: ">=",
 }
 ARITHMETIC = {code.ADD: "+", code.SUBTRACT: "-", code.MULTIPLY: "*", code.DIVIDE: "/"}
+FUNCTIONS = {code.DATATYPE: "datatype", code.VALUE: "value", code.NARROWEST: "kind"}
 NOT_A_NUMBER = 8
 """The kind of a term whose comparisons go by pairs."""
 MOST_ANSWERS = 1 << 21
@@ -70,8 +71,8 @@ class Answers:
         first, second = self._dictionary.decode_one(left), self._dictionary.decode_one(right)
         if operator in COMPARISONS:
             return int(values.compare(COMPARISONS[operator], first, second))
-        if operator == code.DATATYPE:
-            term = values.apply_function("datatype", first)
+        if operator in FUNCTIONS:
+            term = values.apply_function(FUNCTIONS[operator], first)
         else:
             term = values.arithmetic(ARITHMETIC[operator], first, second)
         if term is None:

@@ -122,6 +122,8 @@ class _Query:
                 self._join("LEFT ANTI JOIN", atom, view)
             case Test(operator, left, right) if operator == SAME:
                 self.conditions.append(f"{self._id(left)} = {self._id(right)}")
+            case Test("is not", left, right):
+                self.conditions.append(f"{self._id(left)} <> {self._id(right)}")
             case Test(operator, left, right):
                 self._test(operator, left, right)
             case Compute(target, operator, left) if operator == COPY:
