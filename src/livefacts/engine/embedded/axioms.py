@@ -18,6 +18,8 @@ Row = tuple[int, ...]
 """The shape of a fact, then its ids."""
 Bindings = dict[Variable, int]
 Pattern = tuple[int | Variable, ...]
+Cells = frozenset[tuple[int, int, int]]
+"""Ids in a column of the facts of a shape."""
 
 
 class Axioms:
@@ -77,6 +79,17 @@ def _matched(pattern: Pattern, row: Row, bound: Bindings) -> Bindings | None:
     return extended
 
 
+def changed_cells(delta: IdDelta) -> Cells:
+    """What stands in the columns of the facts that come and go."""
+    return frozenset(
+        (shape, column, value)
+        for facts in (delta.added, delta.removed)
+        for shape, ids in facts.items()
+        for column in range(ids.shape[1])
+        for value in np.unique(ids[:, column]).tolist()
+    )
+
+
 class BoundTemplate:
     """A template in ids, and the instances that were made of it."""
 
@@ -87,12 +100,13 @@ class BoundTemplate:
         slots = [slot for pattern in self._patterns for slot in pattern[1:]]
         self.constants: Ids = np.array([s for s in slots if not isinstance(s, Variable)], np.int32)
 
-    def reads(self, delta: IdDelta) -> bool:
-        """Whether a change of the schema may concern this template."""
+    def reads(self, changed: Cells) -> bool:
+        """Whether a change of these cells of the schema may concern this template."""
         return any(
-            _fits(pattern, row)
-            for facts in (delta.added, delta.removed)
-            for row in _rows(facts)
+            all(
+                isinstance(slot, Variable) or (pattern[0], column, slot) in changed
+                for column, slot in enumerate(pattern[1:])
+            )
             for pattern in self._patterns
         )
 
@@ -133,10 +147,3 @@ def pattern_of(atom: Atom, dictionary: Dictionary) -> Pattern:
 def shape_of(atom: Atom) -> int:
     """The shape of the facts that fit an atom."""
     return TRIPLES if isinstance(atom, TripleAtom) else len(atom.slots)
-
-
-def _fits(pattern: Pattern, row: Row) -> bool:
-    return len(pattern) == len(row) and all(
-        isinstance(slot, Variable) or slot == value
-        for slot, value in zip(pattern, row, strict=True)
-    )

@@ -9,7 +9,7 @@ from operator import is_
 import numpy as np
 
 from livefacts.engine.contract import Flags, IdDelta, Ids
-from livefacts.engine.embedded.axioms import Axioms, BoundTemplate
+from livefacts.engine.embedded.axioms import Axioms, BoundTemplate, changed_cells
 from livefacts.engine.embedded.engine import NO_TRIPLES, Change, EmbeddedEngine, Facts
 from livefacts.model.facts import Symbol
 from livefacts.plan import compile_rules
@@ -116,8 +116,9 @@ class Specialised:
         delta = self._closing.apply(told, keep=False)
         foreseen = Foreseen(told, delta, _untold(told), self._instances)
         self._axioms.change(delta.added, delta.removed)
+        changed = changed_cells(delta)
         self._instances = tuple(
-            self._instances_of(number) if template.reads(delta) else self._instances[number]
+            self._instances_of(number) if template.reads(changed) else self._instances[number]
             for number, template in enumerate(self._templates)
         )
         return foreseen
