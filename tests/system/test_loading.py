@@ -74,7 +74,7 @@ class TestLoad:
             *("--violations", str(found)),
         )
         assert ended.code == 0
-        assert "1 violation" in ended.err
+        assert "1 violation of constraints\n" in ended.err
         assert json.loads(found.read_text()) == {
             "constraint": "nobody",
             "bindings": {"x": "<urn:ada>"},

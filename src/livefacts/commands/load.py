@@ -72,7 +72,7 @@ def load_command(
     """
     inputs = Inputs(files, rules or [], graph, bnodes, input_format, rejects)
     loaded = load(inputs)
-    _summarize(loaded)
+    _summarize(loaded, violations)
     if dump_path:
         dump(loaded.reasoner, dump_path, derived)
     if violations:
@@ -82,7 +82,7 @@ def load_command(
     leave(loaded)
 
 
-def _summarize(loaded: Loaded) -> None:
+def _summarize(loaded: Loaded, violations: str | None) -> None:
     true = len(loaded.reasoner)
     told = len(loaded.reasoner.facts(derived=False))
     say(
@@ -91,7 +91,8 @@ def _summarize(loaded: Loaded) -> None:
     )
     broken = len(loaded.reasoner.violations())
     if broken:
-        say(f"{counted(broken, 'violation')} of constraints; --violations FILE writes them")
+        hint = "" if violations else "; --violations FILE writes them"
+        say(f"{counted(broken, 'violation')} of constraints{hint}")
 
 
 def _write_violations(loaded: Loaded, path: str) -> None:
