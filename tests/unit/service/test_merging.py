@@ -327,3 +327,17 @@ def test_terms_of_streams_are_kept_while_groups_speak_of_them(
             pair.add(f"ex:k{time} owl:sameAs ex:d .")
         pair.advance(time)
     assert pair.merging.stats()["terms_reclaimed"] > 0
+
+
+def test_what_is_counted_is_explained_beside_a_merged_group(pair: Pair) -> None:
+    rule = """
+        @prefix ex: <http://example.org/> .
+        many(?c, ?n) :- ?n = count { ?x : [?x, ex:in, ?c] } .
+    """
+    pair.do(lambda r: r.add_rules(rule))
+    pair.add("ex:b ex:r ex:box . ex:x ex:in ex:box . ex:z owl:sameAs ex:x . ex:z owl:sameAs ex:w .")
+    assert pair.groups == (1, 4)
+    proof = pair.merging.explain("many(ex:box, 3)").proof
+    assert proof is not None
+    told = {str(step.fact) for step in proof.facts()}
+    assert told == {f"<{EX}{name}> <{EX}in> <{EX}box>" for name in "xzw"}

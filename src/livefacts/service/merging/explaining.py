@@ -31,6 +31,8 @@ from livefacts.service.equality import HINT, SPREADING
 from livefacts.service.explanations.asking import asked_one, explained, terms_of
 from livefacts.service.explanations.explaining import (
     Absent,
+    Aggregated,
+    AggregateRow,
     Attempt,
     Compared,
     Explanation,
@@ -163,9 +165,10 @@ class _Telling:
 
     def _concluded(self, step: Step) -> Step:
         premises = tuple(self._premise(premise) for premise in step.premises)
-        height = 1 + max((p.height for p in premises if isinstance(p, Step)), default=0)
+        told = Step(self._fact(step.fact), step.rule, premises=premises)
+        height = 1 + max((below.height for below in told.facts()), default=0)
         bindings = {name: self._name(term) for name, term in step.bindings.items()}
-        return Step(self._fact(step.fact), step.rule, bindings, premises, height)
+        return replace(told, bindings=bindings, height=height)
 
     def _premise(self, premise: Premise) -> Premise:
         match premise:
@@ -175,7 +178,13 @@ class _Telling:
                 return Absent(self._formula(atom))
             case Compared(comparison):
                 return Compared(self._formula(comparison))
-        raise AssertionError("rules with aggregates are not merged")
+            case Aggregated():
+                rows = tuple(map(self._row_of, premise.rows))
+                return replace(premise, aggregate=self._formula(premise.aggregate), rows=rows)
+
+    def _row_of(self, row: AggregateRow) -> AggregateRow:
+        premises = tuple(self._premise(premise) for premise in row.premises)
+        return AggregateRow(tuple(map(self._name, row.values)), premises)
 
     def _told(self, step: Step) -> Step:
         """What the engine was told, down to what was told of members."""
