@@ -35,7 +35,7 @@ from livefacts.rules.axioms import (
     Unreadable,
 )
 from livefacts.rules.formula import Atom, Comparison, Formula, Slot, TripleAtom, Variable
-from livefacts.syntax.owldatatypes import Ranges, UnknownRangeError, families_in, is_range
+from livefacts.syntax.owldatatypes import Ranges, UnknownRangeError, is_range
 from livefacts.syntax.owlgraph import NOTHING, THING
 from livefacts.syntax.owlvalues import are_different
 
@@ -252,15 +252,13 @@ class ClassRules:
     ) -> Iterator[Conclusion]:
         """Two values are the same individual; two literals with different values are too many."""
         first, second = names.next(), names.next()
-        differ: list[Body] = [(Comparison(first, "!=", second),)]
+        differ: Body = (Comparison(first, "!=", second),)
         if property in self.data_properties:
-            differ = are_different(first, second, families_in(filler))
-        pairs = product(
-            self.bodies(filler, first, names), self.bodies(filler, second, names), differ
-        )
+            differ = are_different(first, second)
+        pairs = product(self.bodies(filler, first, names), self.bodies(filler, second, names))
         links = (link(property, at, first), link(property, at, second))
-        for one, other, way in pairs:
-            both = (*body, *links, *one, *other, *way)
+        for one, other in pairs:
+            both = (*body, *links, *one, *other, *differ)
             yield Conclusion(self.same(property, first, second), both, part)
 
     def same(self, property: Property, first: Slot, second: Slot) -> Atom | None:

@@ -1,8 +1,8 @@
 """Datatypes of OWL in rules: when a literal is in a data range, and when it is certainly not.
 
-Two literals have a value in common only if their datatypes are of one family; families are
-kept as facts of the hidden predicate `_family`, the subtypes of a datatype as `_within`.
-A literal of a datatype that nobody knows, or with a text that its datatype does not allow, is
+The kind of a literal is the narrowest datatype that has its value.  Two literals have a value in
+common only if their kinds are of one family; families are facts of the hidden predicate
+`_family`, the kinds within a datatype of `_within`.  A literal of a datatype that nobody knows, or with a text that its datatype does not allow, is
 neither inside nor outside.
 """
 
@@ -17,20 +17,19 @@ from pyoxigraph import Literal, NamedNode
 from livefacts.model.facts import Symbol
 from livefacts.model.namespaces import RDF, XSD
 from livefacts.rules.axioms import And, ClassExpression, Individual, Not, OneOf, Or, Restricted
-from livefacts.rules.formula import Call, Comparison, PredicateAtom, Slot
+from livefacts.rules.formula import Call, Comparison, Slot
 from livefacts.syntax.owlgraph import BUILT_IN, LITERAL
 from livefacts.syntax.owlvalues import (
-    FAMILIES,
     FAMILY_OF,
     INEXACT,
     INTEGER_BOUNDS,
-    WITHOUT_VALUES,
     Body,
+    has_kind,
     is_nan,
     is_none_of,
     is_value,
-    kind_of,
-    of_family,
+    kinds_beside,
+    variable_for,
 )
 
 SIGNS = {
@@ -62,7 +61,7 @@ class Ranges:
                 defined = self._defined(range, depth)
                 if defined is not None:
                     return self.inside(defined, value, depth + 1)
-                return _inside(range, value)
+                return [_inside(range, value)]
             case And(members):
                 return _all(self.inside(member, value, depth) for member in members)
             case Or(members):
@@ -73,7 +72,7 @@ class Ranges:
                 return [is_value(value, member) for member in _literals(members)]
             case Restricted(datatype, facets):
                 bounds = [Comparison(value, _signs(name)[0], bound) for name, bound in facets]
-                return _inside(datatype, value, tuple(bounds))
+                return [_inside(datatype, value, tuple(bounds))]
             case _:
                 raise UnknownRangeError("literals cannot be told to be in it")
 
@@ -92,22 +91,15 @@ class Ranges:
             case Not(member):
                 return self.inside(member, value, depth)
             case OneOf(members):
-                return is_none_of(value, _literals(members)) if members else [()]
+                return [is_none_of(value, _literals(members)) if members else ()]
             case Restricted(datatype, facets):
                 beyond: list[Body] = [
                     (Comparison(value, _signs(name)[1], bound),) for name, bound in facets
                 ]
-                beyond += [(is_nan(value),)] if families_in(datatype) & INEXACT else []
+                beyond += [(is_nan(value),)] if _is_inexact(datatype) else []
                 return [*_outside(datatype, value), *beyond]
             case _:
                 raise UnknownRangeError("literals cannot be told to be outside of it")
-
-
-def families_in(range: ClassExpression) -> frozenset[str]:
-    """The families that literals in a range may be of."""
-    datatype = range.datatype if isinstance(range, Restricted) else range
-    known = FAMILY_OF.get(datatype.value) if isinstance(datatype, NamedNode) else None
-    return frozenset(known or FAMILIES)
 
 
 def _literals(members: Iterable[Individual]) -> Iterator[Literal]:
@@ -117,42 +109,36 @@ def _literals(members: Iterable[Individual]) -> Iterator[Literal]:
         yield member
 
 
-def _inside(datatype: NamedNode, value: Slot, bounds: Body = ()) -> list[Body]:
-    """Ways to be in a datatype, and within bounds.
-
-    What is compared with a bound has a value; without bounds, it equals itself if it has one.
-    NaN does not, and is a value all the same.
-    """
+def _inside(datatype: NamedNode, value: Slot, bounds: Body = ()) -> Body:
+    """That a literal is in a datatype, and within bounds."""
     if datatype == LITERAL:
-        return [bounds]
+        return bounds
     _check_known(datatype)
-    kind = kind_of(value)
-    way = (
-        Comparison(kind, "=", Call("datatype", value)),
-        PredicateAtom("_within", (kind, datatype)),
-    )
     low, high = INTEGER_BOUNDS.get(datatype.value.removeprefix(XSD), (None, None))
     bounds += (Comparison(value, ">=", Literal(low)),) if low is not None else ()
     bounds += (Comparison(value, "<=", Literal(high)),) if high is not None else ()
-    own = set(FAMILY_OF[datatype.value])
-    if bounds or own & WITHOUT_VALUES:
-        return [(*way, *bounds)]
-    ways: list[Body] = [(*way, Comparison(value, "<=", value))]
-    return [*ways, (*way, is_nan(value))] if own & INEXACT else ways
+    return (*has_kind(value, "_within", datatype), *bounds)
 
 
 def _outside(datatype: NamedNode, value: Slot) -> Iterator[Body]:
+    """Of another family; of another kind in the same family; or beyond the bounds."""
     if datatype == LITERAL:
         return
     _check_known(datatype)
-    family = kind_of(value, "family")
+    family = variable_for(value, "family")
     others = [Comparison(family, "!=", Symbol(each)) for each in FAMILY_OF[datatype.value]]
-    yield (*of_family(value, family), *others)
+    yield (*has_kind(value, "_family", family), *others)
+    for kind in kinds_beside(datatype):
+        yield (Comparison(Call("kind", value), "is", NamedNode(kind)),)
     low, high = INTEGER_BOUNDS.get(datatype.value.removeprefix(XSD), (None, None))
     if low is not None:
         yield (Comparison(value, "<", Literal(low)),)
     if high is not None:
         yield (Comparison(value, ">", Literal(high)),)
+
+
+def _is_inexact(datatype: NamedNode) -> bool:
+    return bool(INEXACT.intersection(FAMILY_OF.get(datatype.value, ())))
 
 
 def _check_known(datatype: NamedNode) -> None:

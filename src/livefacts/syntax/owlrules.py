@@ -80,7 +80,7 @@ from livefacts.syntax.owlclasses import (
 )
 from livefacts.syntax.owldatatypes import Ranges, is_range
 from livefacts.syntax.owlgraph import NOTHING, THING
-from livefacts.syntax.owlvalues import amount_of, has_amount, is_value, is_written_one_way
+from livefacts.syntax.owlvalues import are_one, form_of, has_value, is_looked_up, is_value
 
 REMEMBERED = 1 << 14
 """Axioms whose rules are kept in mind: when an ontology changes, most of it stays."""
@@ -279,9 +279,12 @@ class _Translator:
         self, members: Sequence[Property], axiom: Axiom
     ) -> Iterator[Conclusion]:
         names = Names()
-        x, y = names.next(), names.next()
+        x, y, z = names.next(), names.next(), names.next()
         for first, second in combinations(members, 2):
             yield Conclusion(None, (link(first, x, y), link(second, x, y)), axiom)
+            if {first, second} <= self._classes.data_properties:
+                both = (link(first, x, y), link(second, x, z), *are_one(y, z))
+                yield Conclusion(None, both, axiom)
 
     def _ends(self, axiom: Domain | Range) -> Iterator[Conclusion | Gap]:
         names = Names()
@@ -329,17 +332,17 @@ class _Translator:
         for ways in product(*members, *agree):
             body = (*chain.from_iterable(ways), Comparison(x, "!=", y))
             yield Conclusion(TripleAtom(x, SAME_AS, y), body, axiom)
-        amount = Variable("amount")
+        value = Variable("value")
         for property in properties:
             if isinstance(property, NamedNode) and property in self._classes.data_properties:
-                body = (link(property, x, y), amount_of(y, amount))
-                yield Conclusion(has_amount(x, property, amount), body, axiom)
+                body = (link(property, x, y), form_of(y, value))
+                yield Conclusion(has_value(x, property, value), body, axiom)
 
     def _agreeing(self, property: Property, x: Slot, y: Slot, value: Slot) -> list[Body]:
-        """Ways for two to agree in a property: in a term, or in a number however it is written."""
+        """Ways for two to agree in a property: in a term, or in a value however it is written."""
         ways: list[Body] = [(link(property, x, value), link(property, y, value))]
         if isinstance(property, NamedNode) and property in self._classes.data_properties:
-            ways.append((has_amount(x, property, value), has_amount(y, property, value)))
+            ways.append((has_value(x, property, value), has_value(y, property, value)))
         return ways
 
     # individuals
@@ -404,7 +407,7 @@ def _group(members: Sequence[Individual]) -> Iterator[Fact]:
     """Individuals that all differ: as many facts as there are, not as many as pairs."""
     text = "\n".join(map(str, members)).encode()
     name = Symbol(f"group_{hashlib.sha256(text).hexdigest()[:8]}")
-    return (Fact("_different", (name, named(member))) for member in members)
+    return (Fact("_apart", (name, named(member))) for member in members)
 
 
 def _rule(conclusion: Conclusion) -> Rule | Gap | None:
@@ -447,6 +450,6 @@ def _known(body: Body) -> dict[Variable, Term]:
             case Comparison(Variable() as variable, "=", NamedNode() as term) if variable in there:
                 known.setdefault(variable, term)
             case Comparison(Variable() as variable, "=", Literal() as term) if variable in objects:
-                if is_written_one_way(term):
+                if is_looked_up(term):
                     known.setdefault(variable, term)
     return known

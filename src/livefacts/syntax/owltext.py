@@ -28,7 +28,7 @@ from livefacts.syntax.rulefile import open_rules, parse
 DIFFERENCE = """
 @id different-1  false :- [?x, owl:sameAs, ?y], [?x, owl:differentFrom, ?y] .
 @id different-2  false :- [?x, owl:sameAs, ?y], [?y, owl:differentFrom, ?x] .
-@id all-different  false :- [?x, owl:sameAs, ?y], _different(?g, ?x), _different(?g, ?y), ?x != ?y .
+@id all-different  false :- [?x, owl:sameAs, ?y], _apart(?g, ?x), _apart(?g, ?y), ?x != ?y .
 """
 ABOUT_SAMENESS = SameIndividuals | DifferentIndividuals
 """Axioms that need the rules about what is different."""

@@ -10,9 +10,11 @@ from pyoxigraph import Literal, NamedNode
 
 import livefacts as lf
 from livefacts.errors import InputError
+from livefacts.model.facts import Fact
 from livefacts.model.namespaces import DECLARED
 from livefacts.rules.axioms import And, EquivalentClasses, Some
 from livefacts.rules.rulewriter import write_fact, write_rule
+from livefacts.rules.safety import check
 from livefacts.syntax.owl import rules_of
 from livefacts.syntax.owlclasses import (
     ABSENCE_UNKNOWN,
@@ -172,13 +174,7 @@ SIDES = [
     ),
     (
         "ex:p a owl:FunctionalProperty, owl:DatatypeProperty .",
-        "false :- [?x, ex:p, ?y], [?x, ex:p, ?z], ?y != ?z, ?y = ?y .\n"
-        "false :- [?x, ex:p, ?y], [?x, ex:p, ?z], ?y = ?z, ?y_type = datatype(?y), "
-        "_family(?y_type, ?y_family), ?z_type = datatype(?z), _family(?z_type, ?z_family), "
-        "?y_family != ?z_family .\n"
-        "false :- [?x, ex:p, ?y], [?x, ex:p, ?z], ?y = ?z, 1.0e0 / ?y != 1.0e0 / ?z, "
-        "?y_type = datatype(?y), _family(?y_type, ?y_family), ?z_type = datatype(?z), "
-        "_family(?z_type, ?y_family) .",
+        "false :- [?x, ex:p, ?y], [?x, ex:p, ?z], value(?y) is not value(?z) .",
     ),
     (
         "ex:p a owl:InverseFunctionalProperty .",
@@ -199,8 +195,13 @@ SIDES = [
         "[?x, owl:sameAs, ?y] :- [?x, a, ex:A], [?y, a, ex:A], "
         "[?x, ex:p, ?z], [?y, ex:p, ?z], ?x != ?y .\n"
         "[?x, owl:sameAs, ?y] :- [?x, a, ex:A], [?y, a, ex:A], "
-        "_amount(?x, ex:p, ?z), _amount(?y, ex:p, ?z), ?x != ?y .\n"
-        "_amount(?x, ex:p, ?amount) :- [?x, ex:p, ?y], ?amount = ?y - 0.0 .",
+        "_key_value(?x, ex:p, ?z), _key_value(?y, ex:p, ?z), ?x != ?y .\n"
+        "_key_value(?x, ex:p, ?value) :- [?x, ex:p, ?y], ?value = value(?y) .",
+    ),
+    (
+        "ex:p a owl:DatatypeProperty ; owl:propertyDisjointWith ex:q . ex:q a owl:DatatypeProperty .",
+        "false :- [?x, ex:p, ?y], [?x, ex:q, ?y] .\n"
+        "false :- [?x, ex:p, ?y], [?x, ex:q, ?z], value(?y) is value(?z), ?y is not ?z .",
     ),
     ("ex:i a ex:A .", "[ex:i, a, ex:A] ."),
     ("ex:i a owl:Nothing .", "false :- ?x = ex:i ."),
@@ -225,14 +226,14 @@ SIDES = [
     ("ex:i owl:differentFrom ex:j .", "[ex:i, owl:differentFrom, ex:j] ."),
     (
         "ex:age rdfs:range xsd:nonNegativeInteger .",
-        "false :- [?x, ex:age, ?y], ?y_type = datatype(?y), _family(?y_type, ?y_family), "
+        "false :- [?x, ex:age, ?y], ?y_kind = kind(?y), _family(?y_kind, ?y_family), "
         "?y_family != numbers .\n"
+        "false :- [?x, ex:age, ?y], kind(?y) is xsd:decimal .\n"
         "false :- [?x, ex:age, ?y], ?y < 0 .",
     ),
     (
         restriction("ex:p", "owl:hasValue 1") + " rdfs:subClassOf ex:A .",
-        "[?x, a, ex:A] :- [?x, ex:p, ?y], ?y = 1, ?y_type = datatype(?y), "
-        "_family(?y_type, numbers) .",
+        "[?x, a, ex:A] :- [?x, ex:p, ?y], value(?y) is 1 .",
     ),
     (
         restriction("ex:p", 'owl:hasValue "one"') + " rdfs:subClassOf ex:A .",
@@ -241,7 +242,7 @@ SIDES = [
     (
         "[] a owl:NegativePropertyAssertion ; owl:sourceIndividual ex:i ; "
         "owl:assertionProperty ex:p ; owl:targetValue true .",
-        "false :- [ex:i, ex:p, ?x], ?x = true .",
+        "false :- [ex:i, ex:p, ?x], value(?x) is true .",
     ),
     (
         restriction(
@@ -250,8 +251,8 @@ SIDES = [
             "owl:withRestrictions ([ xsd:minInclusive 18 ]) ]",
         )
         + " rdfs:subClassOf ex:Adult .",
-        "[?x, a, ex:Adult] :- [?x, ex:age, ?y], ?y_type = datatype(?y), "
-        "_within(?y_type, xsd:integer), ?y >= 18 .",
+        "[?x, a, ex:Adult] :- [?x, ex:age, ?y], ?y_kind = kind(?y), "
+        "_within(?y_kind, xsd:integer), ?y >= 18 .",
     ),
 ]
 
@@ -487,7 +488,7 @@ def test_what_is_no_ontology_is_refused_with_a_hint(source: object) -> None:
 def test_individuals_that_all_differ_take_one_fact_each() -> None:
     report = rules_of(START + "[] a owl:AllDifferent ; owl:distinctMembers (ex:a ex:b ex:c) .")
     reasoner = lf.Reasoner(report.program)
-    assert [fact.name for fact in report.program.facts] == ["_different"] * 3  # type: ignore[union-attr]
+    assert [fact.name for fact in report.program.facts] == ["_apart"] * 3  # type: ignore[union-attr]
     reasoner.add(
         "@prefix ex: <http://example.org/> . ex:a <http://www.w3.org/2002/07/owl#sameAs> ex:c ."
     )
@@ -497,6 +498,15 @@ def test_individuals_that_all_differ_take_one_fact_each() -> None:
 def test_text_and_program_are_the_same() -> None:
     report = rules_of(START + "\n".join(axioms for axioms, _ in [*SIDES, *GAPS]))
     assert parse(report.rules) == report.program
+
+
+@pytest.mark.parametrize("ready", [["rdfs"], ["owl-rl", "owl-datatypes"], ["owl-same-as"]])
+def test_an_ontology_goes_with_the_ready_rules(ready: list[str]) -> None:
+    several = "[] a owl:AllDifferent ; owl:members (ex:a ex:b ex:c) . "
+    report = rules_of(START + several + "\n".join(axioms for axioms, _ in SIDES))
+    names = {fact.name for fact in report.program.facts if isinstance(fact, Fact)}
+    assert names == {"_apart", "_family", "_within"}
+    check(open_rules([report.program, *ready]))
 
 
 def test_several_files_are_read_as_one(tmp_path: Path) -> None:
