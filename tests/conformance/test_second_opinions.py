@@ -23,10 +23,11 @@ from tests.conformance.answer_sets import UntranslatableError, clingo_model
 from tests.conformance.entailment import closure_of
 from tests.conformance.timed_answer_sets import clingo_moment, told_and_derived
 from tests.oracle import Row, model, shown
+from tests.oracle.owl import NIL, REST
 from tests.oracle.timeline import Timeline
 from tests.properties.cases import Case
 from tests.properties.journeys import draw_journey
-from tests.properties.ontologies import EX, draw_life
+from tests.properties.ontologies import EX, LITERALS, draw_life
 from tests.properties.programs import draw_case
 from tests.properties.themes import schema
 from tests.properties.travels import told
@@ -131,10 +132,25 @@ OF_ITSELF = {
 
 
 def random_ontology(seed: int) -> list[Triple]:
+    """Axioms and facts; lists go one way, and there are no literals of one value."""
     told: dict[Triple, None] = {}
-    for step in draw_life(seed, steps=3):
-        told |= dict.fromkeys(step.added)
+    rests: dict[object, object] = {}
+    for triple in (triple for step in draw_life(seed, steps=3) for triple in step.added):
+        if triple.predicate == REST:
+            if triple.subject in rests:
+                continue
+            if leads_to(triple.subject, triple.object, rests):
+                triple = Triple(triple.subject, REST, NIL)
+            rests[triple.subject] = triple.object
+        if triple.object not in LITERALS:
+            told[triple] = None
     return list(told)
+
+
+def leads_to(cell: object, start: object, rests: dict[object, object]) -> bool:
+    while start in rests and start != cell:
+        start = rests[start]
+    return start == cell
 
 
 def about_our_words(lines: Lines) -> Lines:

@@ -28,7 +28,7 @@ def test_plus_and_minus_are_what_the_reasoner_says_has_changed(chunk: int) -> No
         found = list(maintaining.differences(history, seen, split=seed % 3 == 0))
         if found:
             pytest.fail("\n".join([str(history), *found[:5]]), pytrace=False)
-    assert seen["refused"] < 0.15 * seen["steps"]
+    assert seen["refused"] < 0.25 * seen["steps"]
     assert min(seen["plus"], seen["minus"]) > 0.3 * seen["steps"]
     assert seen["red"] > 0
 
