@@ -127,6 +127,7 @@ class Merged:
         stepping.plainness.follow(interchange)
         self.obstacle = interchange.obstacle
         stepping.is_active, self._rules = is_active and self.obstacle is None, rules
+        stepping.plainness.known.clear()
         for term in stepping.plainness.told_apart(self.engine.facts()):
             if term in self.groups.plain:
                 stepping.plainness.known.update(self.groups.plain[term].plain)

@@ -30,7 +30,7 @@ class Plainness:
         self._constants: frozenset[int] = frozenset()
         self._telling: frozenset[int] = frozenset()
         self.known: set[int] = set()
-        """Terms of which it has turned out; they stay themselves from then on."""
+        """Terms of which it has turned out; they stay themselves while the rules do."""
 
     def follow(self, interchange: Interchange) -> None:
         """Take note of what rules tell apart."""
