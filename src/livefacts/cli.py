@@ -1,7 +1,8 @@
 """The `livefacts` command: its jobs, and how it ends.
 
 Data goes to standard output, messages to standard error.  Exit codes: 0 done, 1 error,
-2 wrong usage, 3 done but some input was rejected.  What a user can cause ends in a
+2 wrong usage, 3 done but some input was rejected, 4 done but constraints are violated, where
+that was asked for.  What a user can cause ends in a
 message, never in a traceback.  Nothing heavy is imported before a job needs it.
 """
 
@@ -15,7 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated, Any, TextIO
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from livefacts.commands import (
     bench,
@@ -66,6 +67,20 @@ class InOrder(TyperGroup):
         return [name for name in JOBS if name in self.commands]
 
 
+class Asking(TyperCommand):
+    """A command that asks one question of files; who names files as `load` does gets a hint."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """The parameters in the arguments."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            message = getattr(error, "message", "")
+            if "unexpected extra argument" in message:
+                error.message = f"{message}; give each file with --data"  # type: ignore[attr-defined]
+            raise
+
+
 app = typer.Typer(
     name="livefacts",
     cls=InOrder,
@@ -81,12 +96,16 @@ app.command("remove", short_help="Take facts back, and see what ends.")(changes.
 app.command("apply", short_help="Change facts by RDF Patch or SPARQL Update.")(
     changes.apply_command
 )
-app.command("query", short_help="Ask SPARQL of files and of what follows.")(query.query_command)
-app.command("watch", short_help="Follow the answers of a query.")(watch.watch_command)
+app.command("query", cls=Asking, short_help="Ask SPARQL of files and of what follows.")(
+    query.query_command
+)
+app.command("watch", cls=Asking, short_help="Follow the answers of a query.")(watch.watch_command)
 app.command("run", short_help="Run rules over timed facts.")(run_commands.run_command)
 app.command("register", short_help="Ask continuously, over streams.")(register.register_command)
 app.add_typer(rules.app, name="rules", help="Check rules, and see those that come along.")
-app.command("explain", short_help="Why does a fact hold, or not?")(explain.explain_command)
+app.command("explain", cls=Asking, short_help="Why does a fact hold, or not?")(
+    explain.explain_command
+)
 app.command("verify", short_help="Compute everything anew, and compare.")(verify.verify_command)
 app.command("dump", short_help="Write everything that is true.")(dump.dump_command)
 app.add_typer(spark_commands.app, name="spark", short_help="Large knowledge bases, on Spark.")

@@ -60,6 +60,10 @@ CASE_REPORTS = (
     "WHERE { ?x <urn:knows> ?y FILTER NOT EXISTS { ?y <urn:knows> ?x } }",
 )
 CASE_WATCHED = "SELECT ?x (COUNT(?y) AS ?n) WHERE { ?x <urn:met> ?y } GROUP BY ?x"
+CASE_PATTERNS = (
+    "SELECT ?x { ?x <urn:in> <urn:Rome> . ?x <urn:met> ?y }",
+    "SELECT ?x ?z { ?x <urn:in> <urn:Rome> . ?x <urn:met> ?y . ?y <urn:met> ?z }",
+)
 CASE_CONCLUSIONS = {"path(a, c)", "leaf(c)", "leaf(d)", "fork(a)"}
 
 
@@ -111,6 +115,7 @@ def compile_kernels() -> float:
     _small_closure()
     _small_changes()
     _small_reports()
+    _small_patterns()
     if CACHE.exists():
         (CACHE / COMPLETE).touch()
     return time.perf_counter() - started
@@ -231,6 +236,20 @@ def _small_reports() -> None:
     assert all(list(query.results()) for query in reports), "a query over a stream reports nothing"
     assert watch.answers(), "a watched query has no answers"
     meetings.advance(20)
+
+
+def _small_patterns() -> None:
+    """Let patterns of every kind follow updates without a graph."""
+    from livefacts.service.continuous.continuous import ContinuousQuery
+
+    for pattern in CASE_PATTERNS:
+        query = ContinuousQuery(pattern)
+        rows = [
+            f"<urn:n{n}> <urn:met> <urn:n{n + 1}> . <urn:n{n}> <urn:in> <urn:Rome> ."
+            for n in range(20)
+        ]
+        assert query.feed(add=" ".join(rows)), "a pattern has no answers"
+        assert query.feed(messages="D <urn:n3> <urn:in> <urn:Rome> ."), "an answer stayed"
 
 
 def _java() -> Iterator[Finding]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from livefacts.commands.options import NO_LIMIT
 from livefacts.commands.terminal import counted, say
-from livefacts.errors import InputError
+from livefacts.errors import InputError, LivefactsError
 
 if TYPE_CHECKING:
     from livefacts.model.durations import Duration
@@ -43,12 +43,14 @@ def in_one_order(
     return playing.joined(playing.stamped(together, tick) if arrival_time else together)
 
 
-def rejecting(rejects: Rejects) -> Callable[[Event, InputError], None]:
-    """What to do with an event that has no time."""
+def rejecting(rejects: Rejects) -> Callable[[Event, LivefactsError], None]:
+    """What to do with an event that has no time, or does not fit the rules."""
     from livefacts.syntax.rejects import Reject
 
-    def reject(event: Event, error: InputError) -> None:
-        rejects.add(Reject(event.stream or "", 0, 0, error.message, str(event.facts)))
+    def reject(event: Event, error: LivefactsError) -> None:
+        rejects.add(
+            Reject(event.stream or "", 0, 0, error.message, " ".join(map(str, event.facts)))
+        )
 
     return reject
 

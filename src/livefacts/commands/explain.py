@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from livefacts.commands.loading import Inputs, leave, load
+from livefacts.commands.loading import Inputs, leave, load, say_if_empty
 from livefacts.commands.options import BlankNodes, Bnodes, Data, Graph, InputFormat, Rejects, Rules
-from livefacts.commands.terminal import ExitCode
+from livefacts.commands.terminal import ExitCode, say
+from livefacts.errors import InputError
 
 if TYPE_CHECKING:
+    from livefacts.service.delta import Violation
     from livefacts.service.explanations.explaining import Explanation
+    from livefacts.service.reasoner import Reasoner
 
 
 class ExplanationFormat(StrEnum):
@@ -38,6 +41,9 @@ def explain_command(
     form: Annotated[
         ExplanationFormat, typer.Option("--format", help="A tree, data, Graphviz, or a page.")
     ] = ExplanationFormat.text,
+    which: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Of several violations, the Nth.")
+    ] = 1,
     graph: Graph = None,
     bnodes: Bnodes = BlankNodes.local,
     input_format: InputFormat = None,
@@ -54,13 +60,32 @@ def explain_command(
     livefacts explain 'ex:tom ex:likes ex:fish' --data kb.ttl --rules my.rules
     livefacts explain 'route(harbour, castle)' --data roads.rules --format dot | dot -Tsvg > why.svg
     livefacts explain cat_or_dog --data kb.ttl --rules my.rules      why is this constraint violated?
+    livefacts explain cat_or_dog --which 2 --data kb.ttl --rules my.rules      why the second time?
     """
     loaded = load(Inputs(data or [], rules or [], graph, bnodes, input_format, rejects))
-    explanation = loaded.reasoner.explain(fact)
+    say_if_empty(loaded)
+    explanation = loaded.reasoner.explain(_chosen(fact, loaded.reasoner, which))
     typer.echo(_written(explanation, form).rstrip("\n"))
     if not explanation.holds:
         raise typer.Exit(ExitCode.ERROR)
     leave(loaded)
+
+
+def _chosen(fact: str, reasoner: Reasoner, which: int) -> str | Violation:
+    """The fact, or one of the violations of a constraint; how many there are is said."""
+    if not any(rule.is_constraint and rule.id == fact for rule in reasoner.rules):
+        return fact
+    violations = [each for each in reasoner.violations() if each.constraint == fact]
+    if not violations:
+        return fact
+    if which > len(violations):
+        raise InputError(
+            f"there is no violation {which} of {fact}",
+            hint=f"there are {len(violations)}: --which 1 to --which {len(violations)}",
+        )
+    if len(violations) > 1:
+        say(f"violation {which} of {len(violations)} of {fact}; --which N explains another")
+    return violations[which - 1]
 
 
 def _written(explanation: Explanation, form: ExplanationFormat) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,9 +20,14 @@ from livefacts.commands.options import (
     Rejects,
     Rules,
 )
-from livefacts.commands.terminal import counted, output, say
+from livefacts.commands.terminal import ExitCode, counted, output, say
 from livefacts.commands.violations import as_csv, as_json_lines
 from livefacts.commands.writing import dump
+
+if TYPE_CHECKING:
+    from livefacts.service.delta import Violation
+
+CONSTRAINTS_SHOWN = 5
 
 
 class StatsFormat(StrEnum):
@@ -53,6 +59,9 @@ def load_command(
             "name ends in .csv.",
         ),
     ] = None,
+    fail_on_violation: Annotated[
+        bool, typer.Option("--fail-on-violation", help="End with 4 if constraints are violated.")
+    ] = False,
     stats: Annotated[bool, typer.Option("--stats", help="Print figures of the store.")] = False,
     form: Annotated[
         StatsFormat, typer.Option("--format", help="How to print the figures.")
@@ -61,7 +70,7 @@ def load_command(
     """Read files, draw every conclusion of the rules, and report.
 
     A line that cannot be read is rejected and costs no other line; the command then ends
-    with 3.
+    with 3. Violations of constraints are counted; they change how it ends if you ask for it.
 
     \b
     livefacts load uni.nt.gz --rules rdfs
@@ -69,34 +78,46 @@ def load_command(
     livefacts load people.nt --rules mine.rules --dump - --derived
     livefacts load big.nq.zst --rejects bad.csv --stats --format json
     livefacts load wine.owl data.nt --rules owl-rl --violations violations.csv
+    livefacts load data.nt --rules checks.rules --fail-on-violation
     """
     inputs = Inputs(files, rules or [], graph, bnodes, input_format, rejects)
     loaded = load(inputs)
-    _summarize(loaded, violations)
+    _summarize(loaded)
+    broken = loaded.reasoner.violations()
     if dump_path:
         dump(loaded.reasoner, dump_path, derived)
     if violations:
-        _write_violations(loaded, violations)
+        _write_violations(broken, violations)
+    if broken:
+        _say_violations(broken, violations)
     if stats:
         _print_stats(loaded, form)
     leave(loaded)
+    if broken and fail_on_violation:
+        raise typer.Exit(ExitCode.VIOLATED)
 
 
-def _summarize(loaded: Loaded, violations: str | None) -> None:
+def _summarize(loaded: Loaded) -> None:
     true = len(loaded.reasoner)
     told = len(loaded.reasoner.facts(derived=False))
     say(
         f"{counted(told, 'fact')} told, {counted(true - told, 'conclusion')}, "
         f"{counted(true, 'fact')} true ({loaded.seconds:.1f} s)"
     )
-    broken = len(loaded.reasoner.violations())
-    if broken:
-        hint = "" if violations else "; --violations FILE writes them"
-        say(f"{counted(broken, 'violation')} of constraints{hint}")
 
 
-def _write_violations(loaded: Loaded, path: str) -> None:
-    violations = loaded.reasoner.violations()
+def _say_violations(violations: list[Violation], path: str | None) -> None:
+    """How often which constraint is violated, and how to find out more."""
+    times = Counter(violation.constraint for violation in violations)
+    names = [f"{name} {number:,}" for name, number in times.most_common(CONSTRAINTS_SHOWN)]
+    if len(times) > CONSTRAINTS_SHOWN:
+        names.append("…")
+    say(f"{counted(len(violations), 'violation')} of constraints: {', '.join(names)}")
+    written = f"all of them are in {path}" if path else "--violations FILE writes them"
+    say(f"hint: {written}; livefacts explain {next(iter(times))} says why")
+
+
+def _write_violations(violations: list[Violation], path: str) -> None:
     with output(path) as stream:
         stream.write(as_csv(violations) if path.endswith(".csv") else as_json_lines(violations))
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from livefacts.service.reasoner import Reasoner
 
 REJECTS_SHOWN = 5
+ONTOLOGY = "dlp:"
+"""Stands before the path of an ontology whose rules are meant."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +83,29 @@ def load(inputs: Inputs) -> Loaded:
     # What is loaded stays: the collector of garbage need not go over it at every tenth change.
     gc.freeze()
     report_rejects(loaded, inputs.rejects)
+    _report_axioms(reasoner, inputs.rules)
     return loaded
+
+
+def say_if_empty(loaded: Loaded) -> None:
+    """Say that there is nothing to ask about, where no file was given."""
+    if loaded.delta is None and not len(loaded.reasoner):
+        say("nothing was loaded: give files with --data")
 
 
 def leave(loaded: Loaded) -> None:
     """End the command; with another code if some input was rejected."""
     if loaded.rejected:
         raise typer.Exit(ExitCode.SOME_REJECTED)
+
+
+def _report_axioms(reasoner: Reasoner, rules: list[str]) -> None:
+    """Say that rules do not say all of an ontology, where they were made from one."""
+    files = " ".join(each.removeprefix(ONTOLOGY) for each in rules if each.startswith(ONTOLOGY))
+    gaps = len({gap.axiom for gap in reasoner.ontology().inexpressible}) if files else 0
+    if gaps:
+        say(f"{counted(gaps, 'axiom is', 'axioms are')} not, or not fully, in rules")
+        say(f"hint: livefacts rules from-owl {files} says which, and why")
 
 
 def report_rejects(loaded: Loaded, path: str | None) -> None:

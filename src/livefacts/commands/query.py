@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from livefacts.commands.loading import Inputs, leave, load
+from livefacts.commands.loading import Inputs, leave, load, say_if_empty
 from livefacts.commands.options import BlankNodes, Bnodes, Data, Graph, InputFormat, Rejects, Rules
+from livefacts.commands.terminal import say
 from livefacts.errors import InputError, QueryError
 
 if TYPE_CHECKING:
     from livefacts.service.queries.results import QueryResult
+    from livefacts.service.reasoner import Reasoner
 
 
 class AnswerFormat(StrEnum):
@@ -60,8 +62,21 @@ def query_command(
     """
     asked = text_of(text)
     loaded = load(Inputs(data or [], rules or [], graph, bnodes, input_format, rejects))
-    typer.echo(_written(loaded.reasoner.query(asked), form), nl=False)
+    say_if_empty(loaded)
+    result = loaded.reasoner.query(asked)
+    typer.echo(_written(result, form), nl=False)
+    if not result:
+        _say_strangers(asked, loaded.reasoner)
     leave(loaded)
+
+
+def _say_strangers(asked: str, reasoner: Reasoner) -> None:
+    """Where there is no answer: which names of the query nothing speaks of."""
+    from livefacts.service.queries.strangers import strangers
+
+    if len(reasoner):
+        for sentence in strangers(asked, reasoner):
+            say(sentence)
 
 
 def text_of(given: str) -> str:
@@ -72,6 +87,10 @@ def text_of(given: str) -> str:
         return given
     try:
         return Path(given).read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        from livefacts.syntax.files import no_file
+
+        raise no_file(given) from error
     except UnicodeDecodeError:
         raise InputError(f"{given} is not a text in UTF-8") from None
 

@@ -257,6 +257,9 @@ def _say_unread(queries: list[Registration], came: Counter[str]) -> None:
     for stream, number in unread.items():
         where = f"on <{stream}>" if stream else "without the name of a stream"
         say(f"no query reads what came {where}: {counted(number, 'fact', 'facts')}")
+    if any(unread):
+        known = sorted({extent.stream for query in queries for extent in query.windows})
+        say(f"hint: queries read {', '.join(f'<{stream}>' for stream in known)}")
     if "" in unread:
         say("hint: --stream NAME=FILE says on which stream the facts of a file are")
 

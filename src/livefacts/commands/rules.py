@@ -74,8 +74,10 @@ def list_command(form: Form = ListFormat.text) -> None:
     if form is ListFormat.json:
         typer.echo(json.dumps(sets, indent=2))
         return
+    width = max(len(name) for name in ready_names())
     for each in sets:
-        typer.echo(f"{each['name']:<12} {each['rules']:>3} rules  {each['about']}")
+        typer.echo(f"{each['name']:<{width}} {each['rules']:>3} rules  {each['about']}")
+    typer.echo(f"{'dlp:FILE':<{width}}            the rules of an OWL ontology, by rules from-owl")
 
 
 @app.command("show", short_help="Rules as text, with their ids.")
@@ -217,6 +219,7 @@ def _checked(source: str) -> Program | None:
     try:
         program = open_rules(source)
         _check(program)
+        _doubt(program)
     except LivefactsError as error:
         say(f"error: {error}")
         return None
@@ -228,6 +231,13 @@ def _check(program: Program) -> None:
     from livefacts.rules.safety import check
 
     check(program)
+
+
+def _doubt(program: Program) -> None:
+    from livefacts.rules.doubts import of_program
+
+    for doubt in of_program(program):
+        say(f"warning: {doubt}")
 
 
 def _joined(programs: list[Program]) -> Program:

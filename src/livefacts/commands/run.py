@@ -13,7 +13,7 @@ from livefacts.commands.events import ahead, in_one_order, rejecting, say_reject
 from livefacts.commands.loading import Inputs, leave, load
 from livefacts.commands.options import Data, Lateness, MaxAhead, Speed, Tick
 from livefacts.commands.options import Rejects as RejectsFile
-from livefacts.commands.terminal import ExitCode
+from livefacts.commands.terminal import ExitCode, say
 
 if TYPE_CHECKING:
     from livefacts.service.explanations.explaining import Explanation
@@ -65,7 +65,10 @@ def run_command(
     ] = False,
     explain: Annotated[
         str | None,
-        typer.Option(metavar="FACT", help="Say why, whenever this fact begins to hold."),
+        typer.Option(
+            metavar="FACT",
+            help="Say why, whenever this fact, or one of a predicate, begins to hold.",
+        ),
     ] = None,
     until: Annotated[
         str | None,
@@ -105,6 +108,7 @@ def run_command(
         events.finish()
     if end is not None and (follower.now is None or end > follower.now):
         follower.advance(end)
+    printer.end()
     say_rejects(rejected, events)
     if rejected.count or events.set_aside:
         raise typer.Exit(ExitCode.SOME_REJECTED)
@@ -117,6 +121,14 @@ def _events(facts: list[str], rejects: Rejects, events: EventTime) -> Iterator[E
     files = [read_events(path, rejects) for path in facts if path != "-"]
     live = [read_events(path, rejects) for path in facts if path == "-"]
     return in_one_order(files, live, events.tick)
+
+
+def _predicate(explained: str | None, reasoner: Reasoner) -> str | None:
+    """The predicate all of whose facts are to be explained, if it is one that has arguments."""
+    from livefacts.rules.safety import first_atoms
+
+    atom = first_atoms(reasoner.rules).get(explained or "")
+    return None if atom is None or not atom.arguments else atom.name
 
 
 class _Printer:
@@ -133,7 +145,9 @@ class _Printer:
         self._has_head = False
         self._dates = False
         """Whether time points are shown as the moments at which they begin."""
-        if explained is not None:
+        self._has_explained = False
+        self._predicate = _predicate(explained, reasoner)
+        if explained is not None and self._predicate is None:
             # What is no fact is refused now, and not in the middle of a stream.
             reasoner.explain(explained)
 
@@ -144,11 +158,13 @@ class _Printer:
             yield event
 
     def print(self, moment: Moment) -> None:
-        if self._show is Shown.answers:
-            self._answers(moment.time, self._reasoner.facts(derived=True))
-        else:
+        if self._show is Shown.changes:
             self._changes(moment)
-        if self._explained is not None:
+        elif moment:
+            self._answers(moment.time, self._reasoner.facts(derived=True))
+        if self._predicate is not None:
+            self._explain_each(moment)
+        elif self._explained is not None:
             self._explain(self._explained)
 
     def _changes(self, moment: Moment) -> None:
@@ -190,8 +206,25 @@ class _Printer:
     def _explain(self, fact: str) -> None:
         why = self._reasoner.explain(fact)
         if why.holds and not self._held:
-            typer.echo(self._with_dates(why), err=self._format is LineFormat.jsonl)
+            self._say_why(why)
         self._held = why.holds
+
+    def _explain_each(self, moment: Moment) -> None:
+        """Explain each fact of a predicate that begins to hold."""
+        from livefacts.model.facts import Fact
+
+        for fact in moment.added:
+            if isinstance(fact, Fact) and fact.name == self._predicate:
+                self._say_why(self._reasoner.explain(fact))
+
+    def _say_why(self, why: Explanation) -> None:
+        self._has_explained = True
+        typer.echo(self._with_dates(why), err=self._format is LineFormat.jsonl)
+
+    def end(self) -> None:
+        """Say so if what was to be explained never held."""
+        if self._explained is not None and not self._has_explained:
+            say(f"{self._explained} never began to hold")
 
     def _with_dates(self, why: Explanation) -> str:
         """An explanation whose end, since when and until when, has times as they are shown."""

@@ -25,6 +25,7 @@ class ExitCode(IntEnum):
     ERROR = 1
     USAGE = 2
     SOME_REJECTED = 3
+    VIOLATED = 4
     INTERRUPTED = 130
 
 

@@ -78,7 +78,7 @@ def watch_command(
         printer.show(watch.beginning())
     if updates:
         _follow(loaded.reasoner, watch, updates, printer)
-    say(f"{counted(printer.shown, 'row')} printed, {watch.seq:,} changes followed")
+    say(f"{counted(printer.shown, 'row')} printed, {counted(watch.seq, 'change')} followed")
     leave(loaded)
 
 
@@ -112,7 +112,7 @@ class _Printer:
         self.shown = 0
         if form is ChangeFormat.csv:
             self._write_csv(["op", "seq", "time", "count", *self._variables])
-        elif form is ChangeFormat.table:
+        elif form is ChangeFormat.table and self._variables:
             typer.echo("     " + "  ".join(f"?{name}" for name in self._variables))
 
     def show(self, changes: list[Change], time: str = "") -> None:
@@ -133,6 +133,8 @@ class _Printer:
 
         times = f"{change.count}x" if change.count > 1 else ""
         cells = "  ".join(shown(term, self._prefixes) or "-" for term in change.row)
+        if not self._variables:
+            cells = "true"
         return f"{change.op} {times:<3}{cells}".rstrip()
 
     def _json(self, change: Change, time: str) -> str:

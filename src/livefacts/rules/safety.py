@@ -81,7 +81,7 @@ class Arities:
         known, there = self._first.setdefault(name, (arity, place))
         if known != arity:
             raise ArityError(
-                f"{name} has {_arguments(arity)} here and {_arguments(known)} {_where(there)}",
+                f"{name} has {arguments(arity)} here and {arguments(known)} {_where(there)}",
                 place=place if place.line else None,
                 hint="give one of the two another name",
             )
@@ -91,7 +91,7 @@ def check_arities(program: Program) -> None:
     """Every predicate has the same number of arguments wherever it stands."""
     arities = Arities()
     for rule in program.rules:
-        for atom in _all_atoms(rule):
+        for atom in all_atoms(rule):
             if isinstance(atom, PredicateAtom):
                 arities.use(atom.name, len(atom.arguments), atom.place)
     for fact in program.facts:
@@ -99,11 +99,22 @@ def check_arities(program: Program) -> None:
             arities.use(fact.name, len(fact.arguments), NOWHERE)
 
 
+def first_atoms(rules: Iterable[Rule]) -> dict[str, PredicateAtom]:
+    """Where each predicate of the rules stands first."""
+    found: dict[str, PredicateAtom] = {}
+    for rule in rules:
+        for atom in all_atoms(rule):
+            if isinstance(atom, PredicateAtom):
+                found.setdefault(atom.name, atom)
+    return found
+
+
 def _has_predicates(rule: Rule) -> bool:
-    return any(isinstance(atom, PredicateAtom) for atom in _all_atoms(rule))
+    return any(isinstance(atom, PredicateAtom) for atom in all_atoms(rule))
 
 
-def _all_atoms(rule: Rule) -> Iterator[Atom]:
+def all_atoms(rule: Rule) -> Iterator[Atom]:
+    """The atoms of a rule, wherever they stand in it."""
     waiting: list[Formula] = [*([rule.head] if rule.head else []), *rule.body]
     for formula in waiting:
         match formula:
@@ -115,7 +126,8 @@ def _all_atoms(rule: Rule) -> Iterator[Atom]:
                 waiting.extend(inner)
 
 
-def _arguments(arity: int) -> str:
+def arguments(arity: int) -> str:
+    """So many arguments, in words."""
     return f"{arity or 'no'} argument{'s' if arity != 1 else ''}"
 
 

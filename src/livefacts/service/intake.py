@@ -7,6 +7,7 @@ the state as it was.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -22,6 +23,7 @@ from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.rules.program import NO_PROGRAM, Program
 from livefacts.service import columns
 from livefacts.service.arguments import Statement, as_statements, graph_of
+from livefacts.service.undeclared import read_with
 from livefacts.store.dictionary import Dictionary
 from livefacts.store.ntriples import DEFAULT_GRAPH, Batch
 from livefacts.store.rows import TRIPLES
@@ -37,6 +39,7 @@ PIECE = 1 << 16
 PATCH_SUFFIX = ".rdfp"
 BY_NAME = "by-name"
 LOCAL = "local"
+NO_PREFIXES: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +62,9 @@ class Reading:
 class Intake:
     """What one change asserts, and the rules that came with it."""
 
-    def __init__(self, dictionary: Dictionary) -> None:
+    def __init__(self, dictionary: Dictionary, known: Mapping[str, str] = NO_PREFIXES) -> None:
         self.dictionary = dictionary
+        self._known = known
         self._triples: list[Ids] = []
         self._quads: list[Ids] = []
         self._rows: dict[int, list[list[int]]] = {}
@@ -102,7 +106,10 @@ class Intake:
         facts = PlainFacts().read(text)
         if facts is not None:
             self.take_objects(facts)
-            return
+        else:
+            read_with(self._known, text, lambda full: self._take_any_text(full, scope))
+
+    def _take_any_text(self, text: str, scope: bytes) -> None:
         try:
             batches = read_text(text, self.dictionary, scope, self.prefixes)
         except InputError as turtle_error:
@@ -115,6 +122,8 @@ class Intake:
         try:
             program = rulefile.parse(text, blank_nodes=_labels(scope))
         except RuleError as error:
+            if _looks_like_a_path(text):
+                turtle_error.hint = f"a file? load({text!r}), or give it as a Path"
             raise (error if _looks_like_facts(text) else turtle_error) from None
         if program.rules:
             raise InputError(
@@ -272,6 +281,11 @@ def _labels(scope: bytes) -> Callable[[str], BlankNode]:
     """Blank nodes of a rule file, in the file's scope as everywhere; without one, as they are."""
     prefix = f"{scope.decode()}_" if scope else ""
     return lambda label: BlankNode(prefix + label)
+
+
+def _looks_like_a_path(text: str) -> bool:
+    """Whether a text is the name of a file, such as people.ttl."""
+    return re.fullmatch(r"[^\s<>\"]+\.\w+", text.strip()) is not None
 
 
 def _looks_like_facts(text: str) -> bool:

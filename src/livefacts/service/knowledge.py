@@ -22,6 +22,7 @@ from livefacts.model.timepoints import time_point
 from livefacts.plan import compile_rules
 from livefacts.plan.operators import Plan
 from livefacts.plan.timing import Timing, lowered
+from livefacts.rules.doubts import warn_of_rules
 from livefacts.rules.program import Program, Rule
 from livefacts.rules.restratifying import Restratifier
 from livefacts.rules.safety import check
@@ -33,6 +34,7 @@ from livefacts.service.interrupts import Interrupts
 from livefacts.service.patching import PatchSource, take_patches
 from livefacts.service.queries.queryview import QueryView
 from livefacts.service.reading import FactReader
+from livefacts.service.shapes import Shapes
 from livefacts.service.streams.streaming import Streams
 from livefacts.service.streams.timedoubts import warn_of
 from livefacts.service.truth import Truth
@@ -87,6 +89,8 @@ class Knowledge:
         self._queries = QueryView(self._truth, self._reader, self._graphs)
         self._tick = read_tick(tick)
         self._streams = Streams(self._truth, self._graphs, self._moved)
+        self._shapes = Shapes(self._dictionary, self._reader, self._truth)
+        self._streams.terms.ask(self._shapes)
         if start is not None:
             self._streams.timeline.first = time_point(start, self._tick)
         self.prefixes: dict[str, str] = {}
@@ -107,7 +111,7 @@ class Knowledge:
         remove_rules: str | Rule | Sequence[str | Rule],
     ) -> tuple[Intake, Withdrawal, list[Rule]]:
         """What a change comes with, what it withdraws, and the rules that it drops."""
-        intake, outtake = self._facts(add), Withdrawal(self._dictionary)
+        intake, outtake = self._facts(add), Withdrawal(self._dictionary, self.prefixes)
         outtake.take(remove)
         take_patches(patch, intake, outtake)
         if add_rules is not None:
@@ -115,7 +119,7 @@ class Knowledge:
         return intake, outtake, named_rules(self._program, remove_rules)
 
     def _facts(self, facts: Any) -> Intake:
-        intake = Intake(self._dictionary)
+        intake = Intake(self._dictionary, self.prefixes)
         if isinstance(facts, str):
             intake.take_text(facts, self._scope("t"))
         elif isinstance(facts, os.PathLike):
@@ -142,6 +146,7 @@ class Knowledge:
         before, program = self._program, self._program.minus(dropped).joined(intake.program)
         with self._complete():
             with self._under(program, keep, told) as (plan, timing):
+                self._shapes.check(program, told, untold)
                 asserted = self._change(told, quads, dict(untold), gone, plan)
                 self._graphs.make_room(len(came))
                 with self._timed(asserted, timing, keep) as change:
@@ -184,6 +189,7 @@ class Knowledge:
         if not program.has_rules_of(self._program):
             checking, planning = self._restratifiers
             strata = check(program, self._program, checking)
+            warn_of_rules(program, self._program)
             low = lowered(program, self._tick, strata)
             timing = low.timing
             if low.rules is not program.rules:

@@ -260,7 +260,9 @@ class Reasoner(Knowledge):
         name = int(self._dictionary.encode_one(iri))
         point = time_point(at, self.tick)
         with self._streams.terms.passing():
-            return self._facts(facts).in_order(), point, name
+            runs = self._facts(facts).in_order()
+        self._shapes.check_arrivals(self._program, runs)
+        return runs, point, name
 
     def advance(self, to: Any) -> Delta:
         """Move time on; the net change of all time points up to this one.
@@ -313,7 +315,7 @@ class Reasoner(Knowledge):
         return self._shown
 
     def __contains__(self, fact: Any) -> bool:
-        statement = as_statement(fact)
+        statement = self._one_fact(fact) if isinstance(fact, str) else as_statement(fact)
         if isinstance(statement, Fact):
             terms = [Symbol(statement.name), *statement.arguments]
             shape = len(terms)
@@ -325,6 +327,11 @@ class Reasoner(Knowledge):
             return False
         ids = np.array([found], np.int32)
         return self._truth.holds(shape, ids) and self._reader.are_shown(shape, ids)
+
+    def _one_fact(self, text: str) -> Triple | Fact:
+        from livefacts.service.explanations.asking import read_fact
+
+        return read_fact(text, self._queries.prefixes(self.prefixes))
 
     def stats(self) -> dict[str, Any]:
         """Figures of the store: facts, terms, bytes, and how rules are followed."""

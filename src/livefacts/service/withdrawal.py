@@ -20,7 +20,7 @@ from livefacts.errors import InputError, Place
 from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.service.arguments import Statement, as_statements, graph_of
 from livefacts.service.assertions import NO_QUADS
-from livefacts.service.intake import Intake, Reading, in_pieces, terms_of
+from livefacts.service.intake import NO_PREFIXES, Intake, Reading, in_pieces, terms_of
 from livefacts.store.dictionary import BLANK, Dictionary
 from livefacts.store.ntriples import known_triples
 from livefacts.store.rows import TRIPLES
@@ -35,8 +35,9 @@ QUADS = -1
 class Withdrawal:
     """What one change untells."""
 
-    def __init__(self, dictionary: Dictionary) -> None:
+    def __init__(self, dictionary: Dictionary, known: Mapping[str, str] = NO_PREFIXES) -> None:
         self._dictionary = dictionary
+        self._known = known
         self._read: dict[int, list[Ids]] = {}
         self._found: dict[int, list[list[int]]] = {}
         self.strange = 0
@@ -65,7 +66,7 @@ class Withdrawal:
         if rows is not None:
             self._read.setdefault(TRIPLES, []).append(rows)
             return
-        read = Intake(Dictionary())
+        read = Intake(Dictionary(), self._known)
         read.take_text(text, AS_HANDED_OUT)
         self._take_read(read)
 

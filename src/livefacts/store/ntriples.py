@@ -279,7 +279,8 @@ class StatementReader:
         try:
             return list(parse(line, format=self._format))
         except SyntaxError as error:
-            self._reject(number, error.offset or 1, reason_of(error), line)
+            reason = reason_of(error).replace("Unexpected end of file", "the line ends too early")
+            self._reject(number, error.offset or 1, reason, line)
         except (OSError, ValueError) as error:
             self._reject(number, 1, str(error), line)
         return []

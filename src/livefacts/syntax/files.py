@@ -126,7 +126,7 @@ def _open_file(path: Path) -> io.BufferedReader:
     try:
         return path.open("rb")
     except FileNotFoundError as error:
-        raise InputError(f"there is no file {path}", hint="check the path") from error
+        raise no_file(path) from error
     except IsADirectoryError as error:
         raise InputError(
             f"{path} is a directory", hint=f'name its files, for example "{path / "*.nt"}"'
@@ -205,3 +205,14 @@ class _ZstdReader(io.RawIOBase):
         except self._broken as error:
             raise ValueError(str(error)) from error
         self._is_inside = True
+
+
+def no_file(path: str | os.PathLike[str]) -> InputError:
+    """There is no such file; perhaps one beside it is meant."""
+    import difflib  # only here: importing it takes longer than importing this module
+
+    here = Path(path).parent
+    names = [each.name for each in here.iterdir()] if here.is_dir() else []
+    near = difflib.get_close_matches(Path(path).name, names, n=1, cutoff=0.8)
+    hint = f"did you mean {here / near[0]}?" if near else "check the path"
+    return InputError(f"there is no file {path}", hint=hint)

@@ -269,7 +269,8 @@ class _Reading:
 
     def _reject_rest(self, error: SyntaxError, feed: _Feed) -> None:
         line = error.lineno or feed.line
-        reason = f"{reason_of(error)}; the rest of the file was not read"
+        what = "text" if isinstance(self._source, bytes) else "file"
+        reason = f"{reason_of(error)}; the rest of the {what} was not read"
         text = _line_of(self._source, line) if line else ""
         self._reject(Reject(self._name, line, error.offset or 1, reason, text))
 

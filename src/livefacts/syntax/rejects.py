@@ -38,6 +38,8 @@ class Reject:
         object.__setattr__(self, "text", self.text[:LONGEST_TEXT])
 
     def __str__(self) -> str:
+        if not self.line and not self.file:
+            return self.reason
         return f"{self.file}:{self.line}:{self.column}: {self.reason}"
 
     def as_error(self) -> InputError:

@@ -59,6 +59,8 @@ DATE_TIME = NamedNode(XSD + "dateTime")
 _TIME = re.compile(
     r'\s(?P<time>-?[0-9]+|"(?P<value>[^"\\]*)"(?:\^\^<(?P<type>[^<>\s]*)>)?)\s*\.\s*(?:#.*)?$'
 )
+PREDICATE_FACT = re.compile(r"\s*[^\W\d]\w*\s*\(")
+"""How a text begins that can only be of the rule language."""
 _HEADER = re.compile(r"\s*H\s+(?P<name>time|stream)\s+(?P<value>.*?)\s*\.\s*(?:#.*)?$")
 _PREFIX = re.compile(r"\s*P[AD]\s")
 _ROW = re.compile(r"\s*[ADH]\s")
@@ -221,8 +223,16 @@ def _is_statement(text: str) -> bool:
 def _time(found: re.Match[str]) -> Time:
     if found["value"] is None:
         return int(found["time"])
-    datatype = NamedNode(found["type"]) if found["type"] else DATE_TIME
-    return _checked(Literal(found["value"], datatype=datatype))
+    if found["type"]:
+        return _checked(Literal(found["value"], datatype=NamedNode(found["type"])))
+    try:
+        return _checked(Literal(found["value"], datatype=DATE_TIME))
+    except InputError:
+        is_number = found["value"].lstrip("-").isdecimal()
+        meant = f"{found['value']} without quotes" if is_number else "a whole number"
+        raise InputError(
+            f'"{found["value"]}" is not a time: write {meant}, or an xsd:dateTime'
+        ) from None
 
 
 def _checked(time: Literal) -> Literal:
@@ -289,8 +299,9 @@ def _statements(told: Any, plain: PlainFacts) -> Iterator[Statement]:
         except SyntaxError as error:
             try:
                 program = rulefile.parse(text)
-            except RuleError:
-                raise InputError(reason_of(error)) from None
+            except RuleError as mistake:
+                is_predicate = PREDICATE_FACT.match(text) is not None
+                raise InputError(mistake.message if is_predicate else reason_of(error)) from None
             yield from program.facts
 
 

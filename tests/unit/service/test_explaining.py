@@ -9,6 +9,7 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Triple
 
 import livefacts as lf
+from livefacts import InputError
 from livefacts.engine.embedded import lookups, proofs
 from livefacts.rules.formula import TripleAtom
 from livefacts.service.explanations.explaining import State, Step
@@ -192,8 +193,21 @@ class TestWhatDoesNotHold:
     def test_no_rule_and_a_similar_name(self, roads: lf.Reasoner) -> None:
         explanation = roads.explain("rode(harbour, mill)")
         assert "No rule concludes this." in str(explanation)
-        assert "Nothing speaks of rode." in str(explanation)
-        assert "Similar predicates: road, route." in str(explanation)
+        assert "Nothing speaks of rode. Did you mean road, route?" in str(explanation)
+
+    def test_an_iri_that_nothing_speaks_of_is_perhaps_misspelt(self) -> None:
+        r = lf.Reasoner(rules="rdfs")
+        r.add("@prefix f: <http://f.example/> . f:ann a f:Parent . f:Parent rdfs:label 'parent' .")
+        first, second, *_ = str(r.explain("f:ann a f:Parnet")).splitlines()
+        assert first == "f:ann a f:Parnet does not hold"
+        assert second == "Nothing speaks of f:Parnet. Did you mean f:Parent?"
+
+    def test_a_misspelt_constraint_is_recognised(self) -> None:
+        r = lf.Reasoner(rules="@id cat_or_dog false :- cat(?x), dog(?x) .")
+        assert "Did you mean cat_or_dog?" in str(r.explain("cat_or_dgo"))
+        r = lf.Reasoner(rules="@id cax-dw false :- cat(?x), dog(?x) .")
+        with pytest.raises(InputError, match="did you mean cax-dw"):
+            r.explain("cax-dww")
 
     def test_the_wrong_number_of_arguments_is_no_fact_at_all(self, roads: lf.Reasoner) -> None:
         assert "No rule concludes this." in str(roads.explain("route(harbour)"))

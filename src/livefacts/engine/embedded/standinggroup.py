@@ -61,7 +61,10 @@ class Cached:
         return sum(part.bytes for part in self.parts) + self.term_bytes
 
     def __str__(self) -> str:
-        lines = [f"{p.name}: {p.entries:,} entries, {p.bytes:,} bytes" for p in self.parts]
+        lines = [
+            f"{p.name}: {p.entries:,} {'entry' if p.entries == 1 else 'entries'}, {p.bytes:,} bytes"
+            for p in self.parts
+        ]
         return "\n".join([*lines, f"terms: {self.terms:,}, {self.term_bytes:,} bytes"])
 
 

@@ -87,7 +87,7 @@ def read_base(base: KnowledgeBase, dictionary: Dictionary) -> Stored:
     if not commit.seq:
         raise LivefactsError(
             f"there is no knowledge base in {base.path}",
-            hint="livefacts spark ingest FILES --kb FOLDER makes one",
+            hint="Reasoner.checkpoint(FOLDER) makes one, and livefacts spark ingest FILES --kb FOLDER",
         )
     terms = base.read(TERMS, commit).combine_chunks().sort_by("id")
     ids, numbers = terms["id"].to_numpy(), numbered(dictionary, terms)

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from pyoxigraph import NamedNode, Quad, RdfFormat, Triple, parse
 
 from livefacts.engine.embedded.engine import EmbeddedEngine
+from livefacts.engine.embedded.lookups import NO_ROWS
 from livefacts.engine.embedded.nearmisses import near_misses
 from livefacts.engine.embedded.proofs import BoundRules, prove
 from livefacts.errors import InputError, RuleError
@@ -30,6 +31,8 @@ from livefacts.store.rows import TRIPLES
 from livefacts.syntax import rulefile
 
 NEARBY_SHOWN = 3
+MOST_COMPARED = 20_000
+"""Where there are more triples, no IRI is looked for that may have been meant."""
 FINAL_DOT = re.compile(r"\s*\.?\s*$")
 Ids = tuple[int, ...]
 Asked: TypeAlias = Triple | Fact | Violation
@@ -62,12 +65,14 @@ def explained(
         return Explanation(step.fact, step, proof.is_smallest, prefixes=known)
     attempts = tuple(map(reading.attempt, near_misses(bound, shape, ids)))
     nearby = tuple(_nearby(reading, bound, shape, ids))
+    unknown = _unknown(terms, ids)
+    similar = () if attempts or nearby else _similar(terms, shape, rules, bound)
     return Explanation(
         asked,
         attempts=attempts,
-        unknown=_unknown(terms, ids),
+        unknown=unknown,
         nearby=nearby,
-        similar=() if attempts or nearby else _similar(terms, shape, rules, bound),
+        similar=similar or tuple(_meant(unknown, bound)),
         prefixes=known,
     )
 
@@ -93,12 +98,28 @@ def asked_fact(
         text = FINAL_DOT.sub("", fact)
         if any(rule.is_constraint and rule.id == text for rule in rules):
             return text
-        return _read(text, prefixes)
+        try:
+            return read_fact(fact, prefixes)
+        except InputError as error:
+            raise _misspelt(text, rules, error) from None
     statement = as_statement(fact)
     return statement.triple if isinstance(statement, Quad) else statement
 
 
-def _read(text: str, prefixes: Mapping[str, str]) -> Triple | Fact:
+def _misspelt(text: str, rules: Sequence[Rule], error: InputError) -> InputError:
+    """The error, or that there is no such constraint, if one has nearly this name."""
+    constraints = [rule.id for rule in rules if rule.is_constraint]
+    near = difflib.get_close_matches(text, constraints, n=1)
+    if not near:
+        return error
+    return InputError(
+        f"{text!r} is neither a fact nor a constraint", hint=f"did you mean {near[0]}?"
+    )
+
+
+def read_fact(text: str, prefixes: Mapping[str, str]) -> Triple | Fact:
+    """The one fact of a text, with or without its final dot."""
+    text = FINAL_DOT.sub("", text)
     turtle = "".join(f"PREFIX {name}: <{iri}>\n" for name, iri in prefixes.items())
     try:
         found: list[Triple | Fact] = [
@@ -194,12 +215,28 @@ def _nearby(reading: Reading, bound: BoundRules, shape: int, ids: Ids) -> Iterat
 def _similar(
     terms: Sequence[Term], shape: int, rules: Sequence[Rule], bound: BoundRules
 ) -> tuple[Term, ...]:
-    """Predicates whose names are near to one that nothing is said with."""
+    """Predicates whose names are near to one that nothing is said with; of a word, constraints."""
     asked = terms[1] if shape == TRIPLES else terms[0]
     used = {_name(term): term for term in _predicates(shape, rules, bound) if _name(term)}
+    if len(terms) == 1:
+        used |= {rule.id: Symbol(rule.id) for rule in rules if rule.is_constraint}
     if asked in used.values():
         return ()
     return tuple(used[name] for name in difflib.get_close_matches(_name(asked), used, n=3))
+
+
+def _meant(unknown: Sequence[Term], bound: BoundRules) -> Iterator[Term]:
+    """For each IRI that nothing speaks of, one that is written nearly like it."""
+    strange = [term for term in unknown if isinstance(term, NamedNode)]
+    relation = bound.lookup.relation(TRIPLES)
+    rows = bound.lookup.matching(relation, ()) if strange else NO_ROWS
+    if not 0 < len(rows) <= MOST_COMPARED:
+        return
+    ids = {number for fact in bound.lookup.facts(relation, rows) for number in fact}
+    terms = map(bound.terms.term, ids)
+    known = [term.value for term in terms if isinstance(term, NamedNode)]
+    for term in strange:
+        yield from map(NamedNode, difflib.get_close_matches(term.value, known, n=1, cutoff=0.8))
 
 
 def _predicates(shape: int, rules: Sequence[Rule], bound: BoundRules) -> Iterator[Term]:

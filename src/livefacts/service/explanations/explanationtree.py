@@ -122,8 +122,17 @@ class _Trees:
 def _page_of_attempts(explanation: Explanation, words: Words) -> Page:
     shown = explanation.attempts[:ATTEMPTS_SHOWN]
     trees = [Branch(f"{words.fact(explanation.fact)} does not hold")]
+    if explanation.unknown:
+        trees.append(Branch(_unheard(explanation, words)))
     trees += [_attempt(attempt, words) for attempt in shown]
     return Page(tuple(trees), tuple(_remarks(explanation, words)))
+
+
+def _unheard(explanation: Explanation, words: Words) -> str:
+    """What nothing speaks of is most often misspelt."""
+    said = f"Nothing speaks of {', '.join(map(words.term, explanation.unknown))}."
+    similar = ", ".join(map(words.term, explanation.similar))
+    return f"{said} Did you mean {similar}?" if similar else said
 
 
 def _attempt(attempt: Attempt, words: Words) -> Branch:
@@ -153,13 +162,12 @@ def _remarks(explanation: Explanation, words: Words) -> Iterator[str]:
         yield "No rule concludes this."
     elif len(explanation.attempts) > ATTEMPTS_SHOWN:
         more = len(explanation.attempts) - ATTEMPTS_SHOWN
-        yield f"{more:,} more rules could conclude this; to_dict() has them."
-    if explanation.unknown:
-        yield f"Nothing speaks of {', '.join(map(words.term, explanation.unknown))}."
+        yield f"{more:,} more rules could conclude this; to_dict() has them, and --format json."
     if explanation.nearby:
         yield f"What holds nearby: {'; '.join(map(words.fact, explanation.nearby))}."
-    if explanation.similar:
-        yield f"Similar predicates: {', '.join(map(words.term, explanation.similar))}."
+    if explanation.similar and not explanation.unknown:
+        names = ", ".join(map(words.term, explanation.similar))
+        yield f"Similar names: {names}."
 
 
 # text

@@ -189,7 +189,9 @@ def _in_clause(text: str, tokens: Sequence[Token], reached: Token | None) -> Mis
     if begin.kind is Kind.MARK and begin.text not in PAIRS.values():
         return Mistake(f"{begin.text} cannot stand here", begin.start)
     if reached is None or reached.start <= begin.start:
-        return Mistake(f"a mistake in what begins with {begin.text}", begin.start)
+        is_term = begin.kind in (Kind.VARIABLE, Kind.NAME, Kind.IRI)
+        hint = f"a pattern has three parts, such as {begin.text} a ?class" if is_term else ""
+        return Mistake(f"a mistake in what begins with {begin.text}", begin.start, hint)
     said = f"{reached.text} cannot stand here, in what begins with {begin.text}"
     return Mistake(said, reached.start)
 

@@ -175,7 +175,8 @@ class Registration:
 
     def __repr__(self) -> str:
         mark = "" if self.error is None else "; the last could not be made"
-        return f"<Registration {self.name}: {len(self._reports):,} reports to read{mark}>"
+        reports = "1 report" if len(self._reports) == 1 else f"{len(self._reports):,} reports"
+        return f"<Registration {self.name}: {reports} to read{mark}>"
 
     # for the clock
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from livefacts.errors import InputError
+from livefacts.errors import ArityError, InputError, LivefactsError
 from livefacts.model.durations import SECOND, Duration
 from livefacts.model.timepoints import time_point
 from livefacts.service.streams.eventtime import EventTime
@@ -28,7 +28,7 @@ MOST_WAITING = 1_000
 MOST_JOINED = 1_000
 """Events that become one, at most."""
 SHORTEST_PATIENCE, LONGEST_PATIENCE = 0.05, 0.25
-Rejected = Callable[[Event, InputError], None]
+Rejected = Callable[[Event, LivefactsError], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +66,21 @@ def play(
         if pace.speed is not None:
             started = started or (at, pace.clock())
             _wait(at, started, pace)
-        if event.retracts:
-            target.retract(event.facts, at, event.stream)
-        else:
-            target.push(event.facts, at, event.stream)
+        _give(event, at, target, rejected)
         yield event
+
+
+def _give(event: Event, at: int, target: EventTime, rejected: Rejected) -> None:
+    """Give an event to a reasoner; of facts that do not fit its rules, only those are rejected."""
+    give = target.retract if event.retracts else target.push
+    try:
+        give(event.facts, at, event.stream)
+    except ArityError as error:
+        if len(event.facts) == 1:
+            rejected(event, error)
+            return
+        for fact in event.facts:
+            _give(replace(event, facts=(fact,)), at, target, rejected)
 
 
 def _wait(at: int, started: tuple[int, float], pace: Pace) -> None:

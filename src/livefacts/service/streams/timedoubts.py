@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 import numpy as np
 from pyoxigraph import NamedNode
 
 from livefacts.engine.contract import Ids
-from livefacts.errors import LivefactsWarning, Place
+from livefacts.errors import LivefactsWarning
 from livefacts.model.durations import Duration
 from livefacts.model.facts import Symbol
 from livefacts.plan.timing import Family, concluding, family_of, timed_parts
+from livefacts.rules.doubts import Doubt
 from livefacts.rules.formula import (
     ALWAYS,
     AT,
@@ -36,19 +37,6 @@ from livefacts.service.streams.arrivals import predicate_of
 from livefacts.store.dictionary import Dictionary
 
 TIMES = "tuwabc"
-
-
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """What is perhaps not meant, where, and what to write instead."""
-
-    message: str
-    place: Place | None
-    hint: str
-
-    def __str__(self) -> str:
-        where = "" if self.place is None else f"\n{self.place.shown()}"
-        return f"{self.message}{where}\nhint: {self.hint}"
 
 
 def warn_of(

@@ -1,0 +1,183 @@
+"""What the command says to those who stumble."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.system.running import livefacts
+
+BOTH = "@id cat_or_dog false :- [?x, a, <x:Cat>], [?x, a, <x:Dog>] ."
+ONTOLOGY = """
+@prefix : <http://family.example/> .
+@prefix owl: <http://www.w3.org/2002/07/owl#> .
+@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+:Person a owl:Class ; rdfs:subClassOf
+  [ a owl:Restriction ; owl:onProperty :hasParent ; owl:someValuesFrom :Person ] .
+:hasParent a owl:ObjectProperty .
+"""
+
+
+@pytest.fixture
+def pets(tmp_path: Path) -> Path:
+    file = tmp_path / "pets.ttl"
+    file.write_text("<x:tom> a <x:Cat>, <x:Dog> . <x:kit> a <x:Cat>, <x:Dog> .")
+    return file
+
+
+@pytest.fixture
+def rules(tmp_path: Path) -> str:
+    file = tmp_path / "pets.rules"
+    file.write_text(BOTH)
+    return str(file)
+
+
+class TestFiles:
+    @pytest.mark.parametrize("job", ["query", "explain", "watch"])
+    def test_files_in_a_row_are_given_with_data(self, job: str) -> None:
+        ended = livefacts(job, "ASK {}", "--data", "a.ttl", "b.ttl")
+        assert ended.code == 2
+        assert "extra argument(s) (b.ttl); give each file with --data" in ended.err
+
+    def test_a_misspelt_file_is_recognised(self, pets: Path) -> None:
+        ended = livefacts("load", str(pets.with_name("petts.ttl")))
+        assert ended.code == 1
+        assert f"hint: did you mean {pets}?" in ended.err
+
+    def test_a_misspelt_file_of_a_query_is_recognised(self, tmp_path: Path) -> None:
+        (tmp_path / "heads.rq").write_text("ASK {}")
+        ended = livefacts("query", str(tmp_path / "head.rq"))
+        assert f"hint: did you mean {tmp_path / 'heads.rq'}?" in ended.err
+
+    def test_a_question_without_data_is_noticed(self) -> None:
+        assert "nothing was loaded: give files with --data" in livefacts("query", "ASK {}").err
+
+    def test_a_line_that_ends_too_early_does_not_end_the_file(self, tmp_path: Path) -> None:
+        (tmp_path / "bad.nt").write_text('<x:a> <x:b> "c .\n<x:a> <x:b> "c" .\n')
+        assert (
+            "bad.nt:1:13: the line ends too early"
+            in livefacts("load", str(tmp_path / "bad.nt")).err
+        )
+
+
+class TestQueries:
+    def test_a_name_that_nothing_speaks_of_is_told(self, tmp_path: Path) -> None:
+        file = tmp_path / "f.ttl"
+        file.write_text("@prefix f: <http://f.example/> . f:ann f:hasFather f:ben .")
+        ended = livefacts("query", "SELECT ?x { ?x f:hasFathr f:ben }", "--data", str(file))
+        assert ended.code == 0
+        assert ended.err == "nothing speaks of f:hasFathr; did you mean f:hasFather?\n"
+        ended = livefacts("query", "SELECT ?x { ?x f:hasFather f:ann }", "--data", str(file))
+        assert ended.err == ""
+
+    def test_a_yes_is_a_row_without_a_head(self, pets: Path) -> None:
+        ended = livefacts("watch", "ASK { <x:tom> a <x:Cat> }", "--data", str(pets))
+        assert ended.out == "+    true\n"
+
+
+class TestViolations:
+    def test_the_constraints_are_named_and_the_way_on(self, pets: Path, rules: str) -> None:
+        ended = livefacts("load", str(pets), "--rules", rules)
+        assert ended.code == 0
+        assert "2 violations of constraints: cat_or_dog 2" in ended.err
+        assert "--violations FILE writes them; livefacts explain cat_or_dog says why" in ended.err
+
+    def test_where_they_were_written_is_said(self, pets: Path, rules: str, tmp_path: Path) -> None:
+        table = str(tmp_path / "v.csv")
+        ended = livefacts("load", str(pets), "--rules", rules, "--violations", table)
+        assert f"hint: all of them are in {table}" in ended.err
+
+    def test_they_can_fail_the_command(self, pets: Path, rules: str) -> None:
+        arguments = ("load", str(pets), "--fail-on-violation")
+        assert livefacts(*arguments, "--rules", rules).code == 4
+        assert livefacts(*arguments).code == 0
+
+    def test_each_of_them_can_be_explained(self, pets: Path, rules: str) -> None:
+        arguments = ("explain", "cat_or_dog", "--data", str(pets), "--rules", rules)
+        first, second = (livefacts(*arguments, "--which", which) for which in "12")
+        assert first.err == "violation 1 of 2 of cat_or_dog; --which N explains another\n"
+        assert {"tom" in first.out, "tom" in second.out} == {True, False}
+        assert "hint: there are 2" in livefacts(*arguments, "--which", "3").err
+
+
+class TestRules:
+    def test_axioms_that_are_not_in_rules_are_told_with_the_load(self, tmp_path: Path) -> None:
+        file = tmp_path / "family.ttl"
+        file.write_text(ONTOLOGY)
+        ended = livefacts("load", str(file), "--rules", f"dlp:{file}")
+        assert "1 axiom is not, or not fully, in rules" in ended.err
+        assert f"hint: livefacts rules from-owl {file} says which" in ended.err
+
+    def test_rules_without_variables_are_doubted_and_in_order(self, tmp_path: Path) -> None:
+        file = tmp_path / "a.rules"
+        file.write_text("a(X) :- b(X) .")
+        ended = livefacts("rules", "check", str(file))
+        assert ended.code == 0
+        assert "hint: variables are written ?X: a(?X) :- b(?X) ." in ended.err
+        assert "warning: this rule has no variables" in livefacts("load", str(file)).err
+
+    def test_the_list_of_rule_sets_is_aligned_and_knows_ontologies(self) -> None:
+        lines = livefacts("rules", "list").out.splitlines()
+        assert len({line.index(" rules  ") for line in lines[:-1]}) == 1
+        assert lines[-1].startswith("dlp:FILE")
+
+
+class TestStreams:
+    @pytest.fixture
+    def program(self, tmp_path: Path) -> str:
+        file = tmp_path / "ill.rules"
+        file.write_text("ill(?p) :- sometime temp(?p, ?v) in [1], ?v > 38 .")
+        return str(file)
+
+    @pytest.fixture
+    def readings(self, tmp_path: Path) -> str:
+        file = tmp_path / "temps.jsonl"
+        file.write_text(
+            '{"at": 1, "facts": "temp(ann, 39) ."}\n'
+            '{"at": 2, "facts": ["temp(bob) .", "temp(cleo, 40) ."]}\n'
+            '{"at": 3, "facts": "temp(dan) . temp(dan, 36) ."}\n'
+            '{"at": 9, "facts": "temp(ann, 36) ."}\n'
+        )
+        return str(file)
+
+    def test_facts_that_do_not_fit_the_rules_are_rejected(
+        self, program: str, readings: str
+    ) -> None:
+        ended = livefacts("run", program, "--facts", readings)
+        assert ended.code == 3
+        assert "1 + ill(ann)" in ended.out
+        assert "2 + ill(cleo)" in ended.out
+        assert "temp has 1 argument in temp(bob) and 2 arguments at" in ended.err
+        assert "temp has 2 arguments here and 1 argument at" in ended.err
+
+    def test_each_fact_of_a_predicate_is_explained(self, program: str, readings: str) -> None:
+        out = livefacts("run", program, "--facts", readings, "--explain", "ill").out
+        assert out.count("by r1: ill(?p) :- ") == 2
+
+    def test_what_never_began_to_hold_is_told(self, program: str, readings: str) -> None:
+        ended = livefacts("run", program, "--facts", readings, "--explain", "ill(dan)")
+        assert "ill(dan) never began to hold" in ended.err
+
+    def test_answers_are_shown_when_they_change(self, tmp_path: Path) -> None:
+        (tmp_path / "p.rules").write_text("seen(?p) :- sometime temp(?p, ?v) in [9] .")
+        (tmp_path / "f.jsonl").write_text(
+            "".join(f'{{"at": {at}, "facts": "temp(ann, {at}) ."}}\n' for at in (1, 2, 3))
+        )
+        arguments = (str(tmp_path / "p.rules"), "--facts", str(tmp_path / "f.jsonl"))
+        assert livefacts("run", *arguments, "--show", "answers").out == "1: seen(ann)\n"
+
+    def test_a_time_in_quotes_is_no_time(self, program: str, tmp_path: Path) -> None:
+        (tmp_path / "f.nq").write_text('<x:a> <x:b> <x:c> "14" .\n')
+        ended = livefacts("run", program, "--facts", str(tmp_path / "f.nq"))
+        assert '"14" is not a time: write 14 without quotes, or an xsd:dateTime' in ended.err
+
+    def test_streams_that_queries_do_read_are_named(self, tmp_path: Path) -> None:
+        query = (
+            "REGISTER QUERY q AS SELECT ?x FROM STREAM <x:gates> [RANGE 5s STEP 5s] { ?x a <x:C> }"
+        )
+        (tmp_path / "q.rq").write_text(query)
+        (tmp_path / "f.nq").write_text("<x:a> <x:b> <x:c> <x:doors> 14 .\n")
+        stream = str(tmp_path / "f.nq")
+        ended = livefacts("register", str(tmp_path / "q.rq"), "--stream", stream)
+        assert "no query reads what came on <x:doors>: 1 fact" in ended.err
+        assert "hint: queries read <x:gates>" in ended.err
