@@ -64,7 +64,7 @@ clean: ## forget .venv and everything that can be made again
 $(INSTALLED): requirements/dev.txt pyproject.toml
 	@if command -v uv >/dev/null 2>&1; then \
 	  set -e; \
-	  echo "making $(VENV) with uv"; \
+	  echo "making $(VENV) with uv: a minute or two, for Spark too"; \
 	  test -x $(PYTHON) || uv venv --quiet --clear --python '>=3.11' $(VENV); \
 	  uv pip install --quiet --python $(PYTHON) --require-hashes -r requirements/dev.txt; \
 	  uv pip install --quiet --python $(PYTHON) --no-deps --no-build-isolation --editable .; \
@@ -75,7 +75,7 @@ $(INSTALLED): requirements/dev.txt pyproject.toml
 	  done; \
 	  if [ -z "$$found" ]; then echo "no Python from 3.11 on was found on PATH" >&2; exit 1; fi; \
 	  set -e; \
-	  echo "making $(VENV) with $$found and pip"; \
+	  echo "making $(VENV) with $$found and pip: a minute or two, for Spark too"; \
 	  $(PYTHON) -m pip --version >/dev/null 2>&1 || $$found -m venv --clear $(VENV); \
 	  $(PYTHON) -m pip install --quiet --no-compile --require-hashes -r requirements/dev.txt; \
 	  $(PYTHON) -m compileall -q -j 0 $(VENV)/lib || true; \

@@ -6,8 +6,11 @@ follows a query through a stream of update messages.
 
 from __future__ import annotations
 
-from livefacts.engine.spark.pipeline import Pipeline
-from livefacts.engine.spark.session import session
-from livefacts.service.continuous.onspark import watch
+from livefacts.engine.spark.session import require_extra, session
+
+require_extra()
+
+from livefacts.engine.spark.pipeline import Pipeline  # noqa: E402
+from livefacts.service.continuous.onspark import watch  # noqa: E402
 
 __all__ = ["Pipeline", "session", "watch"]

@@ -91,8 +91,10 @@ class Reasoner(Knowledge):
 
         owl:sameAs is treated as by the reasoner that wrote it, unless `same_as` says how.
         """
+        from livefacts.engine.spark.session import require_extra
         from livefacts.service.keeping import opened
 
+        require_extra()
         return opened(cls, path, same_as)
 
     def checkpoint(self, path: str | os.PathLike[str] | None = None) -> int:
@@ -100,8 +102,10 @@ class Reasoner(Knowledge):
 
         `path` is a folder that becomes a knowledge base; later checkpoints go there.
         """
+        from livefacts.engine.spark.session import require_extra
         from livefacts.service.keeping import written
 
+        require_extra()
         return written(self, path)
 
     # changes

@@ -291,3 +291,42 @@ class TestForms:
         missing = json.loads(json.dumps(r.explain("ex:tim a ex:Pet").to_dict()))
         assert missing["holds"] is False
         assert missing["attempts"][0]["premises"][0]["state"] == "missing"
+
+
+class TestLists:
+    FAMILY = """
+        @prefix f: <http://f.example/> .
+        @prefix owl: <http://www.w3.org/2002/07/owl#> .
+        f:hasUncle owl:propertyChainAxiom ( f:hasParent f:hasBrother ) .
+        f:ann f:hasParent f:ben . f:ben f:hasBrother f:emil .
+    """
+
+    def test_steps_along_a_list_are_folded_to_the_list(self) -> None:
+        r = lf.Reasoner(rules="owl-rl")
+        r.add(self.FAMILY)
+        why = r.explain("f:ann f:hasUncle f:emil")
+        title, rule, bindings, *premises = str(why).splitlines()
+        assert title == "f:ann f:hasUncle f:emil"
+        assert "by prp-spo2" in rule
+        assert "?u = f:ann" in bindings
+        assert re.sub(r"_:\w+(-\w+)*", "_:l", "\n".join(premises)).splitlines() == [
+            "├─ f:hasUncle owl:propertyChainAxiom _:l   told",
+            "├─ f:ann f:hasParent f:ben   told",
+            "├─ f:ben f:hasBrother f:emil   told",
+            "└─ the list (f:hasParent f:hasBrother)",
+        ]
+        assert len(why.to_dict()["steps"]) > 5
+
+    def test_hidden_facts_that_are_not_about_lists_stay(self) -> None:
+        r = lf.Reasoner(rules="p(?x) :- _q(?x) . _q(?x) :- r(?x) . r(a) .")
+        assert "_q(a)" in str(r.explain("p(a)"))
+
+    def test_a_window_that_is_always_full_says_at_which_time_points(self) -> None:
+        r = lf.Reasoner(rules="alarm(?s) :- always hot(?s) in [2] .")
+        for second in (1, 2):
+            r.push(("hot", "boiler"), at=second)
+        r.advance(2)
+        text = str(r.explain("alarm(boiler)"))
+        assert "at each of its 2 time points" in text
+        assert "count" not in text
+        assert "has 2 time points" not in text

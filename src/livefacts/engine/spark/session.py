@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 LOCAL = "local[*]"
-ADVICE = "pip install 'livefacts[spark]'"
+ADVICE = "pip install 'livefacts[spark]'; in a clone of it, '.[spark]'"
 LOOPBACK = "127.0.0.1"
 ATTEMPTS = 3
 """A worker may be killed, or start too slowly on a busy machine: once is no reason to give up."""

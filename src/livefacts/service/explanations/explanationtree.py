@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from livefacts.model.facts import Fact
+from livefacts.plan.timing import SIZE
 from livefacts.rules.formula import Aggregate, Formula, Negation
 from livefacts.service.explanations.explaining import (
     Absent,
@@ -22,6 +24,7 @@ from livefacts.service.explanations.explaining import (
     Step,
     Wanted,
 )
+from livefacts.service.explanations.explanationlists import folded
 from livefacts.service.explanations.explanationwords import Words
 
 DEEPEST = 60
@@ -82,7 +85,31 @@ class _Trees:
         if depth == DEEPEST:
             return Branch(title, f"… {step.height:,} more levels")
         self._seen.add(id(step))
-        return Branch(title, "", self._why(step), self._premises(step.premises, depth + 1))
+        below = (
+            self._of_window(step.premises, depth + 1)
+            if self._words.is_of_window(step.rule)
+            else self._folded(step.premises, depth + 1)
+        )
+        return Branch(title, "", self._why(step), below)
+
+    def _folded(self, premises: Sequence[Premise], depth: int) -> tuple[Branch, ...]:
+        """Premises, in which lists stand for the steps that walk along them."""
+        kept, lists = folded(premises)
+        shown = [" ".join(map(self._words.term, items)) for items in lists.whole()]
+        written = tuple(Branch(f"the list ({items})") for items in shown)
+        return (*self._premises(kept, depth), *written)
+
+    def _of_window(self, premises: Sequence[Premise], depth: int) -> tuple[Branch, ...]:
+        """What is in a window; that there are as many time points as were counted goes unsaid."""
+        branches = []
+        for premise in premises:
+            if isinstance(premise, Aggregated):
+                several = f"at each of its {premise.count:,} time points"
+                title = "at its one time point" if premise.count == 1 else several
+                branches.append(Branch(title, "", (), self._aggregated(premise, depth).below))
+            elif not (isinstance(premise, Step) and _is_of_size(premise)):
+                branches.append(self._premise(premise, depth))
+        return tuple(branches)
 
     def _why(self, step: Step) -> tuple[str, ...]:
         """The rule and its bindings; a window explains itself by what is in it."""
@@ -117,6 +144,11 @@ class _Trees:
     def _row(self, row: AggregateRow, depth: int) -> Branch:
         title = ", ".join(map(self._words.term, row.values))
         return Branch(title, "", (), self._premises(row.premises, depth))
+
+
+def _is_of_size(step: Step) -> bool:
+    """Whether a step only says how many time points a window has."""
+    return isinstance(step.fact, Fact) and step.fact.name.startswith(SIZE)
 
 
 def _page_of_attempts(explanation: Explanation, words: Words) -> Page:
