@@ -59,6 +59,9 @@ if TYPE_CHECKING:
 class Knowledge:
     """The parts that a reasoner consists of; they change together."""
 
+    _base: Kept | None = None
+    _axiom_index: AxiomIndex | None = None
+
     def __init__(
         self,
         limit: int | None,
@@ -96,9 +99,7 @@ class Knowledge:
         self.prefixes: dict[str, str] = {}
         """Prefixes that queries may use undeclared; loaded files and rules add theirs."""
         self._scopes: Iterator[object] = count(1)
-        self._base: Kept | None = None
         self._watching: Watching | None = None
-        self._axiom_index: AxiomIndex | None = None
         self._seq = 0
         self._shown = 0
 
@@ -146,7 +147,6 @@ class Knowledge:
         before, program = self._program, self._program.minus(dropped).joined(intake.program)
         with self._complete():
             with self._under(program, keep, told) as (plan, timing):
-                self._shapes.check(program, told, untold)
                 asserted = self._change(told, quads, dict(untold), gone, plan)
                 self._graphs.make_room(len(came))
                 with self._timed(asserted, timing, keep) as change:
@@ -223,6 +223,7 @@ class Knowledge:
         self, told: Facts, quads: Ids, untold: Facts, gone: Ids, plan: Plan | None
     ) -> Change:
         """The change for the engine, in which a triple counts as told while any graph tells it."""
+        self._shapes.check(self._program, told, untold)
         named = {TRIPLES: np.ascontiguousarray(quads[:, :3])} if len(quads) else {}
         unmarked: Facts = {}
         unnamed: Facts = {}
