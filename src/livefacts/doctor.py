@@ -56,11 +56,14 @@ CASE_MEETINGS = """
 CASE_REPORTS = (
     "REGISTER QUERY pairs AS SELECT ?x ?y FROM STREAM <urn:s> [RANGE 2 STEP 1] "
     "WHERE { ?x <urn:knows> ?y }",
+    "REGISTER QUERY many AS SELECT ?x (COUNT(?y) AS ?n) FROM STREAM <urn:s> [RANGE 2 STEP 1] "
+    "WHERE { ?x <urn:knows> ?y } GROUP BY ?x",
     "REGISTER QUERY loose AS SELECT ?x FROM STREAM <urn:s> [TRIPLES 3] "
     "WHERE { ?x <urn:knows> ?y FILTER NOT EXISTS { ?y <urn:knows> ?x } }",
 )
 CASE_WATCHED = "SELECT ?x (COUNT(?y) AS ?n) WHERE { ?x <urn:met> ?y } GROUP BY ?x"
 CASE_PATTERNS = (
+    "SELECT ?x { ?x <urn:in> <urn:Rome> . ?x <urn:likes> <urn:cats> }",
     "SELECT ?x { ?x <urn:in> <urn:Rome> . ?x <urn:met> ?y }",
     "SELECT ?x ?z { ?x <urn:in> <urn:Rome> . ?x <urn:met> ?y . ?y <urn:met> ?z }",
 )
@@ -245,7 +248,7 @@ def _small_patterns() -> None:
     for pattern in CASE_PATTERNS:
         query = ContinuousQuery(pattern)
         rows = [
-            f"<urn:n{n}> <urn:met> <urn:n{n + 1}> . <urn:n{n}> <urn:in> <urn:Rome> ."
+            f"<urn:n{n}> <urn:met> <urn:n{n + 1}> . <urn:n{n}> <urn:in> <urn:Rome> . <urn:n{n}> <urn:likes> <urn:cats> ."
             for n in range(20)
         ]
         assert query.feed(add=" ".join(rows)), "a pattern has no answers"
