@@ -14,9 +14,9 @@ from functools import cache
 
 from livefacts.errors import LivefactsWarning
 from livefacts.plan.normalize import normalize
+from livefacts.rules.doubts import Doubt
 from livefacts.rules.interchange import Interchange, Obstacle, interchange_of
 from livefacts.rules.program import Program, Rule
-from livefacts.service.streams.timedoubts import Doubt
 from livefacts.syntax.rulefile import open_rules
 
 RULES, MERGE, OFF = "rules", "merge", "off"

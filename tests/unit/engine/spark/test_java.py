@@ -154,6 +154,16 @@ def test_a_missing_package_is_named_with_what_brings_it(monkeypatch: pytest.Monk
     assert "livefacts[spark]" in refused.value.hint
 
 
+def test_a_checkpoint_without_the_packages_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    for keep in (lf.Reasoner().checkpoint, lf.Reasoner.open):
+        with pytest.raises(lf.LivefactsError, match="needs pyarrow") as refused:
+            keep(tmp_path / "kb")
+        assert "'.[spark]'" in refused.value.hint
+
+
 def test_a_pyspark_without_functions_on_columns_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
