@@ -74,7 +74,8 @@ class TestLoad:
             *("--violations", str(found)),
         )
         assert ended.code == 0
-        assert "1 violation of constraints\n" in ended.err
+        assert "1 violation of constraints: nobody 1\n" in ended.err
+        assert "--violations FILE" not in ended.err
         assert json.loads(found.read_text()) == {
             "constraint": "nobody",
             "bindings": {"x": "<urn:ada>"},
