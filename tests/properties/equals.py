@@ -89,8 +89,9 @@ def draw_following(seed: int, steps: int = 6) -> list[Step]:
     pick = words.pick
     sorts = pick.sample(COMMON, 3) + pick.sample(EQUALITY, 2)
     axioms = [triple for _ in range(4) for triple in pick.choice(sorts)(words)]
-    axioms += [triple for sort in pick.sample(EQUALITY[:3], 2) for triple in sort(words)]
     few, likely = pick.sample(MANY, 3), pick.sample(PROPERTIES, 2)
+    axioms.append(Triple(likely[0], TYPE, owl("FunctionalProperty")))
+    axioms.append(Triple(likely[1], TYPE, owl("InverseFunctionalProperty")))
     facts = [_fact(words) for _ in range(5)]
     facts += [Triple(pick.choice(few), pick.choice(likely), words.one(MANY)) for _ in range(12)]
     facts += [Triple(words.one(MANY), pick.choice(likely), pick.choice(few)) for _ in range(6)]
