@@ -169,7 +169,7 @@ class TestStreams:
     def test_a_time_in_quotes_is_no_time(self, program: str, tmp_path: Path) -> None:
         (tmp_path / "f.nq").write_text('<x:a> <x:b> <x:c> "14" .\n')
         ended = livefacts("run", program, "--facts", str(tmp_path / "f.nq"))
-        assert '"14" is not a time: write 14 without quotes, or an xsd:dateTime' in ended.err
+        assert '"14" is not a time point: write 14 without quotes, or an xsd:dateTime' in ended.err
 
     def test_streams_that_queries_do_read_are_named(self, tmp_path: Path) -> None:
         query = (

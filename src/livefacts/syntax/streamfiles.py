@@ -231,7 +231,7 @@ def _time(found: re.Match[str]) -> Time:
         is_number = found["value"].lstrip("-").isdecimal()
         meant = f"{found['value']} without quotes" if is_number else "a whole number"
         raise InputError(
-            f'"{found["value"]}" is not a time: write {meant}, or an xsd:dateTime'
+            f'"{found["value"]}" is not a time point: write {meant}, or an xsd:dateTime'
         ) from None
 
 

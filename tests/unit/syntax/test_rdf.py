@@ -243,7 +243,7 @@ def test_other_formats_keep_what_stands_before_the_error_and_reject_the_rest(
     assert read.rows == [KITCHEN]
     (reject,) = read.rejects.kept
     assert (reject.line, reject.column) == (line, column)
-    assert reject.reason.endswith("; the rest of the file was not read")
+    assert reject.reason.endswith("; the rest of the text was not read")
     assert reject.text == text.splitlines()[line - 1]
 
 
