@@ -257,7 +257,7 @@ def test_common_data_is_never_read_slowly() -> None:
         ("<a> <a:b> <a:c> .", "No scheme found in an absolute IRI", 1),
         ("<a:b> <a:c> <rel/ative> .", "No scheme found in an absolute IRI", 13),
         ("<a:b> <a:c> <a:d>", "Triples must be followed by a dot", 18),
-        ('<a:b> <a:c> "x', "Unexpected end of file", 13),
+        ('<a:b> <a:c> "x', "the line ends too early", 13),
         ("junk", "The subject of a triple must be an IRI or a blank node", 1),
     ],
 )
