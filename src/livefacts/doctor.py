@@ -38,7 +38,7 @@ CASE_RULES = """
 path(?x, ?y)   :- edge(?x, ?y) .
 path(?x, ?z)   :- path(?x, ?y), path(?y, ?z) .
 inner(?x)      :- edge(?x, ?y) .
-leaf(?y)       :- edge(?x, ?y), not inner(?y) .
+leaf(?y)       :- edge(?x, ?y), not inner(?y), ?x != ?y .
 degree(?x, ?n) :- ?n = count { ?y : edge(?x, ?y) } .
 fork(?x)       :- degree(?x, ?n), ?n > 1 .
 """
