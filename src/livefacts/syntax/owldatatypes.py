@@ -16,13 +16,13 @@ from pyoxigraph import Literal, NamedNode
 
 from livefacts.model.facts import Symbol
 from livefacts.model.namespaces import RDF, XSD
+from livefacts.model.numbers import INTEGER_RANGES
 from livefacts.rules.axioms import And, ClassExpression, Individual, Not, OneOf, Or, Restricted
 from livefacts.rules.formula import Call, Comparison, Slot
 from livefacts.syntax.owlgraph import BUILT_IN, LITERAL
 from livefacts.syntax.owlvalues import (
     FAMILY_OF,
     INEXACT,
-    INTEGER_BOUNDS,
     Body,
     has_kind,
     is_nan,
@@ -114,7 +114,7 @@ def _inside(datatype: NamedNode, value: Slot, bounds: Body = ()) -> Body:
     if datatype == LITERAL:
         return bounds
     _check_known(datatype)
-    low, high = INTEGER_BOUNDS.get(datatype.value.removeprefix(XSD), (None, None))
+    low, high = INTEGER_RANGES.get(datatype.value.removeprefix(XSD), (None, None))
     bounds += (Comparison(value, ">=", Literal(low)),) if low is not None else ()
     bounds += (Comparison(value, "<=", Literal(high)),) if high is not None else ()
     return (*has_kind(value, "_within", datatype), *bounds)
@@ -130,7 +130,7 @@ def _outside(datatype: NamedNode, value: Slot) -> Iterator[Body]:
     yield (*has_kind(value, "_family", family), *others)
     for kind in kinds_beside(datatype):
         yield (Comparison(Call("kind", value), "is", NamedNode(kind)),)
-    low, high = INTEGER_BOUNDS.get(datatype.value.removeprefix(XSD), (None, None))
+    low, high = INTEGER_RANGES.get(datatype.value.removeprefix(XSD), (None, None))
     if low is not None:
         yield (Comparison(value, "<", Literal(low)),)
     if high is not None:

@@ -15,6 +15,7 @@ from pyoxigraph import Literal, NamedNode
 from livefacts.model.facts import Fact, Symbol
 from livefacts.model.identity import TEXTS, value_literal
 from livefacts.model.namespaces import OWL, RDF, XSD
+from livefacts.model.numbers import INTEGER_RANGES
 from livefacts.rules.formula import (
     Call,
     Comparison,
@@ -27,21 +28,6 @@ from livefacts.rules.formula import (
 
 Body = tuple[Formula, ...]
 
-INTEGER_BOUNDS: Mapping[str, tuple[int | None, int | None]] = {
-    "integer": (None, None),
-    "nonNegativeInteger": (0, None),
-    "positiveInteger": (1, None),
-    "nonPositiveInteger": (None, 0),
-    "negativeInteger": (None, -1),
-    "long": (-(2**63), 2**63 - 1),
-    "int": (-(2**31), 2**31 - 1),
-    "short": (-(2**15), 2**15 - 1),
-    "byte": (-(2**7), 2**7 - 1),
-    "unsignedLong": (0, 2**64 - 1),
-    "unsignedInt": (0, 2**32 - 1),
-    "unsignedShort": (0, 2**16 - 1),
-    "unsignedByte": (0, 2**8 - 1),
-}
 LANGUAGE = RDF + "langString"
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     "numbers": (XSD + "integer", XSD + "decimal"),
@@ -59,7 +45,7 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
 """The kinds of values, each within those that stand after it in its family."""
 FAMILY_OF = (
     {datatype: (family,) for family, kinds in FAMILIES.items() for datatype in kinds}
-    | {XSD + name: ("numbers",) for name in INTEGER_BOUNDS}
+    | {XSD + name: ("numbers",) for name in INTEGER_RANGES}
     | {OWL + "real": ("numbers",), OWL + "rational": ("numbers",)}
     | {RDF + "PlainLiteral": ("strings", "strings_in_a_language")}
 )
@@ -86,7 +72,7 @@ def kinds_in(datatype: NamedNode) -> list[str]:
     >>> [kind.rpartition("#")[2] for kind in kinds_in(NamedNode(XSD + "byte"))]
     ['integer']
     """
-    if datatype.value.removeprefix(XSD) in INTEGER_BOUNDS:
+    if datatype.value.removeprefix(XSD) in INTEGER_RANGES:
         return [XSD + "integer"]
     kinds = [kind for family in FAMILY_OF[datatype.value] for kind in FAMILIES[family]]
     return kinds[: kinds.index(datatype.value) + 1] if datatype.value in kinds else kinds
