@@ -116,9 +116,15 @@ def test_an_example_says_what_it_promises(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "page",
-    ["changes.md", "explain.md", "maintenance-programs.md", "ontologies-tutorial.md", "owl.md"],
+    [
+        *("changes.md", "explain.md", "maintenance-programs.md", "ontologies-tutorial.md"),
+        *("owl.md", "saving.md"),
+    ],
 )
-def test_a_page_prints_what_its_remarks_say(page: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_page_prints_what_its_remarks_say(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
     text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     world: dict[str, object] = {}
     promised = []

@@ -146,7 +146,7 @@ class Knowledge:
         asked = note(self._truth.standing, told, untold, outtake.strange)
         before, program = self._program, self._program.minus(dropped).joined(intake.program)
         with self._complete():
-            with self._under(program, keep, told) as (plan, timing):
+            with self._under(program, keep, told, untold) as (plan, timing):
                 asserted = self._change(told, quads, dict(untold), gone, plan)
                 self._graphs.make_room(len(came))
                 with self._timed(asserted, timing, keep) as change:
@@ -178,26 +178,15 @@ class Knowledge:
 
     @contextmanager
     def _under(
-        self, program: Program, keep: bool, told: Facts
+        self, program: Program, keep: bool, told: Facts, untold: Facts
     ) -> Iterator[tuple[Plan | None, Timing]]:
-        """A program, its plan if it is new, and what it needs to know of time.
+        """A program that fits what is told, its plan if it is new, and what it needs to know of time.
 
         The old one comes back unless all goes well.
         """
         self._check_tick(program)
-        plan, timing = None, self._streams.timeline.timing
-        if not program.has_rules_of(self._program):
-            checking, planning = self._restratifiers
-            strata = check(program, self._program, checking)
-            warn_of_rules(program, self._program)
-            low = lowered(program, self._tick, strata)
-            timing = low.timing
-            if low.rules is not program.rules:
-                warn_of(program, self._program, self._tick, told, self._dictionary)
-            known = strata if low.rules is program.rules else None
-            plan = compile_rules(low.rules, known, self._engine.plan, planning)
-            if self._merged is not None:
-                warn_of_obstacle(plan.rules, self._merged.obstacle)
+        plan, timing = self._planned(program, told)
+        self._shapes.check(program, told, untold)
         before, self._program = self._program, program
         self._engine.limit = self._limit if self._limit is not None else program.limit
         try:
@@ -207,6 +196,22 @@ class Knowledge:
             raise
         if not keep:
             self._program = before
+
+    def _planned(self, program: Program, told: Facts) -> tuple[Plan | None, Timing]:
+        """The plan of a program with other rules than now, and what it needs to know of time."""
+        if program.has_rules_of(self._program):
+            return None, self._streams.timeline.timing
+        checking, planning = self._restratifiers
+        strata = check(program, self._program, checking)
+        warn_of_rules(program, self._program)
+        low = lowered(program, self._tick, strata)
+        if low.rules is not program.rules:
+            warn_of(program, self._program, self._tick, told, self._dictionary)
+        known = strata if low.rules is program.rules else None
+        plan = compile_rules(low.rules, known, self._engine.plan, planning)
+        if self._merged is not None:
+            warn_of_obstacle(plan.rules, self._merged.obstacle)
+        return plan, low.timing
 
     def _check_tick(self, program: Program) -> None:
         """A time point lasts as long as it did when the first fact came."""
@@ -223,7 +228,6 @@ class Knowledge:
         self, told: Facts, quads: Ids, untold: Facts, gone: Ids, plan: Plan | None
     ) -> Change:
         """The change for the engine, in which a triple counts as told while any graph tells it."""
-        self._shapes.check(self._program, told, untold)
         named = {TRIPLES: np.ascontiguousarray(quads[:, :3])} if len(quads) else {}
         unmarked: Facts = {}
         unnamed: Facts = {}
