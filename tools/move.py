@@ -12,16 +12,17 @@ from __future__ import annotations
 
 import argparse
 import ast
-import io
 import re
 import subprocess
-import tokenize
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "livefacts"
 CODE = ("src", "tests", "benchmarks", "examples", "tools")
+
+DONE = "."
+"""Stands for a dot until all names are mended, so that none is mended twice."""
 
 Moves = Mapping[str, str]
 
@@ -82,53 +83,61 @@ def _rewrite(path: Path, text: str) -> None:
 def mended(text: str, moves: Moves) -> str:
     """A module's text after the moves."""
     text, renamed = _with_modules_imported(text, moves)
-    return _dotted(_with_names(text, renamed), moves)
+    return _dotted(_with_names(text, renamed), moves).replace(DONE, ".")
 
 
 def _with_modules_imported(text: str, moves: Moves) -> tuple[str, dict[str, str]]:
     """`from livefacts.room import module` rewritten, and the names that change with it."""
     renamed: dict[str, str] = {}
-    lines = text.split("\n")
-    nodes = [n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.ImportFrom)]
+    lines, tree = text.split("\n"), ast.parse(text)
+    taken = _bound(tree)
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
     for node in sorted(nodes, key=lambda node: -node.lineno):
-        room = (node.module or "").partition("livefacts")[2].lstrip(".")
         if not (node.module or "").startswith("livefacts"):
             continue
-        moved = {each: moves.get(f"{room}.{each.name}".lstrip(".")) for each in node.names}
-        if not any(moved.values()):
-            continue
-        made = [
-            _import(node.module or "", each, new, renamed) for each, new in moved.items()
-        ]
-        indent = " " * node.col_offset
-        lines[node.lineno - 1 : node.end_lineno] = [indent + line for line in made]
+        room = (node.module or "").removeprefix("livefacts").lstrip(".")
+        moved = [(each, moves.get(f"{room}.{each.name}".lstrip("."))) for each in node.names]
+        if any(new for _, new in moved):
+            made = [_import(node.module or "", *each, taken, renamed) for each in moved]
+            lines[node.lineno - 1 : node.end_lineno] = [" " * node.col_offset + m for m in made]
     return "\n".join(lines), renamed
 
 
-def _import(room: str, alias: ast.alias, new: str | None, renamed: dict[str, str]) -> str:
-    known = f" as {alias.asname}" if alias.asname else ""
+def _bound(tree: ast.Module) -> set[str]:
+    """Names that something else than an import binds."""
+    stored = {
+        n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and n.ctx.__class__ != ast.Load
+    }
+    arguments = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    defined = {n.name for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+    return stored | arguments | defined
+
+
+def _import(
+    room: str, alias: ast.alias, new: str | None, taken: set[str], renamed: dict[str, str]
+) -> str:
     if new is None:
-        return f"from {room} import {alias.name}{known}"
+        return f"from {room} import {ast.unparse(alias)}"
     home, _, name = new.rpartition(".")
-    if not alias.asname and name != alias.name:
-        renamed[alias.name] = name
-    return f"from {'.'.join(filter(None, ('livefacts', home)))} import {name}{known}"
+    known = alias.asname or alias.name
+    if not alias.asname and not {name, known} & taken:
+        renamed[known] = known = name
+    source = "livefacts" + (DONE + home.replace(".", DONE) if home else "")
+    return f"from {source} import {name}" + (f" as {known}" if known != name else "")
 
 
 def _with_names(text: str, renamed: Mapping[str, str]) -> str:
-    """The text with modules called by their new names, where `name.` stands."""
-    if not renamed:
-        return text
+    """The text with modules called by their new names."""
     lines = text.split("\n")
-    tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
     places = [
-        (token.start, token.string)
-        for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False)
-        if token.string in renamed and after.string == "." and before.string != "."
+        (node.lineno, node.col_offset, node.id)
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Name) and node.id in renamed
     ]
-    for (line, column), name in reversed(places):
-        row = lines[line - 1]
-        lines[line - 1] = row[:column] + renamed[name] + row[column + len(name) :]
+    for line, column, name in sorted(places, reverse=True):
+        row = lines[line - 1].encode()
+        after = row[column + len(name) :].decode()
+        lines[line - 1] = row[:column].decode() + renamed[name] + after
     return "\n".join(lines)
 
 

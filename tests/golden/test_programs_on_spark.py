@@ -15,11 +15,11 @@ from tests.golden.test_programs import CASES, HERE, facts_of
 from tests.properties.abreast import Abreast, World, differences
 from tests.properties.worlds import SmallTerms, tiny
 
-from livefacts.engine.spark.rounds import Setting
+from livefacts.engine.spark.joins.rounds import Setting
 from livefacts.errors import UnstratifiedError
-from livefacts.rules.program import Program, Rule
-from livefacts.rules.safety import check
-from livefacts.syntax.rulefile import parse
+from livefacts.language.checks.safety import check
+from livefacts.language.program import Program, Rule
+from livefacts.syntax.rulelang.rule_parser import parse
 
 
 def rules_of(case: str) -> list[Rule]:

@@ -19,13 +19,13 @@ from tests.properties.histories import Stock, draw_changes
 from tests.properties.programs import draw_case
 from tests.properties.worlds import decoded, found, frames, is_inner
 
-from livefacts.engine.spark.maintain import Way, change
-from livefacts.engine.spark.materialize import Closure, joined_plan, materialize
-from livefacts.engine.spark.rounds import Setting
+from livefacts.engine.spark.joins.closure_change import Way, change
+from livefacts.engine.spark.joins.materialization import Closure, joined_plan, materialize
+from livefacts.engine.spark.joins.rounds import Setting
+from livefacts.language.formula import PredicateAtom
+from livefacts.language.program import Program, Rule
 from livefacts.model.facts import Fact, Symbol
-from livefacts.plan.normalize import VIOLATION, violation_variables
-from livefacts.rules.formula import PredicateAtom
-from livefacts.rules.program import Program, Rule
+from livefacts.plan.rules.normal_form import VIOLATION, violation_variables
 
 SWITCH, WORLD = "switched_on", Fact("_world:", ())
 LIMIT = 100_000

@@ -25,10 +25,10 @@ from pyoxigraph import (
 from tests.properties.questions import Asking, Telling
 from tests.properties.registered import Bag, History, Window
 
+from livefacts.language.program import Program
 from livefacts.model.facts import Fact
-from livefacts.rules.program import Program
 from livefacts.service.registered.reports import Report
-from livefacts.syntax.rulefile import parse
+from livefacts.syntax.rulelang.rule_parser import parse
 
 RULES = [
     "[?x, <x:r>, ?y] :- [?x, <x:p>, ?y] .",

@@ -14,7 +14,7 @@ from tests.oracle.streams import visible
 from tests.properties.journeys import ADVANCE, TICKS, Act, Journey
 from tests.properties.travelling import Pair
 
-from livefacts.service.explanations.lasting import Lasting
+from livefacts.service.streams.lifetimes import Lasting
 
 AHEAD = 30
 """More time points than any window of a journey has."""

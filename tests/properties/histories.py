@@ -21,10 +21,10 @@ from tests.properties.themes import schema
 from tests.properties.turning_points import TURNING_POINTS
 from tests.properties.vocabulary import EX, draw_vocabulary
 
+from livefacts.language.formula import Aggregate, Atom, PredicateAtom, TripleAtom
+from livefacts.language.program import Program, Rule
+from livefacts.language.rule_text import write_rule
 from livefacts.model.facts import Fact
-from livefacts.rules.formula import Aggregate, Atom, PredicateAtom, TripleAtom
-from livefacts.rules.program import Program, Rule
-from livefacts.rules.rulewriter import write_rule
 
 Statement = Triple | Quad | Fact
 Statements = frozenset[Statement]

@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from pyoxigraph import Literal, NamedNode, Quad, QueryBoolean, Store, Triple
 
-from livefacts.service.continuous.continuouschange import Change
+from livefacts.service.continuous.answer_change import Change
 
 EX = "http://example.org/"
 NODES = [NamedNode(f"{EX}n{number}") for number in range(5)]

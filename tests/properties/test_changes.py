@@ -7,7 +7,7 @@ from tests.properties.changes import History, differences, draw_history, report
 from tests.properties.chunks import chunks
 from tests.properties.histories import draw_schema_history
 
-from livefacts.syntax.rulefile import open_rules
+from livefacts.syntax.rule_sets import open_rules
 
 HISTORIES, CHUNKS = 200, 20
 COMPARED = 40

@@ -13,7 +13,7 @@ from tests.properties.chunks import chunks
 from tests.properties.failing import Saboteur, TooLateError, every_row, snapshot, unlike
 
 import livefacts as lf
-from livefacts.rules.program import Program
+from livefacts.language.program import Program
 
 pytestmark = pytest.mark.filterwarnings("ignore::livefacts.LivefactsWarning")
 

@@ -8,7 +8,7 @@ from tests.properties.changes import differences as differences_of_history
 from tests.properties.comparing import differences
 from tests.properties.histories import Change, History
 
-from livefacts.syntax.rulefile import parse
+from livefacts.syntax.rulelang.rule_parser import parse
 
 EX = "@prefix ex: <http://example.org/> .\n"
 FOUND = {

@@ -12,7 +12,7 @@ from tests.properties.chunks import chunks
 from tests.properties.vocabulary import EX
 
 import livefacts as lf
-from livefacts.rules.program import Program
+from livefacts.language.program import Program
 
 pytestmark = pytest.mark.filterwarnings("ignore::livefacts.LivefactsWarning")
 

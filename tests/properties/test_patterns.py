@@ -16,8 +16,8 @@ from tests.properties.patterns import (
     random_messages,
 )
 
-from livefacts.service.continuous.continuous import ContinuousQuery
-from livefacts.service.continuous.continuousanswers import Answers
+from livefacts.service.continuous.answers import Answers
+from livefacts.service.continuous.message_query import ContinuousQuery
 
 QUERIES = 320
 THOROUGH = 4000

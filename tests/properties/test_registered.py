@@ -8,7 +8,7 @@ from tests.properties.chunks import chunks
 from tests.properties.registered import Abreast, Corrected, History, Places, Theme
 from tests.properties.themed_histories import EqualHistory, SchemaHistory, TimedHistory
 
-from livefacts.service.registered.registering import Registrations
+from livefacts.service.registered.registry import Registrations
 
 HISTORIES, BODIES, CHUNKS = 300, 60, 20
 

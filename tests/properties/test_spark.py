@@ -9,8 +9,8 @@ import pytest
 from tests.properties.abreast import differences, draw_abreast
 from tests.properties.worlds import SmallTerms, tiny
 
-from livefacts.engine.spark.maintain import Way
-from livefacts.engine.spark.rounds import Setting
+from livefacts.engine.spark.joins.closure_change import Way
+from livefacts.engine.spark.joins.rounds import Setting
 
 WORLDS, STEPS = 20, 5
 SEEDS = (6, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in (3, 5)))

@@ -30,7 +30,7 @@ from tests.properties.journeys import (
 from tests.properties.remembering import retention
 
 import livefacts as lf
-from livefacts.rules.program import Program
+from livefacts.language.program import Program
 
 Seen = set[Any]
 

@@ -12,7 +12,7 @@ from tests.properties.journeys import ADVANCE, PUSH, RETRACT, TICKS, Act, Journe
 from tests.properties.programs import is_recursive
 from tests.properties.timed_rules import timed_parts
 
-from livefacts.rules.formula import (
+from livefacts.language.formula import (
     AT,
     Aggregate,
     Arithmetic,
@@ -21,8 +21,8 @@ from livefacts.rules.formula import (
     Timed,
     TripleAtom,
 )
-from livefacts.rules.program import Rule
-from livefacts.rules.windows import FactWindow, SteppedWindow, TimeWindow
+from livefacts.language.program import Rule
+from livefacts.language.windows import FactWindow, SteppedWindow, TimeWindow
 
 
 def shares(journeys: Iterable[Journey]) -> dict[str, float]:
