@@ -30,7 +30,7 @@ from pyoxigraph import (
 )
 
 from livefacts.engine.flow.bags import UNBOUND
-from livefacts.engine.flow.dataflow import Dataflow, Standing
+from livefacts.engine.flow.dataflow import Dataflow, RunningQuery
 from livefacts.errors import QueryError
 from livefacts.model.namespaces import DECLARED
 from livefacts.service.continuous.query_plans import plan_of
@@ -158,7 +158,7 @@ class Replay:
         self._dictionary = Dictionary()
         self._flow = Dataflow(self._dictionary)
         plan = plan_of(self._text, {}, test.base)
-        self._standing: Standing = self._flow.add(plan, np.zeros((0, 3), np.int32))
+        self._standing: RunningQuery = self._flow.add(plan, np.zeros((0, 3), np.int32))
         self._variables = plan.variables
         self._store = Store()
 

@@ -44,8 +44,8 @@ from livefacts.service.explanations.explanation import (
     Compared,
     Explanation,
     Premise,
+    PremiseState,
     Shown,
-    State,
     Step,
 )
 
@@ -243,14 +243,14 @@ def faults_of_attempt(attempt: Attempt, fact: Triple | Fact, known: Known) -> It
     yield from _faults_of_repair(attempt, fact, known)
 
 
-def _is_so(formula: Formula, state: State, known: Known) -> bool:
+def _is_so(formula: Formula, state: PremiseState, known: Known) -> bool:
     """Whether a premise is in the state that it is said to be in."""
     match formula:
         case TripleAtom() | PredicateAtom():
-            return _fits_a_row(formula, known) == (state != State.MISSING)
-        case Negation(atom) if state != State.OPEN:
-            return _fits_a_row(atom, known) == (state == State.FALSE)
-        case Comparison() if state == State.TRUE:
+            return _fits_a_row(formula, known) == (state != PremiseState.MISSING)
+        case Negation(atom) if state != PremiseState.OPEN:
+            return _fits_a_row(atom, known) == (state == PremiseState.FALSE)
+        case Comparison() if state == PremiseState.TRUE:
             return _is_true(formula, {})
         case _:
             return True
@@ -262,7 +262,7 @@ def _fits_a_row(atom: Atom, known: Known) -> bool:
 
 def _faults_of_repair(attempt: Attempt, fact: Triple | Fact, known: Known) -> Iterator[str]:
     """Adding what is missing makes the rule fire, where everything else is ground and true."""
-    lacking = [p for p in attempt.premises if p.state != State.TRUE]
+    lacking = [p for p in attempt.premises if p.state != PremiseState.TRUE]
     atoms = [p.formula for p in lacking if isinstance(p.formula, TripleAtom | PredicateAtom)]
     if len(atoms) < len(lacking) or any(list(variables_of(atom)) for atom in atoms):
         return

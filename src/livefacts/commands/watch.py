@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from livefacts.service.continuous.answer_change import Change
     from livefacts.service.continuous.watch import Watch
     from livefacts.service.reasoner.reasoner import Reasoner
-    from livefacts.syntax.rdf.transactions import Piece
+    from livefacts.syntax.rdf.transactions import PatchPiece
 
 
 class ChangeFormat(StrEnum):
@@ -91,7 +91,7 @@ def _follow(reasoner: Reasoner, watch: Watch, updates: str, printer: _Printer) -
         printer.show(watch.changes(), piece.time)
 
 
-def _pieces(updates: str) -> Iterator[Piece]:
+def _pieces(updates: str) -> Iterator[PatchPiece]:
     from livefacts.syntax.input.files import open_source
     from livefacts.syntax.rdf.transactions import pieces_of
 

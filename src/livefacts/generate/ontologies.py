@@ -32,7 +32,7 @@ MOST_CLASSES = 10_000_000
 
 
 @dataclass(frozen=True)
-class Ontology:
+class GeneratedOntology:
     """A tree of classes: `depth` levels of `subclasses` each, `instances` told of every class.
 
     `properties` are those of each class; a taxonomy has none.  Every third individual has

@@ -182,18 +182,18 @@ class FollowJob:
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class FollowedBucket:
     """The exchange file with the consequences of a bucket, and how many they are."""
 
     file: str
     rows: int
 
 
-def follow_bucket(job: FollowJob, bucket: Bucket) -> Followed:
+def follow_bucket(job: FollowJob, bucket: Bucket) -> FollowedBucket:
     """The consequences of the told triples of a bucket, in an exchange file."""
     found = summed(table_of(followed(job.table, bucket.read_told_columns())))
     keys = found["s"].to_numpy()
-    return Followed(write_buckets(job.folder, found, keys, bucket.buckets), len(found))
+    return FollowedBucket(write_buckets(job.folder, found, keys, bucket.buckets), len(found))
 
 
 @dataclass(frozen=True, slots=True)

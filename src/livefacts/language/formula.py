@@ -81,7 +81,7 @@ class Arithmetic:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class FunctionCall:
     """`datatype(?x)`: a function of `FUNCTIONS` applied to one expression."""
 
     function: str
@@ -89,7 +89,7 @@ class Call:
     place: Place = field(default=NOWHERE, compare=False, repr=False)
 
 
-Expression: TypeAlias = Variable | Term | Arithmetic | Call
+Expression: TypeAlias = Variable | Term | Arithmetic | FunctionCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ def variables_of(part: Formula | Expression) -> Iterator[Variable]:
         case Arithmetic() | Comparison():
             yield from variables_of(part.left)
             yield from variables_of(part.right)
-        case Call():
+        case FunctionCall():
             yield from variables_of(part.argument)
         case Negation():
             yield from variables_of(part.atom)
@@ -212,7 +212,7 @@ def _in_expression(part: Expression, terms: Mapping[Variable, Term]) -> Expressi
             return terms.get(part, part)
         case Arithmetic(operator, left, right):
             return Arithmetic(operator, _in_expression(left, terms), _in_expression(right, terms))
-        case Call(function, argument):
-            return Call(function, _in_expression(argument, terms))
+        case FunctionCall(function, argument):
+            return FunctionCall(function, _in_expression(argument, terms))
         case _:
             return part

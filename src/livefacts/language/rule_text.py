@@ -15,10 +15,10 @@ from livefacts.errors import RuleError
 from livefacts.language.formula import (
     Aggregate,
     Arithmetic,
-    Call,
     Comparison,
     Expression,
     Formula,
+    FunctionCall,
     Negation,
     PredicateAtom,
     Timed,
@@ -146,7 +146,7 @@ def _value(value: Expression, prefixes: Mapping[str, str]) -> str:
             strength = STRENGTH[operator]
             before = _operand(left, strength, prefixes)
             return f"{before} {operator} {_operand(right, strength + 1, prefixes)}"
-        case Call(function, argument):
+        case FunctionCall(function, argument):
             return f"{function}({_value(argument, prefixes)})"
         case NamedNode():
             return _iri(value, prefixes)

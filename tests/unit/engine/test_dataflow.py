@@ -14,7 +14,7 @@ import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from livefacts.engine.flow.bags import UNBOUND
-from livefacts.engine.flow.dataflow import Dataflow, Standing
+from livefacts.engine.flow.dataflow import Dataflow, RunningQuery
 from livefacts.plan.continuous.flow import Cut
 from livefacts.service.continuous.query_plans import plan_of
 from livefacts.store.terms.dictionary import Dictionary
@@ -158,7 +158,7 @@ class Table:
     def __init__(self, text: str) -> None:
         self.dictionary = Dictionary()
         self.flow = Dataflow(self.dictionary)
-        self.standing: Standing = self.flow.add(plan_of(text, {}), NOTHING)
+        self.standing: RunningQuery = self.flow.add(plan_of(text, {}), NOTHING)
 
     def tell(self, *terms: Any, gone: bool = False) -> None:
         triple = self.dictionary.encode(terms).reshape(-1, 3)

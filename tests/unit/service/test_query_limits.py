@@ -7,7 +7,7 @@ from tests.unit.service.stage import EX, PREFIX, Stage, by_time
 
 from livefacts.errors import LimitError
 from livefacts.service.registered.query_preparation import Preparer
-from livefacts.service.registered.scheduled_query import Asked, Prepared, Registration
+from livefacts.service.registered.scheduled_query import Prepared, QueryRequest, Registration
 
 SAME = "[?x, :same, ?y] :- [?x, :in, ?z], [?y, :in, ?z] ."
 """So many things in one place give as many conclusions as their number squared."""
@@ -280,7 +280,7 @@ def test_a_query_whose_new_world_cannot_begin_tries_at_its_next_report(
     made = too_many()
     query = made.register(f"REGISTER QUERY q AS SELECT * FROM STREAM <s> [RANGE 3] {STATE}")
 
-    def refuse(self: Preparer, asked: Asked) -> Prepared:
+    def refuse(self: Preparer, asked: QueryRequest) -> Prepared:
         raise LimitError("the background alone derives too much")
 
     with monkeypatch.context() as patched:

@@ -20,7 +20,7 @@ from livefacts.engine.flow.triple_changes import TripleChange
 from livefacts.engine.messages.admission import Gate
 from livefacts.engine.messages.message_scan import Messages
 from livefacts.engine.messages.standing_flow import StandingFlow
-from livefacts.engine.messages.standing_query import Standing, StandingPattern
+from livefacts.engine.messages.standing_query import StandingPattern, StandingQuery
 from livefacts.engine.messages.stream_facts import (
     DEFAULT,
     NO_CHANGE,
@@ -34,7 +34,7 @@ from livefacts.engine.patterns.signed_rows import Factored
 from livefacts.errors import InputError
 from livefacts.store.terms.dictionary import Dictionary
 
-Build = Callable[[Dictionary, Dataflow], Standing]
+Build = Callable[[Dictionary, Dataflow], StandingQuery]
 """Makes a standing query over a dictionary, perhaps in a flow; again when terms are forgotten."""
 
 NOTHING = Factored((), ())
@@ -211,7 +211,7 @@ class StandingGroup:
 ANY_PREDICATE = -1
 
 
-def _by_predicate(queries: Sequence[Standing]) -> dict[int, list[int]]:
+def _by_predicate(queries: Sequence[StandingQuery]) -> dict[int, list[int]]:
     """The numbers of the queries that a predicate concerns."""
     concerned: dict[int, list[int]] = {}
     for number, query in enumerate(queries):

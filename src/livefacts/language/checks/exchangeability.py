@@ -21,10 +21,10 @@ from livefacts.language.formula import (
     Aggregate,
     Arithmetic,
     Atom,
-    Call,
     Comparison,
     Expression,
     Formula,
+    FunctionCall,
     Negation,
     PredicateAtom,
     Timed,
@@ -224,7 +224,7 @@ def _terms_in(part: Formula | Expression) -> Iterator[Term]:
         case Arithmetic() | Comparison():
             yield from _terms_in(part.left)
             yield from _terms_in(part.right)
-        case Call():
+        case FunctionCall():
             yield from _terms_in(part.argument)
         case Negation() | Timed():
             yield from _terms_in(part.atom)

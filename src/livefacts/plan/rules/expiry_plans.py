@@ -18,7 +18,7 @@ from livefacts.language.formula import Comparison, PredicateAtom, Slot, TripleAt
 from livefacts.language.program import Rule
 from livefacts.plan.rules.join_order import backward_steps, ordered_steps
 from livefacts.plan.rules.normal_form import normalize, positive_atoms
-from livefacts.plan.rules.operators import Match, RulePlan
+from livefacts.plan.rules.operators import RulePlan, Scan
 from livefacts.plan.rules.transitive_rules import is_transitive, restricted
 
 ANYTHING = Variable("")
@@ -123,7 +123,7 @@ def _lasting_plans(rule: Rule, is_alone: bool) -> LastingPlans:
 def _restricted_backward(plan: RulePlan) -> RulePlan:
     target = plan.head.slots[-1]
     steps = (
-        replace(step, edges_only=step.atom.slots[-1] == target) if isinstance(step, Match) else step
+        replace(step, edges_only=step.atom.slots[-1] == target) if isinstance(step, Scan) else step
         for step in plan.steps
     )
     return replace(plan, steps=tuple(steps))

@@ -27,7 +27,7 @@ FEW = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedChange:
     """What a change asks for, in the default graph, and how that stood before it."""
 
     told: dict[int, Ids]
@@ -38,9 +38,11 @@ class Asked:
     """Facts to remove that speak of something nobody has ever spoken of."""
 
 
-def note(find: FindFlags, told: dict[int, Ids], untold: dict[int, Ids], strange: int) -> Asked:
+def note(
+    find: FindFlags, told: dict[int, Ids], untold: dict[int, Ids], strange: int
+) -> AskedChange:
     """How the facts stand that a change is about to tell and untell."""
-    return Asked(told, untold, _standing(find, told), _standing(find, untold), strange)
+    return AskedChange(told, untold, _standing(find, told), _standing(find, untold), strange)
 
 
 def _standing(find: FindFlags, facts: dict[int, Ids]) -> Standing:
@@ -50,7 +52,7 @@ def _standing(find: FindFlags, facts: dict[int, Ids]) -> Standing:
 class Assertions:
     """The net change of what is told, by shape, and of what named graphs tell."""
 
-    def __init__(self, asked: Asked, ids: IdDelta, came: Ids, went: Ids, absent: int) -> None:
+    def __init__(self, asked: AskedChange, ids: IdDelta, came: Ids, went: Ids, absent: int) -> None:
         self._asked = asked
         self._ids = ids
         self._came = came

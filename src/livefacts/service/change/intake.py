@@ -44,7 +44,7 @@ NO_PREFIXES: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadingOptions:
     """How files are read."""
 
     format: str | None = None
@@ -77,7 +77,9 @@ class Intake:
 
     # taking in
 
-    def take_file(self, path: str | os.PathLike[str], scope: bytes, reading: Reading) -> None:
+    def take_file(
+        self, path: str | os.PathLike[str], scope: bytes, reading: ReadingOptions
+    ) -> None:
         """An RDF file, or a file of rules and facts."""
         if reading.bnodes == BY_NAME and path != "-":
             scope = scope_of_name(path)

@@ -17,7 +17,7 @@ from typing import Any
 
 from livefacts.plan.continuous.flow_text import PlanWords
 from livefacts.service.continuous.answer_change import CAME, WENT, Change
-from livefacts.service.continuous.watched_query import Bags, Followed
+from livefacts.service.continuous.watched_query import Bags, FollowedQuery
 from livefacts.service.queries.results import QueryResult, Row
 from livefacts.store.terms.dictionary import Loan
 
@@ -32,7 +32,7 @@ class Watch:
     def __init__(
         self,
         text: str,
-        followed: Followed,
+        followed: FollowedQuery,
         prefixes: Mapping[str, str],
         buffer: int,
         closing: Callable[[Watch], None],
@@ -151,7 +151,7 @@ class Watch:
     # following
 
     @property
-    def followed(self) -> Followed:
+    def followed(self) -> FollowedQuery:
         """What follows the query."""
         return self._followed
 

@@ -18,7 +18,7 @@ from livefacts.service.change.truth import Truth
 from livefacts.service.continuous.answer_change import Change
 from livefacts.service.continuous.query_plans import plan_of
 from livefacts.service.continuous.watch import Callback, Watch
-from livefacts.service.continuous.watched_query import Bags, Followed, Incremental, Reevaluated
+from livefacts.service.continuous.watched_query import Bags, FollowedQuery, Incremental, Reevaluated
 from livefacts.service.queries.query_view import QueryView
 from livefacts.store.facts.row_store import TRIPLES
 
@@ -44,7 +44,7 @@ class Watching:
         self._watches.append(made)
         return made
 
-    def _followed(self, text: str, prefixes: Mapping[str, str]) -> Followed:
+    def _followed(self, text: str, prefixes: Mapping[str, str]) -> FollowedQuery:
         try:
             plan = plan_of(text, prefixes)
         except NotIncrementalError as error:

@@ -89,7 +89,7 @@ def _steps_in(premises: tuple[Premise, ...]) -> Iterator[Step]:
                 yield from _steps_in(row.premises)
 
 
-class State(StrEnum):
+class PremiseState(StrEnum):
     """What is known about a premise of a rule that does not fire."""
 
     TRUE = "true"
@@ -108,7 +108,7 @@ class Wanted:
     """
 
     formula: Formula
-    state: State
+    state: PremiseState
     value: Term | None = None
 
 
@@ -123,7 +123,7 @@ class Attempt:
     @property
     def missing(self) -> tuple[Formula, ...]:
         """The premises that are known to be false."""
-        lacking = (State.MISSING, State.FALSE)
+        lacking = (PremiseState.MISSING, PremiseState.FALSE)
         return tuple(premise.formula for premise in self.premises if premise.state in lacking)
 
 

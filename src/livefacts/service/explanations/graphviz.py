@@ -15,7 +15,7 @@ from livefacts.service.explanations.explanation import (
     Compared,
     Explanation,
     Premise,
-    State,
+    PremiseState,
     Step,
 )
 from livefacts.service.explanations.wording import Words
@@ -23,7 +23,12 @@ from livefacts.service.explanations.wording import Words
 TOLD = 'style=filled fillcolor="#dde8f4"'
 CONDITION = "shape=plaintext"
 MISSING = 'style=dashed color="#b03030" fontcolor="#b03030"'
-STYLES = {State.TRUE: "", State.OPEN: "style=dotted", State.MISSING: MISSING, State.FALSE: MISSING}
+STYLES = {
+    PremiseState.TRUE: "",
+    PremiseState.OPEN: "style=dotted",
+    PremiseState.MISSING: MISSING,
+    PremiseState.FALSE: MISSING,
+}
 
 
 def as_dot(explanation: Explanation) -> str:

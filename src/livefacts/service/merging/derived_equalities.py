@@ -16,13 +16,13 @@ import numpy as np
 
 from livefacts.engine.contract import Ids
 from livefacts.engine.embedded.change.engine import EmbeddedEngine
-from livefacts.engine.embedded.proofs.body_matches import Body
+from livefacts.engine.embedded.proofs.body_matches import BoundBody
 from livefacts.engine.embedded.proofs.proof_search import BoundRules, Node, Proof, proof_of
 from livefacts.language.formula import Negation
 from livefacts.language.program import Rule
 from livefacts.service.merging.equality_support import Pair, Support, Told
-from livefacts.service.merging.group_steps import Step
-from livefacts.service.merging.groups import Group, Groups
+from livefacts.service.merging.group_steps import GroupStep
+from livefacts.service.merging.groups import EqualGroup, Groups
 from livefacts.service.merging.indistinguishability import Plainness
 from livefacts.service.merging.member_assertions import Row, Tellings, image, is_special
 from livefacts.store.facts.layout import FRESH, LIVE
@@ -51,13 +51,13 @@ class Following:
         self._tellings = tellings
         self._plainness = plainness
 
-    def check_stored(self, step: Step, rules: Sequence[Rule]) -> None:
+    def check_stored(self, step: GroupStep, rules: Sequence[Rule]) -> None:
         """Whether what a change has concluded so far makes it worth to begin again."""
         store = self._engine.store
         new = store.columns(TRIPLES, store.with_flags(TRIPLES, LIVE | FRESH))
         self.check(step, rules, new)
 
-    def check(self, step: Step, rules: Sequence[Rule], new: Ids) -> None:
+    def check(self, step: GroupStep, rules: Sequence[Rule], new: Ids) -> None:
         """Whether new triples conclude of so many things that they are the same as to merge them."""
         is_equality = (new[:, 1] == self._plainness.same_as) & (new[:, 0] != new[:, 2])
         pairs = new[is_equality][:, [0, 2]]
@@ -74,12 +74,12 @@ class Following:
         if found:
             raise FollowingError(found)
 
-    def _plain_among(self, terms: Ids, step: Step) -> set[int]:
+    def _plain_among(self, terms: Ids, step: GroupStep) -> set[int]:
         asked = set(np.unique(terms).tolist())
         known = {term for term in asked if term in step.plain}
         return known | self._plainness.plain(asked - known, step.change)
 
-    def _tracing(self, step: Step, rules: Sequence[Rule]) -> Tracing:
+    def _tracing(self, step: GroupStep, rules: Sequence[Rule]) -> Tracing:
         bound = BoundRules(rules, self._engine.store, self._engine.dictionary)
         return Tracing(bound, self._plainness.same_as, self._groups, self._tellings, step)
 
@@ -152,10 +152,10 @@ class Tracing:
     same_as: int
     groups: Groups
     tellings: Tellings
-    step: Step
+    step: GroupStep
     _forgotten: frozenset[Row] = frozenset()
     _images: dict[Row, Row] = field(default_factory=dict)
-    _imaged: set[Group] = field(default_factory=set)
+    _imaged: set[EqualGroup] = field(default_factory=set)
     _parts: dict[Node, Support | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -182,7 +182,7 @@ class Tracing:
     def _direct(self, fact: Row) -> Iterator[tuple[tuple[Node, ...], Rule]]:
         """Instances that conclude an equality from facts that are none, of each rule the first."""
         for body in self.rules.concluding(TRIPLES, fact):
-            if isinstance(body, Body) and not _has_negation(body):
+            if isinstance(body, BoundBody) and not _has_negation(body):
                 premises = self.rules.first(body, fact)
                 if premises and not any(self._is_equality(node) for node in premises):
                     yield premises, body.rule.key()
@@ -258,12 +258,12 @@ class Tracing:
 def _rules_of(proof: Proof) -> frozenset[Rule] | None:
     """The rules of a proof, or None if it needs something not to be."""
     bodies = [instance.body for instance in proof.instances.values()]
-    if any(not isinstance(body, Body) or _has_negation(body) for body in bodies):
+    if any(not isinstance(body, BoundBody) or _has_negation(body) for body in bodies):
         return None
     return frozenset(body.rule.key() for body in bodies)
 
 
-def _has_negation(body: Body) -> bool:
+def _has_negation(body: BoundBody) -> bool:
     return any(isinstance(check, Negation) for check in body.checks)
 
 

@@ -19,7 +19,7 @@ from livefacts.service.merging.groups import (
     ELSEWHERE,
     HERE,
     UNTOLD,
-    Group,
+    EqualGroup,
     Groups,
     stand_in,
 )
@@ -38,16 +38,16 @@ AFTER = {
 """The parts of a change in their order, and how a fact is told after each of them."""
 FEW = 1000
 """Up to so many rows are looked at one by one."""
-Plain = Mapping[int, Group]
+Plain = Mapping[int, EqualGroup]
 
 
 @dataclass(slots=True)
-class Step:
+class GroupStep:
     """A change on its way: what becomes of groups and tellings, and what the engine is told."""
 
     change: Change
-    gone: list[Group] = field(default_factory=list)
-    come: list[Group] = field(default_factory=list)
+    gone: list[EqualGroup] = field(default_factory=list)
+    come: list[EqualGroup] = field(default_factory=list)
     before: dict[Pair, int] = field(default_factory=dict)
     """How equalities were told."""
     lost: Mapping[Pair, Support] = field(default_factory=dict)
@@ -63,15 +63,15 @@ class Step:
     """Facts that are told now and were not, of those that the engine is not told as they are."""
 
 
-class _After(Mapping[int, Group]):
+class _After(Mapping[int, EqualGroup]):
     """The groups of plain members after a step."""
 
-    def __init__(self, before: Plain, step: Step) -> None:
+    def __init__(self, before: Plain, step: GroupStep) -> None:
         self._before = before
         self._gone = {term for group in step.gone for term in group.plain}
         self._come = {term: group for group in step.come for term in group.plain}
 
-    def __getitem__(self, term: int) -> Group:
+    def __getitem__(self, term: int) -> EqualGroup:
         found = self._come.get(term)
         if found is not None:
             return found
@@ -107,7 +107,7 @@ class Stepping:
 
     def step(
         self, change: Change, lost: Mapping[Pair, Support], found: Mapping[Pair, Support]
-    ) -> Step:
+    ) -> GroupStep:
         """What a change means; equalities are known by then, groups not yet changed.
 
         Proofs of equalities are lost with the change, and others are found.
@@ -115,7 +115,7 @@ class Stepping:
         rows, rest = self._taken(change, lambda ids: _equates(ids, self.plainness.same_as))
         states = _states(rows, lambda row: self._groups.told.get((row[0], row[2]), UNTOLD))
         pairs = {(x, y): state for (x, _, y), state in states.items()}
-        step = Step(rest, before=self._groups.tell(pairs), lost=lost, found=found)
+        step = GroupStep(rest, before=self._groups.tell(pairs), lost=lost, found=found)
         self._groups.prove(lost, found)
         try:
             self._regroup(step, pairs, change)
@@ -127,12 +127,12 @@ class Stepping:
             raise
         return step
 
-    def leave(self, step: Step) -> None:
+    def leave(self, step: GroupStep) -> None:
         """What is the same is what it was before the step."""
         self._groups.prove(step.found, step.lost)
         self._groups.tell(step.before)
 
-    def _regroup(self, step: Step, pairs: Mapping[Pair, int], change: Change) -> None:
+    def _regroup(self, step: GroupStep, pairs: Mapping[Pair, int], change: Change) -> None:
         """Which groups go, and which come instead."""
         moved = [pair for pair, state in pairs.items() if bool(state) != bool(step.before[pair])]
         self._doubt(change)
@@ -168,14 +168,14 @@ class Stepping:
             self.plainness.known.update(found)
             self.doubted.update(found)
 
-    def _plain_after(self, step: Step) -> Plain:
+    def _plain_after(self, step: GroupStep) -> Plain:
         if not step.gone and not step.come:
             return self._groups.plain
         return _After(self._groups.plain, step)
 
     # what is told of members
 
-    def _retell(self, step: Step, after: Plain) -> None:
+    def _retell(self, step: GroupStep, after: Plain) -> None:
         """Tell of the new stand-ins what was told of the old ones."""
         before = self._groups.plain
         if not before and not after:
@@ -200,7 +200,7 @@ class Stepping:
         )
 
     def _tell(
-        self, step: Step, states: Mapping[Row, int], known: Mapping[Row, int], after: Plain
+        self, step: GroupStep, states: Mapping[Row, int], known: Mapping[Row, int], after: Plain
     ) -> None:
         """Work out what the engine is told, from how facts were told and are told."""
         before = self._groups.plain
@@ -245,7 +245,7 @@ class Stepping:
 
     # equalities
 
-    def _relink(self, step: Step, pairs: Mapping[Pair, int]) -> None:
+    def _relink(self, step: GroupStep, pairs: Mapping[Pair, int]) -> None:
         """Tell the equalities that hold groups together, instead of those that were told."""
         same = self.plainness.same_as
         gone = {term: group for group in step.gone for term in group.plain + group.others}

@@ -19,7 +19,7 @@ FEWEST = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class EqualGroup:
     """A merged group: its plain members, the two stand-ins first, and its other members."""
 
     plain: tuple[int, ...]
@@ -45,9 +45,9 @@ class Groups:
         """Equalities that follow, the smaller term first, and what each rests on."""
         self.resting = Resting()
         self._near: dict[int, set[int]] = {}
-        self.of: dict[int, Group] = {}
+        self.of: dict[int, EqualGroup] = {}
         """The merged group of each of its members."""
-        self.plain: dict[int, Group] = {}
+        self.plain: dict[int, EqualGroup] = {}
         """The same, for plain members alone."""
 
     # equalities
@@ -137,7 +137,7 @@ class Groups:
 
     # groups
 
-    def replace(self, gone: Iterable[Group], come: Iterable[Group]) -> None:
+    def replace(self, gone: Iterable[EqualGroup], come: Iterable[EqualGroup]) -> None:
         """Let groups go and others come."""
         for group in gone:
             for term in group.plain:
@@ -148,7 +148,7 @@ class Groups:
             self.of.update(dict.fromkeys(group.plain + group.others, group))
             self.plain.update(dict.fromkeys(group.plain, group))
 
-    def grouped(self, members: list[int], plain: set[int]) -> Group | None:
+    def grouped(self, members: list[int], plain: set[int]) -> EqualGroup | None:
         """The group of connected members, if it is to be merged; old stand-ins stay if they can."""
         if len(plain) < FEWEST:
             return None
@@ -157,10 +157,10 @@ class Groups:
         stand_ins = [term for group in largest for term in group.stand_ins if term in plain][:2]
         rest = sorted(plain.difference(stand_ins))
         others = sorted(term for term in members if term not in plain)
-        return Group((*stand_ins, *rest), tuple(others))
+        return EqualGroup((*stand_ins, *rest), tuple(others))
 
 
-def stand_in(term: int, plain: Mapping[int, Group]) -> int:
+def stand_in(term: int, plain: Mapping[int, EqualGroup]) -> int:
     """Who stands in for a term."""
     group = plain.get(term)
     return term if group is None or term in group.stand_ins else group.plain[0]

@@ -23,8 +23,8 @@ from livefacts.plan.rules.normal_form import VIOLATION
 from livefacts.service.merging.derived_equalities import Following, FollowingError
 from livefacts.service.merging.equality import has_equality, merging
 from livefacts.service.merging.equality_support import Pair, Support
-from livefacts.service.merging.expansion import Roles, Standing
-from livefacts.service.merging.group_steps import Step, Stepping, have_any
+from livefacts.service.merging.expansion import Roles, StandIns
+from livefacts.service.merging.group_steps import GroupStep, Stepping, have_any
 from livefacts.service.merging.group_views import (
     Lens,
     changed_terms,
@@ -32,11 +32,11 @@ from livefacts.service.merging.group_views import (
     rows_among,
     rows_without,
 )
-from livefacts.service.merging.groups import HERE, UNTOLD, Group, Groups
+from livefacts.service.merging.groups import HERE, UNTOLD, EqualGroup, Groups
 from livefacts.service.merging.member_assertions import Row, Tellings
 from livefacts.store.facts.layout import ASSERTED, IN_DEFAULT, LIVE
 from livefacts.store.facts.row_store import TRIPLES
-from livefacts.store.facts.selection import Names
+from livefacts.store.facts.selection import KnownNames
 from livefacts.store.terms.dictionary import Dictionary
 
 if TYPE_CHECKING:
@@ -69,9 +69,9 @@ class Merged:
         self._rules: Sequence[Rule] = ()
         self.obstacle: Obstacle | None = None
         """Why nothing is merged, if that is so."""
-        self._visible = Names(engine.dictionary, _is_visible)
+        self._visible = KnownNames(engine.dictionary, _is_visible)
         self.before_commit: Callable[[IdDelta], None] = lambda delta: None
-        self._step: Step | None = None
+        self._step: GroupStep | None = None
         self._touching: Facts = {}
         self._lens: Lens | None = None
         self._next_look = 0
@@ -177,13 +177,13 @@ class Merged:
             else:
                 self._leave(step)
 
-    def _enter(self, step: Step) -> None:
+    def _enter(self, step: GroupStep) -> None:
         """Groups that change are out of sight while the step is made."""
         for group in step.gone:
             self._roles.remove(*group.stand_ins)
         self._step = step
 
-    def _settle(self, step: Step) -> None:
+    def _settle(self, step: GroupStep) -> None:
         self.groups.replace(step.gone, step.come)
         self.tellings.replace(step.forgotten, step.remembered, step.counts)
         self._forget(term for pair in (*step.before, *step.lost) for term in pair)
@@ -197,13 +197,13 @@ class Merged:
             term for term in terms if self.groups.is_alone(term)
         )
 
-    def _leave(self, step: Step) -> None:
+    def _leave(self, step: GroupStep) -> None:
         """Nothing has happened."""
         self._stepping.leave(step)
         for group in step.gone:
             self._roles.add(_standing(group))
 
-    def _look(self, step: Step) -> None:
+    def _look(self, step: GroupStep) -> None:
         """What is true of groups that change, before they do."""
         self._touching, self._lens = {}, None
         if not step.gone and not step.come:
@@ -359,7 +359,7 @@ class Merged:
 
     def _stood_for(self, cells: list[int]) -> list[tuple[int, ...]]:
         """The facts about stand-ins, one of which must be true for a fact to be."""
-        members: dict[Group, list[int]] = {}
+        members: dict[EqualGroup, list[int]] = {}
         for cell in dict.fromkeys(cells):
             if cell in self.groups.plain:
                 members.setdefault(self.groups.plain[cell], []).append(cell)
@@ -426,11 +426,11 @@ def _is_visible(name: str) -> bool:
     return not name.startswith(HIDDEN) or name.startswith(VIOLATION)
 
 
-def _standing(group: Group) -> Standing:
-    return Standing(*group.stand_ins, np.array(group.plain, np.int32))
+def _standing(group: EqualGroup) -> StandIns:
+    return StandIns(*group.stand_ins, np.array(group.plain, np.int32))
 
 
-def _labels(group: Group, count: int) -> list[tuple[int, ...]]:
+def _labels(group: EqualGroup, count: int) -> list[tuple[int, ...]]:
     """The stand-ins for some different members; for more than two, in every way."""
     first, second = group.stand_ins
     if count <= 2:

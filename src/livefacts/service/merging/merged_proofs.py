@@ -39,11 +39,11 @@ from livefacts.service.explanations.explanation import (
     Step,
     Wanted,
 )
-from livefacts.service.explanations.proof_reader import Reading, as_triple
+from livefacts.service.explanations.proof_reader import ProofTerms, as_triple
 from livefacts.service.explanations.questions import asked_one, explained, terms_of
 from livefacts.service.merging.equality import HINT, SPREADING
 from livefacts.service.merging.equality_support import Pair, Told
-from livefacts.service.merging.groups import Group
+from livefacts.service.merging.groups import EqualGroup
 from livefacts.service.merging.member_assertions import Row, image
 from livefacts.service.merging.merged_engine import Merged
 from livefacts.store.facts.row_store import TRIPLES
@@ -86,7 +86,7 @@ def _written(fact: Shown) -> object:
 
 def _stood_for(terms: Sequence[Term], is_triple: bool, merged: Merged) -> tuple[list[Term], Names]:
     """The terms with stand-ins for members, and who is meant by each stand-in."""
-    members: dict[Group, list[Term]] = {}
+    members: dict[EqualGroup, list[Term]] = {}
     for term in dict.fromkeys(terms):
         number = merged.dictionary.find(term)
         group = None if number is None else merged.groups.plain.get(number)
@@ -104,7 +104,7 @@ def _stood_for(terms: Sequence[Term], is_triple: bool, merged: Merged) -> tuple[
     return [labels.get(term, term) for term in terms], names
 
 
-def _labelled(group: Group, members: list[Term], merged: Merged) -> Iterator[Names]:
+def _labelled(group: EqualGroup, members: list[Term], merged: Merged) -> Iterator[Names]:
     """The ways in which two stand-ins stand for some members: the first for the first."""
     first, second = map(merged.dictionary.decode_one, group.stand_ins)
     if len(members) <= 2:
@@ -114,7 +114,7 @@ def _labelled(group: Group, members: list[Term], merged: Merged) -> Iterator[Nam
         yield dict(zip(members, chosen, strict=True))
 
 
-def _partners(group: Group, names: Names, merged: Merged) -> Names:
+def _partners(group: EqualGroup, names: Names, merged: Merged) -> Names:
     """For a stand-in that nobody is meant by: whoever the other one does not mean."""
     stand_ins = [merged.dictionary.decode_one(number) for number in group.stand_ins]
     meant = {names[each] for each in stand_ins if each in names}
@@ -268,7 +268,7 @@ class _Telling:
         engine.apply(Change({s: np.array(sorted(rows), np.int32) for s, rows in facts.items()}))
         bound = BoundRules(rules, engine.store, engine.dictionary)
         proof = prove(bound, TRIPLES, (x, self.merged.same_as, y))
-        return None if proof is None else Reading(rules, bound).step(proof)
+        return None if proof is None else ProofTerms(rules, bound).step(proof)
 
     def _all_support(self, pairs: Iterable[Pair]) -> tuple[set[Told], set[Rule]]:
         """The facts and rules that proven equalities rest on, with those of earlier ones."""

@@ -18,7 +18,7 @@ from livefacts.language.rule_text import write_formula, write_rule
 from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.model.namespaces import DECLARED
 from livefacts.plan.maintenance.delta_program import DRED, STREAM, Maintenance, maintenance
-from livefacts.plan.maintenance.rewrite import DEL, EXT, INS, MINUS, PLUS, Section
+from livefacts.plan.maintenance.rewrite import DEL, EXT, INS, MINUS, PLUS, ProgramSection
 from livefacts.service.change.arguments import as_statements
 from livefacts.syntax import rule_sets
 from livefacts.syntax.rule_names import named_rules
@@ -158,7 +158,7 @@ def _lines(made: Maintenance, program: Program) -> Iterator[str]:
         yield from _section(section, prefixes)
 
 
-def _section(section: Section, prefixes: dict[str, str]) -> Iterator[str]:
+def _section(section: ProgramSection, prefixes: dict[str, str]) -> Iterator[str]:
     for rule in section.rules:
         if rule.id in section.published:
             text, atoms = section.published[rule.id]

@@ -27,10 +27,10 @@ from livefacts.plan import compile_rules
 from livefacts.plan.rules.operators import Plan
 from livefacts.plan.time_lowering import Timing, lowered
 from livefacts.service.change.arities import Shapes
-from livefacts.service.change.assertions import NO_QUADS, Asked, Assertions, note, without
+from livefacts.service.change.assertions import NO_QUADS, AskedChange, Assertions, note, without
 from livefacts.service.change.delta import Delta, Violation
 from livefacts.service.change.fact_reader import FactReader
-from livefacts.service.change.intake import Intake, Reading
+from livefacts.service.change.intake import Intake, ReadingOptions
 from livefacts.service.change.interrupts import Interrupts
 from livefacts.service.change.patches import PatchSource, take_patches
 from livefacts.service.change.retraction import Withdrawal
@@ -53,13 +53,13 @@ if TYPE_CHECKING:
     from livefacts.service.continuous.watches import Watching
     from livefacts.service.merging.merged_engine import Merged
     from livefacts.service.reasoner.axiom_index import AxiomIndex
-    from livefacts.service.reasoner.saving import Kept
+    from livefacts.service.reasoner.saving import OpenFolder
 
 
 class Knowledge:
     """The parts that a reasoner consists of; they change together."""
 
-    _base: Kept | None = None
+    _base: OpenFolder | None = None
     _axiom_index: AxiomIndex | None = None
 
     def __init__(
@@ -124,7 +124,7 @@ class Knowledge:
         if isinstance(facts, str):
             intake.take_text(facts, self._scope("t"))
         elif isinstance(facts, os.PathLike):
-            intake.take_file(facts, self._scope("f"), Reading())
+            intake.take_file(facts, self._scope("f"), ReadingOptions())
         else:
             intake.take_objects(facts)
         return intake
@@ -281,7 +281,7 @@ class Knowledge:
         return delta
 
     def _delta_of(self, ids: IdDelta) -> Delta:
-        nothing = Asked({}, {}, {}, {})
+        nothing = AskedChange({}, {}, {}, {})
         return Delta(
             self._seq + 1,
             ids,

@@ -20,13 +20,13 @@ from livefacts.engine.flow.bags import Row as IdRow
 from livefacts.engine.flow.dataflow import NO_QUADS, Dataflow
 from livefacts.engine.flow.evaluator import Ordering
 from livefacts.language.formula import TripleAtom, Variable
-from livefacts.language.registration import Relation
+from livefacts.language.registration import StreamOperator
 from livefacts.plan.continuous.flow import FlowPlan
 from livefacts.plan.continuous.flow_text import PlanWords, words_of
 from livefacts.service.change.fact_reader import FactReader
 from livefacts.service.continuous.found import Found, found_answer
 from livefacts.service.queries.results import Row
-from livefacts.service.registered.world_store import NO_GRAPHS, WindowGraphs, World
+from livefacts.service.registered.world_store import NO_GRAPHS, StoredWorld, WindowGraphs
 from livefacts.service.streams.stream_log import Facts, facts_of, keys_of
 from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary
@@ -49,8 +49,8 @@ class FlowedAnswers:
     def __init__(
         self,
         plan: FlowPlan,
-        world: World,
-        relation: Relation,
+        world: StoredWorld,
+        relation: StreamOperator,
         reader: FactReader,
         dictionary: Dictionary,
         graphs: WindowGraphs = NO_GRAPHS,
@@ -156,14 +156,14 @@ class FlowedAnswers:
         if self._standing.plan.form == "ASK":
             return found_answer(bool(self._standing.answers))
         reported, answers = self._reported(changed), self._standing.answers
-        if self._relation is Relation.ALL and self._standing.plan.is_ordered_by_more:
+        if self._relation is StreamOperator.ALL and self._standing.plan.is_ordered_by_more:
             return self._rows.found(reported, answers, dict(self._standing.ordered))
         return self._rows.found(reported, answers)
 
     def _reported(self, changed: Bag) -> Bag:
-        if self._relation is Relation.ALL:
+        if self._relation is StreamOperator.ALL:
             return dict(self._standing.answers)
-        sign = 1 if self._relation is Relation.NEW else -1
+        sign = 1 if self._relation is StreamOperator.NEW else -1
         return {row: sign * count for row, count in changed.items() if sign * count > 0}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from livefacts.language.registration import Relation
+from livefacts.language.registration import StreamOperator
 from livefacts.service.continuous.answer_change import CAME, WENT, Change
 from livefacts.service.queries.results import Row
 from livefacts.service.registered.reports import Report
@@ -14,7 +14,7 @@ from livefacts.service.registered.reports import Report
 class ReportChanges:
     """Compares each report of a query with the one before it."""
 
-    def __init__(self, relation: Relation) -> None:
+    def __init__(self, relation: StreamOperator) -> None:
         self._relation = relation
         self._before: Counter[Row] = Counter()
         self._last: int | None = None
@@ -30,11 +30,11 @@ class ReportChanges:
         self._last = report.last
         self._seq += 1
         rows = Counter(report.rows)
-        if self._relation is Relation.ALL:
+        if self._relation is StreamOperator.ALL:
             gone, came = self._before - rows, rows - self._before
             self._before = rows
         else:
-            is_new = self._relation is Relation.NEW
+            is_new = self._relation is StreamOperator.NEW
             gone, came = (Counter[Row](), rows) if is_new else (rows, Counter[Row]())
         for op, bag in ((WENT, gone), (CAME, came)):
             for row, count in bag.items():

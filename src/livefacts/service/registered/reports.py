@@ -13,7 +13,7 @@ from livefacts.errors import LimitError, QueryError
 from livefacts.service.continuous.found import Found
 from livefacts.service.continuous.row_projection import TRIPLE_NAMES
 from livefacts.service.queries.results import Row
-from livefacts.service.registered.moving_window import Span
+from livefacts.service.registered.moving_window import TimeSpan
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Report:
     """
 
     time: int
-    windows: tuple[Span, ...]
+    windows: tuple[TimeSpan, ...]
     found: Found = field(repr=False)
     last: int = 0
     count: int = 1
@@ -42,7 +42,7 @@ class Report:
         return self.time
 
     @property
-    def window(self) -> Span | None:
+    def window(self) -> TimeSpan | None:
         """The time points of the first window."""
         return self.windows[0] if self.windows else None
 

@@ -26,7 +26,7 @@ NOTHING = found_rows((), ())
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QueryRequest:
     """A query as it was registered."""
 
     number: int
@@ -44,7 +44,7 @@ class Asked:
 class Prepared:
     """A query that can be asked: in which world, and how its answers are found."""
 
-    asked: Asked
+    asked: QueryRequest
     shared: SharedWorld | SharedState
     world: EngineWorld | TimedWorld | WindowView
     answers: SeenAnswers | FollowedAnswers | FlowedAnswers | AskedAnswers

@@ -24,7 +24,7 @@ from livefacts.model.durations import Duration
 from livefacts.plan.rules.expiry_plans import are_lasting
 from livefacts.plan.time_lowering import FOREVER, looks_at_time, lowered
 from livefacts.service.registered.background import Background
-from livefacts.service.registered.moving_window import Extent, TimeWindow
+from livefacts.service.registered.moving_window import Extent, MovingTimeWindow
 from livefacts.service.registered.report_answers import FollowedAnswers
 from livefacts.service.registered.stream_state import Offsets, StreamState, WindowView, offsets_of
 from livefacts.service.registered.timed_matches import Matches
@@ -49,7 +49,7 @@ class Needs:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PartedQueries:
     """Queries that no longer share a world with others; those of the same rules, or one alone."""
 
     rules: tuple[str, ...]
@@ -165,10 +165,12 @@ class SharedWorlds:
         self.first: int | None = None
         """The first time point of all streams."""
         self._limit: int | None = None
-        self._parts: dict[int, Part] = {}
+        self._parts: dict[int, PartedQueries] = {}
         """The queries that have parted from others, by number."""
-        self._worlds: dict[tuple[Graphs, tuple[Extent, ...], bool, Part | None], SharedWorld] = {}
-        self._states: dict[tuple[Graphs, Offsets, Part | None], SharedState] = {}
+        self._worlds: dict[
+            tuple[Graphs, tuple[Extent, ...], bool, PartedQueries | None], SharedWorld
+        ] = {}
+        self._states: dict[tuple[Graphs, Offsets, PartedQueries | None], SharedState] = {}
 
     def log(self, stream: str) -> StreamLog:
         """What has arrived on a stream."""
@@ -237,7 +239,7 @@ class SharedWorlds:
             self._states[key] = SharedState(state)
         shared = self._states[key]
         shared.state.reach_back(reach)
-        windows = [TimeWindow(extent, self.log(extent.stream)) for extent in extents]
+        windows = [MovingTimeWindow(extent, self.log(extent.stream)) for extent in extents]
         shared.views[number] = WindowView(shared.state, windows)
         return shared
 
@@ -269,13 +271,13 @@ class SharedWorlds:
 
     def part(self, failed: Iterable[Shared]) -> set[int]:
         """The queries of these worlds shall not share them any more; returns their numbers."""
-        parted: dict[int, Part] = {}
+        parted: dict[int, PartedQueries] = {}
         for shared in failed:
             replaced = shared.place.conclusions()
             for number, needs in shared.needs.items():
                 rules = tuple(rule.id for rule in self._needed([needs]))
                 alone = number if len(shared.needs) == 1 or number in self._parts else None
-                parted[number] = Part(rules, alone, replaced)
+                parted[number] = PartedQueries(rules, alone, replaced)
         self._parts |= parted
         return set(parted)
 
@@ -384,7 +386,7 @@ class SharedWorlds:
             times = [time for world in worlds for time in world.forgettable(stream, oldest)]
             for extent in unsettled:
                 if extent.stream == stream and not extent.by_count:
-                    times.append(TimeWindow(extent, log).forgettable(oldest))
+                    times.append(MovingTimeWindow(extent, log).forgettable(oldest))
             log.forget(min([oldest - 1 - kept, *times]), fewest.get(stream, 0))
 
     def _kept(self) -> int:

@@ -22,8 +22,8 @@ from livefacts.language.program import Rule
 from livefacts.plan import compile_rules
 from livefacts.service.registered.background import Background
 from livefacts.service.registered.limits import allowing, beginning, conclusions_in, leave_out
-from livefacts.service.registered.moving_window import Extent, MovingWindow, Span, window_on
-from livefacts.service.registered.world_listeners import Followed
+from livefacts.service.registered.moving_window import Extent, MovingWindow, TimeSpan, window_on
+from livefacts.service.registered.world_listeners import FollowedWorld
 from livefacts.service.streams.reclamation import ids_of
 from livefacts.service.streams.stream_log import Facts, Key, StreamLog, facts_of, keys_of
 from livefacts.store.facts.layout import ASSERTED
@@ -32,7 +32,7 @@ from livefacts.store.terms.dictionary import Dictionary
 Follower = Callable[[IdDelta], None]
 
 
-class EngineWorld(Followed[IdDelta]):
+class EngineWorld(FollowedWorld[IdDelta]):
     """A world with an engine of its own."""
 
     is_timed: ClassVar[bool] = False
@@ -223,7 +223,7 @@ class EngineWorld(Followed[IdDelta]):
         points = [window.next_change(now) for window in self._windows]
         return min((point for point in points if point is not None), default=None)
 
-    def spans(self, now: int, first: int) -> dict[Extent, Span]:
+    def spans(self, now: int, first: int) -> dict[Extent, TimeSpan]:
         """The time points of the windows."""
         return {window.extent: window.span(now, first) for window in self._windows}
 

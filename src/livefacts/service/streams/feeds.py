@@ -22,10 +22,10 @@ from livefacts.language.windows import FactWindow, SteppedWindow
 from livefacts.model.facts import Symbol
 from livefacts.model.namespaces import XSD
 from livefacts.plan import time_lowering as names
-from livefacts.plan.time_lowering import Family, Span
+from livefacts.plan.time_lowering import Family, WindowSpan
 from livefacts.service.streams.arrivals import (
+    ArrivalChunk,
     Arrivals,
-    Chunk,
     Facts,
     different,
     predicate_of,
@@ -174,7 +174,7 @@ class ArrivalFeed:
         self._due: dict[int, list[tuple[int, Ids]]] = {}
         self._ends: list[int] = []
 
-    def come(self, chunk: Chunk, now: int, notes: Notes) -> None:
+    def come(self, chunk: ArrivalChunk, now: int, notes: Notes) -> None:
         for last, shape, rows in self._facts(chunk, now):
             notes.tell(shape, rows)
             if last not in self._due:
@@ -182,7 +182,7 @@ class ArrivalFeed:
                 heapq.heappush(self._ends, last)
             self._due[last].append((shape, rows))
 
-    def go(self, chunk: Chunk, now: int, notes: Notes) -> None:
+    def go(self, chunk: ArrivalChunk, now: int, notes: Notes) -> None:
         for _, shape, rows in self._facts(chunk, now):
             notes.untell(shape, rows)
 
@@ -191,7 +191,7 @@ class ArrivalFeed:
             for shape, rows in self._due.pop(heapq.heappop(self._ends)):
                 notes.untell(shape, rows)
 
-    def _facts(self, chunk: Chunk, now: int) -> Iterator[tuple[int, int, Ids]]:
+    def _facts(self, chunk: ArrivalChunk, now: int) -> Iterator[tuple[int, int, Ids]]:
         """The last time point at which facts of a chunk may be looked at, and the facts."""
         if not self._kept:
             return
@@ -205,7 +205,7 @@ class ArrivalFeed:
                 chosen = ids if len(found) == 1 else ids[lengths == length]
                 yield chunk.time + length, *self._named(chunk, chosen)
 
-    def _named(self, chunk: Chunk, ids: Ids) -> tuple[int, Ids]:
+    def _named(self, chunk: ArrivalChunk, ids: Ids) -> tuple[int, Ids]:
         time = self._naming.time(chunk.time)
         if self._with_streams:
             name = names.ARRIVED_ON
@@ -221,7 +221,7 @@ class ClockFeed:
     """
 
     def __init__(
-        self, span: Span, arrivals: Arrivals, naming: Naming, dense: bool, chained: bool
+        self, span: WindowSpan, arrivals: Arrivals, naming: Naming, dense: bool, chained: bool
     ) -> None:
         self._key = span.points_key
         self._arrivals = arrivals
@@ -333,7 +333,7 @@ class HoldingFeed:
 
     def __init__(
         self,
-        declared: Iterable[tuple[NamedNode, Span]],
+        declared: Iterable[tuple[NamedNode, WindowSpan]],
         arrivals: Arrivals,
         naming: Naming,
         holds_undeclared: bool,
@@ -351,11 +351,11 @@ class HoldingFeed:
         leaving = [] if before is None else self._visible(before, hidden=now)
         self._shift(self._visible(now, hidden=before), leaving, notes)
 
-    def come(self, chunk: Chunk, now: int, notes: Notes) -> None:
+    def come(self, chunk: ArrivalChunk, now: int, notes: Notes) -> None:
         if self._is_visible(chunk, now):
             self._shift([chunk], [], notes)
 
-    def go(self, chunk: Chunk, now: int, notes: Notes) -> None:
+    def go(self, chunk: ArrivalChunk, now: int, notes: Notes) -> None:
         if self._is_visible(chunk, now):
             self._shift([], [chunk], notes)
 
@@ -366,7 +366,7 @@ class HoldingFeed:
         held = self._rows.get(shape) or _Counted()
         return np.array([row in held for row in row_bytes(ids)], np.bool_)
 
-    def _visible(self, now: int, hidden: int | None) -> list[Chunk]:
+    def _visible(self, now: int, hidden: int | None) -> list[ArrivalChunk]:
         """The chunks that hold at one time point and not at another."""
         found = [
             chunk
@@ -385,14 +385,16 @@ class HoldingFeed:
                 found += [c for c in self._arrivals.at(time) if c.stream == stream]
         return found
 
-    def _is_visible(self, chunk: Chunk, now: int) -> bool:
+    def _is_visible(self, chunk: ArrivalChunk, now: int) -> bool:
         span = self._declared.get(chunk.stream)
         if span is None:
             return self._holds_undeclared and chunk.time == now
         first, last = visible_times(span, now)
         return first <= chunk.time <= last
 
-    def _shift(self, entering: list[Chunk], leaving: list[Chunk], notes: Notes) -> None:
+    def _shift(
+        self, entering: list[ArrivalChunk], leaving: list[ArrivalChunk], notes: Notes
+    ) -> None:
         if len(entering) == len(leaving) and all(map(_have_the_same, entering, leaving)):
             return
         for chunk in leaving:
@@ -437,12 +439,12 @@ class _Counted:
         return gone
 
 
-def _have_the_same(one: Chunk, other: Chunk) -> bool:
+def _have_the_same(one: ArrivalChunk, other: ArrivalChunk) -> bool:
     """Whether two chunks have the same facts in the same order."""
     return one.shape == other.shape and np.array_equal(one.ids, other.ids)
 
 
-def visible_times(span: Span, now: int) -> Interval:
+def visible_times(span: WindowSpan, now: int) -> Interval:
     """When facts arrived that are in a stepped window now."""
     assert isinstance(span.window, SteppedWindow)
     point = now // span.step * span.step

@@ -51,7 +51,7 @@ _LIST = "<x:x> <x:x> ( "
 _FIRST = NamedNode(RDF + "first")
 
 
-class Row(NamedTuple):
+class PatchRow(NamedTuple):
     """One row: whether the statement comes or goes, and where it stands."""
 
     adds: bool
@@ -63,7 +63,7 @@ class Row(NamedTuple):
 class Patch:
     """The rows that count, in their order; those of aborted transactions are only counted."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[PatchRow, ...]
     headers: Mapping[str, Term] = field(default_factory=dict)
     prefixes: Mapping[str, str] = field(default_factory=dict)
     aborted: int = 0
@@ -186,7 +186,8 @@ class _Reader:
             )
         statements = _statements(self._done)
         rows = [
-            Row(line.adds, s, line.place) for line, s in zip(self._done, statements, strict=True)
+            PatchRow(line.adds, s, line.place)
+            for line, s in zip(self._done, statements, strict=True)
         ]
         return Patch(tuple(rows), self._headers, self._declared, self._aborted)
 

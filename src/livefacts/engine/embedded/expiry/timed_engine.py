@@ -52,7 +52,7 @@ Until = int | Mapping[int, Longs]
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class ChangedTimes:
     """Facts of one shape, until when they held before a change, and until when they do now."""
 
     facts: Ids
@@ -79,7 +79,7 @@ class Changed:
 class ExpiryDelta:
     """What a change has done, by shape; each fact is listed once."""
 
-    shapes: dict[int, Changed] = field(default_factory=dict)
+    shapes: dict[int, ChangedTimes] = field(default_factory=dict)
 
     def came(self, after: int = NEVER) -> dict[int, Ids]:
         """By shape, the facts that last beyond a time now; at all, if none is given."""
@@ -183,7 +183,7 @@ class ExpiringEngine:
             until, _ = self._runs.times(relation, rows)
             facts = self.store.columns(relation, rows)
             never = np.full(len(rows), NEVER, np.int64)
-            delta.shapes[shape] = Changed(facts, until, never, entries[mine])
+            delta.shapes[shape] = ChangedTimes(facts, until, never, entries[mine])
             self._runs.remove(relation, rows)
         self._runs.now = max(self.now, now)
         self._is_broken = False
@@ -285,7 +285,7 @@ class ExpiringEngine:
             if has_changed.any():
                 entries, before, until = (each[has_changed] for each in (entries, before, until))
                 facts = self.store.columns(relation, entries & ROW_BITS)
-                delta.shapes[shape] = Changed(facts, before, until, entries)
+                delta.shapes[shape] = ChangedTimes(facts, before, until, entries)
         return delta
 
     def _by_shape(self, entries: Longs) -> Iterator[tuple[int, int, Flags]]:

@@ -48,7 +48,7 @@ from livefacts.store.facts.layout import (
     LIVE,
     PLAIN,
     STRIDE,
-    Rows,
+    StoredRows,
 )
 from livefacts.store.facts.row_kernels import LOW, find, remove_row, row_address
 
@@ -123,7 +123,7 @@ ROWS_AT = 0
 MEMO_AT = ROWS_AT + length_described(ROWS_TABLES)
 TIMES_AT = MEMO_AT + length_described(MEMO_TABLES)
 DESK_LENGTH = TIMES_AT + length_described(TIMES_TABLES)
-rows_on = tables_reader(Rows, ROWS_TABLES, ROWS_AT)
+rows_on = tables_reader(StoredRows, ROWS_TABLES, ROWS_AT)
 memo_on = tables_reader(Memo, MEMO_TABLES, MEMO_AT)
 times_on = tables_reader(Times, TIMES_TABLES, TIMES_AT)
 

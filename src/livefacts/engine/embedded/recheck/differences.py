@@ -17,7 +17,7 @@ from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.engine.embedded.recheck.batch_closure import add_new, close
 from livefacts.engine.embedded.recheck.column_joins import Model
 from livefacts.engine.embedded.recheck.expected_support import (
-    Counting,
+    CountingScheme,
     Supports,
     count_supports,
     counters_of,
@@ -246,10 +246,10 @@ def _is_aggregate(rule: Rule) -> bool:
     return isinstance(rule.body[0], Aggregate)
 
 
-def _counting_of(engine: EmbeddedEngine) -> Counting:
+def _counting_of(engine: EmbeddedEngine) -> CountingScheme:
     path = engine.followed
     counters = counters_of(engine.plan, single=path is not None)
     if path is None:
-        return Counting(counters)
+        return CountingScheme(counters)
     single = tuple(rule for level in engine.plan.levels for rule in level.single)
-    return Counting(counters, single, *path.kinds_apart)
+    return CountingScheme(counters, single, *path.kinds_apart)

@@ -18,7 +18,7 @@ from livefacts.model.facts import Symbol
 from livefacts.plan import compile_rules
 from livefacts.plan.rules.operators import Plan
 from livefacts.plan.rules.schema_split import TYPE
-from livefacts.plan.rules.specialisation import Reading
+from livefacts.plan.rules.specialisation import SchemaReading
 from livefacts.store.facts.row_store import TRIPLES, RowStore
 from livefacts.store.terms.dictionary import Dictionary
 
@@ -62,7 +62,7 @@ class Foreseen:
 class Specialised:
     """The axioms that are told, and the rules for them."""
 
-    def __init__(self, reading: Reading, dictionary: Dictionary) -> None:
+    def __init__(self, reading: SchemaReading, dictionary: Dictionary) -> None:
         self._reading = reading
         self._dictionary = dictionary
         self._closing = EmbeddedEngine(
