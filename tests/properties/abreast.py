@@ -35,7 +35,7 @@ LIMIT = 100_000
 class World:
     """What is told and which rules are switched on, after each step."""
 
-    told: tuple[frozenset[Triple | Fact], ...]
+    asserted: tuple[frozenset[Triple | Fact], ...]
     switched: tuple[frozenset[str], ...]
 
 
@@ -61,10 +61,10 @@ class Abreast:
             if rule.id in self.present[step]
         ]
 
-    def told(self, world: int, step: int) -> set[Triple | Fact]:
+    def asserted(self, world: int, step: int) -> set[Triple | Fact]:
         """What a world is told, switches included."""
         switches = {Fact(SWITCH, (Symbol(id),)) for id in self.worlds[world].switched[step]}
-        return {*self.worlds[world].told[step], *switches, WORLD}
+        return {*self.worlds[world].asserted[step], *switches, WORLD}
 
     def active(self, world: int, step: int) -> list[Rule]:
         """The rules that a world has."""
@@ -107,30 +107,30 @@ def _draw_present(
 
 def _draw_world(pick: random.Random, stock: Stock, steps: int) -> World:
     start = tuple(rule for rule in stock.rules if pick.random() < 0.8)
-    told: Any = frozenset()
+    asserted: Any = frozenset()
     rules, history = start, []
     for each in draw_changes(pick, stock, start, steps):
-        told, rules = each.told_after(told), each.rules_after(rules)
-        history.append((told, frozenset(rule.id for rule in rules)))
+        asserted, rules = each.asserted_after(asserted), each.rules_after(rules)
+        history.append((asserted, frozenset(rule.id for rule in rules)))
     return World(tuple(t for t, _ in history), tuple(on for _, on in history))
 
 
 def differences(abreast: Abreast, setting: Setting, way: Way = Way.COUNTING_DRED) -> Iterator[str]:
     """Where Spark differs from the oracle after a step, in words."""
     plan = joined_plan(abreast.plan_rules(0))
-    told = _told(abreast, 0)
-    closure = materialize(setting, plan, frames(setting, told), limit=LIMIT)
+    asserted = _asserted(abreast, 0)
+    closure = materialize(setting, plan, frames(setting, asserted), limit=LIMIT)
     truth = _truths(abreast, 0)
     yield from _unlike(abreast, 0, closure, truth)
     for step in abreast.steps[1:]:
         plan = closure.plan
         if abreast.present[step] != abreast.present[step - 1]:
             plan = joined_plan(abreast.plan_rules(step))
-        before, told = told, _told(abreast, step)
+        before, asserted = asserted, _asserted(abreast, step)
         changed = change(
             closure,
-            frames(setting, {k: told[k] - before[k] for k in told}),
-            frames(setting, {k: before[k] - told[k] for k in told}),
+            frames(setting, {k: asserted[k] - before[k] for k in asserted}),
+            frames(setting, {k: before[k] - asserted[k] for k in asserted}),
             plan=plan,
             way=way,
             limit=LIMIT,
@@ -141,14 +141,14 @@ def differences(abreast: Abreast, setting: Setting, way: Way = Way.COUNTING_DRED
         yield from _unlike_delta(step, closure, changed.delta, rows, truth)
 
 
-def _told(abreast: Abreast, step: int) -> dict[int, set[Triple | Fact]]:
-    return {k: abreast.told(k, step) for k in range(len(abreast.worlds))}
+def _asserted(abreast: Abreast, step: int) -> dict[int, set[Triple | Fact]]:
+    return {k: abreast.asserted(k, step) for k in range(len(abreast.worlds))}
 
 
 def _truths(abreast: Abreast, step: int) -> dict[int, set[Row]]:
     return {
-        k: model(Program().plus(abreast.active(k, step)), told)
-        for k, told in _told(abreast, step).items()
+        k: model(Program().plus(abreast.active(k, step)), asserted)
+        for k, asserted in _asserted(abreast, step).items()
     }
 
 
@@ -171,10 +171,10 @@ def _expected(
     abreast: Abreast, world: int, step: int, truth: set[Row]
 ) -> dict[Row, tuple[int, int]]:
     """Every fact with whether it is told and how many instances derive it."""
-    told = {row_of(fact) for fact in abreast.told(world, step)}
+    asserted = {row_of(fact) for fact in abreast.asserted(world, step)}
     rules = [rule for rule in abreast.active(world, step) if not rule.is_constraint]
     counts = Counter(conclusion(rule, binding) for rule, binding in instances(truth, rules))
-    return {row: (int(row in told), counts[row]) for row in truth if not is_inner(row)}
+    return {row: (int(row in asserted), counts[row]) for row in truth if not is_inner(row)}
 
 
 def _violations(rules: list[Rule], rows: Any) -> set[Any]:

@@ -60,7 +60,7 @@ def row_of(fact: Shown) -> Row:
     return (TRIPLE, fact.slots) if isinstance(fact, TripleAtom) else (fact.name, fact.arguments)  # type: ignore[return-value]
 
 
-def heights(rules: Sequence[Rule], told: set[Row], known: Known) -> dict[Row, int]:
+def heights(rules: Sequence[Rule], asserted: set[Row], known: Known) -> dict[Row, int]:
     """The least height of every row that is true."""
     instances = [
         (_instantiated(rule.head, binding), list(_parts(rule, binding, known)))
@@ -68,7 +68,7 @@ def heights(rules: Sequence[Rule], told: set[Row], known: Known) -> dict[Row, in
         if rule.head is not None
         for binding in _solutions(rule.body, known, outside_braces(rule))
     ]
-    found = dict.fromkeys(told, 0)
+    found = dict.fromkeys(asserted, 0)
     progress = True
     while progress:
         progress = False
@@ -124,7 +124,7 @@ def _instantiated(atom: Atom, binding: Binding) -> Row:
 
 
 def faults_of_proof(
-    explanation: Explanation, told: set[Row], known: Known, height: int | None
+    explanation: Explanation, asserted: set[Row], known: Known, height: int | None
 ) -> Iterator[str]:
     """What is wrong with a proof; `height` is what brute force found."""
     proof = explanation.proof
@@ -140,13 +140,13 @@ def faults_of_proof(
         if id(step) in seen:
             continue
         seen.add(id(step))
-        yield from _faults_of_step(step, told, known)
+        yield from _faults_of_step(step, asserted, known)
         waiting.extend(step.facts())
 
 
-def _faults_of_step(step: Step, told: set[Row], known: Known) -> Iterator[str]:
+def _faults_of_step(step: Step, asserted: set[Row], known: Known) -> Iterator[str]:
     if step.rule is None:
-        if row_of(step.fact) not in told:
+        if row_of(step.fact) not in asserted:
             yield f"{step.fact} was not told"
         return
     below = max((premise.height for premise in step.facts()), default=0)

@@ -10,7 +10,7 @@ from tests.properties.chunks import chunks
 from tests.properties.ending import ended
 from tests.properties.journeys import Journey, Statement, draw_changing, draw_journey, smaller
 from tests.properties.travelling import differences, report
-from tests.properties.travels import shares, told
+from tests.properties.travels import asserted, shares
 
 JOURNEYS, CHUNKS = 500, 20
 RETOLD = 40
@@ -94,7 +94,7 @@ def test_windows_over_triples_are_windows_over_predicates(chunk: int) -> None:
 def _at_the_end(journey: Journey, now: int) -> set[Statement]:
     timeline = Timeline()
     for act in journey.acts:
-        told(timeline, act)
+        asserted(timeline, act)
     return timeline.model(journey.program, now).facts
 
 

@@ -99,9 +99,9 @@ def load_command(
 
 def _summarize(loaded: Loaded) -> None:
     true = len(loaded.reasoner)
-    told = len(loaded.reasoner.facts(derived=False))
+    asserted = len(loaded.reasoner.facts(derived=False))
     say(
-        f"{counted(told, 'fact')} told, {counted(true - told, 'conclusion')}, "
+        f"{counted(asserted, 'fact')} told, {counted(true - asserted, 'conclusion')}, "
         f"{counted(true, 'fact')} true ({loaded.seconds:.1f} s)"
     )
 

@@ -230,4 +230,4 @@ class _Printer:
         """An explanation whose end, since when and until when, has times as they are shown."""
         if why.lasting is None:
             return str(why)
-        return str(why).replace(f"{why.lasting}", why.lasting.told(self._time))
+        return str(why).replace(f"{why.lasting}", why.lasting.in_words(self._time))

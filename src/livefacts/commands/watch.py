@@ -142,8 +142,8 @@ class _Printer:
 
         row = {name: as_json(term) for name, term in change.row.as_dict().items()}
         moment = {"time": int(time) if time.lstrip("-").isdecimal() else time} if time else {}
-        told = {"op": change.op, "seq": change.seq, **moment, "count": change.count, "row": row}
-        return json.dumps(told, ensure_ascii=False)
+        line = {"op": change.op, "seq": change.seq, **moment, "count": change.count, "row": row}
+        return json.dumps(line, ensure_ascii=False)
 
     def _cells(self, change: Change, time: str) -> list[str]:
         from livefacts.service.queries.results import plain

@@ -87,7 +87,7 @@ class Bucket:
     def read_told_columns(self) -> TripleColumns:
         """The told triples of the bucket, as columns in order."""
         facts = columns_of(self.read_facts())
-        is_told = facts.told > 0
+        is_told = facts.asserted > 0
         if is_told.all():
             return facts[:3]
         return facts.s[is_told], facts.p[is_told], facts.o[is_told]

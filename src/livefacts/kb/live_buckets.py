@@ -41,7 +41,7 @@ class Columns:
     def __init__(self, facts: Facts) -> None:
         self.keys = (facts.s, facts.p, facts.o)
         self.support = facts.support
-        self.told = facts.told
+        self.told = facts.asserted
 
     def __len__(self) -> int:
         return len(self.support)

@@ -56,7 +56,7 @@ from livefacts.plan.rules.normal_form import VIOLATION, violation_variables
 NOW = "_now:"
 ARRIVED, ARRIVED_ON, MEANT = "_arrived:", "_arrived-on:", "_at:"
 BACKGROUND = "_background:"
-CONCLUDED = "_concluded:"
+DERIVED = "_concluded:"
 POINTS, SIZE, OPEN = "_in:", "_size:", "_open:"
 FIRST, NEXT, LAST_POINT = "_first:", "_next:", "_last:"
 RECENT = "_recent:"
@@ -289,7 +289,7 @@ class _Lowering:
         time = TIME if formula.time is None else formula.time
         yield from self._hits(formula.atom, span, formula, time)
         is_at = formula.operator == AT
-        yield self._told(formula.atom), self._points(span, time) if is_at else self._open(span)
+        yield self._asserted(formula.atom), self._points(span, time) if is_at else self._open(span)
 
     def _note_needs(self, formula: Timed, operator: str | None = None) -> None:
         """What a formula asks of the time points of its window."""
@@ -374,7 +374,7 @@ class _Lowering:
     ) -> None:
         self._note_needs(formula, operator)
         hits = list(self._hits(atom, span, formula))
-        background = self._told(atom)
+        background = self._asserted(atom)
         if operator == AT:
             head = replace(head, arguments=(TIME, *head.arguments))
             hits.append((background, self._points(span, TIME)))
@@ -405,7 +405,7 @@ class _Lowering:
         if any(rule.at is not None for rule in self._concluding(formula.atom)):
             yield _with(MEANT, atom, time), points
         if any(rule.at is None for rule in self._concluding(formula.atom)):
-            yield self._concluded(atom, formula.atom), PredicateAtom(NOW, (time,)), points
+            yield self._derived(atom, formula.atom), PredicateAtom(NOW, (time,)), points
 
     def _sees_all(self, atom: Atom, span: WindowSpan) -> bool:
         """Whether all arrivals that are kept are in the window."""
@@ -452,28 +452,28 @@ class _Lowering:
         self._ask(span)
         return PredicateAtom(OPEN + span.points_key)
 
-    def _told(self, atom: Atom) -> PredicateAtom:
+    def _asserted(self, atom: Atom) -> PredicateAtom:
         self.background.add(family_of(atom))
         return _with(BACKGROUND, atom)
 
     def _concluding(self, atom: Atom) -> Iterator[Rule]:
         return concluding(self.program, atom)
 
-    def _concluded(self, atom: Atom, wanted: Atom) -> Atom:
+    def _derived(self, atom: Atom, wanted: Atom) -> Atom:
         """What rules conclude for now; apart from what declared streams hold, where there are any."""
         if not self.program.streams:
             return atom
         for rule in self._concluding(wanted):
-            if rule.at is None and f"{CONCLUDED}{rule.id}" not in self.made:
+            if rule.at is None and f"{DERIVED}{rule.id}" not in self.made:
                 self._copy(rule)
-        return _with(CONCLUDED, atom)
+        return _with(DERIVED, atom)
 
     def _copy(self, rule: Rule) -> None:
         """The conclusions of a rule once more, under a name of their own."""
         assert rule.head is not None
-        name = f"{CONCLUDED}{rule.id}"
+        name = f"{DERIVED}{rule.id}"
         self.made[name] = PredicateAtom(name)
-        self._add(_with(CONCLUDED, rule.head), list(self._bodies(rule.body, rule)), f"{rule.id}.")
+        self._add(_with(DERIVED, rule.head), list(self._bodies(rule.body, rule)), f"{rule.id}.")
 
     def _is_recursive(self, atom: Atom, rule: Rule) -> bool:
         return atom in self.strata.recursive_atoms(rule)

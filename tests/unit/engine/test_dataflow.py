@@ -308,8 +308,8 @@ def test_the_memory_that_is_reported_is_what_python_has_given(form: str) -> None
     gc.collect()
     given, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    told = sum(part.bytes for part in standing.kept()) - before
-    assert 0.75 < told / given < 1.25
+    asserted = sum(part.bytes for part in standing.kept()) - before
+    assert 0.75 < asserted / given < 1.25
 
 
 def test_every_step_that_keeps_something_is_reported_with_its_rows() -> None:

@@ -65,7 +65,7 @@ class TestProofs:
 
     def test_a_fact_that_was_told_and_concluded_counts_as_told(self, roads: lf.Reasoner) -> None:
         roads.add("route(harbour, castle) .")
-        assert proof_of(roads, "route(harbour, castle)").is_told
+        assert proof_of(roads, "route(harbour, castle)").is_asserted
 
     def test_a_shorter_way_is_taken_and_circles_are_not(self) -> None:
         r = lf.Reasoner(rules=ROADS)

@@ -196,7 +196,7 @@ def test_queries_that_share_a_world_with_one_that_derives_too_much_are_reported(
     body: str, rules: str, relation: str
 ) -> None:
     """As if it were not there: before, meanwhile and after."""
-    told = []
+    asserted = []
     for others in ([], [STATE], [WORLD, STATE]):
         made = too_many(rules=rules + "[?x, :one, ?y] :- [?x, :in, ?y], [?y, :in, ?z] .")
         bad = [
@@ -207,11 +207,11 @@ def test_queries_that_share_a_world_with_one_that_derives_too_much_are_reported(
         made.push("in P C", at=3)
         made.push("in F P", at=7)
         made.advance(8)
-        told.append(by_time(query))
+        asserted.append(by_time(query))
         for each in bad:
             assert [time for time, size in sizes(each).items() if size is None] == [2, 3]
-    assert told[0] == told[1] == told[2]
-    assert any(told[0].values())
+    assert asserted[0] == asserted[1] == asserted[2]
+    assert any(asserted[0].values())
 
 
 def test_a_query_that_derives_too_much_can_be_closed() -> None:

@@ -34,7 +34,7 @@ class StandingFlow:
         self._ordering = Ordering(plan.order, dictionary, plan.base) if plan.order else None
         self._order = tuple(range(len(self.variables)))
 
-    def told(self, bag: Bag) -> Factored:
+    def answers_in(self, bag: Bag) -> Factored:
         """Answers that the flow has found to come and go."""
         return self._factored(list(bag), bag)
 

@@ -121,11 +121,11 @@ class StandingGroup:
     def _admit_quads(self, messages: Messages) -> tuple[Ids, Signs]:
         graphs = dict.fromkeys([None, *messages.graphs])
         numbers = {graph: number for number, graph in enumerate(graphs, start=1)}
-        told = np.ones_like(messages.signs)
+        homes = np.ones_like(messages.signs)
         if messages.graphs:
-            told = np.array([numbers[graph] for graph in messages.graphs], np.int32)
+            homes = np.array([numbers[graph] for graph in messages.graphs], np.int32)
         # The gate passes signs through: they tell the graph as well.
-        triples, coded = self._gate.admit(messages._replace(signs=messages.signs * told))
+        triples, coded = self._gate.admit(messages._replace(signs=messages.signs * homes))
         ids = dict.fromkeys(numbers.values(), DEFAULT)
         for graph, number in numbers.items():
             if graph is not None and (np.abs(coded) == number).any():
@@ -152,7 +152,7 @@ class StandingGroup:
                 number = self._numbers[id(standing)]
                 query = self.queries[number]
                 assert isinstance(query, StandingFlow), "it stands in the flow"
-                found[number] = query.told(bag)
+                found[number] = query.answers_in(bag)
         return found
 
     def _changed(self, rows: Ids, signs: Signs) -> StreamChange:

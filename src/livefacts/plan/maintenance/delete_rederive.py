@@ -47,7 +47,7 @@ class Rederiving:
     """The rules to maintain, sorted by how: `kept` by differences, `renewed` from scratch."""
 
     names: PredicateNames
-    told: tuple[PredicateAtom, ...]
+    asserted: tuple[PredicateAtom, ...]
     """Predicates that no rule concludes."""
     derived: tuple[PredicateAtom, ...]
     renewed_names: frozenset[str]
@@ -78,8 +78,8 @@ def rederiving(before: Sequence[Rule], after: Sequence[Rule], split: bool = Fals
 
 def _link(head: PredicateAtom, names: PredicateNames) -> FlatRule:
     """`p :- p_ext`: what is told is true."""
-    told = names.atom(head, EXT)
-    return FlatRule(f"{head.name}.{EXT}", 0, head, (told,))
+    asserted = names.atom(head, EXT)
+    return FlatRule(f"{head.name}.{EXT}", 0, head, (asserted,))
 
 
 def _recursive_with(changed: set[str], rules: Iterable[FlatRule]) -> frozenset[str]:
@@ -105,7 +105,7 @@ def inputs_of(task: Rederiving) -> Iterator[Input]:
         yield Input(names.atom(atom, EXT), "what of it is told before the change")
         yield Input(names.atom(atom, EXT, DEL), "what is no longer told")
         yield Input(names.atom(atom, EXT, INS), "what is told from now on")
-    for atom in task.told:
+    for atom in task.asserted:
         yield Input(atom, "what is told before the change")
         yield Input(names.atom(atom, DEL), "what is no longer told")
         yield Input(names.atom(atom, INS), "what is told from now on")
@@ -273,7 +273,7 @@ def _compared(atom: PredicateAtom, task: Rederiving) -> Iterator[Rule]:
 def _new_states(task: Rederiving) -> Iterator[Rule]:
     for atom in task.derived:
         yield from _new_state(task.names.atom(atom, EXT), task.names)
-    for atom in task.told:
+    for atom in task.asserted:
         yield from _new_state(atom, task.names)
     for atom in task.derived:
         yield from _new_state(atom, task.names, atom.name not in task.renewed_names)
@@ -293,7 +293,7 @@ def _new_state(
 def _differentials(task: Rederiving) -> Iterator[Rule]:
     """P and M: what was not there comes, and what is not back goes."""
     names = task.names
-    for atom in (*task.told, *task.derived):
+    for atom in (*task.asserted, *task.derived):
         may_rederive = atom in task.derived and atom.name not in task.renewed_names
         back = [names.atom(atom, role) for role in ((INS, RED) if may_rederive else (INS,))]
         yield Rule(

@@ -66,7 +66,7 @@ def _made(before: Program, after: Program, kind: str, split: bool) -> Maintenanc
         DRED,
         task.names,
         tuple(delete_rederive.inputs_of(task)),
-        _told_apart(delete_rederive.sections_of(task)),
+        _asserted_apart(delete_rederive.sections_of(task)),
         frozenset(atom.name for atom in task.derived),
     )
 
@@ -82,11 +82,11 @@ def _expiring(before: Program, after: Program, split: bool) -> Maintenance:
         STREAM,
         task.names,
         tuple(expiry_program.inputs_of(task)),
-        _told_apart(expiry_program.sections_of(task)),
+        _asserted_apart(expiry_program.sections_of(task)),
     )
 
 
-def _told_apart(sections: Iterable[ProgramSection]) -> tuple[ProgramSection, ...]:
+def _asserted_apart(sections: Iterable[ProgramSection]) -> tuple[ProgramSection, ...]:
     """The sections with every id once: a rule may be called as a predicate is."""
     seen: set[str] = set()
     kept = []

@@ -149,8 +149,8 @@ def names_for(rules: Iterable[Rule], split: bool = False) -> PredicateNames:
 
 def _are_free(names: PredicateNames, taken: set[str]) -> bool:
     bases = {*taken, names.triple, *(part.name for part in names.parts)}
-    told = {names.of(base, EXT) for base in bases}
-    made = {names.of(base, role) for base in (*bases, *told) for role in ROLES}
+    asserted = {names.of(base, EXT) for base in bases}
+    made = {names.of(base, role) for base in (*bases, *asserted) for role in ROLES}
     made |= {part.name for part in names.parts}
     starts = names.of(ROWS, ""), names.of(GROUPS, "")
     return taken.isdisjoint(made) and not any(name.startswith(starts) for name in taken)

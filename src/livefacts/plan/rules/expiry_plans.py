@@ -77,7 +77,7 @@ class LastingPlanner:
 
     def plans(self, rules: Sequence[Rule]) -> list[LastingPlans]:
         """One for each rule of a program."""
-        concluding = Counter(_concluded(rule) for rule in rules)
+        concluding = Counter(_derived(rule) for rule in rules)
         return [self._plans_of(rule, _is_alone(rule, concluding)) for rule in rules]
 
     def _plans_of(self, rule: Rule, is_alone: bool) -> LastingPlans:
@@ -87,7 +87,7 @@ class LastingPlanner:
         return known
 
 
-def _concluded(rule: Rule) -> Slot | tuple[str, int]:
+def _derived(rule: Rule) -> Slot | tuple[str, int]:
     """The predicate of the facts that a rule concludes, or a variable."""
     assert rule.head is not None
     if isinstance(rule.head, TripleAtom):
@@ -98,7 +98,7 @@ def _concluded(rule: Rule) -> Slot | tuple[str, int]:
 def _is_alone(rule: Rule, concluding: Counter[Slot | tuple[str, int]]) -> bool:
     """Whether a transitive rule is the only one that concludes facts of its predicate."""
     is_triple = isinstance(rule.head, TripleAtom)
-    others = concluding[_concluded(rule)] - 1 + (concluding[ANYTHING] if is_triple else 0)
+    others = concluding[_derived(rule)] - 1 + (concluding[ANYTHING] if is_triple else 0)
     return is_transitive(rule) and not others
 
 

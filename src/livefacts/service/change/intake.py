@@ -215,9 +215,9 @@ class Intake:
         for shape, rows in self._rows.items():
             parts.setdefault(shape, []).append(np.array(rows, np.int32))
         return {
-            shape: told[0] if len(told) == 1 else np.concatenate(told)
-            for shape, told in parts.items()
-            if told
+            shape: asserted[0] if len(asserted) == 1 else np.concatenate(asserted)
+            for shape, asserted in parts.items()
+            if asserted
         }
 
     def in_order(self) -> list[dict[int, Ids]]:

@@ -68,12 +68,12 @@ class Watch:
             taken, self._waiting, self._size = self._waiting, deque(), 0
         found = [Change(LAGGED, Row.of((), ()), lost, self._lost_until)] if lost else []
         for seq, bag, _ in taken:
-            found += self._told(seq, bag)
+            found += self._signed(seq, bag)
         return found
 
     def beginning(self) -> list[Change]:
         """All answers as they are now, as changes that come."""
-        return self._told(self._seq, self._followed.bag())
+        return self._signed(self._seq, self._followed.bag())
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -172,15 +172,15 @@ class Watch:
             self._wake()
         if not self._callbacks:
             return []
-        told = self._told(seq, bag)
-        return [(callback, told) for callback in self._callbacks]
+        changes = self._signed(seq, bag)
+        return [(callback, changes) for callback in self._callbacks]
 
     def _wake(self) -> None:
         self._news.notify_all()
         for wake in self._wakers:
             wake()
 
-    def _told(self, seq: int, bag: Bags) -> list[Change]:
+    def _signed(self, seq: int, bag: Bags) -> list[Change]:
         """Changes as objects: what goes before what comes, each in the order of its text."""
         rows = sorted(((self._followed.row(key), count) for key, count in bag.items()), key=_text)
         gone = [Change(WENT, row, -count, seq) for row, count in rows if count < 0]

@@ -81,13 +81,13 @@ class Watching:
             else:
                 assert isinstance(followed, Reevaluated), "there is no third way"
                 bag = followed.follow()
-            self._tell(watch, bag, seq)
+            self._assert(watch, bag, seq)
 
     def held_ids(self) -> Iterator[Ids]:
         """The ids that the steps of all watches keep; unread changes keep theirs themselves."""
         return self._flow.held_ids()
 
-    def _tell(self, watch: Watch, bag: Bags, seq: int) -> None:
+    def _assert(self, watch: Watch, bag: Bags, seq: int) -> None:
         if self._quiet is None:
             self._calls.extend(watch.advance(seq, bag))
             return
@@ -105,7 +105,7 @@ class Watching:
             heard, self._quiet = self._quiet, None
             for watch, net in heard.items():
                 if net:
-                    self._tell(watch, net, watch.seq)
+                    self._assert(watch, net, watch.seq)
 
     def call(self) -> None:
         """Make the calls that are due, in order; those that come up meanwhile wait for their turn."""

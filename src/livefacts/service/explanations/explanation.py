@@ -68,9 +68,14 @@ class Step:
     height: int = 0
 
     @property
-    def is_told(self) -> bool:
-        """Whether the fact was told and needs no rule."""
+    def is_asserted(self) -> bool:
+        """Whether the fact was asserted and needs no rule."""
         return self.rule is None
+
+    @property
+    def is_told(self) -> bool:
+        """The old name of `is_asserted`, for one more release."""
+        return self.is_asserted
 
     def facts(self) -> Iterator[Step]:
         """The steps that this one rests on directly, those inside aggregates too."""
@@ -171,7 +176,7 @@ class Explanation:
         waiting = [] if self.proof is None else [self.proof]
         while waiting:
             step = waiting.pop()
-            if step.is_told or id(step) in found:
+            if step.is_asserted or id(step) in found:
                 continue
             found[id(step)] = step
             waiting.extend(reversed(list(step.facts())))

@@ -20,11 +20,11 @@ from livefacts.engine.embedded.proofs.body_matches import BoundBody
 from livefacts.engine.embedded.proofs.proof_search import BoundRules, Node, Proof, proof_of
 from livefacts.language.formula import Negation
 from livefacts.language.program import Rule
-from livefacts.service.merging.equality_support import Pair, Support, Told
+from livefacts.service.merging.equality_support import Asserted, Pair, Support
 from livefacts.service.merging.group_steps import GroupStep
 from livefacts.service.merging.groups import EqualGroup, Groups
 from livefacts.service.merging.indistinguishability import Plainness
-from livefacts.service.merging.member_assertions import Row, Tellings, image, is_special
+from livefacts.service.merging.member_assertions import MemberAssertions, Row, image, is_special
 from livefacts.store.facts.layout import FRESH, LIVE
 from livefacts.store.facts.row_store import TRIPLES
 
@@ -44,11 +44,15 @@ class Following:
     """Looks out for equalities that follow, while steps are made."""
 
     def __init__(
-        self, engine: EmbeddedEngine, groups: Groups, tellings: Tellings, plainness: Plainness
+        self,
+        engine: EmbeddedEngine,
+        groups: Groups,
+        assertions: MemberAssertions,
+        plainness: Plainness,
     ) -> None:
         self._engine = engine
         self._groups = groups
-        self._tellings = tellings
+        self._assertions = assertions
         self._plainness = plainness
 
     def check_stored(self, step: GroupStep, rules: Sequence[Rule]) -> None:
@@ -81,7 +85,7 @@ class Following:
 
     def _tracing(self, step: GroupStep, rules: Sequence[Rule]) -> Tracing:
         bound = BoundRules(rules, self._engine.store, self._engine.dictionary)
-        return Tracing(bound, self._plainness.same_as, self._groups, self._tellings, step)
+        return Tracing(bound, self._plainness.same_as, self._groups, self._assertions, step)
 
 
 def large_components(pairs: Ids, fewest: int) -> Iterator[Ids]:
@@ -151,7 +155,7 @@ class Tracing:
     rules: BoundRules
     same_as: int
     groups: Groups
-    tellings: Tellings
+    assertions: MemberAssertions
     step: GroupStep
     _forgotten: frozenset[Row] = frozenset()
     _images: dict[Row, Row] = field(default_factory=dict)
@@ -200,31 +204,31 @@ class Tracing:
         rules = None if proof is None else _rules_of(proof)
         if proof is None or rules is None:
             return None
-        told: set[Told] = set()
+        asserted: set[Asserted] = set()
         equalities: set[Pair] = set()
         for node in proof.heights:
             if node not in proof.instances:
-                self._trace(node[0], self.rules.lookup.fact(*node), told, equalities)
-        return Support(frozenset(told), rules, frozenset(equalities))
+                self._trace(node[0], self.rules.lookup.fact(*node), asserted, equalities)
+        return Support(frozenset(asserted), rules, frozenset(equalities))
 
     def _trace(
-        self, relation: int, fact: tuple[int, ...], told: set[Told], equalities: set[Pair]
+        self, relation: int, fact: tuple[int, ...], asserted: set[Asserted], equalities: set[Pair]
     ) -> None:
         """What it rests on that the engine was told this fact."""
         if relation != TRIPLES:
-            told.add((len(fact), *fact))
+            asserted.add((len(fact), *fact))
             return
         row: Row = fact[0], fact[1], fact[2]
         if row[1] == self.same_as and row[0] != row[2]:
-            self._follow(row[0], row[2], told, equalities)
+            self._follow(row[0], row[2], asserted, equalities)
             return
-        telling = self._telling(row)
-        told.add((TRIPLES, *telling))
-        for member, stand_in in zip(telling, row, strict=True):
+        assertion = self._assertion(row)
+        asserted.add((TRIPLES, *assertion))
+        for member, stand_in in zip(assertion, row, strict=True):
             if member != stand_in:
-                self._follow(member, stand_in, told, equalities)
+                self._follow(member, stand_in, asserted, equalities)
 
-    def _telling(self, row: Row) -> Row:
+    def _assertion(self, row: Row) -> Row:
         """A fact about members that the engine was told this fact for."""
         if not is_special(row, self.step.plain):
             return row
@@ -234,8 +238,8 @@ class Tracing:
             group = self.step.plain.get(term)
             if group is not None and group not in self._imaged:
                 self._imaged.add(group)
-                told = self.tellings.of(group.plain)
-                self._note_images(each for each in told if each not in self._forgotten)
+                asserted = self.assertions.of(group.plain)
+                self._note_images(each for each in asserted if each not in self._forgotten)
         return self._images[row]
 
     def _note_images(self, rows: Iterable[Row]) -> None:
@@ -244,13 +248,13 @@ class Tracing:
             if shown == row or shown not in self._images:
                 self._images[shown] = row
 
-    def _follow(self, start: int, end: int, told: set[Told], equalities: set[Pair]) -> None:
+    def _follow(self, start: int, end: int, asserted: set[Asserted], equalities: set[Pair]) -> None:
         """What it rests on that two things are known to be the same."""
         for x, y in pairwise(self.groups.path(start, end)):
-            if (x, y) in self.groups.told:
-                told.add((TRIPLES, x, self.same_as, y))
-            elif (y, x) in self.groups.told:
-                told.add((TRIPLES, y, self.same_as, x))
+            if (x, y) in self.groups.asserted:
+                asserted.add((TRIPLES, x, self.same_as, y))
+            elif (y, x) in self.groups.asserted:
+                asserted.add((TRIPLES, y, self.same_as, x))
             else:
                 equalities.add((min(x, y), max(x, y)))
 
@@ -269,7 +273,7 @@ def _has_negation(body: BoundBody) -> bool:
 
 def _joined(parts: Sequence[Support]) -> Support:
     return Support(
-        frozenset().union(*(part.told for part in parts)),
+        frozenset().union(*(part.asserted for part in parts)),
         frozenset().union(*(part.rules for part in parts)),
         frozenset().union(*(part.equalities for part in parts)),
     )

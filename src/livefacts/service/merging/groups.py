@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from livefacts.service.merging.equality_support import Pair, Resting, Support
 
-UNTOLD, ELSEWHERE, HERE = 0, 1, 2
+RETRACTED, ELSEWHERE, HERE = 0, 1, 2
 """How a fact is told: not at all, by named graphs alone, or in the default graph."""
 FEWEST = 3
 """So many plain members make a group worth merging."""
@@ -40,7 +40,7 @@ class Groups:
     """The equalities that are known, and the merged groups among what they connect."""
 
     def __init__(self) -> None:
-        self.told: dict[Pair, int] = {}
+        self.asserted: dict[Pair, int] = {}
         self.proven: dict[Pair, Support] = {}
         """Equalities that follow, the smaller term first, and what each rests on."""
         self.resting = Resting()
@@ -54,12 +54,12 @@ class Groups:
 
     def tell(self, states: Mapping[Pair, int]) -> dict[Pair, int]:
         """Set how equalities are told; how they were told before."""
-        before = {pair: self.told.get(pair, UNTOLD) for pair in states}
+        before = {pair: self.asserted.get(pair, RETRACTED) for pair in states}
         for pair, state in states.items():
             if state:
-                self.told[pair] = state
+                self.asserted[pair] = state
                 self._connect(*pair)
-            elif self.told.pop(pair, UNTOLD):
+            elif self.asserted.pop(pair, RETRACTED):
                 self._disconnect(*pair)
         return before
 
@@ -78,7 +78,7 @@ class Groups:
         self._near.setdefault(y, set()).add(x)
 
     def _disconnect(self, x: int, y: int) -> None:
-        if self.is_told(x, y) or (min(x, y), max(x, y)) in self.proven:
+        if self.is_asserted(x, y) or (min(x, y), max(x, y)) in self.proven:
             return
         for here, there in ((x, y), (y, x)):
             self._near[here].discard(there)
@@ -100,9 +100,9 @@ class Groups:
                 waiting += new
             yield found
 
-    def is_told(self, x: int, y: int) -> bool:
+    def is_asserted(self, x: int, y: int) -> bool:
         """Whether two things are told to be the same, whichever way round."""
-        return (x, y) in self.told or (y, x) in self.told
+        return (x, y) in self.asserted or (y, x) in self.asserted
 
     def path(self, start: int, end: int) -> list[int]:
         """A shortest way from one thing to another along equalities that are known."""
@@ -123,9 +123,9 @@ class Groups:
         """The told equalities of these terms."""
         for x in terms:
             for y in self._near.get(x, ()):
-                if (x, y) in self.told:
+                if (x, y) in self.asserted:
                     yield x, y
-                if (y, x) in self.told:
+                if (y, x) in self.asserted:
                     yield y, x
 
     def is_alone(self, term: int) -> bool:

@@ -26,7 +26,7 @@ def image(row: Row, plain: Mapping[int, EqualGroup]) -> Row:
     return stand_in(s, plain), stand_in(p, plain), stand_in(o, plain)
 
 
-class Tellings:
+class MemberAssertions:
     """What is told of members, and how often each fact about stand-ins is told by that."""
 
     def __init__(self) -> None:

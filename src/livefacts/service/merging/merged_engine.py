@@ -32,8 +32,8 @@ from livefacts.service.merging.group_views import (
     rows_among,
     rows_without,
 )
-from livefacts.service.merging.groups import HERE, UNTOLD, EqualGroup, Groups
-from livefacts.service.merging.member_assertions import Row, Tellings
+from livefacts.service.merging.groups import HERE, RETRACTED, EqualGroup, Groups
+from livefacts.service.merging.member_assertions import MemberAssertions, Row
 from livefacts.store.facts.layout import ASSERTED, IN_DEFAULT, LIVE
 from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.facts.selection import KnownNames
@@ -62,9 +62,9 @@ class Merged:
     def __init__(self, engine: EmbeddedEngine) -> None:
         self.engine = engine
         self.groups = Groups()
-        self.tellings = Tellings()
-        self._stepping = Stepping(engine, self.groups, self.tellings)
-        self._following = Following(engine, self.groups, self.tellings, self._stepping.plainness)
+        self.assertions = MemberAssertions()
+        self._stepping = Stepping(engine, self.groups, self.assertions)
+        self._following = Following(engine, self.groups, self.assertions, self._stepping.plainness)
         self._roles = Roles()
         self._rules: Sequence[Rule] = ()
         self.obstacle: Obstacle | None = None
@@ -134,7 +134,7 @@ class Merged:
         self.obstacle = interchange.obstacle
         stepping.is_active, self._rules = is_active and self.obstacle is None, rules
         stepping.plainness.known.clear()
-        for term in stepping.plainness.told_apart(self.engine.facts()):
+        for term in stepping.plainness.asserted_apart(self.engine.facts()):
             if term in self.groups.plain:
                 stepping.plainness.known.update(self.groups.plain[term].plain)
         stepping.doubted.update(self.groups.connected_terms())
@@ -147,7 +147,7 @@ class Merged:
             return set(self.groups.proven)
         lost = self.groups.resting.on_facts(
             (shape, *row)
-            for part in (change.untold, change.unnamed)
+            for part in (change.retracted, change.unnamed)
             for shape, rows in part.items()
             for row in rows.tolist()
         )
@@ -185,7 +185,7 @@ class Merged:
 
     def _settle(self, step: GroupStep) -> None:
         self.groups.replace(step.gone, step.come)
-        self.tellings.replace(step.forgotten, step.remembered, step.counts)
+        self.assertions.replace(step.forgotten, step.remembered, step.counts)
         self._forget(term for pair in (*step.before, *step.lost) for term in pair)
         for group in step.come:
             self._roles.add(_standing(group))
@@ -237,7 +237,7 @@ class Merged:
         assert self._step is not None, "a step is under way"
         groups = {term: group for group in self._step.come for term in group.plain}
         terms: set[int] = set()
-        for term in self._stepping.plainness.told_apart(delta.added):
+        for term in self._stepping.plainness.asserted_apart(delta.added):
             group = groups.get(term) or self.groups.plain.get(term)
             if group is not None and group not in self._step.gone:
                 terms.update(group.plain)
@@ -322,18 +322,22 @@ class Merged:
 
     def asserted(self) -> Facts:
         """The facts that were told."""
-        told = self.engine.asserted()
+        asserted = self.engine.asserted()
         if self.groups.of:
-            told[TRIPLES] = np.concatenate(
-                [told[TRIPLES][~self._is_replaced(told[TRIPLES])], self._told_of_members()]
+            asserted[TRIPLES] = np.concatenate(
+                [
+                    asserted[TRIPLES][~self._is_replaced(asserted[TRIPLES])],
+                    self._asserted_of_members(),
+                ]
             )
-        return told
+        return asserted
 
     def derived(self) -> Facts:
         """What is true and was not told, of all members; hidden predicates, too."""
-        facts, told = self._of_all(self.engine.facts()), self.asserted()
+        facts, asserted = self._of_all(self.engine.facts()), self.asserted()
         return {
-            shape: rows_without(rows, told.get(shape, rows[:0])) for shape, rows in facts.items()
+            shape: rows_without(rows, asserted.get(shape, rows[:0]))
+            for shape, rows in facts.items()
         }
 
     def _is_replaced(self, rows: Ids) -> Flags:
@@ -345,10 +349,10 @@ class Merged:
         found: Flags = links | np.isin(rows, plain).any(axis=1)
         return found
 
-    def _told_of_members(self) -> Ids:
+    def _asserted_of_members(self) -> Ids:
         same = self._stepping.plainness.same_as
-        links = [(x, same, y) for x, y in self.groups.told if x in self.groups.of]
-        return _as_ids([*self.tellings.states, *links])
+        links = [(x, same, y) for x, y in self.groups.asserted if x in self.groups.of]
+        return _as_ids([*self.assertions.states, *links])
 
     def holds(self, shape: int, fact: Ids) -> bool:
         """Whether a fact is true."""
@@ -391,14 +395,14 @@ class Merged:
     def _state(self, row: Row) -> int:
         s, p, o = row
         if p == self._stepping.plainness.same_as and s != o:
-            return self.groups.told.get((s, o), UNTOLD)
-        return self.tellings.states.get(row, UNTOLD)
+            return self.groups.asserted.get((s, o), RETRACTED)
+        return self.assertions.states.get(row, RETRACTED)
 
     def held_ids(self) -> Iterator[Ids]:
         """The ids of what the engine keeps, and of what was told of members."""
         yield from self.engine.held_ids()
-        yield np.array([*self.groups.told, *self.groups.proven], np.int32).reshape(-1, 2)
-        yield _as_ids(self.tellings.states)
+        yield np.array([*self.groups.asserted, *self.groups.proven], np.int32).reshape(-1, 2)
+        yield _as_ids(self.assertions.states)
 
     def others(self, triples: Ids) -> Ids:
         """Of triples that named graphs or streams tell, those that the engine is told as they are."""

@@ -75,7 +75,7 @@ class AxiomChange:
     axioms: tuple[Axiom, ...]
     added: Program
     dropped: tuple[Rule, ...]
-    untold: tuple[Triple | Fact, ...]
+    retracted: tuple[Triple | Fact, ...]
     counted: StatedAxioms | None = None
     """The same as an index counts it, where there was one."""
     moved: tuple[tuple[Axiom, ...], Mapping[Axiom, Translated]] = ((), {})

@@ -42,7 +42,7 @@ class Follower:
         self._reasoner = reasoner
         self._seen = seen
         self._everything = everything
-        self._concluded = set(reasoner.facts(derived=True))
+        self._derived = set(reasoner.facts(derived=True))
         self._is_before = reasoner.now is None
         """Whether what is concluded holds before all time."""
 
@@ -84,15 +84,15 @@ class Follower:
             self._seen(self._moment(now, delta))
             return
         self._is_before = False
-        self._concluded = set(self._reasoner.facts(derived=True))
+        self._derived = set(self._reasoner.facts(derived=True))
         arrived = set(delta.added) - set(delta.derived) if self._everything else set()
-        self._seen(TickChange(now, tuple(self._concluded | arrived), ()))
+        self._seen(TickChange(now, tuple(self._derived | arrived), ()))
 
     def _begin_with_nothing_new(self) -> None:
         """The first time point has what held before it."""
         self._is_before = False
-        if self._concluded:
-            self._seen(TickChange(self._first, tuple(self._concluded), ()))
+        if self._derived:
+            self._seen(TickChange(self._first, tuple(self._derived), ()))
 
     @property
     def _first(self) -> int:
@@ -107,12 +107,12 @@ class Follower:
 
     def _begun(self, delta: Delta) -> Iterator[Statement]:
         for fact in delta.derived:
-            if fact not in self._concluded:
-                self._concluded.add(fact)
+            if fact not in self._derived:
+                self._derived.add(fact)
                 yield fact
 
     def _ended(self, delta: Delta) -> Iterator[Statement]:
         for fact in delta.removed:
-            if fact in self._concluded:
-                self._concluded.remove(fact)
+            if fact in self._derived:
+                self._derived.remove(fact)
                 yield fact

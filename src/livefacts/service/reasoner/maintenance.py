@@ -51,7 +51,9 @@ class MaintenanceProgram:
     program: Program
     made: Maintenance
 
-    def inputs(self, before: Facts, told: Facts, *, add: Any = (), remove: Any = ()) -> list[Fact]:
+    def inputs(
+        self, before: Facts, asserted: Facts, *, add: Any = (), remove: Any = ()
+    ) -> list[Fact]:
         """The facts to evaluate the program over: what is true, what of it is told, the change.
 
         Only a program of kind "dred" can be filled in so; facts that expire have their time
@@ -61,10 +63,10 @@ class MaintenanceProgram:
             raise ValueError(
                 "expiring facts have a time point: write them as facts, isIn(a, b, 11)"
             )
-        was_told = {_triple_or_fact(fact) for fact in told}
-        gone = [fact for fact in _statements(remove) if fact in was_told]
+        was_asserted = {_triple_or_fact(fact) for fact in asserted}
+        gone = [fact for fact in _statements(remove) if fact in was_asserted]
         found = [self._fact(fact) for fact in before]
-        found += [self._fact(fact, EXT) for fact in was_told if self._is_derived(fact)]
+        found += [self._fact(fact, EXT) for fact in was_asserted if self._is_derived(fact)]
         found += [self._changed(fact, DEL) for fact in gone]
         return found + [self._changed(fact, INS) for fact in _statements(add)]
 

@@ -338,14 +338,14 @@ class Reasoner(Knowledge):
         """Figures of the store: facts, terms, bytes, and how rules are followed."""
         from livefacts.service.reasoner.stats import figures_of
 
-        told = {
+        asserted = {
             "facts": len(self),
             "asserted": len(self.facts(derived=False)),
             "derived": len(self.facts(derived=True)),
             "rules": len(self._program),
         }
         merged = {} if self._merged is None else self._merged.figures()
-        return told | figures_of(self._engine, self._graphs) | self._streams.stats() | merged
+        return asserted | figures_of(self._engine, self._graphs) | self._streams.stats() | merged
 
     def profile(self) -> Profile:
         """What each rule has looked at, found and cost so far; `since` compares two profiles."""

@@ -97,10 +97,10 @@ def _state(reasoner: Reasoner) -> SavedState:
     from livefacts.kb.checkpoint import SavedState
 
     none = {TRIPLES: np.zeros((0, 3), np.int32)}
-    told = {**none, **reasoner._chosen(False)}
+    asserted = {**none, **reasoner._chosen(False)}
     derived = {**none, **reasoner._chosen(True)}
     quads = reasoner._graphs.quads()
     triples = distinct(quads[:, :3])
     in_default = reasoner._truth.standing(TRIPLES, triples) & IN_DEFAULT != 0
     notes = {SAME_AS: reasoner._same_as}
-    return SavedState(reasoner._program, told, derived, quads, triples[in_default], notes)
+    return SavedState(reasoner._program, asserted, derived, quads, triples[in_default], notes)

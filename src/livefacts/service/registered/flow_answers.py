@@ -64,8 +64,8 @@ class FlowedAnswers:
         self._reader = reader
         self._dictionary = dictionary
         self._flow = Dataflow(dictionary)
-        told = self._encoded(quads)
-        self._standing = self._flow.add(plan, self._triples(world.facts()), told)
+        asserted = self._encoded(quads)
+        self._standing = self._flow.add(plan, self._triples(world.facts()), asserted)
         self._changed: Bag = dict(self._standing.answers)
         self._pending: list[tuple[Ids, Ids]] = []
         """Triples that have come and gone since the flow was last fed."""
@@ -126,14 +126,14 @@ class FlowedAnswers:
 
     def _named(self) -> tuple[Ids, Ids]:
         """What has come to named graphs and windows, and what has gone."""
-        told, self._quads = self._quads, []
+        asserted, self._quads = self._quads, []
         for graph in self._graphs:
             name = self._dictionary.encode_one(graph.name)
             came, gone = (
                 _in_graph(self._triples(facts_of(keys)), name) for keys in graph.changes()
             )
-            told.append((came, gone))
-        return netted(told, NO_QUADS)
+            asserted.append((came, gone))
+        return netted(asserted, NO_QUADS)
 
     def _feed(self) -> None:
         pending, self._pending = self._pending, []

@@ -315,9 +315,9 @@ class SharedWorlds:
 
     def change_rules(self) -> list[Shared]:
         """The rules have changed; returns the worlds in which that derives too much."""
-        return self._told(self._require)
+        return self._each_told(self._require)
 
-    def _told(self, tell: Callable[[Shared], None]) -> list[Shared]:
+    def _each_told(self, tell: Callable[[Shared], None]) -> list[Shared]:
         """Tell all worlds of something; returns those in which that derives too much."""
         failed = []
         for shared in self._all():
@@ -358,18 +358,18 @@ class SharedWorlds:
 
     def arrived(self, stream: str, time: int, facts: Facts) -> list[Shared]:
         """Facts have come to a stream; returns the worlds in which that derives too much."""
-        return self._told(lambda shared: shared.place.arrived(stream, time, facts))
+        return self._each_told(lambda shared: shared.place.arrived(stream, time, facts))
 
     def retracted(self, stream: str, time: int, facts: Facts) -> list[Shared]:
         """Facts have been taken back; returns the worlds in which that derives too much."""
-        return self._told(lambda shared: shared.place.retracted(stream, time, facts))
+        return self._each_told(lambda shared: shared.place.retracted(stream, time, facts))
 
     def background_changed(self, touched: Facts) -> list[Shared]:
         """The background may have changed for these facts, and for no others.
 
         Returns the worlds in which that derives too much.
         """
-        return self._told(lambda shared: shared.place.background_changed(touched))
+        return self._each_told(lambda shared: shared.place.background_changed(touched))
 
     def forget(self, now: int, oldest: int, unsettled: Sequence[Extent] = ()) -> None:
         """Drop what can no longer matter at a time, and arrivals that can no longer matter.

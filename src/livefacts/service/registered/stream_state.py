@@ -122,8 +122,8 @@ class StreamState(FollowedWorld[ExpiryDelta]):
 
     def _schema_rules(self, rules: Sequence[Rule]) -> SchemaRules | None:
         """The rules for the schema of the background, if what has arrived leaves it as it is."""
-        told = self._background.facts().get(TRIPLES, NO_TRIPLES)
-        schema = SchemaRules(rules, told, self._engine.dictionary)
+        asserted = self._background.facts().get(TRIPLES, NO_TRIPLES)
+        schema = SchemaRules(rules, asserted, self._engine.dictionary)
         for _, log in self._streams.values():
             for ids in log.held_ids(TRIPLES):
                 schema.admits(ids)
@@ -299,7 +299,9 @@ class StreamState(FollowedWorld[ExpiryDelta]):
         """How many facts are derived, and not told."""
         engine = self._engine
         facts = engine.facts().items()
-        return conclusions_in(engine, {s: ids[engine.told(s, ids) == NEVER] for s, ids in facts})
+        return conclusions_in(
+            engine, {s: ids[engine.asserted(s, ids) == NEVER] for s, ids in facts}
+        )
 
     def until(self, shape: int, ids: Ids) -> Longs:
         """The times of facts."""

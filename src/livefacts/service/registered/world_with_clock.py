@@ -119,15 +119,15 @@ class TimedWorld(FollowedWorld[IdDelta]):
 
     def background_changed(self, touched: Facts) -> None:
         """The background may have changed for these facts, and for no others."""
-        told: dict[int, Ids] = {}
-        untold: dict[int, Ids] = {}
+        asserted: dict[int, Ids] = {}
+        retracted: dict[int, Ids] = {}
         for shape, ids in touched.items():
             ids = np.unique(ids, axis=0)
-            holds, was = self._background.holds(shape, ids), self._was_told(shape, ids)
-            told[shape], untold[shape] = ids[holds & ~was], ids[was & ~holds]
-        self._change(Change(_some(told), untold=_some(untold)))
+            holds, was = self._background.holds(shape, ids), self._was_asserted(shape, ids)
+            asserted[shape], retracted[shape] = ids[holds & ~was], ids[was & ~holds]
+        self._change(Change(_some(asserted), retracted=_some(retracted)))
 
-    def _was_told(self, shape: int, ids: Ids) -> Flags:
+    def _was_asserted(self, shape: int, ids: Ids) -> Flags:
         store = self._engine.store
         relation = store.shapes().get(shape)
         if relation is None:

@@ -108,12 +108,12 @@ class RecentFeed:
         return self._count + max(self._count, FEWEST_SPARE)
 
     def _note(self, leaving: list[Entry], entering: list[Entry], notes: Notes) -> None:
-        for shape, rows in self._told(leaving):
-            notes.untell(shape, rows)
-        for shape, rows in self._told(entering):
+        for shape, rows in self._rows_of(leaving):
+            notes.retract(shape, rows)
+        for shape, rows in self._rows_of(entering):
             notes.tell(shape, rows)
 
-    def _told(self, entries: list[Entry]) -> Iterator[tuple[int, Ids]]:
+    def _rows_of(self, entries: list[Entry]) -> Iterator[tuple[int, Ids]]:
         """What the engine is told of facts in the window, of those that rules look for."""
         for (time, shape), group in groupby(entries, lambda entry: entry[:2]):
             ids = row_ids([entry.row for entry in group])

@@ -45,8 +45,8 @@ class Notes:
     """What the engine is to be told and untold."""
 
     def __init__(self) -> None:
-        self._told: dict[int, list[Ids]] = {}
-        self._untold: dict[int, list[Ids]] = {}
+        self._asserted: dict[int, list[Ids]] = {}
+        self._retracted: dict[int, list[Ids]] = {}
         self._held: dict[int, set[bytes]] = {}
         self._released: dict[int, set[bytes]] = {}
 
@@ -59,15 +59,15 @@ class Notes:
         _move(rows, self._held.get(shape), self._released.setdefault(shape, set()))
 
     def tell(self, shape: int, ids: Ids) -> None:
-        self._told.setdefault(shape, []).append(ids)
+        self._asserted.setdefault(shape, []).append(ids)
 
-    def untell(self, shape: int, ids: Ids) -> None:
-        self._untold.setdefault(shape, []).append(ids)
+    def retract(self, shape: int, ids: Ids) -> None:
+        self._retracted.setdefault(shape, []).append(ids)
 
     def since(self, before: Notes) -> Notes:
         """What these notes tell beyond earlier ones, and no longer tell; none untells anything."""
         notes = Notes()
-        _note_difference(_rows(before.told), _rows(self.told), notes)
+        _note_difference(_rows(before.asserted), _rows(self.asserted), notes)
         notes._held = {s: rows - before._held.get(s, set()) for s, rows in self._held.items()}
         notes._released = {s: rows - self._held.get(s, set()) for s, rows in before._held.items()}
         return notes
@@ -81,12 +81,12 @@ class Notes:
         return {shape: row_ids(list(rows)) for shape, rows in self._released.items() if rows}
 
     @property
-    def told(self) -> Facts:
-        return {shape: np.concatenate(parts) for shape, parts in self._told.items()}
+    def asserted(self) -> Facts:
+        return {shape: np.concatenate(parts) for shape, parts in self._asserted.items()}
 
     @property
-    def untold(self) -> Facts:
-        return {shape: np.concatenate(parts) for shape, parts in self._untold.items()}
+    def retracted(self) -> Facts:
+        return {shape: np.concatenate(parts) for shape, parts in self._retracted.items()}
 
 
 class Naming:
@@ -184,12 +184,12 @@ class ArrivalFeed:
 
     def go(self, chunk: ArrivalChunk, now: int, notes: Notes) -> None:
         for _, shape, rows in self._facts(chunk, now):
-            notes.untell(shape, rows)
+            notes.retract(shape, rows)
 
     def move(self, now: int, notes: Notes) -> None:
         while self._ends and self._ends[0] < now:
             for shape, rows in self._due.pop(heapq.heappop(self._ends)):
-                notes.untell(shape, rows)
+                notes.retract(shape, rows)
 
     def _facts(self, chunk: ArrivalChunk, now: int) -> Iterator[tuple[int, int, Ids]]:
         """The last time point at which facts of a chunk may be looked at, and the facts."""
@@ -258,7 +258,7 @@ class ClockFeed:
         """Nothing is left of what has arrived at a time point."""
         if time in self._points and time != self._now and not self._is_dense:
             self._points.remove(time)
-            notes.untell(*self._point(time))
+            notes.retract(*self._point(time))
             self._describe_again(notes)
 
     def _describe_again(self, notes: Notes) -> None:
@@ -269,11 +269,11 @@ class ClockFeed:
     def _leave(self, first: int, last: int, now: int, notes: Notes) -> None:
         points = self._points
         while points and points[-1] > last:
-            notes.untell(*self._point(points.pop()))
+            notes.retract(*self._point(points.pop()))
         if points and points[-1] == self._now != now and not self._stays(points[-1]):
-            notes.untell(*self._point(points.pop()))
+            notes.retract(*self._point(points.pop()))
         while points and points[0] < first:
-            notes.untell(*self._point(points.popleft()))
+            notes.retract(*self._point(points.popleft()))
 
     def _stays(self, point: int) -> bool:
         return self._is_dense or self._arrivals.has(point)
@@ -466,7 +466,7 @@ def _note_difference(
     for shape, ids in _differing(after, before).items():
         notes.tell(shape, ids)
     for shape, ids in _differing(before, after).items():
-        notes.untell(shape, ids)
+        notes.retract(shape, ids)
 
 
 def _move(rows: set[bytes], back: set[bytes] | None, on: set[bytes]) -> None:

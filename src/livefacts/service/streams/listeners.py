@@ -22,7 +22,9 @@ class Listener:
     def retracted(self, facts: Facts, time: int, stream: int) -> None:
         """Facts have been taken back."""
 
-    def changed(self, program: Program, told: Facts, untold: Facts, came: Ids, gone: Ids) -> None:
+    def changed(
+        self, program: Program, asserted: Facts, retracted: Facts, came: Ids, gone: Ids
+    ) -> None:
         """Background or rules have changed."""
 
     def advanced(self, now: int) -> None:

@@ -168,7 +168,7 @@ class Streams:
     def change(self, notes: Notes) -> Change:
         """What a movement means for the engine."""
         unnamed = self._ended(notes.released)
-        return Change(notes.told, notes.held, notes.untold, unnamed=unnamed)
+        return Change(notes.asserted, notes.held, notes.retracted, unnamed=unnamed)
 
     def _ended(self, released: Facts) -> Facts:
         """Those of the facts that streams let go which are not background, too."""
@@ -196,7 +196,7 @@ class Streams:
                 change,
                 facts=_united([change.facts, moved.facts, mirrored]),
                 others=_united([change.others, moved.others]),
-                untold=_united([change.untold, moved.untold, unmirrored]),
+                retracted=_united([change.retracted, moved.retracted, unmirrored]),
                 unnamed=_united([change.unnamed, moved.unnamed]),
             )
         except BaseException:
@@ -208,17 +208,17 @@ class Streams:
     def _mirrored(self, change: Change, timing: Timing) -> tuple[Facts, Facts]:
         """What becomes and ceases to be background of the predicates that windows look at."""
         before = self.timeline.timing.background
-        told = [change.facts, change.others]
-        untold = [change.untold, self._unmarked(change.unnamed)]
+        asserted = [change.facts, change.others]
+        retracted = [change.retracted, self._unmarked(change.unnamed)]
         new, old = timing.background - before, before - timing.background
         present = [self._background()] if new or old else []
         came = [
-            *self._companions(told, timing.background),
+            *self._companions(asserted, timing.background),
             *self._companions(present, new),
         ]
         went = [
-            *self._companions([*untold, *present], old),
-            *self._companions(untold, timing.background),
+            *self._companions([*retracted, *present], old),
+            *self._companions(retracted, timing.background),
         ]
         return _united(came), _united(went)
 
@@ -250,14 +250,14 @@ class Streams:
 
     def _holding(self, change: Change) -> Change:
         """A change of background that leaves what streams hold as it is."""
-        untold, unmarked = dict(change.untold), dict(change.unmarked)
-        for shape, ids in change.untold.items():
+        retracted, unmarked = dict(change.retracted), dict(change.unmarked)
+        for shape, ids in change.retracted.items():
             held = self.timeline.holds(shape, ids)
             if held.any():
-                untold[shape] = ids[~held]
+                retracted[shape] = ids[~held]
                 unmarked[shape] = np.concatenate([unmarked.get(shape, ids[:0]), ids[held]])
         unnamed = {s: ids[~self.timeline.holds(s, ids)] for s, ids in change.unnamed.items()}
-        return replace(change, untold=untold, unmarked=unmarked, unnamed=unnamed)
+        return replace(change, retracted=retracted, unmarked=unmarked, unnamed=unnamed)
 
 
 def _united(parts: Iterable[Facts]) -> Facts:

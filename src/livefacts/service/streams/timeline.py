@@ -123,7 +123,7 @@ class Timeline:
         """Time goes on to this point."""
         notes = Notes()
         if self.now is not None:
-            notes.untell(*self._now_fact(self.now))
+            notes.retract(*self._now_fact(self.now))
         notes.tell(*self._now_fact(point))
         for time in self.arrivals.between(self._after_now(), point):
             for chunk in self.arrivals.at(time):

@@ -27,7 +27,7 @@ class Facts(NamedTuple):
     p: Column
     o: Column
     support: Column
-    told: NDArray[np.int32]
+    asserted: NDArray[np.int32]
 
 
 # buckets
@@ -125,10 +125,10 @@ def add_up(facts: Facts) -> int:
         last = kept - 1
         if kept and facts.s[last] == s and facts.p[last] == p and facts.o[last] == o:
             facts.support[last] += facts.support[i]
-            facts.told[last] += facts.told[i]
+            facts.asserted[last] += facts.asserted[i]
         else:
             facts.s[kept], facts.p[kept], facts.o[kept] = s, p, o
-            facts.support[kept], facts.told[kept] = facts.support[i], facts.told[i]
+            facts.support[kept], facts.asserted[kept] = facts.support[i], facts.asserted[i]
             kept += 1
     return kept
 
@@ -137,11 +137,11 @@ def ordered(facts: Facts) -> Facts:
     """Facts in order."""
     s, p, o = (_own(column) for column in facts[:3])
     if is_in_order(s, p, o):
-        return Facts(s, p, o, _own(facts.support), np.require(facts.told, np.int32, ["C", "W"]))
+        return Facts(s, p, o, _own(facts.support), np.require(facts.asserted, np.int32, ["C", "W"]))
     order = np.argsort(s)
     s, p, o = s[order], p[order], o[order]
     sort_runs(s, p, o, order)
-    return Facts(s, p, o, facts.support[order], facts.told[order])
+    return Facts(s, p, o, facts.support[order], facts.asserted[order])
 
 
 def added_up(facts: Facts) -> Facts:
@@ -154,8 +154,8 @@ def added_up(facts: Facts) -> Facts:
     """
     in_order = ordered(facts)
     count = add_up(in_order)
-    s, p, o, support, told = in_order
-    return Facts(s[:count], p[:count], o[:count], support[:count], told[:count])
+    s, p, o, support, asserted = in_order
+    return Facts(s[:count], p[:count], o[:count], support[:count], asserted[:count])
 
 
 def _own(column: Column) -> Column:

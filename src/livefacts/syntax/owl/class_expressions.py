@@ -155,11 +155,11 @@ class ClassRules:
     ) -> Iterator[Conclusion | Gap]:
         """What follows for something that is in the class, as heads under the body."""
         try:
-            yield from self._concluded(cls, at, body, names, wrap)
+            yield from self._derived(cls, at, body, names, wrap)
         except GapError as gap:
             yield Gap(wrap(cls), str(gap))
 
-    def _concluded(
+    def _derived(
         self, cls: ClassExpression, at: Slot, body: Body, names: VariableNames, wrap: Wrap
     ) -> Iterator[Conclusion | Gap]:
         if is_range(cls, self.datatypes):

@@ -54,21 +54,21 @@ def sections_of(translated: Iterable[Translated], equality: bool) -> Iterator[St
     """The program in sections: one for each axiom that has rules or gaps, then what they need."""
     ids = Ids(rule.id for rule in (*difference_rules(), *_equality()))
     known: set[Rule] = set()
-    told: dict[Triple | Fact, None] = {}
+    asserted: dict[Triple | Fact, None] = {}
     rules: list[Rule] = []
     speaks_of_same = False
     for each in translated:
         new = [rule for rule in each.rules if rule.key() not in known]
         known |= {rule.key() for rule in new}
-        told |= dict.fromkeys(each.facts)
+        asserted |= dict.fromkeys(each.facts)
         speaks_of_same |= isinstance(each.axiom, ABOUT_SAMENESS)
         if each.rules or each.gaps:
             named = tuple(_named(rule, ids.next(each.axiom)) for rule in new)
             rules += named
             repeated = len(new) < len(each.rules)
             yield StatementSection(each.axiom, named, (), each.gaps, repeated)
-    if told:
-        yield StatementSection("what the ontology tells of individuals", facts=tuple(told))
+    if asserted:
+        yield StatementSection("what the ontology tells of individuals", facts=tuple(asserted))
     if speaks_of_same or any(concludes_same(rule) for rule in rules):
         yield StatementSection("what is different is not the same", difference_rules())
     if equality:

@@ -142,8 +142,8 @@ class _Reader:
         return Listed((), ()) if isinstance(node.p, list) else self.pattern(node.p)
 
     def _values(self, node: Any) -> Pattern:
-        told = dict.fromkeys(name for row in node.res for name in row)
-        names = [name for name in told if str(name) != NOTHING]
+        listed = dict.fromkeys(name for row in node.res for name in row)
+        names = [name for name in listed if str(name) != NOTHING]
         rows = (tuple(_value(row.get(name)) for name in names) for row in node.res)
         return Listed(tuple(Variable(str(name)) for name in names), tuple(rows))
 

@@ -230,8 +230,8 @@ def _unexpected(tokens: Sequence[Token], token: Token | None, expected: str) -> 
     sentence = _SENTENCE.search(wanted)
     if sentence:
         return Mistake(sentence[0], token.start if token else tokens[-1].start)
-    is_told = wanted != expected and "[" not in wanted and " of " not in wanted
-    hint = f"{wanted} is expected" if is_told else ""
+    is_asserted = wanted != expected and "[" not in wanted and " of " not in wanted
+    hint = f"{wanted} is expected" if is_asserted else ""
     if token is None:
         last = tokens[-1]
         return Mistake("it ends too early", last.start + len(last.text), hint)

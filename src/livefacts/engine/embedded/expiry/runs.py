@@ -144,9 +144,9 @@ class Runs:
         self.expect(relation, len(facts))
         self._in_parts(kernels.tell, relation, facts, until)
 
-    def untell(self, relation: int, facts: Ids, until: Longs) -> None:
+    def retract(self, relation: int, facts: Ids, until: Longs) -> None:
         """These facts are told to hold no longer than until then."""
-        self._in_parts(kernels.untell, relation, facts, until)
+        self._in_parts(kernels.retract, relation, facts, until)
 
     def _in_parts(self, kernel: Any, relation: int, facts: Ids, until: Longs) -> None:
         values, done = np.ascontiguousarray(facts, np.int32).reshape(-1), 0
@@ -188,9 +188,9 @@ class Runs:
 
     def times(self, relation: int, rows: Longs) -> tuple[Longs, Longs]:
         """`until` and `told` of rows."""
-        until, told = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
-        times.read_times(self.desk(), relation, rows, until, told)
-        return until, told
+        until, asserted = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+        times.read_times(self.desk(), relation, rows, until, asserted)
+        return until, asserted
 
     def rows(
         self, relation: int, where: Mapping[int, int], after: int, upto: int

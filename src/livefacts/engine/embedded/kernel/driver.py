@@ -185,9 +185,9 @@ class Interpreter:
         return self._state[code.MADE]
 
     @property
-    def told(self) -> int:
+    def asserted(self) -> int:
         """Those of them that were told."""
-        return self._state[code.TOLD]
+        return self._state[code.ASSERTED_COUNT]
 
     @property
     def epoch(self) -> int:

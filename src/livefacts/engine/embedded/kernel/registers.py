@@ -131,7 +131,7 @@ STAGE = 24
 """Where in a level the kernel has stopped."""
 LEVELS = 25
 """How many levels have been opened in the pass under way."""
-TOLD = 29
+ASSERTED_COUNT = 29
 """Rows made by being told."""
 NEGATIVES_AT = 21
 IS_NEGATIVE = 22

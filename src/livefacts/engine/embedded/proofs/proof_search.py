@@ -289,7 +289,7 @@ class Search:
         if node in self._reached:
             return
         self._reached.add(node)
-        if self.rules.lookup.is_told(*node):
+        if self.rules.lookup.is_asserted(*node):
             self._labels[node] = (0, 1)
         elif self._is_inner(node):
             self._expand(node, depth)

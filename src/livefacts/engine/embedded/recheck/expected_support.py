@@ -44,7 +44,7 @@ KIND_NUMBER = Variable(":kind")
 class Supports:
     """For the facts of one shape, by row: counted instances, and who told them."""
 
-    told: Flags
+    asserted: Flags
     in_default: Flags
     plain: Numbers
     recursive: Numbers
@@ -59,12 +59,12 @@ class Supports:
     @property
     def edge(self) -> Flags:
         """Whether a fact holds for a reason other than a transitive rule."""
-        return self.told | self.counted | (self.single > 0)
+        return self.asserted | self.counted | (self.single > 0)
 
     @property
     def root(self) -> Flags:
         """Whether a fact holds for a reason other than following from a single triple."""
-        return self.told | self.counted | self.closed
+        return self.asserted | self.counted | self.closed
 
 
 def no_supports(count: int) -> Supports:
@@ -136,15 +136,15 @@ class _SingleCount:
     def enter(self) -> None:
         """Add to the counts what follows from the schema and from each other triple."""
         kinds, starts = self._kinds()
-        told: Columns = [column[:0] for column in self._schema_roots]
+        asserted: Columns = [column[:0] for column in self._schema_roots]
         while True:
-            schema = self._closed_schema(told)
+            schema = self._closed_schema(asserted)
             follows = self._follow_kinds(schema, starts)
-            now = self._told_by_kinds(follows)
-            if len(now[0]) == len(told[0]):
+            now = self._asserted_by_kinds(follows)
+            if len(now[0]) == len(asserted[0]):
                 break
-            told = now
-        self._count(told)
+            asserted = now
+        self._count(asserted)
         self._count(self._derived_in(schema))
         self._count_follows(kinds, follows, starts)
 
@@ -170,9 +170,9 @@ class _SingleCount:
         ]
         return numbers.astype(np.int32), starts
 
-    def _closed_schema(self, told: Columns) -> Model:
+    def _closed_schema(self, asserted: Columns) -> Model:
         schema = Model(self._model.dictionary)
-        for triples in (self._schema_roots, told):
+        for triples in (self._schema_roots, asserted):
             add_new(schema, [(TRIPLES, triples)])
         close(schema, self._counting.single)
         return schema
@@ -214,7 +214,7 @@ class _SingleCount:
         head = BatchAtom(FOLLOWS, (KIND_NUMBER, *pattern_of(rule.head, dictionary).slots))
         return (BatchRule(head, BatchBody(patterns, ())),)
 
-    def _told_by_kinds(self, follows: IdTable) -> Columns:
+    def _asserted_by_kinds(self, follows: IdTable) -> Columns:
         """Schema triples that follow from a kind whatever the subject and the object are."""
         triples = [follows.column(number) for number in (1, 2, 3)]
         ground = (triples[0] >= 0) & (triples[2] >= 0) & self._is_schema(triples)

@@ -66,7 +66,7 @@ class LiveProgram:
             for shape, facts in going.items()
         }
         plan = compile_rules(program.rules, None, self._engine.plan) if is_new else None
-        change = Change(_arrays(came), untold=_arrays(gone), plan=plan)
+        change = Change(_arrays(came), retracted=_arrays(gone), plan=plan)
         delta = self._applied(change, most, program.limit)
         told, untold = (sum(map(len, facts.values())) for facts in (came, gone))
         self.conclusions += _net(delta) - told + untold

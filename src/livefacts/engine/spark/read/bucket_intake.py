@@ -187,11 +187,11 @@ def _with_told(job: SettleJob, bucket: Bucket) -> tuple[pa.Table, pa.Table, int]
     told_by_any = pa.concat_tables([triples, quads.select(FACT_KEYS)])
     came = table_of(told_facts([told_by_any[name].to_numpy() for name in FACT_KEYS]))
     facts = columns_of(summed(pa.concat_tables([before, came]) if len(before) else came))
-    told = np.minimum(facts.told, np.int32(1))
+    told = np.minimum(facts.asserted, np.int32(1))
     graphs = _new_assertions(bucket, triples, quads, before)
     signed = graphs.add_column(0, "seq", pa.array(np.full(len(graphs), job.seq, np.int64)))
     signed = signed.append_column("sign", pa.array(np.ones(len(graphs), np.int32)))
-    return table_of(facts._replace(told=told)), signed, int(told.sum())
+    return table_of(facts._replace(asserted=told)), signed, int(told.sum())
 
 
 def _new_assertions(
