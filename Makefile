@@ -5,7 +5,7 @@ VENV := .venv
 PYTHON := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 COMPILED := $(VENV)/.compiled
-KERNELS := $(wildcard src/livefacts/store/*.py src/livefacts/engine/embedded/*.py)
+KERNELS := $(shell find src/livefacts/store src/livefacts/engine -name '*.py' -not -path '*/spark/*')
 
 MINUTES ?= 10
 SEED ?= 0

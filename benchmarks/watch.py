@@ -21,9 +21,9 @@ from benchmarks.options import Options
 from benchmarks.peers import Peers
 from benchmarks.tables import latency, table, times
 from benchmarks.targets import at_most, summary
-from livefacts.engine.embedded.dataflow import Dataflow
-from livefacts.service.continuous.queryplans import plan_of
-from livefacts.store.dictionary import Dictionary
+from livefacts.engine.flow.dataflow import Dataflow
+from livefacts.service.continuous.query_plans import plan_of
+from livefacts.store.terms.dictionary import Dictionary
 
 NOTHING = np.zeros((0, 3), np.int32)
 FORMS = {

@@ -71,7 +71,7 @@ def _history(seed: int, options: argparse.Namespace) -> str:
     from tests.properties.compare.histories import differences, report
     from tests.properties.generate.histories import draw_history, draw_schema_history
 
-    from livefacts.syntax.rulefile import open_rules
+    from livefacts.syntax.rule_sets import open_rules
 
     turn = seed // CASES_PER_HISTORY
     if turn % 4 == 3:

@@ -12,12 +12,12 @@ import numpy as np
 
 from livefacts import Reasoner
 from livefacts.engine.contract import Ids
-from livefacts.engine.embedded.engine import Change, EmbeddedEngine
+from livefacts.engine.embedded.change.engine import Change, EmbeddedEngine
 from livefacts.plan import compile_rules
-from livefacts.store.dictionary import BLANK, Dictionary
-from livefacts.store.rows import TRIPLES
-from livefacts.syntax.rdf import read_rows
-from livefacts.syntax.rulefile import open_rules
+from livefacts.store.facts.row_store import TRIPLES
+from livefacts.store.terms.dictionary import BLANK, Dictionary
+from livefacts.syntax.rdf.documents import read_rows
+from livefacts.syntax.rule_sets import open_rules
 
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 

@@ -28,8 +28,8 @@ from reporting import Stages, first_lines, run
 
 from livefacts import Reasoner
 from livefacts.engine.contract import Ids
-from livefacts.engine.embedded.engine import EmbeddedEngine
-from livefacts.store.dictionary import Dictionary
+from livefacts.engine.embedded.change.engine import EmbeddedEngine
+from livefacts.store.terms.dictionary import Dictionary
 
 WARM_UP = 3
 

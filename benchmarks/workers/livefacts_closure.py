@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from reporting import Stages, first_lines, run
 
-from livefacts.engine.embedded.engine import Change, EmbeddedEngine
+from livefacts.engine.embedded.change.engine import Change, EmbeddedEngine
 from livefacts.plan import compile_rules
-from livefacts.store.dictionary import Dictionary
-from livefacts.store.rows import TRIPLES
-from livefacts.syntax.rdf import read_rows
-from livefacts.syntax.rulefile import open_rules
+from livefacts.store.facts.row_store import TRIPLES
+from livefacts.store.terms.dictionary import Dictionary
+from livefacts.syntax.rdf.documents import read_rows
+from livefacts.syntax.rule_sets import open_rules
 
 
 def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 from changing import engine_for, fingerprint, into, out_of, read, summary, timed
 from reporting import Stages, first_lines, run
 
-from livefacts.store.dictionary import Dictionary
+from livefacts.store.terms.dictionary import Dictionary
 
 WARM_UP = 10
 

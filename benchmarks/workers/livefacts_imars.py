@@ -12,12 +12,12 @@ from pyoxigraph import NamedNode
 from reporting import Stages, run
 
 from livefacts.engine.contract import Ids
-from livefacts.engine.embedded.engine import Change, EmbeddedEngine
-from livefacts.engine.embedded.expiringengine import FOREVER, ExpiringEngine
+from livefacts.engine.embedded.change.engine import Change, EmbeddedEngine
+from livefacts.engine.embedded.expiry.timed_engine import FOREVER, ExpiringEngine
 from livefacts.plan import compile_rules
-from livefacts.store.dictionary import Dictionary
-from livefacts.store.rows import TRIPLES
-from livefacts.syntax.rulefile import parse
+from livefacts.store.facts.row_store import TRIPLES
+from livefacts.store.terms.dictionary import Dictionary
+from livefacts.syntax.rulelang.rule_parser import parse
 
 RULE = "[?x, <x:isIn>, ?z] :- [?x, <x:isIn>, ?y], [?y, <x:isIn>, ?z] ."
 FIRST = 1 << 20

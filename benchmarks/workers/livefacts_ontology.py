@@ -20,9 +20,9 @@ from reporting import Stages, run
 
 from livefacts import Reasoner
 from livefacts.generate.ontologies import NAMESPACE
-from livefacts.rules.formula import TripleAtom
-from livefacts.rules.program import Program, Rule
-from livefacts.syntax.rulefile import open_rules
+from livefacts.language.formula import TripleAtom
+from livefacts.language.program import Program, Rule
+from livefacts.syntax.rule_sets import open_rules
 
 TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")
 TOP = NamedNode(NAMESPACE + "c1")

@@ -13,13 +13,13 @@ import numpy as np
 from reporting import Stages, run
 from watching import processor_seconds
 
-from livefacts.engine.embedded.engine import Change, EmbeddedEngine
+from livefacts.engine.embedded.change.engine import Change, EmbeddedEngine
 from livefacts.plan import compile_rules
 from livefacts.spark import Pipeline, session
-from livefacts.store.dictionary import Dictionary
-from livefacts.store.rows import TRIPLES
-from livefacts.syntax.rdf import read_rows
-from livefacts.syntax.rulefile import open_rules
+from livefacts.store.facts.row_store import TRIPLES
+from livefacts.store.terms.dictionary import Dictionary
+from livefacts.syntax.rdf.documents import read_rows
+from livefacts.syntax.rule_sets import open_rules
 
 ROADS = {"handed over": "4g", "joins": None}
 CHANGES = 20

@@ -14,10 +14,10 @@ from reporting import Stages, run
 
 from livefacts import Reasoner
 from livefacts.generate import TimedStream
-from livefacts.service.streams.eventtime import EventTime
-from livefacts.syntax import rulefile
-from livefacts.syntax.rejects import Rejects
-from livefacts.syntax.streamfiles import read_events
+from livefacts.service.streams.event_time import EventTime
+from livefacts.syntax.input.rejects import Rejects
+from livefacts.syntax.rulelang.rule_parser import parse
+from livefacts.syntax.stream_files import read_events
 
 BY_GRAMMAR = 4
 """Time points whose facts the grammar reads, too."""
@@ -39,8 +39,7 @@ def _figures(job: dict[str, Any]) -> dict[str, Any]:
         "facts": count,
         "read": timed(lambda: _read(lines)) / count,
         "run": timed(lambda: _played(lines, reasoner)) / count,
-        "grammar": timed(lambda: [rulefile.parse(text) for text in texts])
-        / (len(some) * job["rate"]),
+        "grammar": timed(lambda: [parse(text) for text in texts]) / (len(some) * job["rate"]),
         "answers": len(reasoner.facts(derived=True)),
     }
 

@@ -16,8 +16,8 @@ from reporting import Stages, first_lines, run
 from university_updates import updates
 
 from livefacts.engine.contract import Ids
-from livefacts.engine.embedded.engine import Change, EmbeddedEngine
-from livefacts.store.dictionary import Dictionary
+from livefacts.engine.embedded.change.engine import Change, EmbeddedEngine
+from livefacts.store.terms.dictionary import Dictionary
 
 
 @dataclass(frozen=True)

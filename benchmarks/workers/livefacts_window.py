@@ -10,10 +10,10 @@ from pyoxigraph import NamedNode
 from reporting import Stages, run
 
 from livefacts.engine.contract import Ids
-from livefacts.engine.embedded.expiringengine import ExpiringEngine
-from livefacts.store.dictionary import Dictionary
-from livefacts.store.rows import TRIPLES
-from livefacts.syntax.rulefile import parse
+from livefacts.engine.embedded.expiry.timed_engine import ExpiringEngine
+from livefacts.store.facts.row_store import TRIPLES
+from livefacts.store.terms.dictionary import Dictionary
+from livefacts.syntax.rulelang.rule_parser import parse
 
 RULE = "[?x, <x:far>, ?z] :- [?x, <x:near>, ?y], [?y, <x:near>, ?z] ."
 FIRST = 1 << 20

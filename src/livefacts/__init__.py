@@ -30,13 +30,13 @@ from livefacts.errors import (
 
 if TYPE_CHECKING:
     from livefacts.model.facts import Fact, Symbol
-    from livefacts.service.continuous.continuous import ContinuousQueries, ContinuousQuery
-    from livefacts.service.continuous.continuouschange import Change
-    from livefacts.service.delta import Delta, Violation
-    from livefacts.service.explanations.explaining import Explanation
-    from livefacts.service.maintenance import maintenance_program
-    from livefacts.service.ontology import OntologyReport, rules_from_owl
-    from livefacts.service.reasoner import Reasoner
+    from livefacts.service.change.delta import Delta, Violation
+    from livefacts.service.continuous.answer_change import Change
+    from livefacts.service.continuous.message_query import ContinuousQueries, ContinuousQuery
+    from livefacts.service.explanations.explanation import Explanation
+    from livefacts.service.reasoner.maintenance import maintenance_program
+    from livefacts.service.reasoner.ontology import OntologyReport, rules_from_owl
+    from livefacts.service.reasoner.reasoner import Reasoner
 
 __all__ = [
     "ArityError",
@@ -69,18 +69,18 @@ __all__ = [
 
 # Loaded when first used, so that importing livefacts takes no time.
 _HOMES = {
-    "Change": "livefacts.service.continuous.continuouschange",
-    "ContinuousQueries": "livefacts.service.continuous.continuous",
-    "ContinuousQuery": "livefacts.service.continuous.continuous",
-    "Delta": "livefacts.service.delta",
-    "Explanation": "livefacts.service.explanations.explaining",
+    "Change": "livefacts.service.continuous.answer_change",
+    "ContinuousQueries": "livefacts.service.continuous.message_query",
+    "ContinuousQuery": "livefacts.service.continuous.message_query",
+    "Delta": "livefacts.service.change.delta",
+    "Explanation": "livefacts.service.explanations.explanation",
     "Fact": "livefacts.model.facts",
-    "OntologyReport": "livefacts.service.ontology",
-    "Reasoner": "livefacts.service.reasoner",
+    "OntologyReport": "livefacts.service.reasoner.ontology",
+    "Reasoner": "livefacts.service.reasoner.reasoner",
     "Symbol": "livefacts.model.facts",
-    "Violation": "livefacts.service.delta",
-    "maintenance_program": "livefacts.service.maintenance",
-    "rules_from_owl": "livefacts.service.ontology",
+    "Violation": "livefacts.service.change.delta",
+    "maintenance_program": "livefacts.service.reasoner.maintenance",
+    "rules_from_owl": "livefacts.service.reasoner.ontology",
 }
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from livefacts.errors import LivefactsError
 
 EMBEDDED = ("pyoxigraph", "lark", "numba", "numpy", "typer", "rich", "zstandard")
-SPARK = ("pyspark", "pandas", "pyarrow", "deltalake", "protobuf")
+SPARK = ("pyspark", "pandas", "protobuf")
 SPARK_ADVICE = "only for the Spark pipeline: pip install 'livefacts[spark]'"
 COMPLETE = "complete"
 """A file in the kernel cache that says that every kernel is in it."""
@@ -171,7 +171,7 @@ def _kernel_cache() -> Finding:
 def _small_closure() -> None:
     """Draw conclusions of every kind and ask for them; an assertion fails if one is wrong."""
     from livefacts.generate import chain
-    from livefacts.service.reasoner import Reasoner
+    from livefacts.service.reasoner.reasoner import Reasoner
 
     schema = Reasoner(rules="rdfs")
     schema.add(CASE_TRIPLES)
@@ -194,7 +194,7 @@ def _small_closure() -> None:
 
 def _small_stream() -> None:
     """Let facts arrive and leave windows."""
-    from livefacts.service.reasoner import Reasoner
+    from livefacts.service.reasoner.reasoner import Reasoner
 
     timed = Reasoner(rules=CASE_TIMED)
     edges = [("edge", f"n{n}", f"n{n + 1}") for n in range(20)]
@@ -208,7 +208,7 @@ def _small_stream() -> None:
 
 def _small_changes() -> None:
     """Let rules and facts of every kind come and go."""
-    from livefacts.service.reasoner import Reasoner
+    from livefacts.service.reasoner.reasoner import Reasoner
 
     program = Reasoner(rules=CASE_RULES + CASE_TIMED)
     program.add([("edge", f"n{n}", f"n{n + 1}") for n in range(20)])
@@ -225,7 +225,7 @@ def _small_changes() -> None:
 
 def _small_reports() -> None:
     """Let registered and watched queries follow a stream."""
-    from livefacts.service.reasoner import Reasoner
+    from livefacts.service.reasoner.reasoner import Reasoner
 
     meetings = Reasoner(rules=CASE_MEETINGS)
     reports = [meetings.register(text) for text in CASE_REPORTS]
@@ -243,7 +243,7 @@ def _small_reports() -> None:
 
 def _small_patterns() -> None:
     """Let patterns of every kind follow updates without a graph."""
-    from livefacts.service.continuous.continuous import ContinuousQuery
+    from livefacts.service.continuous.message_query import ContinuousQuery
 
     for pattern in CASE_PATTERNS:
         query = ContinuousQuery(pattern)

@@ -11,6 +11,6 @@ from livefacts.engine.spark.session import require_extra, session
 require_extra()
 
 from livefacts.engine.spark.pipeline import Pipeline  # noqa: E402
-from livefacts.service.continuous.onspark import watch  # noqa: E402
+from livefacts.service.continuous.on_spark import watch  # noqa: E402
 
 __all__ = ["Pipeline", "session", "watch"]

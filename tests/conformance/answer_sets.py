@@ -14,8 +14,7 @@ from pyoxigraph import Literal, Triple
 from tests.oracle import Row
 from tests.properties.generate.vocabulary import PREDICATES, VALUE, VALUE_PROPERTIES
 
-from livefacts.model.facts import Fact, Term
-from livefacts.rules.formula import (
+from livefacts.language.formula import (
     Aggregate,
     Arithmetic,
     Atom,
@@ -27,7 +26,8 @@ from livefacts.rules.formula import (
     Variable,
     variables_of,
 )
-from livefacts.rules.program import Program, Rule
+from livefacts.language.program import Program, Rule
+from livefacts.model.facts import Fact, Term
 
 FUNCTIONS = {"count": "#count", "sum": "#sum", "min": "#min", "max": "#max"}
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pyoxigraph import BlankNode, Triple
 
 import livefacts as lf
+from livefacts.language.program import Program
 from livefacts.model.facts import Fact, Term
-from livefacts.rules.program import Program
-from livefacts.syntax.rulefile import parse
+from livefacts.syntax.rulelang.rule_parser import parse
 
 Terms = tuple[Term, Term, Term]
 COPY = parse("@id copy everything(?s, ?p, ?o) :- [?s, ?p, ?o] .")

@@ -17,7 +17,7 @@ import pytest
 from pyoxigraph import RdfFormat, Store
 
 import livefacts as lf
-from livefacts.service.registered.registration import Registration
+from livefacts.service.registered.scheduled_query import Registration
 
 STREAM = "http://ex.org/streams/test"
 SECONDS = 34

@@ -21,9 +21,9 @@ from pyoxigraph import Literal, NamedNode, RdfFormat, Triple
 from pyoxigraph import parse as parse_rdf
 from tests.conformance.entailment import Terms, closure_of, terms_of
 
+from livefacts.language.program import Program
 from livefacts.model.facts import Term
-from livefacts.rules.program import Program
-from livefacts.syntax.rulefile import open_rules
+from livefacts.syntax.rule_sets import open_rules
 
 SUITE = "jena-rdfs"
 TESTER = "http://www.hpl.hp.com/semweb/2003/query_tester#"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import livefacts as lf
-from livefacts.syntax.rulefile import parse
+from livefacts.syntax.rulelang.rule_parser import parse
 
 VIN = "http://www.w3.org/TR/2003/CR-owl-guide-20030818/wine#"
 DISJOINT = "http://www.w3.org/2002/07/owl#disjointWith"

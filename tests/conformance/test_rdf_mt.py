@@ -17,9 +17,9 @@ from pyoxigraph import Literal, NamedNode, QuerySolutions, RdfFormat, Store, Tri
 from pyoxigraph import parse as parse_rdf
 from tests.conformance.entailment import closure_of, simply_entails, terms_of
 
+from livefacts.language.program import Program
 from livefacts.model.facts import Fact
-from livefacts.rules.program import Program
-from livefacts.syntax.rulefile import open_rules
+from livefacts.syntax.rule_sets import open_rules
 
 SUITE = "w3c-rdf-tests/rdf/rdf11/rdf-mt"
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"

@@ -35,7 +35,7 @@ from tests.properties.generate.vocabulary import IRIS, Vocabulary
 
 import livefacts as lf
 from livefacts.model.facts import Fact
-from livefacts.syntax.rulefile import open_rules
+from livefacts.syntax.rule_sets import open_rules
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

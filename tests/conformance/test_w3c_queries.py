@@ -29,14 +29,14 @@ from pyoxigraph import (
     parse_query_results,
 )
 
-from livefacts.engine.embedded.bags import UNBOUND
-from livefacts.engine.embedded.dataflow import Dataflow, Standing
+from livefacts.engine.flow.bags import UNBOUND
+from livefacts.engine.flow.dataflow import Dataflow, Standing
 from livefacts.errors import QueryError
 from livefacts.model.namespaces import DECLARED
-from livefacts.service.continuous.queryplans import plan_of
-from livefacts.service.queries.querytext import read_query
+from livefacts.service.continuous.query_plans import plan_of
 from livefacts.service.queries.variants import stored_form
-from livefacts.store.dictionary import Dictionary
+from livefacts.store.terms.dictionary import Dictionary
+from livefacts.syntax.sparql.query_text import read_query
 
 SPARQL = "w3c-rdf-tests/sparql"
 FOLLOWED = 376

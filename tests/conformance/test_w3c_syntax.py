@@ -15,9 +15,9 @@ import pytest
 from pyoxigraph import CanonicalizationAlgorithm, Dataset, NamedNode, Quad, RdfFormat, Store
 from pyoxigraph import parse as parse_rdf
 
-from livefacts.store.dictionary import Dictionary
-from livefacts.syntax.rdf import read_rows
-from livefacts.syntax.rejects import Rejects
+from livefacts.store.terms.dictionary import Dictionary
+from livefacts.syntax.input.rejects import Rejects
+from livefacts.syntax.rdf.documents import read_rows
 
 SUITES = {
     "rdf-n-triples": "w3c-rdf-tests/rdf/rdf11/rdf-n-triples",

@@ -16,8 +16,7 @@ from tests.oracle import Row, row_of
 from tests.oracle.naive import TRIPLE
 from tests.oracle.timeline import Timeline
 
-from livefacts.model.durations import Duration
-from livefacts.rules.formula import (
+from livefacts.language.formula import (
     ALWAYS,
     AT,
     SOMETIME,
@@ -31,8 +30,9 @@ from livefacts.rules.formula import (
     Timed,
     TripleAtom,
 )
-from livefacts.rules.program import Program, Rule
-from livefacts.rules.windows import FactWindow, SteppedWindow, TimeWindow
+from livefacts.language.program import Program, Rule
+from livefacts.language.windows import FactWindow, SteppedWindow, TimeWindow
+from livefacts.model.durations import Duration
 
 Held = set[tuple[Row, int]]
 

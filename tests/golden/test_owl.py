@@ -26,7 +26,7 @@ from tests.oracle.owl import (
 )
 
 import livefacts as lf
-from livefacts.syntax.rulefile import open_rules
+from livefacts.syntax.rule_sets import open_rules
 
 HERE = Path(__file__).parent / "owl"
 ALL_CASES = sorted(path.stem for path in HERE.glob("*.ttl"))

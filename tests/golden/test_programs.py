@@ -17,7 +17,7 @@ from tests.oracle import closure, violations
 
 import livefacts as lf
 from livefacts.model.facts import Fact, Term
-from livefacts.syntax.rulefile import parse
+from livefacts.syntax.rulelang.rule_parser import parse
 
 HERE = Path(__file__).parent / "programs"
 CASES = sorted(path.name for path in HERE.iterdir() if path.is_dir())

@@ -16,11 +16,11 @@ from tests.properties.compare.spark_frames import SmallTerms, tiny
 from tests.properties.compare.spark_worlds import differences
 from tests.properties.generate.worlds import World, Worlds
 
-from livefacts.engine.spark.rounds import Setting
+from livefacts.engine.spark.joins.rounds import Setting
 from livefacts.errors import UnstratifiedError
-from livefacts.rules.program import Program, Rule
-from livefacts.rules.safety import check
-from livefacts.syntax.rulefile import parse
+from livefacts.language.checks.safety import check
+from livefacts.language.program import Program, Rule
+from livefacts.syntax.rulelang.rule_parser import parse
 
 
 def rules_of(case: str) -> list[Rule]:

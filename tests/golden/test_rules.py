@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from livefacts.errors import RuleError
-from livefacts.rules.program import Program
-from livefacts.rules.rulewriter import write_program
-from livefacts.rules.safety import check
-from livefacts.rules.strata import stratify
-from livefacts.syntax.rulefile import parse
+from livefacts.language.checks.safety import check
+from livefacts.language.checks.strata import stratify
+from livefacts.language.program import Program
+from livefacts.language.rule_text import write_program
+from livefacts.syntax.rulelang.rule_parser import parse
 
 HERE = Path(__file__).parent / "rules"
 CASES = sorted(path.name for path in HERE.iterdir() if path.is_dir())

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pyoxigraph import NamedNode, Triple
 from tests.oracle.timeline import Timeline
 
+from livefacts.language.program import Program
 from livefacts.model.facts import Fact
-from livefacts.rules.program import Program
-from livefacts.syntax.rulefile import parse
+from livefacts.syntax.rulelang.rule_parser import parse
 
 CLOCK = re.compile(r"(?:^|\s)(\d+)(?:-(\d+))?:(?=\s|$)")
 ITEM = re.compile(r"(-?)(\[[^]]*\]|[a-z]\w*(?:\([^()]*\))?)(?:@(\d+))?(?:~(\w+))?")

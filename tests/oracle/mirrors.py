@@ -10,9 +10,9 @@ from functools import lru_cache
 from itertools import permutations
 from typing import Any
 
+from livefacts.language.formula import Aggregate, Comparison, Negation, Timed, TripleAtom, Variable
+from livefacts.language.program import Rule
 from livefacts.model.facts import Term
-from livefacts.rules.formula import Aggregate, Comparison, Negation, Timed, TripleAtom, Variable
-from livefacts.rules.program import Rule
 
 Violation = tuple[str, frozenset[tuple[str, Term]]]
 FLIPPED = dict(zip(("<", ">", "<=", ">="), (">", "<", ">=", "<="), strict=True))

@@ -13,8 +13,7 @@ from pyoxigraph import BlankNode, NamedNode, Triple
 from tests.oracle import values
 from tests.oracle.mirrors import listed_once
 
-from livefacts.model.facts import Fact, Symbol, Term
-from livefacts.rules.formula import (
+from livefacts.language.formula import (
     Aggregate,
     Arithmetic,
     Atom,
@@ -30,7 +29,8 @@ from livefacts.rules.formula import (
     Variable,
     variables_of,
 )
-from livefacts.rules.program import Program, Rule
+from livefacts.language.program import Program, Rule
+from livefacts.model.facts import Fact, Symbol, Term
 
 Row = tuple[str, tuple[Term, ...]]
 Binding = dict[Variable, Term]

@@ -14,10 +14,10 @@ from pyoxigraph import NamedNode, Triple
 from tests.oracle.naive import Row, row_of
 from tests.oracle.streams import Arrival, Model, model_at
 
+from livefacts.language.program import Program
+from livefacts.language.windows import SteppedWindow
 from livefacts.model.durations import Duration
 from livefacts.model.facts import Fact
-from livefacts.rules.program import Program
-from livefacts.rules.windows import SteppedWindow
 
 Answers = Counter[object]
 RSTREAM, ISTREAM, DSTREAM = "rstream", "istream", "dstream"

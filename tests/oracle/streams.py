@@ -30,9 +30,7 @@ from tests.oracle.naive import (
     shown,
 )
 
-from livefacts.model.durations import Duration
-from livefacts.model.facts import Fact, Term
-from livefacts.rules.formula import (
+from livefacts.language.formula import (
     ALWAYS,
     AT,
     SOMETIME,
@@ -46,8 +44,10 @@ from livefacts.rules.formula import (
     TripleAtom,
     Variable,
 )
-from livefacts.rules.program import Program, Rule
-from livefacts.rules.windows import FactWindow, SteppedWindow, TimeWindow, Window
+from livefacts.language.program import Program, Rule
+from livefacts.language.windows import FactWindow, SteppedWindow, TimeWindow, Window
+from livefacts.model.durations import Duration
+from livefacts.model.facts import Fact, Term
 
 INTEGER = Literal(0).datatype
 SECOND = 1_000_000_000

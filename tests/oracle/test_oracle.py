@@ -7,7 +7,7 @@ from tests.oracle import closure, model, violations
 from tests.oracle.naive import levels
 
 from livefacts.model.facts import Fact
-from livefacts.syntax.rulefile import parse
+from livefacts.syntax.rulelang.rule_parser import parse
 
 CASES = {
     "a closure follows all paths": (

@@ -23,8 +23,8 @@ from tests.oracle.reports import (
 )
 from tests.oracle.streams import Arrival, model_at, visible
 
-from livefacts.rules.program import Program
-from livefacts.syntax.rulefile import parse
+from livefacts.language.program import Program
+from livefacts.syntax.rulelang.rule_parser import parse
 
 STREAM, PLACES = map(NamedNode, ("http://example.org/numbers", "http://example.org/places"))
 

@@ -17,8 +17,8 @@ from tests.properties.generate.vocabulary import (
     SYMBOLS,
 )
 
+from livefacts.language.formula import AGGREGATES, ARITHMETIC, COMPARISONS
 from livefacts.model import values as ours
-from livefacts.rules.formula import AGGREGATES, ARITHMETIC, COMPARISONS
 
 NUMBERS = (*SMALL_INTEGERS, *INTEGER_EDGES, *OTHER_NUMBERS)
 TERMS = (*NUMBERS, *OTHER_VALUES, *IRIS[:2], *BLANKS, *SYMBOLS[:2])

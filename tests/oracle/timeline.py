@@ -12,8 +12,8 @@ from pyoxigraph import NamedNode, Triple
 from tests.oracle.naive import row_of
 from tests.oracle.streams import Arrival, Model, model_at
 
+from livefacts.language.program import Program
 from livefacts.model.facts import Fact
-from livefacts.rules.program import Program
 
 Statement = Triple | Fact
 

@@ -13,9 +13,9 @@ from tests.oracle import Row
 from tests.properties.compare.expiry_programs import Arrival, Window
 
 import livefacts as lf
+from livefacts.language.checks.safety import check
 from livefacts.model.facts import Fact, Symbol
-from livefacts.rules.safety import check
-from livefacts.syntax.rulefile import parse
+from livefacts.syntax.rulelang.rule_parser import parse
 
 IS_IN = "@id R  isIn(?x, ?z) :- isIn(?x, ?y), isIn(?y, ?z) ."
 TABLE_3 = """

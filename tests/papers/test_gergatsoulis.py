@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from livefacts.plan.decompose import Part, Shape, is_loosely_connected
-from livefacts.service.continuous.continuous import ContinuousQuery
+from livefacts.plan.continuous.decomposition import Part, Shape, is_loosely_connected
+from livefacts.service.continuous.message_query import ContinuousQuery
 
 EX = "http://example.org/"
 PREFIX = f"PREFIX : <{EX}>"

@@ -12,9 +12,9 @@ from tests.oracle import model
 from tests.oracle.naive import levels
 
 import livefacts as lf
+from livefacts.language.program import Program
 from livefacts.model.facts import Fact, Symbol
-from livefacts.rules.program import Program
-from livefacts.syntax.rulefile import parse
+from livefacts.syntax.rulelang.rule_parser import parse
 
 SUBCLASS = NamedNode("http://www.w3.org/2000/01/rdf-schema#subClassOf")
 TRANSITIVE = """

@@ -7,7 +7,7 @@ from tests.properties.compare.histories import History, differences, draw_histor
 from tests.properties.generate.histories import draw_schema_history
 from tests.properties.generate.seeds import chunks
 
-from livefacts.syntax.rulefile import open_rules
+from livefacts.syntax.rule_sets import open_rules
 
 HISTORIES, CHUNKS = 200, 20
 COMPARED = 40

@@ -14,13 +14,13 @@ from tests.properties.generate.queries import MessageMaker, QueryMaker
 from tests.properties.generate.seeds import chunks
 
 import livefacts as lf
-from livefacts.engine.embedded.bags import UNBOUND, Bag, add_to
-from livefacts.engine.embedded.dataflow import Dataflow
-from livefacts.engine.embedded.flownodes import Member
-from livefacts.plan.flow import Cut
-from livefacts.service.continuous.queryplans import plan_of
+from livefacts.engine.flow.bags import UNBOUND, Bag, add_to
+from livefacts.engine.flow.dataflow import Dataflow
+from livefacts.engine.flow.nodes import Member
+from livefacts.plan.continuous.flow import Cut
+from livefacts.service.continuous.query_plans import plan_of
 from livefacts.service.queries.results import Answer, Triples
-from livefacts.store.dictionary import Dictionary
+from livefacts.store.terms.dictionary import Dictionary
 
 QUERIES, CHUNKS, MESSAGES = 400, 4, 8
 NOTHING = np.zeros((0, 3), np.int32)

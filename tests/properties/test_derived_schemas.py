@@ -9,8 +9,8 @@ from pyoxigraph import NamedNode, Triple
 from tests.oracle import closure
 
 from livefacts.model.namespaces import OWL, RDF, RDF_TYPE, RDFS
-from livefacts.service.reasoner import Reasoner
-from livefacts.syntax.rulefile import parse
+from livefacts.service.reasoner.reasoner import Reasoner
+from livefacts.syntax.rulelang.rule_parser import parse
 
 RULES = (
     "[?a, rdfs:subClassOf, ?c] :- [?a, rdfs:subClassOf, ?b], [?b, rdfs:subClassOf, ?c] .",

@@ -15,10 +15,10 @@ from tests.properties.generate.equalities import draw_equals, draw_following
 from tests.properties.generate.ontologies import EX, Step
 
 import livefacts as lf
-from livefacts.engine.embedded.interpreter import Interpreter
-from livefacts.service.merging import following, merged
-from livefacts.store.rows import TRIPLES
-from livefacts.syntax.rulefile import open_rules
+from livefacts.engine.embedded.kernel.driver import Interpreter
+from livefacts.service.merging import derived_equalities, merged_engine
+from livefacts.store.facts.row_store import TRIPLES
+from livefacts.syntax.rule_sets import open_rules
 
 CHUNKS = 4
 EXPLAINED = 2
@@ -77,12 +77,12 @@ def concluded(reasoner: lf.Reasoner) -> set[object]:
 def compare_deltas(merged: lf.Delta, ruled: lf.Delta) -> None:
     """Both say that the same has changed."""
     for part in ("added", "removed", "derived"):
-        assert once(getattr(merged, part)) == set(getattr(ruled, part)), part
-    assert merged.counts == ruled.counts
-    assert lines(merged.to_patch(asserted=True)) == lines(ruled.to_patch(asserted=True))
-    assert merged.hints == ruled.hints
-    assert listed(merged.violations) == listed(ruled.violations)
-    assert listed(merged.resolved) == listed(ruled.resolved)
+        assert once(getattr(merged_engine, part)) == set(getattr(ruled, part)), part
+    assert merged_engine.counts == ruled.counts
+    assert lines(merged_engine.to_patch(asserted=True)) == lines(ruled.to_patch(asserted=True))
+    assert merged_engine.hints == ruled.hints
+    assert listed(merged_engine.violations) == listed(ruled.violations)
+    assert listed(merged_engine.resolved) == listed(ruled.resolved)
 
 
 def check_explanations(merging: lf.Reasoner, told: set[Triple], pick: random.Random) -> None:
@@ -147,8 +147,8 @@ def test_merging_means_what_the_rules_mean_beside_rules_of_ones_own() -> None:
 @pytest.fixture
 def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever follows to be the same is merged, be it three, and as soon as it is seen."""
-    monkeypatch.setattr(following, "FEWEST", 3)
-    monkeypatch.setattr(merged, "MANY", 1)
+    monkeypatch.setattr(derived_equalities, "FEWEST", 3)
+    monkeypatch.setattr(merged_engine, "MANY", 1)
     monkeypatch.setattr(Interpreter, "budget", 20)
 
 

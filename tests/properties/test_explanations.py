@@ -15,9 +15,9 @@ from tests.properties.generate.programs import draw_case
 from tests.properties.generate.seeds import chunks
 
 import livefacts as lf
-from livefacts.engine.embedded import proofs
+from livefacts.engine.embedded.proofs import proof_search
+from livefacts.language.program import Program
 from livefacts.model.facts import Fact
-from livefacts.rules.program import Program
 
 pytestmark = pytest.mark.filterwarnings("ignore::livefacts.LivefactsWarning")
 
@@ -91,9 +91,9 @@ def test_every_fact_has_a_lowest_proof_and_what_is_missing_is_missing(chunk: int
 
 
 def test_a_search_that_ends_early_still_finds_proofs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(proofs, "BUDGET", 0)
-    monkeypatch.setattr(proofs, "WIDTH", 1)
-    monkeypatch.setattr(proofs, "HURRY", 2)
+    monkeypatch.setattr(proof_search, "BUDGET", 0)
+    monkeypatch.setattr(proof_search, "WIDTH", 1)
+    monkeypatch.setattr(proof_search, "HURRY", 2)
     for seed in range(5_000, 5_000 + HURRIED):
         case = draw_case(seed)
         found = list(faults(case))

@@ -19,7 +19,7 @@ from tests.properties.compare.histories import LIMIT, Change, History, applied, 
 from tests.properties.generate.seeds import chunks
 
 import livefacts as lf
-from livefacts.rules.program import Program
+from livefacts.language.program import Program
 
 pytestmark = pytest.mark.filterwarnings("ignore::livefacts.LivefactsWarning")
 

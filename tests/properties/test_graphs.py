@@ -12,11 +12,11 @@ from tests.properties.generate.queries import MessageMaker, QueryMaker
 from tests.properties.test_continuous import decoded, encoded, fresh, rows_of, shown
 
 import livefacts as lf
-from livefacts.engine.embedded.bags import Bag, add_to
-from livefacts.engine.embedded.dataflow import NO_QUADS, Dataflow
+from livefacts.engine.flow.bags import Bag, add_to
+from livefacts.engine.flow.dataflow import NO_QUADS, Dataflow
 from livefacts.errors import NotIncrementalError
-from livefacts.service.continuous.queryplans import plan_of
-from livefacts.store.dictionary import Dictionary
+from livefacts.service.continuous.query_plans import plan_of
+from livefacts.store.terms.dictionary import Dictionary
 
 QUERIES, CHUNKS, MESSAGES = 200, 2, 6
 ALONE = 60

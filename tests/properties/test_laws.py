@@ -14,7 +14,7 @@ from tests.properties.generate.histories import GRAPHS, Change, History, draw_hi
 from tests.properties.generate.vocabulary import EX
 
 import livefacts as lf
-from livefacts.rules.program import Program
+from livefacts.language.program import Program
 
 pytestmark = pytest.mark.filterwarnings("ignore::livefacts.LivefactsWarning")
 

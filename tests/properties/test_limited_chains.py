@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import pytest
 from pyoxigraph import NamedNode, Triple
 
-from livefacts.service.reasoner import Reasoner
-from livefacts.service.registered.registering import Registrations
-from livefacts.service.registered.registration import Registration
+from livefacts.service.reasoner.reasoner import Reasoner
+from livefacts.service.registered.registry import Registrations
+from livefacts.service.registered.scheduled_query import Registration
 
 EX = "http://example.org/"
 RULES = (

@@ -11,8 +11,8 @@ from tests.properties.generate.programs import draw_case
 from tests.properties.generate.seeds import chunks
 
 import livefacts as lf
-from livefacts.rules.program import Program
-from livefacts.syntax.rulefile import parse
+from livefacts.language.program import Program
+from livefacts.syntax.rulelang.rule_parser import parse
 
 pytestmark = pytest.mark.filterwarnings("ignore::livefacts.LivefactsWarning")
 

@@ -8,7 +8,7 @@ from tests.golden.test_owl import expected, violated
 from tests.properties.generate.ontologies import Step, draw_life
 
 import livefacts as lf
-from livefacts.syntax.rulefile import open_rules
+from livefacts.syntax.rule_sets import open_rules
 
 CHUNKS = 4
 RULES = open_rules("owl-rl")

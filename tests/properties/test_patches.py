@@ -12,7 +12,7 @@ from tests.properties.generate.seeds import chunks
 from tests.properties.generate.vocabulary import EX
 
 import livefacts as lf
-from livefacts.rules.program import Program
+from livefacts.language.program import Program
 
 pytestmark = pytest.mark.filterwarnings("ignore::livefacts.LivefactsWarning")
 

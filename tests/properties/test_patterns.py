@@ -9,8 +9,8 @@ import pytest
 from tests.properties.compare.graph_patterns import Bag, Fresh, Summed
 from tests.properties.generate.graph_patterns import EX, Case, random_case, random_messages
 
-from livefacts.service.continuous.continuous import ContinuousQuery
-from livefacts.service.continuous.continuousanswers import Answers
+from livefacts.service.continuous.answers import Answers
+from livefacts.service.continuous.message_query import ContinuousQuery
 
 QUERIES = 320
 THOROUGH = 4000

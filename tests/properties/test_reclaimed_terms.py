@@ -16,9 +16,9 @@ from tests.properties.generate.seeds import chunks
 from tests.properties.generate.stream_histories import draw_stream_history
 
 from livefacts.model.facts import Fact
-from livefacts.service.reasoner import Reasoner
-from livefacts.service.streams import reclaiming
-from livefacts.syntax.rulefile import open_rules
+from livefacts.service.reasoner.reasoner import Reasoner
+from livefacts.service.streams import reclamation
+from livefacts.syntax.rule_sets import open_rules
 
 EX = "http://example.org/"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
@@ -35,7 +35,7 @@ RULES = f"""@prefix : <{EX}> .
 def test_reports_are_right_though_terms_are_given_back_at_every_push(
     chunk: int, theme: Theme, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reclaiming.Reclaimer, "is_due", lambda self: True)
+    monkeypatch.setattr(reclamation.Reclaimer, "is_due", lambda self: True)
     reclaimed = 0
     for seed in range(chunk, 80, 4):
         history = RegisteredHistory(seed, theme)
@@ -49,7 +49,7 @@ def test_reports_are_right_though_terms_are_given_back_at_every_push(
 def test_rules_over_time_conclude_what_they_must_though_terms_are_given_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(reclaiming.Reclaimer, "is_due", lambda self: True)
+    monkeypatch.setattr(reclamation.Reclaimer, "is_due", lambda self: True)
     for seed in range(60):
         found = next(differences(draw_stream_history(seed)), None)
         assert found is None, f"seed {seed}: {found}"
@@ -60,7 +60,7 @@ def test_conclusions_are_right_though_kinds_of_triples_are_unlearned_at_every_pu
     rules: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Classes and properties come with streams and go with them, in background and out of it."""
-    monkeypatch.setattr(reclaiming.Reclaimer, "is_due", lambda self: True)
+    monkeypatch.setattr(reclamation.Reclaimer, "is_due", lambda self: True)
     program, reclaimed = open_rules(rules), 0
     for seed in range(6):
         pick = random.Random(seed)
@@ -134,7 +134,7 @@ def test_watched_queries_are_right_though_terms_are_given_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Answers at every time point, and changes that are read only now and then."""
-    monkeypatch.setattr(reclaiming.Reclaimer, "is_due", lambda self: True)
+    monkeypatch.setattr(reclamation.Reclaimer, "is_due", lambda self: True)
     reasoner = Reasoner(rules=RULES)
     queries = [f"PREFIX ex: <{EX}> {text}" for text in WATCHED]
     watches = [reasoner.watch(text) for text in queries]
@@ -156,7 +156,7 @@ def test_watched_queries_are_right_though_terms_are_given_back(
 def test_terms_stay_few_though_queries_are_watched_and_rules_compute(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(reclaiming, "FEWEST_BORN", 200)
+    monkeypatch.setattr(reclamation, "FEWEST_BORN", 200)
     reasoner = Reasoner(
         rules=f"@prefix : <{EX}> . [?x, :twice, ?w] :- [?x, :reads, ?v], ?w = ?v * 2.5 ."
     )
@@ -189,7 +189,7 @@ def test_terms_stay_few_though_all_that_streams_bring_is_new(
     ready: list[str], rules: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Things, classes, properties, values, and what rules compute of them."""
-    monkeypatch.setattr(reclaiming, "FEWEST_BORN", 200)
+    monkeypatch.setattr(reclamation, "FEWEST_BORN", 200)
     reasoner = Reasoner(rules=[f"@prefix : <{EX}> . {rules}", *ready])
     queries = [
         reasoner.register(
@@ -222,7 +222,7 @@ def test_what_is_read_later_is_what_was_reported_then(monkeypatch: pytest.Monkey
     """Reports and deltas are read only at the end, when most of their terms have passed by."""
     lazy = []
     for is_due in (False, True):
-        monkeypatch.setattr(reclaiming.Reclaimer, "is_due", lambda self, due=is_due: due)
+        monkeypatch.setattr(reclamation.Reclaimer, "is_due", lambda self, due=is_due: due)
         reasoner = Reasoner(rules=RULES)
         queries, deltas = registered(reasoner), []
         for time in range(20):
@@ -237,7 +237,7 @@ def test_what_is_read_later_is_what_was_reported_then(monkeypatch: pytest.Monkey
 def test_terms_and_their_bytes_stay_the_same_over_many_windows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(reclaiming, "FEWEST_BORN", 500)
+    monkeypatch.setattr(reclamation, "FEWEST_BORN", 500)
     reasoner = Reasoner(rules=RULES)
     queries, figures = registered(reasoner), []
     for time in range(150):

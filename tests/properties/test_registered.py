@@ -14,7 +14,7 @@ from tests.properties.compare.registered_queries import (
 from tests.properties.compare.registered_themes import EqualHistory, SchemaHistory, TimedHistory
 from tests.properties.generate.seeds import chunks
 
-from livefacts.service.registered.registering import Registrations
+from livefacts.service.registered.registry import Registrations
 
 HISTORIES, BODIES, CHUNKS = 300, 60, 20
 

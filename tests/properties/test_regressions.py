@@ -8,7 +8,7 @@ from tests.properties.compare.histories import differences as differences_of_his
 from tests.properties.generate.cases import Case, Step
 from tests.properties.generate.histories import Change, History
 
-from livefacts.syntax.rulefile import parse
+from livefacts.syntax.rulelang.rule_parser import parse
 
 EX = "@prefix ex: <http://example.org/> .\n"
 FOUND = {

@@ -16,17 +16,17 @@ from tests.properties.generate.histories import Change, History, draw_history, d
 from tests.properties.generate.seeds import chunks
 
 import livefacts as lf
-from livefacts.engine.spark import merging, tables
-from livefacts.rules.program import Program
+from livefacts.kb import compaction, tables
+from livefacts.language.program import Program
 from livefacts.spark import Pipeline
-from livefacts.syntax import rulefile
+from livefacts.syntax import rule_sets
 
 pytestmark = pytest.mark.filterwarnings("ignore::livefacts.LivefactsWarning")
 
 
 @pytest.fixture(autouse=True)
 def often_tidied(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (merging, tables):
+    for module in (compaction, tables):
         monkeypatch.setattr(module, "TIDY_EVERY", 3)
 
 
@@ -80,6 +80,6 @@ def test_a_random_history_of_facts_and_rules_is_what_the_oracle_computes(
 def test_a_random_history_of_a_schema_is_what_the_oracle_computes(
     tmp_path: Path, rules: str, seed: int
 ) -> None:
-    history = draw_schema_history(seed, rulefile.open_rules(rules).rules, steps=6)
+    history = draw_schema_history(seed, rule_sets.open_rules(rules).rules, steps=6)
     pipeline = opened(tmp_path, history)
     assert next(differences(pipeline, history), None) is None, str(history)

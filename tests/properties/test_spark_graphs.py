@@ -14,9 +14,9 @@ from tests.properties.generate.pipeline_steps import draw_triple
 from tests.properties.generate.seeds import chunks
 
 import livefacts as lf
-from livefacts.rules.program import Program
+from livefacts.language.program import Program
 from livefacts.spark import Pipeline
-from livefacts.syntax import rulefile
+from livefacts.syntax import rule_sets
 
 JOINS = """
 [?x, <x:near>, ?z] :- [?x, a, ?c], [?z, a, ?c] .
@@ -67,7 +67,7 @@ def differences(pipeline: Pipeline, program: Program, pick: random.Random) -> It
 def test_a_random_history_of_graphs_is_what_the_oracle_computes(
     tmp_path: Path, rules: str, seed: int
 ) -> None:
-    program = rulefile.open_rules(rules)
+    program = rule_sets.open_rules(rules)
     lf.Reasoner(rules=program).checkpoint(tmp_path / "kb")
     pipeline = Pipeline(None, tmp_path / "kb", memory="1g")  # type: ignore[arg-type]
     assert next(differences(pipeline, program, random.Random(seed)), None) is None

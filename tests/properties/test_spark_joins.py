@@ -10,8 +10,8 @@ from tests.properties.compare.spark_frames import SmallTerms, tiny
 from tests.properties.compare.spark_worlds import differences
 from tests.properties.generate.worlds import draw_worlds
 
-from livefacts.engine.spark.maintain import Way
-from livefacts.engine.spark.rounds import Setting
+from livefacts.engine.spark.joins.closure_change import Way
+from livefacts.engine.spark.joins.rounds import Setting
 
 WORLDS, STEPS = 20, 5
 SEEDS = (6, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in (3, 5)))

@@ -12,7 +12,7 @@ from tests.properties.compare.spark_frames import tiny
 from tests.properties.compare.spark_pipelines import differences, parts_of_plan
 from tests.properties.generate.pipeline_steps import draw_steps
 
-from livefacts.engine.spark import merging, tables
+from livefacts.kb import compaction, tables
 from livefacts.spark import Pipeline
 
 WORLDS, STEPS = 20, 3
@@ -26,11 +26,11 @@ STAGE = {"driver": "reason", "tasks": "follow and sign", "joins": "follow by joi
 
 @pytest.fixture
 def session(spark: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    for module in (merging, tables):
+    for module in (compaction, tables):
         # Files are merged, and logs summed up, in the middle of every history.
         monkeypatch.setattr(module, "TIDY_EVERY", 4)
     # Changes are folded into the facts as soon as they are a fourth of them.
-    monkeypatch.setattr(merging, "FOLD_ROWS", 0)
+    monkeypatch.setattr(compaction, "FOLD_ROWS", 0)
     with tiny(spark) as session:
         yield session
 

@@ -10,7 +10,7 @@ from pyoxigraph import Literal, NamedNode, Triple
 from tests.oracle import matches_in, model, violations
 
 import livefacts as lf
-from livefacts.syntax.rulefile import open_rules
+from livefacts.syntax.rule_sets import open_rules
 
 EX = "http://example.org/"
 PREFIX = f"@prefix ex: <{EX}> .\n"

@@ -10,8 +10,8 @@ from tests.properties.compare.histories import LIMIT, applied, draw_history
 from tests.properties.generate.seeds import chunks
 
 import livefacts as lf
-from livefacts.rules.program import Program
-from livefacts.store.layout import ASSERTED, FLAGS, IN_DEFAULT, PLAIN
+from livefacts.language.program import Program
+from livefacts.store.facts.layout import ASSERTED, FLAGS, IN_DEFAULT, PLAIN
 
 pytestmark = pytest.mark.filterwarnings("ignore::livefacts.LivefactsWarning")
 

@@ -10,30 +10,38 @@ from tests.shape.code import Module, expect_none, modules
 BELOW = {
     "errors": "",
     "model": "errors",
-    "rules": "errors model",
+    "language": "errors model",
     "store": "errors model",
     "generate": "errors",
-    "syntax": "errors model rules store",
-    "plan": "errors model rules",
-    "engine.contract": "errors model rules plan",
-    "engine.embedded": "errors model rules plan store engine.contract",
-    "engine.spark": "errors model rules plan store syntax engine.contract",
-    # A knowledge base on disk is opened by the reasoner, too.
-    "service": "errors model rules plan store syntax engine.contract engine.embedded engine.spark",
+    "syntax": "errors model language store",
+    "plan": "errors model language",
+    "engine.contract": "errors model language plan",
+    "engine.embedded": "errors model language plan store engine.contract",
+    "engine.patterns": "errors model language plan store engine.contract",
+    "engine.flow": "errors model language plan store engine.contract engine.patterns",
+    "engine.messages": (
+        "errors model language plan store syntax engine.contract engine.patterns engine.flow"
+    ),
+    # A saved folder: both engines live on it, and none of it needs Spark.
+    "kb": "errors model language plan store syntax engine.contract engine.embedded",
+    "engine.spark": "errors model language plan store syntax engine.contract kb",
+    "service": (
+        "errors model language plan store syntax engine.contract engine.embedded engine.flow "
+        "engine.patterns engine.messages kb engine.spark"
+    ),
     "spark": "errors engine.spark service",
-    "doctor": "errors generate store service engine.spark",
-    "": "errors model rules service",
-    "commands": "errors model rules syntax store generate doctor service engine.spark",
+    "doctor": "errors generate store service kb engine.spark",
+    "": "errors model language service",
+    "commands": "errors model language syntax store generate doctor service kb engine.spark",
     "cli": "errors commands",
     "__main__": "cli",
 }
 FREE = {"engine", "rulesets"}
-# The schema is closed in one process, by the engine that is made for that.
 EXCEPTIONS = {
-    "engine.spark.schema": {"engine.embedded"},
-    "engine.spark.liveprogram": {"engine.embedded"},
-    # Queries that are no stars are followed by one keeper, which runs the embedded engine.
-    "engine.spark.keeping": {"engine.embedded"},
+    # General rules that fit into the driver's memory are followed there by the embedded engine.
+    "engine.spark.local.engine_over_tables": {"engine.embedded"},
+    # Queries that are no stars are followed by one keeper, in one place of the cluster.
+    "engine.spark.watch.keeper": {"engine.messages", "engine.patterns"},
     "engine.spark.session": {""},
 }
 

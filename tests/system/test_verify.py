@@ -10,8 +10,8 @@ import pytest
 from tests.system.running import livefacts
 
 from livefacts.model.facts import Fact, Symbol
-from livefacts.service.reasoner import Reasoner
-from livefacts.service.verifying import Difference, Report
+from livefacts.service.reasoner.reasoner import Reasoner
+from livefacts.service.reasoner.verification import Difference, Report
 
 RULES = "route(?x, ?z) :- road(?x, ?y), route(?y, ?z) . route(?x, ?y) :- road(?x, ?y) .\n"
 

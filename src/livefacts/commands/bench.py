@@ -17,7 +17,7 @@ from typing import Annotated
 
 import typer
 
-from livefacts.commands.loading import prepare
+from livefacts.commands.fact_files import prepare
 from livefacts.commands.terminal import say
 
 TRANSITIVE = """
@@ -94,7 +94,7 @@ def _measured(universities: int) -> list[Figure]:
 
 
 def _closing(job: str, path: Path, rules: list[str]) -> Figure:
-    from livefacts.service.reasoner import Reasoner
+    from livefacts.service.reasoner.reasoner import Reasoner
 
     say(f"measuring: {job}")
     reasoner = Reasoner(rules=rules)

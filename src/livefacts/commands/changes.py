@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from livefacts.commands.loading import Inputs, Loaded, leave, load, report_rejects
+from livefacts.commands.fact_files import Inputs, Loaded, leave, load, report_rejects
 from livefacts.commands.options import (
     BlankNodes,
     Bnodes,
@@ -22,13 +22,13 @@ from livefacts.commands.options import (
     Rejects,
     Rules,
 )
+from livefacts.commands.output import dump
 from livefacts.commands.terminal import counted, say
-from livefacts.commands.writing import dump
 from livefacts.errors import InputError
 
 if TYPE_CHECKING:
-    from livefacts.service.delta import Delta
-    from livefacts.service.reasoner import Reasoner
+    from livefacts.service.change.delta import Delta
+    from livefacts.service.reasoner.reasoner import Reasoner
 
 Change: TypeAlias = "Callable[[Reasoner], Delta]"
 UPDATE_FILES = (".ru", ".rq", ".sparql")

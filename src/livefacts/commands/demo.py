@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from livefacts.commands.loading import prepare
+from livefacts.commands.fact_files import prepare
 from livefacts.commands.terminal import counted, output
 from livefacts.errors import LivefactsError
 
 if TYPE_CHECKING:
     from livefacts.engine.spark.pipeline import Pipeline
-    from livefacts.service.reasoner import Reasoner
+    from livefacts.service.reasoner.reasoner import Reasoner
 
 PREFIX = "@prefix ub: <http://livefacts.example/university#> ."
 HEADS = """
@@ -84,7 +84,7 @@ def _generate(path: Path) -> None:
 
 
 def _load(path: Path) -> Reasoner:
-    from livefacts.service.reasoner import Reasoner
+    from livefacts.service.reasoner.reasoner import Reasoner
 
     with _stage("Loading it under the rules of RDFS"):
         reasoner = Reasoner(rules=["rdfs", PREFIX])

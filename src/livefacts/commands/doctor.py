@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from livefacts.commands.loading import prepare
+from livefacts.commands.fact_files import prepare
 from livefacts.commands.terminal import ExitCode, say
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from livefacts.commands.loading import Inputs, leave, load
+from livefacts.commands.fact_files import Inputs, leave, load
 from livefacts.commands.options import (
     BlankNodes,
     Bnodes,
@@ -17,7 +17,7 @@ from livefacts.commands.options import (
     Rejects,
     Rules,
 )
-from livefacts.commands.writing import dump
+from livefacts.commands.output import dump
 
 
 def dump_command(

@@ -12,10 +12,10 @@ from livefacts.errors import InputError, LivefactsError
 
 if TYPE_CHECKING:
     from livefacts.model.durations import Duration
-    from livefacts.service.streams.eventtime import EventTime
-    from livefacts.service.streams.playing import Silence
-    from livefacts.syntax.rejects import Rejects
-    from livefacts.syntax.streamfiles import Event
+    from livefacts.service.streams.event_time import EventTime
+    from livefacts.service.streams.playback import Silence
+    from livefacts.syntax.input.rejects import Rejects
+    from livefacts.syntax.stream_files import Event
 
 REJECTS_SHOWN = 5
 
@@ -30,22 +30,22 @@ def in_one_order(
 
     By `arrival_time` they happen when they are read, and time moves while there are none.
     """
-    from livefacts.service.streams import playing
+    from livefacts.service.streams import playback
 
     if len(live) > 1:
         raise InputError(
             "standard input is one stream", hint="give - once, and files for the others"
         )
-    together = playing.merged(files, tick)
+    together = playback.merged(files, tick)
     if live:
         # Who waits for standard input would hold up every file: all go into one queue.
-        return playing.live(chain(together, live[0]), tick, arrival_time=arrival_time)
-    return playing.joined(playing.stamped(together, tick) if arrival_time else together)
+        return playback.live(chain(together, live[0]), tick, arrival_time=arrival_time)
+    return playback.joined(playback.stamped(together, tick) if arrival_time else together)
 
 
 def rejecting(rejects: Rejects) -> Callable[[Event, LivefactsError], None]:
     """What to do with an event that has no time, or does not fit the rules."""
-    from livefacts.syntax.rejects import Reject
+    from livefacts.syntax.input.rejects import Reject
 
     def reject(event: Event, error: LivefactsError) -> None:
         rejects.add(
@@ -62,7 +62,7 @@ def ahead(max_ahead: str) -> str | None:
 
 def say_rejects(rejects: Rejects, events: EventTime) -> None:
     """Say which lines were rejected, and what was set aside."""
-    from livefacts.service.streams.eventtime import TOO_FAR_AHEAD
+    from livefacts.service.streams.event_time import TOO_FAR_AHEAD
 
     if rejects.count:
         say(f"{counted(rejects.count, 'line was', 'lines were')} rejected")

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from livefacts.commands.loading import Inputs, leave, load, say_if_empty
+from livefacts.commands.fact_files import Inputs, leave, load, say_if_empty
 from livefacts.commands.options import BlankNodes, Bnodes, Data, Graph, InputFormat, Rejects, Rules
 from livefacts.commands.terminal import ExitCode, say
 from livefacts.errors import InputError
 
 if TYPE_CHECKING:
-    from livefacts.service.delta import Violation
-    from livefacts.service.explanations.explaining import Explanation
-    from livefacts.service.reasoner import Reasoner
+    from livefacts.service.change.delta import Violation
+    from livefacts.service.explanations.explanation import Explanation
+    from livefacts.service.reasoner.reasoner import Reasoner
 
 
 class ExplanationFormat(StrEnum):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from livefacts.commands.loading import Inputs, Loaded, leave, load
+from livefacts.commands.fact_files import Inputs, Loaded, leave, load
 from livefacts.commands.options import (
     BlankNodes,
     Bnodes,
@@ -20,12 +20,12 @@ from livefacts.commands.options import (
     Rejects,
     Rules,
 )
+from livefacts.commands.output import dump
 from livefacts.commands.terminal import ExitCode, counted, output, say
-from livefacts.commands.violations import as_csv, as_json_lines
-from livefacts.commands.writing import dump
+from livefacts.commands.violation_report import as_csv, as_json_lines
 
 if TYPE_CHECKING:
-    from livefacts.service.delta import Violation
+    from livefacts.service.change.delta import Violation
 
 CONSTRAINTS_SHOWN = 5
 

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from livefacts.commands.loading import Inputs, leave, load, say_if_empty
+from livefacts.commands.fact_files import Inputs, leave, load, say_if_empty
 from livefacts.commands.options import BlankNodes, Bnodes, Data, Graph, InputFormat, Rejects, Rules
 from livefacts.commands.terminal import say
 from livefacts.errors import InputError, QueryError
 
 if TYPE_CHECKING:
     from livefacts.service.queries.results import QueryResult
-    from livefacts.service.reasoner import Reasoner
+    from livefacts.service.reasoner.reasoner import Reasoner
 
 
 class AnswerFormat(StrEnum):
@@ -72,7 +72,7 @@ def query_command(
 
 def _say_strangers(asked: str, reasoner: Reasoner) -> None:
     """Where there is no answer: which names of the query nothing speaks of."""
-    from livefacts.service.queries.strangers import strangers
+    from livefacts.commands.unknown_names import strangers
 
     if len(reasoner):
         for sentence in strangers(asked, reasoner):
@@ -88,7 +88,7 @@ def text_of(given: str) -> str:
     try:
         return Path(given).read_text(encoding="utf-8")
     except FileNotFoundError as error:
-        from livefacts.syntax.files import no_file
+        from livefacts.syntax.input.files import no_file
 
         raise no_file(given) from error
     except UnicodeDecodeError:

@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from livefacts.commands.events import ahead, in_one_order, rejecting, say_rejects
-from livefacts.commands.loading import Inputs, leave, load
+from livefacts.commands.fact_files import Inputs, leave, load
 from livefacts.commands.options import Data, Lateness, MaxAhead, Rules, Speed, Tick
 from livefacts.commands.options import Rejects as RejectsFile
 from livefacts.commands.terminal import ExitCode, counted, say
 from livefacts.errors import InputError, QueryError
 
 if TYPE_CHECKING:
-    from livefacts.service.reasoner import Reasoner
-    from livefacts.service.registered.registration import Registration
-    from livefacts.service.registered.reportwriters import ReportWriter
-    from livefacts.service.streams.eventtime import EventTime
-    from livefacts.service.streams.playing import Silence
-    from livefacts.syntax.rejects import Rejects
-    from livefacts.syntax.streamfiles import Event, Time
+    from livefacts.service.reasoner.reasoner import Reasoner
+    from livefacts.service.registered.report_writers import ReportWriter
+    from livefacts.service.registered.scheduled_query import Registration
+    from livefacts.service.streams.event_time import EventTime
+    from livefacts.service.streams.playback import Silence
+    from livefacts.syntax.input.rejects import Rejects
+    from livefacts.syntax.stream_files import Event, Time
 
 QUERY_FILES = (".csparql", ".rspql", ".rq", ".sparql")
 
@@ -101,9 +101,9 @@ def register_command(
     tail -f events.jsonl | livefacts register alarms.csparql --stream alarms=- --format jsonl
     livefacts register q.csparql -s a.nq -s b.nq --lateness 5s --late correct --speed 10
     """
-    from livefacts.service.registered.reportwriters import ReportWriter
-    from livefacts.service.streams.playing import Pace, play
-    from livefacts.syntax.rejects import Rejects
+    from livefacts.service.registered.report_writers import ReportWriter
+    from livefacts.service.streams.playback import Pace, play
+    from livefacts.syntax.input.rejects import Rejects
 
     _check_corrections(form, late)
     loaded = load(Inputs(data or [], rules or [], tick=tick))
@@ -144,7 +144,7 @@ def _check_corrections(form: ReportFormat, late: Late) -> None:
 
 def _declared(queries: list[Registration]) -> dict[str, str]:
     """The prefixes of the queries, for shorter tables."""
-    from livefacts.service.queries.querytext import declared_prefixes, tokens_of
+    from livefacts.syntax.sparql.query_text import declared_prefixes, tokens_of
 
     found: dict[str, str] = {}
     for query in queries:
@@ -182,7 +182,7 @@ def _sources(
     events: EventTime,
 ) -> Iterator[Event | Silence]:
     """The events of all files and sources, in one order."""
-    from livefacts.syntax.streamfiles import read_events
+    from livefacts.syntax.stream_files import read_events
 
     files: list[Iterator[Event]] = []
     live: list[Iterator[Event]] = []
@@ -230,7 +230,7 @@ def _noted(
     events: Iterator[Event | Silence], writer: ReportWriter, came: Counter[str]
 ) -> Iterator[Event | Silence]:
     """Reports show dates if the events have them; what comes is counted by stream."""
-    from livefacts.syntax.streamfiles import Event
+    from livefacts.syntax.stream_files import Event
 
     for event in events:
         writer.dates = writer.dates or _is_date(event.time)

@@ -13,7 +13,7 @@ from livefacts.commands.terminal import ExitCode, counted, say
 from livefacts.errors import InputError, LivefactsError
 
 if TYPE_CHECKING:
-    from livefacts.rules.program import Program
+    from livefacts.language.program import Program
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, add_completion=False)
 
@@ -65,7 +65,8 @@ def list_command(form: Form = ListFormat.text) -> None:
     \b
     livefacts rules list
     """
-    from livefacts.syntax.rulefile import READY, open_rules, ready_names
+    from livefacts.syntax.rule_sets import open_rules
+    from livefacts.syntax.rulelang.rule_files import READY, ready_names
 
     sets = [
         {"name": name, "rules": len(open_rules(name)), "about": _about(READY / f"{name}.rules")}
@@ -88,8 +89,8 @@ def show_command(source: Source, form: Form = ListFormat.text) -> None:
     livefacts rules show rho-df
     livefacts rules show my.rules --format json
     """
-    from livefacts.rules.rulewriter import write_program, write_rule
-    from livefacts.syntax.rulefile import open_rules
+    from livefacts.language.rule_text import write_program, write_rule
+    from livefacts.syntax.rule_sets import open_rules
 
     program = open_rules(source)
     if form is ListFormat.json:
@@ -126,7 +127,7 @@ def maintenance_command(
     livefacts rules maintenance my.rules --kind stream
     livefacts rules maintenance my.rules --add-rules more.rules --remove-rule r2
     """
-    from livefacts.service.maintenance import maintenance_program
+    from livefacts.service.reasoner.maintenance import maintenance_program
 
     made = maintenance_program(
         source, kind, add_rules=add_rules or (), remove_rules=remove_rule or (), split=split
@@ -156,7 +157,7 @@ def from_owl_command(
     livefacts rules from-owl wine.owl food.owl --same-as > wine.rules
     livefacts load data.nt --rules dlp:ontology.owl
     """
-    from livefacts.service.ontology import OFF, RULES, rules_from_owl
+    from livefacts.service.reasoner.ontology import OFF, RULES, rules_from_owl
 
     if not all(source.strip() for source in sources):
         raise InputError("the name of an ontology is empty", hint="give the path of an RDF file")
@@ -195,7 +196,7 @@ def profile_command(
     livefacts rules profile my.rules --data kb.nt --patch change.rdfp
     livefacts rules profile my.rules --data kb.nt --add-rules more.rules
     """
-    from livefacts.commands.loading import Inputs, load
+    from livefacts.commands.fact_files import Inputs, load
 
     reasoner = load(Inputs(data, [source])).reasoner
     profile = reasoner.profile()
@@ -214,7 +215,7 @@ def profile_command(
 
 def _checked(source: str) -> Program | None:
     """The program, or None after saying what is wrong with it."""
-    from livefacts.syntax.rulefile import open_rules
+    from livefacts.syntax.rule_sets import open_rules
 
     try:
         program = open_rules(source)
@@ -228,13 +229,13 @@ def _checked(source: str) -> Program | None:
 
 
 def _check(program: Program) -> None:
-    from livefacts.rules.safety import check
+    from livefacts.language.checks.safety import check
 
     check(program)
 
 
 def _doubt(program: Program) -> None:
-    from livefacts.rules.doubts import of_program
+    from livefacts.language.checks.warnings import of_program
 
     for doubt in of_program(program):
         say(f"warning: {doubt}")

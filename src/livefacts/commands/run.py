@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from livefacts.commands.events import ahead, in_one_order, rejecting, say_rejects
-from livefacts.commands.loading import Inputs, leave, load
+from livefacts.commands.fact_files import Inputs, leave, load
 from livefacts.commands.options import Data, Lateness, MaxAhead, Speed, Tick
 from livefacts.commands.options import Rejects as RejectsFile
 from livefacts.commands.terminal import ExitCode, say
 
 if TYPE_CHECKING:
-    from livefacts.service.explanations.explaining import Explanation
-    from livefacts.service.reasoner import Reasoner
-    from livefacts.service.streams.eventtime import EventTime
-    from livefacts.service.streams.following import Moment, Statement
-    from livefacts.service.streams.playing import Silence
-    from livefacts.syntax.rejects import Rejects
-    from livefacts.syntax.streamfiles import Event
+    from livefacts.service.explanations.explanation import Explanation
+    from livefacts.service.reasoner.clocked_program import Moment, Statement
+    from livefacts.service.reasoner.reasoner import Reasoner
+    from livefacts.service.streams.event_time import EventTime
+    from livefacts.service.streams.playback import Silence
+    from livefacts.syntax.input.rejects import Rejects
+    from livefacts.syntax.stream_files import Event
 
 
 class Shown(StrEnum):
@@ -89,11 +89,11 @@ def run_command(
     livefacts run cooling.rules --facts temps.jsonl --show answers --format jsonl
     tail -f temps.jsonl | livefacts run cooling.rules --facts - --explain alarm
     """
-    from livefacts.model.timepoints import time_point
-    from livefacts.service.streams.eventtime import EventTime
-    from livefacts.service.streams.following import Follower
-    from livefacts.service.streams.playing import Pace, play
-    from livefacts.syntax.rejects import Rejects
+    from livefacts.model.time_points import time_point
+    from livefacts.service.reasoner.clocked_program import Follower
+    from livefacts.service.streams.event_time import EventTime
+    from livefacts.service.streams.playback import Pace, play
+    from livefacts.syntax.input.rejects import Rejects
 
     loaded = load(Inputs(data or [], program, tick=tick))
     end = None if until is None else time_point(until, loaded.reasoner.tick)
@@ -116,7 +116,7 @@ def run_command(
 
 
 def _events(facts: list[str], rejects: Rejects, events: EventTime) -> Iterator[Event | Silence]:
-    from livefacts.syntax.streamfiles import read_events
+    from livefacts.syntax.stream_files import read_events
 
     files = [read_events(path, rejects) for path in facts if path != "-"]
     live = [read_events(path, rejects) for path in facts if path == "-"]
@@ -125,7 +125,7 @@ def _events(facts: list[str], rejects: Rejects, events: EventTime) -> Iterator[E
 
 def _predicate(explained: str | None, reasoner: Reasoner) -> str | None:
     """The predicate all of whose facts are to be explained, if it is one that has arguments."""
-    from livefacts.rules.safety import first_atoms
+    from livefacts.language.checks.safety import first_atoms
 
     atom = first_atoms(reasoner.rules).get(explained or "")
     return None if atom is None or not atom.arguments else atom.name
@@ -197,7 +197,7 @@ class _Printer:
         typer.echo(f"{time:<{width}}  {text}")
 
     def _time(self, point: int) -> int | str:
-        from livefacts.model.timepoints import moment
+        from livefacts.model.time_points import moment
 
         if not self._dates:
             return point

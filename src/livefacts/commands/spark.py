@@ -20,8 +20,8 @@ from livefacts.commands.terminal import ExitCode, is_watched, say
 from livefacts.errors import LivefactsError
 
 if TYPE_CHECKING:
+    from livefacts.engine.spark.jobs.job_report import Report, Stage
     from livefacts.engine.spark.pipeline import Pipeline
-    from livefacts.engine.spark.reports import Report, Stage
 
 SYMBOL_MARK = "'"
 
@@ -206,7 +206,7 @@ def facts_command(
     livefacts spark facts --kb kb/ --derived | head
     livefacts spark facts --kb kb/ --version 1 | sort > before.nt
     """
-    from livefacts.engine.spark.failures import read_plainly
+    from livefacts.kb.failures import read_plainly
 
     pipeline = _pipeline(kb, master)
     with read_plainly(kb):
@@ -231,7 +231,7 @@ def history_command(
     from livefacts.engine.spark.session import require_extra
 
     require_extra()
-    from livefacts.engine.spark.tables import OLDEST, KnowledgeBase
+    from livefacts.kb.tables import OLDEST, KnowledgeBase
 
     base = KnowledgeBase(kb)
     if not base.settings:
@@ -294,7 +294,7 @@ def _pipeline(kb: str, master: str | None, memory: str = "1g", *, new: bool = Fa
 
     require_extra()
     from livefacts.engine.spark.pipeline import Pipeline
-    from livefacts.engine.spark.tables import KnowledgeBase
+    from livefacts.kb.tables import KnowledgeBase
 
     # Starting Spark takes a while: what is wrong with the folder is said before.
     if not KnowledgeBase(kb).settings and not new:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from livefacts.commands.loading import Inputs, leave, load
+from livefacts.commands.fact_files import Inputs, leave, load
 from livefacts.commands.options import (
     BlankNodes,
     Bnodes,
@@ -21,7 +21,7 @@ from livefacts.commands.options import (
 from livefacts.commands.terminal import ExitCode, counted, say
 
 if TYPE_CHECKING:
-    from livefacts.service.verifying import Report
+    from livefacts.service.reasoner.verification import Report
 
 
 class ReportFormat(StrEnum):

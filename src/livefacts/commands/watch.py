@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from livefacts.commands.loading import Inputs, leave, load
+from livefacts.commands.fact_files import Inputs, leave, load
 from livefacts.commands.options import BlankNodes, Bnodes, Data, Graph, InputFormat, Rejects, Rules
 from livefacts.commands.query import text_of
 from livefacts.commands.terminal import counted, say
 from livefacts.errors import InputError
 
 if TYPE_CHECKING:
-    from livefacts.service.continuous.continuouschange import Change
+    from livefacts.service.continuous.answer_change import Change
     from livefacts.service.continuous.watch import Watch
-    from livefacts.service.reasoner import Reasoner
-    from livefacts.syntax.patchpieces import Piece
+    from livefacts.service.reasoner.reasoner import Reasoner
+    from livefacts.syntax.rdf.transactions import Piece
 
 
 class ChangeFormat(StrEnum):
@@ -92,8 +92,8 @@ def _follow(reasoner: Reasoner, watch: Watch, updates: str, printer: _Printer) -
 
 
 def _pieces(updates: str) -> Iterator[Piece]:
-    from livefacts.syntax.files import open_source
-    from livefacts.syntax.patchpieces import pieces_of
+    from livefacts.syntax.input.files import open_source
+    from livefacts.syntax.rdf.transactions import pieces_of
 
     if updates == "-":
         yield from pieces_of(sys.stdin, "<stdin>")

@@ -16,7 +16,7 @@ from random import Random
 from typing import TypeVar
 
 from livefacts.errors import InputError
-from livefacts.generate.schema import NAMESPACE, schema
+from livefacts.generate.university_schema import NAMESPACE, schema
 
 __all__ = ["NAMESPACE", "university"]
 

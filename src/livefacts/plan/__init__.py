@@ -3,6 +3,13 @@
 The passes, in order: `normalize` (no constraints, no braces), `stratify` (levels),
 `split` (rules that follow single triples), and for every other rule one plan per
 positive atom: `ordered_steps`, then `restricted` where the rule is transitive.
+
+In: rules, queries and windows as data.  Out: `Plan`, `Flow`, or rules without time.
+
+- `rules`: Plans of rules: one join for every premise that may change
+- `continuous`: Plans of continuous queries: flows of operators over signed rows
+- `maintenance`: Maintenance programs: rules, as text, that keep other rules' conclusions true
+- `time_lowering`: Time lowered to rules: what a timed formula means, in rules over time points
 """
 
 from __future__ import annotations
@@ -10,16 +17,16 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Sequence
 from functools import cached_property
 
-from livefacts.plan.normalize import normalize, positive_atoms
-from livefacts.plan.operators import AggregatePlan, Level, Plan, RulePlan
-from livefacts.plan.order import negative_steps, ordered_steps
-from livefacts.plan.split import is_worth_splitting
-from livefacts.plan.traits import SortedRules, sorted_rules, traits
-from livefacts.plan.transitive import restricted
-from livefacts.rules.formula import Aggregate, Negation, PredicateAtom
-from livefacts.rules.program import Rule
-from livefacts.rules.restratifying import Restratifier
-from livefacts.rules.strata import Strata
+from livefacts.language.checks.strata import Strata
+from livefacts.language.checks.strata_change import Restratifier
+from livefacts.language.formula import Aggregate, Negation, PredicateAtom
+from livefacts.language.program import Rule
+from livefacts.plan.rules.join_order import negative_steps, ordered_steps
+from livefacts.plan.rules.normal_form import normalize, positive_atoms
+from livefacts.plan.rules.operators import AggregatePlan, Level, Plan, RulePlan
+from livefacts.plan.rules.schema_split import is_worth_splitting
+from livefacts.plan.rules.traits import SortedRules, sorted_rules, traits
+from livefacts.plan.rules.transitive_rules import restricted
 
 __all__ = ["compile_rules"]
 

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 PACKAGE = Path(__file__).parent.parent
-KERNEL_FOLDERS = ("store", "engine/embedded")
+KERNEL_FOLDERS = ("store", "engine")
+"""Where kernels are, at any depth: the text of every module there is part of the digest."""
 
 
 def user_cache_directory() -> Path:
@@ -41,8 +42,9 @@ def kernel_cache_directory() -> Path:
     """
     digest = hashlib.sha256(str(PACKAGE).encode())
     for folder in KERNEL_FOLDERS:
-        for path in sorted((PACKAGE / folder).glob("*.py")):
-            digest.update(path.read_bytes())
+        for path in sorted((PACKAGE / folder).rglob("*.py")):
+            if "spark" not in path.parts:
+                digest.update(path.read_bytes())
     return user_cache_directory() / f"kernels-{digest.hexdigest()[:12]}"
 
 

@@ -18,10 +18,10 @@ from tests.properties.generate.cases import Case, Step, shrink
 from tests.properties.generate.vocabulary import EX
 
 import livefacts as lf
+from livefacts.language.formula import Aggregate
+from livefacts.language.program import Program
+from livefacts.language.rule_text import write_program
 from livefacts.model.facts import Fact, Term
-from livefacts.rules.formula import Aggregate
-from livefacts.rules.program import Program
-from livefacts.rules.rulewriter import write_program
 
 Facts = set[Triple | Fact]
 

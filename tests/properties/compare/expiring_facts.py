@@ -19,20 +19,20 @@ from tests.oracle.naive import TRIPLE, row_of
 from tests.properties.generate.programs import draw_case
 from tests.properties.generate.vocabulary import IRIS
 
-from livefacts.engine.embedded.expiringengine import (
+from livefacts.engine.embedded.expiry.timed_engine import (
     FOREVER,
     NEVER,
     ExpiringEngine,
     ExpiryDelta,
 )
 from livefacts.errors import LimitError
+from livefacts.language.formula import Aggregate, Negation
+from livefacts.language.program import Program, Rule
 from livefacts.model.facts import Fact, Symbol
-from livefacts.plan.normalize import TRUE
-from livefacts.rules.formula import Aggregate, Negation
-from livefacts.rules.program import Program, Rule
-from livefacts.store.dictionary import Dictionary
-from livefacts.store.rows import TRIPLES
-from livefacts.syntax.rulefile import parse
+from livefacts.plan.rules.normal_form import TRUE
+from livefacts.store.facts.row_store import TRIPLES
+from livefacts.store.terms.dictionary import Dictionary
+from livefacts.syntax.rulelang.rule_parser import parse
 
 Untils = dict[Row, int]
 Dated = list[tuple[Row, int]]

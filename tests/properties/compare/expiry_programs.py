@@ -16,10 +16,10 @@ from tests.oracle import Row, model
 from tests.oracle.naive import TRIPLE
 from tests.properties.generate.programs import draw_case
 
+from livefacts.language.formula import Aggregate, Negation
+from livefacts.language.program import Program, Rule
 from livefacts.model.facts import Fact
-from livefacts.plan.maintenance import STREAM, Maintenance, maintenance
-from livefacts.rules.formula import Aggregate, Negation
-from livefacts.rules.program import Program, Rule
+from livefacts.plan.maintenance.delta_program import STREAM, Maintenance, maintenance
 
 Arrival = tuple[Triple | Fact, int]
 LONGEST = 4

@@ -15,15 +15,15 @@ from typing import Any
 from unittest.mock import patch
 
 import livefacts as lf
-from livefacts.engine.embedded.aggregates import BoundAggregate
-from livefacts.engine.embedded.binding import Binder
-from livefacts.engine.embedded.interpreter import Interpreter
-from livefacts.engine.embedded.levels import BoundLevel
-from livefacts.engine.embedded.memory import Answers
-from livefacts.engine.embedded.reaching import TransitiveLosses
-from livefacts.engine.embedded.schema import SinglePath
-from livefacts.store.layout import FLAGS, SINGLE
-from livefacts.store.rows import RowStore
+from livefacts.engine.embedded.change.aggregates import BoundAggregate
+from livefacts.engine.embedded.change.level import BoundLevel
+from livefacts.engine.embedded.kernel.bound_plans import Binder
+from livefacts.engine.embedded.kernel.driver import Interpreter
+from livefacts.engine.embedded.kernel.value_memory import Answers
+from livefacts.engine.embedded.schema.single_path import SinglePath
+from livefacts.engine.embedded.transitive.edge_loss import TransitiveLosses
+from livefacts.store.facts.layout import FLAGS, SINGLE
+from livefacts.store.facts.row_store import RowStore
 
 ALLOCATIONS = (
     (RowStore, "make_room"),

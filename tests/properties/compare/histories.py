@@ -24,10 +24,10 @@ from tests.properties.generate.histories import Change, History, Statement, draw
 from tests.properties.generate.programs import is_recursive
 
 import livefacts as lf
+from livefacts.language.formula import Aggregate
+from livefacts.language.program import Program, Rule
 from livefacts.model.facts import Fact
-from livefacts.rules.formula import Aggregate
-from livefacts.rules.program import Program, Rule
-from livefacts.store.layout import (
+from livefacts.store.facts.layout import (
     ASSERTED,
     CLOSED,
     EDGE,
@@ -38,7 +38,7 @@ from livefacts.store.layout import (
     SINGLE,
     VISIBLE,
 )
-from livefacts.store.rows import TRIPLES
+from livefacts.store.facts.row_store import TRIPLES
 
 __all__ = [
     "LIMIT",

@@ -17,9 +17,9 @@ from tests.oracle.naive import TRIPLE
 from tests.properties.compare.histories import LIMIT, Change, History, applied
 
 import livefacts as lf
+from livefacts.language.program import Program
 from livefacts.model.facts import Fact
-from livefacts.plan.maintenance import Maintenance, maintenance
-from livefacts.rules.program import Program
+from livefacts.plan.maintenance.delta_program import Maintenance, maintenance
 
 Rows = set[Row]
 

@@ -23,8 +23,7 @@ from tests.oracle.naive import (
     pattern,
 )
 
-from livefacts.model.facts import Fact, Term
-from livefacts.rules.formula import (
+from livefacts.language.formula import (
     Aggregate,
     Atom,
     Comparison,
@@ -35,9 +34,10 @@ from livefacts.rules.formula import (
     Variable,
     variables_of,
 )
-from livefacts.rules.program import Rule
-from livefacts.service.delta import Violation
-from livefacts.service.explanations.explaining import (
+from livefacts.language.program import Rule
+from livefacts.model.facts import Fact, Term
+from livefacts.service.change.delta import Violation
+from livefacts.service.explanations.explanation import (
     Absent,
     Aggregated,
     Attempt,

@@ -25,10 +25,10 @@ from pyoxigraph import (
 from tests.properties.compare.registered_queries import Bag, RegisteredHistory, Window
 from tests.properties.generate.queries import MessageMaker, QueryMaker
 
+from livefacts.language.program import Program
 from livefacts.model.facts import Fact
-from livefacts.rules.program import Program
 from livefacts.service.registered.reports import Report
-from livefacts.syntax.rulefile import parse
+from livefacts.syntax.rulelang.rule_parser import parse
 
 RULES = [
     "[?x, <x:r>, ?y] :- [?x, <x:p>, ?y] .",

@@ -19,13 +19,13 @@ from tests.oracle import closure
 from tests.properties.generate.programs import draw_case, fits
 
 from livefacts.errors import LimitError
+from livefacts.language.program import Program, Rule
 from livefacts.model.facts import Fact, Term
-from livefacts.plan.raising import are_lasting
-from livefacts.rules.program import Program, Rule
-from livefacts.service.reasoner import Reasoner
-from livefacts.service.registered.registration import Registration
+from livefacts.plan.rules.expiry_plans import are_lasting
+from livefacts.service.reasoner.reasoner import Reasoner
 from livefacts.service.registered.reports import Report
-from livefacts.syntax.rulefile import parse
+from livefacts.service.registered.scheduled_query import Registration
+from livefacts.syntax.rulelang.rule_parser import parse
 
 Pattern = tuple[str | Term, str | Term, str | Term]
 """A variable is its name."""

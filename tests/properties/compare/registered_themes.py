@@ -29,9 +29,10 @@ from tests.properties.compare.registered_queries import (
 )
 from tests.properties.generate.timed_rules import fits as fits_in_time
 
+from livefacts.language.program import Program
 from livefacts.model.facts import Fact
-from livefacts.rules.program import Program
-from livefacts.syntax.rulefile import open_rules, parse
+from livefacts.syntax.rule_sets import open_rules
+from livefacts.syntax.rulelang.rule_parser import parse
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from tests.properties.generate.timed_rules import timed_parts
 
-from livefacts.rules.program import Program
-from livefacts.rules.windows import FactWindow, SteppedWindow, TimeWindow, Window
+from livefacts.language.program import Program
+from livefacts.language.windows import FactWindow, SteppedWindow, TimeWindow, Window
 
 FOR_EVER = 10**6
 

@@ -17,12 +17,12 @@ from pyoxigraph import Triple
 from pyspark.sql import DataFrame, SparkSession
 from tests.oracle import Row, row_of
 
-from livefacts.engine.spark.materialize import Closure
-from livefacts.engine.spark.rounds import Setting
-from livefacts.engine.spark.table import columns_of, shapes_in
-from livefacts.engine.spark.terms import term_of, text_of
+from livefacts.engine.spark.joins.fact_frame import columns_of, shapes_in
+from livefacts.engine.spark.joins.materialization import Closure
+from livefacts.engine.spark.joins.rounds import Setting
+from livefacts.engine.spark.joins.term_frames import term_of, text_of
 from livefacts.model.facts import Fact, Symbol, Term
-from livefacts.store.rows import TRIPLES
+from livefacts.store.facts.row_store import TRIPLES
 
 TINY = {
     # Tables here have some dozens of rows: plans are made often and run shortly.

@@ -12,7 +12,7 @@ from tests.oracle import Row, model
 from tests.properties.generate.pipeline_steps import Step
 from tests.unit.engine.spark.beside import delta_of, facts_of
 
-from livefacts.rules.program import Program
+from livefacts.language.program import Program
 from livefacts.spark import Pipeline
 
 

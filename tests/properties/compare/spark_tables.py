@@ -8,8 +8,9 @@ from typing import Any
 from pyoxigraph import Quad, Triple
 from tests.oracle import Row, shown
 
-from livefacts.engine.spark.graphs import quads_at
-from livefacts.engine.spark.tables import (
+from livefacts.engine.spark.joins.term_frames import term_of
+from livefacts.kb.graph_rows import quads_at
+from livefacts.kb.tables import (
     CHANGES,
     PREDICATE_CHANGES,
     PREDICATES_TABLE,
@@ -18,7 +19,6 @@ from livefacts.engine.spark.tables import (
     Commit,
     KnowledgeBase,
 )
-from livefacts.engine.spark.terms import term_of
 from livefacts.model.facts import Fact
 
 Facts = dict[Triple | Fact, bool]

@@ -11,12 +11,12 @@ from tests.oracle import Row, conclusion, instances, matches_in, model, row_of
 from tests.properties.compare.spark_frames import decoded, found, frames, is_inner
 from tests.properties.generate.worlds import Worlds
 
-from livefacts.engine.spark.maintain import Way, change
-from livefacts.engine.spark.materialize import Closure, joined_plan, materialize
-from livefacts.engine.spark.rounds import Setting
+from livefacts.engine.spark.joins.closure_change import Way, change
+from livefacts.engine.spark.joins.materialization import Closure, joined_plan, materialize
+from livefacts.engine.spark.joins.rounds import Setting
+from livefacts.language.program import Program, Rule
 from livefacts.model.facts import Fact
-from livefacts.plan.normalize import VIOLATION, violation_variables
-from livefacts.rules.program import Program, Rule
+from livefacts.plan.rules.normal_form import VIOLATION, violation_variables
 
 LIMIT = 100_000
 

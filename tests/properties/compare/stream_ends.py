@@ -14,7 +14,7 @@ from tests.oracle.streams import visible
 from tests.properties.compare.stream_histories import Pair
 from tests.properties.generate.stream_histories import ADVANCE, TICKS, Act, StreamHistory
 
-from livefacts.service.explanations.lasting import Lasting
+from livefacts.service.streams.lifetimes import Lasting
 
 AHEAD = 30
 """More time points than any window of a history has."""

@@ -30,7 +30,7 @@ from tests.properties.generate.stream_histories import (
 )
 
 import livefacts as lf
-from livefacts.rules.program import Program
+from livefacts.language.program import Program
 
 Seen = set[Any]
 

@@ -11,7 +11,7 @@ from tests.properties.generate.cases import Case
 from tests.properties.generate.programs import is_recursive
 from tests.properties.generate.vocabulary import TYPE
 
-from livefacts.rules.formula import (
+from livefacts.language.formula import (
     Aggregate,
     Arithmetic,
     Atom,
@@ -22,7 +22,7 @@ from livefacts.rules.formula import (
     TripleAtom,
     Variable,
 )
-from livefacts.rules.program import Rule
+from livefacts.language.program import Rule
 
 
 def shares(cases: Iterable[Case]) -> dict[str, float]:

@@ -19,8 +19,8 @@ from tests.properties.generate.histories import Change, History
 from tests.properties.generate.programs import is_recursive
 from tests.properties.generate.vocabulary import DOMAIN, RANGE, SUBCLASS, SUBPROPERTY
 
+from livefacts.language.program import Rule
 from livefacts.plan import compile_rules
-from livefacts.rules.program import Rule
 
 SCHEMA = {SUBCLASS, SUBPROPERTY, DOMAIN, RANGE}
 

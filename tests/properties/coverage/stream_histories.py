@@ -19,7 +19,7 @@ from tests.properties.generate.stream_histories import (
 )
 from tests.properties.generate.timed_rules import timed_parts
 
-from livefacts.rules.formula import (
+from livefacts.language.formula import (
     AT,
     Aggregate,
     Arithmetic,
@@ -28,8 +28,8 @@ from livefacts.rules.formula import (
     Timed,
     TripleAtom,
 )
-from livefacts.rules.program import Rule
-from livefacts.rules.windows import FactWindow, SteppedWindow, TimeWindow
+from livefacts.language.program import Rule
+from livefacts.language.windows import FactWindow, SteppedWindow, TimeWindow
 
 
 def shares(histories: Iterable[StreamHistory]) -> dict[str, float]:

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 from pyoxigraph import Triple
 
+from livefacts.language.program import Program, Rule
+from livefacts.language.rule_text import write_program
 from livefacts.model.facts import Fact
-from livefacts.rules.program import Program, Rule
-from livefacts.rules.rulewriter import write_program
 
 T = TypeVar("T")
 PLAIN: dict[str, Any] = {

@@ -13,9 +13,9 @@ from pyoxigraph import Triple
 from tests.properties.generate.rule_themes import SCHEMA_RULES, Theme, predicate, triple
 from tests.properties.generate.vocabulary import NODE_PROPERTIES, SUBPROPERTY, Vocabulary, integer
 
+from livefacts.language.formula import Arithmetic, Comparison, Negation, Variable
+from livefacts.language.program import Rule
 from livefacts.model.facts import Fact
-from livefacts.rules.formula import Arithmetic, Comparison, Negation, Variable
-from livefacts.rules.program import Rule
 
 X, Y, N, M = map(Variable, "xynm")
 

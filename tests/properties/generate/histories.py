@@ -21,10 +21,10 @@ from tests.properties.generate.programs import draw_case, fits
 from tests.properties.generate.rule_themes import schema
 from tests.properties.generate.vocabulary import EX, draw_vocabulary
 
+from livefacts.language.formula import Aggregate, Atom, PredicateAtom, TripleAtom
+from livefacts.language.program import Program, Rule
+from livefacts.language.rule_text import write_rule
 from livefacts.model.facts import Fact
-from livefacts.rules.formula import Aggregate, Atom, PredicateAtom, TripleAtom
-from livefacts.rules.program import Program, Rule
-from livefacts.rules.rulewriter import write_rule
 
 Statement = Triple | Quad | Fact
 Statements = frozenset[Statement]

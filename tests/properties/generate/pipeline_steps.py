@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from pyoxigraph import Literal, NamedNode, Triple
 
-from livefacts.rules.program import Program
-from livefacts.syntax import rulefile
+from livefacts.language.program import Program
+from livefacts.syntax import rule_sets
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
@@ -43,7 +43,7 @@ class Step:
 
 def draw_steps(pick: random.Random, worlds: int, steps: int, rules: str) -> Iterator[Step]:
     """Random changes; the second of them takes a rule away, and the next puts it back."""
-    whole = rulefile.open_rules(rules)
+    whole = rule_sets.open_rules(rules)
     told: list[set[Triple]] = [set() for _ in range(worlds)]
     for number in range(steps):
         add, remove = [], []

@@ -23,9 +23,9 @@ from tests.properties.generate.vocabulary import (
     plain_vocabulary,
 )
 
+from livefacts.language.formula import Arithmetic, Atom, Comparison, Slot, TripleAtom, Variable
+from livefacts.language.program import Program, Rule
 from livefacts.model.facts import Fact, Term
-from livefacts.rules.formula import Arithmetic, Atom, Comparison, Slot, TripleAtom, Variable
-from livefacts.rules.program import Program, Rule
 
 
 def draw_case(seed: int, *, plain: bool = False) -> Case:

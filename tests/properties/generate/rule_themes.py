@@ -23,8 +23,7 @@ from tests.properties.generate.vocabulary import (
     integer,
 )
 
-from livefacts.model.facts import Fact, Term
-from livefacts.rules.formula import (
+from livefacts.language.formula import (
     Aggregate,
     Arithmetic,
     Atom,
@@ -35,7 +34,8 @@ from livefacts.rules.formula import (
     TripleAtom,
     Variable,
 )
-from livefacts.rules.program import Rule
+from livefacts.language.program import Rule
+from livefacts.model.facts import Fact, Term
 
 Theme = tuple[list[Rule], list[Triple | Fact]]
 X, Y, Z, P, Q, C, D, N, M = map(Variable, "xyzpqcdnm")

@@ -22,7 +22,7 @@ from tests.properties.generate.vocabulary import (
     integer,
 )
 
-from livefacts.rules.formula import (
+from livefacts.language.formula import (
     FUNCTIONS,
     Aggregate,
     Arithmetic,
@@ -36,7 +36,7 @@ from livefacts.rules.formula import (
     TripleAtom,
     Variable,
 )
-from livefacts.rules.program import Rule
+from livefacts.language.program import Rule
 
 NAMES = {NODE: ("x", "y", "z", "w"), VALUE: ("m", "n", "k")}
 

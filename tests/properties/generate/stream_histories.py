@@ -31,12 +31,12 @@ from tests.properties.generate.timed_rules import (
 from tests.properties.generate.timed_themes import THEMES
 from tests.properties.generate.vocabulary import EX, NODE
 
+from livefacts.language.formula import ALWAYS, Atom, PredicateAtom, TripleAtom
+from livefacts.language.program import Program, Rule
+from livefacts.language.rule_text import write_program
+from livefacts.language.windows import SteppedWindow
 from livefacts.model.durations import Duration
 from livefacts.model.facts import Fact, Term
-from livefacts.rules.formula import ALWAYS, Atom, PredicateAtom, TripleAtom
-from livefacts.rules.program import Program, Rule
-from livefacts.rules.rulewriter import write_program
-from livefacts.rules.windows import SteppedWindow
 
 PUSH, RETRACT, ADD, REMOVE, ADVANCE, TICKS = "push", "retract", "add", "remove", "advance", "ticks"
 LEARN, UNLEARN = "learn", "unlearn"

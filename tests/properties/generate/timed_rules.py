@@ -15,8 +15,7 @@ from tests.oracle.naive import atoms_of, levels, overlap
 from tests.properties.generate.programs import is_recursive
 from tests.properties.generate.vocabulary import EX, NODE, VALUE, integer
 
-from livefacts.model.durations import Duration
-from livefacts.rules.formula import (
+from livefacts.language.formula import (
     ALWAYS,
     AT,
     SOMETIME,
@@ -33,8 +32,9 @@ from livefacts.rules.formula import (
     Variable,
     variables_of,
 )
-from livefacts.rules.program import Rule
-from livefacts.rules.windows import FactWindow, SteppedWindow, TimeWindow, Window
+from livefacts.language.program import Rule
+from livefacts.language.windows import FactWindow, SteppedWindow, TimeWindow, Window
+from livefacts.model.durations import Duration
 
 TIME = "time"
 ARRIVING: dict[str, tuple[str, ...]] = {

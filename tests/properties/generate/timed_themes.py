@@ -6,8 +6,7 @@ import random
 
 from tests.properties.generate.vocabulary import integer
 
-from livefacts.model.durations import Duration
-from livefacts.rules.formula import (
+from livefacts.language.formula import (
     ALWAYS,
     AT,
     SOMETIME,
@@ -20,8 +19,9 @@ from livefacts.rules.formula import (
     Timed,
     Variable,
 )
-from livefacts.rules.program import Rule
-from livefacts.rules.windows import FactWindow, TimeWindow, Window
+from livefacts.language.program import Rule
+from livefacts.language.windows import FactWindow, TimeWindow, Window
+from livefacts.model.durations import Duration
 
 T, U, V, N, X, Y, Z = map(Variable, "tuvnxyz")
 

@@ -14,8 +14,7 @@ from tests.properties.generate.stream_histories import Statement, StreamHistory
 from tests.properties.generate.timed_rules import ARRIVING, CONCLUDED
 from tests.properties.generate.vocabulary import EX
 
-from livefacts.model.facts import Fact
-from livefacts.rules.formula import (
+from livefacts.language.formula import (
     Aggregate,
     Atom,
     Formula,
@@ -24,8 +23,9 @@ from livefacts.rules.formula import (
     Timed,
     TripleAtom,
 )
-from livefacts.rules.program import Program, Rule
-from livefacts.rules.windows import FactWindow, Window
+from livefacts.language.program import Program, Rule
+from livefacts.language.windows import FactWindow, Window
+from livefacts.model.facts import Fact
 
 PROPERTIES = {
     name: NamedNode(f"{EX}{name}")

@@ -16,9 +16,9 @@ from pyoxigraph import Triple
 from tests.properties.generate.histories import Stock, draw_changes
 from tests.properties.generate.programs import draw_case
 
+from livefacts.language.formula import PredicateAtom
+from livefacts.language.program import Program, Rule
 from livefacts.model.facts import Fact, Symbol
-from livefacts.rules.formula import PredicateAtom
-from livefacts.rules.program import Program, Rule
 
 SWITCH, WORLD = "switched_on", Fact("_world:", ())
 

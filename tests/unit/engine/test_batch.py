@@ -10,12 +10,12 @@ import pytest
 from numpy.typing import NDArray
 from pyoxigraph import Literal, NamedNode
 
-from livefacts.engine.embedded import batch
-from livefacts.engine.embedded.batch import Table, distinct
-from livefacts.engine.embedded.batchvalues import NONE, Calculator
+from livefacts.engine.embedded.recheck import id_tables
+from livefacts.engine.embedded.recheck.column_values import NONE, Calculator
+from livefacts.engine.embedded.recheck.id_tables import Table, distinct
 from livefacts.model import values
 from livefacts.model.facts import Symbol
-from livefacts.store.dictionary import Dictionary
+from livefacts.store.terms.dictionary import Dictionary
 
 Fact = tuple[int, ...]
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -35,7 +35,7 @@ def draw_facts(seed: int, width: int, count: int = 300) -> list[Fact]:
 def factors(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys as they are, and keys that many different rows share."""
     if request.param == "mixed badly":
-        monkeypatch.setattr(batch, "FACTORS", np.ones(64, np.uint64))
+        monkeypatch.setattr(id_tables, "FACTORS", np.ones(64, np.uint64))
 
 
 @pytest.mark.usefixtures("factors")
@@ -52,7 +52,7 @@ def test_distinct_keeps_each_row_once(width: int) -> None:
 def test_a_join_finds_every_pair_once(
     width: int, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(batch, "MOST_AT_ONCE", at_once)
+    monkeypatch.setattr(id_tables, "MOST_AT_ONCE", at_once)
     facts, others = sorted(set(draw_facts(2, width))), draw_facts(3, width, 40)
     table = _filled(facts, width, pieces=5)
     for keys in ((), (0,), tuple(range(width)), tuple(range(1, width))):
@@ -80,10 +80,12 @@ def test_a_table_that_grew_in_pieces_finds_all_its_rows() -> None:
 
 
 def test_a_search_in_order_finds_the_same_as_one_out_of_order() -> None:
-    keys = np.arange(0, 3 * batch.FEW, 3, dtype=np.uint64)
-    wanted = np.random.default_rng(1).integers(0, 3 * batch.FEW, 2 * batch.FEW).astype(np.uint64)
+    keys = np.arange(0, 3 * id_tables.FEW, 3, dtype=np.uint64)
+    wanted = (
+        np.random.default_rng(1).integers(0, 3 * id_tables.FEW, 2 * id_tables.FEW).astype(np.uint64)
+    )
     expected = np.searchsorted(keys, wanted)
-    assert (batch._search(keys, wanted) == expected).all()
+    assert (id_tables._search(keys, wanted) == expected).all()
 
 
 def _filled(facts: Sequence[Fact], width: int, pieces: int) -> Table:

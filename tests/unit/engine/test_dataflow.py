@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from livefacts.engine.embedded.bags import UNBOUND
-from livefacts.engine.embedded.dataflow import Dataflow, Standing
-from livefacts.plan.flow import Cut
-from livefacts.service.continuous.queryplans import plan_of
-from livefacts.store.dictionary import Dictionary
+from livefacts.engine.flow.bags import UNBOUND
+from livefacts.engine.flow.dataflow import Dataflow, Standing
+from livefacts.plan.continuous.flow import Cut
+from livefacts.service.continuous.query_plans import plan_of
+from livefacts.store.terms.dictionary import Dictionary
 
 NOTHING = np.zeros((0, 3), np.int32)
 XSD = "http://www.w3.org/2001/XMLSchema#"

@@ -11,25 +11,25 @@ import pytest
 from pyoxigraph import NamedNode
 
 from livefacts.engine.contract import Ids
-from livefacts.engine.embedded import expiringkernels as kernels
-from livefacts.engine.embedded import expiringrows as times
-from livefacts.engine.embedded.engine import Change, EmbeddedEngine
-from livefacts.engine.embedded.expiringengine import (
+from livefacts.engine.embedded.change.engine import Change, EmbeddedEngine
+from livefacts.engine.embedded.expiry import lifetime_kernels as kernels
+from livefacts.engine.embedded.expiry import timed_rows as times
+from livefacts.engine.embedded.expiry.runs import Runs
+from livefacts.engine.embedded.expiry.timed_engine import (
     FOREVER,
     NEVER,
     BrokenEngineError,
     ExpiringEngine,
     ExpiryDelta,
 )
-from livefacts.engine.embedded.expiringruns import Runs
 from livefacts.errors import LimitError
+from livefacts.language.program import Rule
 from livefacts.model.facts import Symbol
 from livefacts.plan import compile_rules
-from livefacts.plan.raising import NotPositiveError
-from livefacts.rules.program import Rule
-from livefacts.store.dictionary import Dictionary
-from livefacts.store.rows import TRIPLES
-from livefacts.syntax.rulefile import parse
+from livefacts.plan.rules.expiry_plans import NotPositiveError
+from livefacts.store.facts.row_store import TRIPLES
+from livefacts.store.terms.dictionary import Dictionary
+from livefacts.syntax.rulelang.rule_parser import parse
 
 PAIRS = 3
 """The shape of predicate facts of two arguments."""

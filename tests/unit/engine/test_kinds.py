@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import random
 
-from livefacts.engine.embedded import machine as code
-from livefacts.engine.embedded.chase import SUBJECT, ClosedSchema
-from livefacts.engine.embedded.kinds import FEWEST, Kind, KindTable
+from livefacts.engine.embedded.kernel import registers as code
+from livefacts.engine.embedded.kernel.registers import SUBJECT
+from livefacts.engine.embedded.schema.chase import ClosedSchema
+from livefacts.engine.embedded.schema.kind_table import FEWEST, Kind, KindTable
 
 
 def heads_of(table: KindTable, kind: Kind) -> list[tuple[int, ...]]:

@@ -7,11 +7,11 @@ from collections import Counter
 import numpy as np
 from pyoxigraph import NamedNode
 
-from livefacts.engine.embedded.matching import Matcher
-from livefacts.engine.embedded.signedrows import SignedRows
-from livefacts.rules.query import BasicQuery
-from livefacts.store.dictionary import Dictionary
-from livefacts.syntax.basicquery import parse_basic_query
+from livefacts.engine.patterns.matcher import Matcher
+from livefacts.engine.patterns.signed_rows import SignedRows
+from livefacts.language.graph_pattern import BasicQuery
+from livefacts.store.terms.dictionary import Dictionary
+from livefacts.syntax.sparql.basic_query import parse_basic_query
 
 EX = "http://example.org/"
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import livefacts as lf
-from livefacts.engine.embedded import reaching, region
-from livefacts.store.layout import CLOSED, IN_DOUBT, LOST_PAIR, VISITED
-from livefacts.store.rows import TRIPLES
+from livefacts.engine.embedded.transitive import affected_region, edge_loss
+from livefacts.store.facts.layout import CLOSED, IN_DOUBT, LOST_PAIR, VISITED
+from livefacts.store.facts.row_store import TRIPLES
 
 Edge = tuple[str, str]
 Step = tuple[set[tuple[str, str, str]], set[tuple[str, str, str]]]
@@ -105,7 +105,7 @@ def test_pairs_and_their_reasons_are_those_of_the_edges_that_are_left(seed: int)
 def test_losses_are_the_same_without_a_first_search(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reaching, "FEW", 0)
+    monkeypatch.setattr(edge_loss, "FEW", 0)
     assert_exact(seed)
 
 
@@ -113,8 +113,8 @@ def test_losses_are_the_same_without_a_first_search(
 def test_losses_are_the_same_if_every_part_is_searched(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reaching, "FEW", 0)
-    monkeypatch.setattr(reaching, "LOOKUPS", -1)
+    monkeypatch.setattr(edge_loss, "FEW", 0)
+    monkeypatch.setattr(edge_loss, "LOOKUPS", -1)
     assert_exact(seed)
 
 
@@ -123,24 +123,24 @@ def test_losses_are_the_same_if_every_part_is_searched(
 def test_losses_are_the_same_with_hardly_any_room(
     seed: int, lookups: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reaching, "LOOKUPS", lookups)
-    monkeypatch.setattr(reaching, "FEWEST", 1)
-    monkeypatch.setattr(reaching, "BUDGET", 0)
-    monkeypatch.setattr(region, "FEWEST_POINTS", 1)
+    monkeypatch.setattr(edge_loss, "LOOKUPS", lookups)
+    monkeypatch.setattr(edge_loss, "FEWEST", 1)
+    monkeypatch.setattr(edge_loss, "BUDGET", 0)
+    monkeypatch.setattr(affected_region, "FEWEST_POINTS", 1)
     assert_exact(seed)
 
 
 def test_a_loss_that_is_interrupted_leaves_no_mark(monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupt(losses: reaching.Losses, status: int) -> None:
+    def interrupt(losses: edge_loss.Losses, status: int) -> None:
         raise KeyboardInterrupt
 
     reasoner = lf.Reasoner(rules=RULES)
     edges = {(f"n{i}", f"n{i + 1}") for i in range(20)}
     reasoner.add([("path", *edge) for edge in edges])
     before = stored(reasoner, "path")
-    monkeypatch.setattr(reaching, "BUDGET", 20)
+    monkeypatch.setattr(edge_loss, "BUDGET", 20)
     with monkeypatch.context() as broken:
-        broken.setattr(reaching, "_make_room", interrupt)
+        broken.setattr(edge_loss, "_make_room", interrupt)
         with pytest.raises(KeyboardInterrupt):
             reasoner.remove([("path", "n10", "n11")])
     assert stored(reasoner, "path") == before == expected(edges)
@@ -190,9 +190,9 @@ def test_points_that_reach_each_other_are_one_part_and_ways_lead_back() -> None:
     reasoner.add(f"{ring} <x:c> <x:part> <x:d> .")
     store = reasoner._engine.store
     edge = store.columns(TRIPLES, store.with_flags(TRIPLES))[-1:]
-    edges = region.edges_of(store, TRIPLES, int(edge[0, 1]))
-    found = region.region_of(store.rows, edges, edge)
-    parts = region.parts_of(found)
+    edges = affected_region.edges_of(store, TRIPLES, int(edge[0, 1]))
+    found = affected_region.region_of(store.rows, edges, edge)
+    parts = affected_region.parts_of(found)
     for number, part in enumerate(parts.part_of.tolist()):
         ends = found.ends[found.first[number] : found.first[number + 1]]
         assert all(parts.part_of[end] <= part for end in ends[ends >= 0].tolist())

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from livefacts.engine.embedded.interpreter import Interpreter
-from livefacts.store.dictionary import Dictionary
-from livefacts.store.rows import RowStore
+from livefacts.engine.embedded.kernel.driver import Interpreter
+from livefacts.store.facts.row_store import RowStore
+from livefacts.store.terms.dictionary import Dictionary
 
 
 def test_an_interpreter_has_room_for_the_rules_of_one_that_came_after_it() -> None:

@@ -12,7 +12,7 @@ from livefacts import Reasoner
 from livefacts.errors import InputError
 from livefacts.generate import Ontology
 from livefacts.generate.ontologies import KINDS, NAMESPACE, TYPE
-from livefacts.syntax.rulefile import open_rules
+from livefacts.syntax.rule_sets import open_rules
 
 
 def facts(ontology: Ontology) -> list[Triple]:

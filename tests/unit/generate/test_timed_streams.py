@@ -9,7 +9,7 @@ import pytest
 import livefacts as lf
 from livefacts.errors import InputError
 from livefacts.generate import TimedStream
-from livefacts.generate.timedstreams import KINDS
+from livefacts.generate.timed_streams import KINDS
 
 
 @pytest.mark.parametrize("kind", KINDS)

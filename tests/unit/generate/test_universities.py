@@ -12,7 +12,7 @@ from pyoxigraph import RdfFormat, parse
 
 from livefacts.errors import InputError
 from livefacts.generate import NAMESPACE, university
-from livefacts.generate.schema import CLASSES, PROPERTIES, SIGNATURES, schema
+from livefacts.generate.university_schema import CLASSES, PROPERTIES, SIGNATURES, schema
 
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 

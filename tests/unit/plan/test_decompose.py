@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from livefacts.plan.decompose import Part, Shape, decompose, is_loosely_connected
-from livefacts.rules.query import BasicQuery
-from livefacts.syntax.basicquery import parse_basic_query
+from livefacts.language.graph_pattern import BasicQuery
+from livefacts.plan.continuous.decomposition import Part, Shape, decompose, is_loosely_connected
+from livefacts.syntax.sparql.basic_query import parse_basic_query
 
 EX = {"": "http://example.org/"}
 

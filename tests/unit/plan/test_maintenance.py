@@ -7,9 +7,9 @@ from tests.oracle import model
 
 import livefacts as lf
 from livefacts.model.facts import Fact
-from livefacts.plan.maintenance import maintenance
-from livefacts.plan.rewriting import names_for
-from livefacts.syntax.rulefile import parse
+from livefacts.plan.maintenance.delta_program import maintenance
+from livefacts.plan.maintenance.rewrite import names_for
+from livefacts.syntax.rulelang.rule_parser import parse
 
 
 def changed(rules: str, facts: str, add: str = "", remove: str = "") -> tuple[set[str], set[str]]:

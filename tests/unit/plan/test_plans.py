@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from livefacts.plan import compile_rules
-from livefacts.plan.explain import explained
-from livefacts.plan.normalize import normalize
-from livefacts.plan.split import follows_single_triples
-from livefacts.plan.traits import sorted_rules
-from livefacts.plan.transitive import is_transitive
-from livefacts.syntax.rulefile import open_rules, parse
+from livefacts.plan.rules.normal_form import normalize
+from livefacts.plan.rules.plan_text import explained
+from livefacts.plan.rules.schema_split import follows_single_triples
+from livefacts.plan.rules.traits import sorted_rules
+from livefacts.plan.rules.transitive_rules import is_transitive
+from livefacts.syntax.rule_sets import open_rules
+from livefacts.syntax.rulelang.rule_parser import parse
 
 
 def plan_of(text: str) -> str:

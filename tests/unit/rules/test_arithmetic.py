@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from livefacts.errors import UnboundedArithmeticError
-from livefacts.rules.safety import check
-from livefacts.syntax.rulefile import parse
+from livefacts.language.checks.safety import check
+from livefacts.syntax.rulelang.rule_parser import parse
 
 STEADY = settings(deadline=None, derandomize=True)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from livefacts.rules.components import strong_components
+from livefacts.language.checks.components import strong_components
 
 STEADY = settings(deadline=None, derandomize=True)
 

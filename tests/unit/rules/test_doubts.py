@@ -4,8 +4,8 @@ import pytest
 
 import livefacts as lf
 from livefacts.errors import LivefactsWarning
-from livefacts.rules.doubts import of_program
-from livefacts.syntax.rulefile import parse
+from livefacts.language.checks.warnings import of_program
+from livefacts.syntax.rulelang.rule_parser import parse
 
 
 def test_a_rule_of_capital_letters_has_no_variables():

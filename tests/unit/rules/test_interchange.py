@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from pyoxigraph import NamedNode
 
-from livefacts.plan.normalize import ROWS, normalize
-from livefacts.rules.formula import PredicateAtom
-from livefacts.rules.interchange import Interchange, interchange_of
-from livefacts.syntax.rulefile import open_rules
+from livefacts.language.checks.exchangeability import Interchange, interchange_of
+from livefacts.language.formula import PredicateAtom
+from livefacts.plan.rules.normal_form import ROWS, normalize
+from livefacts.syntax.rule_sets import open_rules
 
 EX = "http://example.org/"
 PREFIX = f"@prefix ex: <{EX}> ."

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from tests.oracle.mirrors import exchanges
 
-from livefacts.plan.normalize import violation_variables
-from livefacts.rules.mirrors import mirrors_of, symmetric_predicates
-from livefacts.syntax.rulefile import open_rules
+from livefacts.language.checks.symmetry import mirrors_of, symmetric_predicates
+from livefacts.plan.rules.normal_form import violation_variables
+from livefacts.syntax.rule_sets import open_rules
 
 SYMMETRIC = "[?y, ex:near, ?x] :- [?x, ex:near, ?y] .\n"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pyoxigraph import NamedNode
 
-from livefacts.rules.formula import TripleAtom, Variable
-from livefacts.rules.needed import needed_rules
-from livefacts.syntax.rulefile import parse
+from livefacts.language.checks.relevance import needed_rules
+from livefacts.language.formula import TripleAtom, Variable
+from livefacts.syntax.rulelang.rule_parser import parse
 
 EX = "http://example.org/"
 RULES = parse(

@@ -7,9 +7,9 @@ import pickle
 import pytest
 
 from livefacts.errors import RuleError
-from livefacts.rules.formula import Aggregate, Variable
-from livefacts.rules.program import Program
-from livefacts.syntax.rulefile import parse
+from livefacts.language.formula import Aggregate, Variable
+from livefacts.language.program import Program
+from livefacts.syntax.rulelang.rule_parser import parse
 
 
 def ids(program: Program) -> list[str]:

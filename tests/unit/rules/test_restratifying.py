@@ -7,11 +7,11 @@ import random
 import pytest
 
 from livefacts.errors import UnstratifiedError
-from livefacts.rules import restratifying
-from livefacts.rules.program import Rule
-from livefacts.rules.restratifying import Restratifier
-from livefacts.rules.strata import Strata, body_atoms, pattern_of, stratify
-from livefacts.syntax.rulefile import parse
+from livefacts.language.checks import strata_change
+from livefacts.language.checks.strata import Strata, body_atoms, pattern_of, stratify
+from livefacts.language.checks.strata_change import Restratifier
+from livefacts.language.program import Rule
+from livefacts.syntax.rulelang.rule_parser import parse
 
 PREFIX = "@prefix ex: <http://example/> .\n"
 TERMS = ("ex:p", "ex:q", "ex:r", "?y")
@@ -19,8 +19,8 @@ TERMS = ("ex:p", "ex:q", "ex:r", "?y")
 
 @pytest.fixture(autouse=True)
 def every_change_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(restratifying, "FEWEST_RULES", 0)
-    monkeypatch.setattr(restratifying, "LARGEST_PART", 0)
+    monkeypatch.setattr(strata_change, "FEWEST_RULES", 0)
+    monkeypatch.setattr(strata_change, "LARGEST_PART", 0)
 
 
 def rules_of(text: str) -> tuple[Rule, ...]:
@@ -98,7 +98,7 @@ def test_a_rule_that_feeds_nothing_fits_in_without_a_new_look(
     more = rules_of("s(?x) :- q(?x), not r(?x) .")
     restratifier = Restratifier()
     restratifier.strata(first)
-    monkeypatch.setattr(restratifying, "stratify", None)
+    monkeypatch.setattr(strata_change, "stratify", None)
     assert restratifier.strata(first + more).levels == ((first[0],), (first[1],), more)
     assert restratifier.strata(first).levels == ((first[0],), (first[1],))
 

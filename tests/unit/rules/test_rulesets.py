@@ -6,10 +6,11 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Triple
 from tests.oracle import closure, model
 
+from livefacts.language.formula import TripleAtom, Variable
+from livefacts.language.program import Program, Rule
 from livefacts.model.facts import Fact
-from livefacts.rules.formula import TripleAtom, Variable
-from livefacts.rules.program import Program, Rule
-from livefacts.syntax.rulefile import open_rules, parse
+from livefacts.syntax.rule_sets import open_rules
+from livefacts.syntax.rulelang.rule_parser import parse
 
 EX = "http://example.org/"
 RDF_TYPE = NamedNode("http://www.w3.org/1999/02/22-rdf-syntax-ns#type")

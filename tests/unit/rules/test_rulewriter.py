@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Triple
 
 from livefacts.errors import RuleError
-from livefacts.model.facts import Fact, Symbol
-from livefacts.rules.formula import (
+from livefacts.language.formula import (
     AGGREGATES,
     ARITHMETIC,
     COMPARISONS,
@@ -22,9 +21,12 @@ from livefacts.rules.formula import (
     TripleAtom,
     Variable,
 )
-from livefacts.rules.program import Program, Rule
-from livefacts.rules.rulewriter import write_fact, write_formula, write_program, write_rule
-from livefacts.syntax.rulefile import open_rules, parse, ready_names
+from livefacts.language.program import Program, Rule
+from livefacts.language.rule_text import write_fact, write_formula, write_program, write_rule
+from livefacts.model.facts import Fact, Symbol
+from livefacts.syntax.rule_sets import open_rules
+from livefacts.syntax.rulelang.rule_files import ready_names
+from livefacts.syntax.rulelang.rule_parser import parse
 
 STEADY = settings(deadline=None, derandomize=True)
 XSD = "http://www.w3.org/2001/XMLSchema#"

@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from livefacts.errors import ArityError, RuleError, UnsafeVariableError
+from livefacts.language.checks.safety import bound_variables, check
+from livefacts.language.formula import NOWHERE, PredicateAtom, Variable
+from livefacts.language.program import Program, Rule
 from livefacts.model.facts import Fact, Symbol
-from livefacts.rules.formula import NOWHERE, PredicateAtom, Variable
-from livefacts.rules.program import Program, Rule
-from livefacts.rules.safety import bound_variables, check
-from livefacts.syntax.rulefile import open_rules, parse, ready_names
+from livefacts.syntax.rule_sets import open_rules
+from livefacts.syntax.rulelang.rule_files import ready_names
+from livefacts.syntax.rulelang.rule_parser import parse
 
 
 @pytest.mark.parametrize("name", ready_names())

@@ -7,10 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from livefacts.errors import UnstratifiedError
-from livefacts.rules.formula import Atom, PredicateAtom, TripleAtom, Variable
-from livefacts.rules.program import Program, Rule
-from livefacts.rules.strata import Strata, body_atoms, stratify
-from livefacts.syntax.rulefile import open_rules, parse
+from livefacts.language.checks.strata import Strata, body_atoms, stratify
+from livefacts.language.formula import Atom, PredicateAtom, TripleAtom, Variable
+from livefacts.language.program import Program, Rule
+from livefacts.syntax.rule_sets import open_rules
+from livefacts.syntax.rulelang.rule_parser import parse
 
 STEADY = settings(deadline=None, derandomize=True)
 PREFIX = "@prefix ex: <http://example.org/> .\n"

@@ -9,9 +9,9 @@ import re
 
 from pyoxigraph import NamedNode, Triple
 
-from livefacts.service.reasoner import Reasoner
-from livefacts.service.registered.registration import Registration
+from livefacts.service.reasoner.reasoner import Reasoner
 from livefacts.service.registered.reports import Report
+from livefacts.service.registered.scheduled_query import Registration
 
 _STREAM = re.compile(r"(STREAM |ON )<(\w+)>")
 EX = "http://example.org/"

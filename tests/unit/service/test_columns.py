@@ -10,8 +10,8 @@ from pyoxigraph import Literal, NamedNode
 import livefacts as lf
 from livefacts.errors import InputError
 from livefacts.model.facts import Symbol
-from livefacts.service.columns import encoded
-from livefacts.store.dictionary import Dictionary
+from livefacts.service.change.columns import encoded
+from livefacts.store.terms.dictionary import Dictionary
 
 MANY = 12
 

@@ -10,8 +10,8 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 from tests.properties.generate.graph_patterns import random_case
 
 import livefacts as lf
-from livefacts.engine.embedded.standing import StandingPattern
-from livefacts.service.continuous.continuousanswers import Answers
+from livefacts.engine.messages.standing_query import StandingPattern
+from livefacts.service.continuous.answers import Answers
 
 EX = "http://example.org/"
 STAR = f"SELECT ?x {{ ?x <{EX}in> <{EX}Rome> . ?x <{EX}likes> <{EX}cats> }}"
@@ -186,7 +186,7 @@ def test_answers_write_tables() -> None:
 
 
 def test_one_message_looks_at_as_many_triples_in_a_large_graph_as_in_a_small_one() -> None:
-    from livefacts.engine.embedded.matchjoins import JoinMatcher
+    from livefacts.engine.patterns.connected_parts import JoinMatcher
 
     def looked(size: int) -> int:
         query = lf.ContinuousQuery(f"SELECT ?x ?y ?z {{ ?x <{EX}knows> ?y . ?y <{EX}knows> ?z }}")

@@ -9,7 +9,7 @@ from tests.unit.service.stage import EX, PAIRS, TRANSITIVE, Stage, by_time, trip
 
 from livefacts.errors import InputError
 from livefacts.model.durations import read_duration
-from livefacts.service.streams.eventtime import EventTime
+from livefacts.service.streams.event_time import EventTime
 
 S, T = EX + "s", EX + "t"
 QUERY = f"REGISTER QUERY q AS SELECT ?x ?y FROM STREAM <s> [RANGE 2] {PAIRS}"

@@ -7,11 +7,11 @@ from itertools import product
 import numpy as np
 import pytest
 
-from livefacts.service.merging import expanding
-from livefacts.service.merging.expanding import Roles, Standing
+from livefacts.service.merging import expansion
+from livefacts.service.merging.expansion import Roles, Standing
+from livefacts.service.merging.group_steps import Step
+from livefacts.service.merging.group_views import lens_of, rows_among
 from livefacts.service.merging.groups import Group
-from livefacts.service.merging.lenses import lens_of, rows_among
-from livefacts.service.merging.steps import Step
 
 FIRST, SECOND, MEMBERS = 1, 2, (1, 2, 3, 4)
 Facts = set[tuple[int, ...]]
@@ -30,7 +30,7 @@ def expanded(*rows: tuple[int, ...], are_triples: bool = True) -> Facts:
 
 @pytest.fixture(params=[0, 4096], ids=["in arrays", "one by one"])
 def few(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(expanding, "FEW", request.param)
+    monkeypatch.setattr(expansion, "FEW", request.param)
 
 
 @pytest.mark.usefixtures("few")

@@ -10,9 +10,9 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 import livefacts as lf
 from livefacts import InputError
-from livefacts.engine.embedded import lookups, proofs
-from livefacts.rules.formula import TripleAtom
-from livefacts.service.explanations.explaining import State, Step
+from livefacts.engine.embedded.proofs import lookups, proof_search
+from livefacts.language.formula import TripleAtom
+from livefacts.service.explanations.explanation import State, Step
 
 EX = "http://example.org/"
 ROADS = """
@@ -154,7 +154,7 @@ class TestProofs:
     def test_a_fact_with_very_many_derivations_is_explained_all_the_same(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(proofs, "WIDTH", 1)
+        monkeypatch.setattr(proof_search, "WIDTH", 1)
         r = lf.Reasoner(rules="q(?x) :- p(?y), e(?y, ?x) . p(?y) :- q(?y) . e(a, a) . e(b, a) .")
         r.add("q(b) . e(c, a) . e(d, a) .")
         for _ in range(2):

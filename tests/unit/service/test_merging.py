@@ -320,7 +320,7 @@ def test_a_registered_query_sees_all_of_a_group(pair: Pair) -> None:
 def test_terms_of_streams_are_kept_while_groups_speak_of_them(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("livefacts.service.streams.reclaiming.Reclaimer.is_due", lambda self: True)
+    monkeypatch.setattr("livefacts.service.streams.reclamation.Reclaimer.is_due", lambda self: True)
     for time in range(12):
         pair.push(f"ex:s{time} owl:sameAs ex:b . ex:s{time} ex:seen ex:t{time} .", time)
         if time % 3 == 0:

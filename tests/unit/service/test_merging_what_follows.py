@@ -8,7 +8,7 @@ from pyoxigraph import NamedNode
 from tests.unit.service.test_merging import PREFIXES, Pair
 
 import livefacts as lf
-from livefacts.service.merging import following
+from livefacts.service.merging import derived_equalities
 from livefacts.service.merging.groups import Groups
 
 PREFIX = "http://example.org/"
@@ -171,5 +171,5 @@ def test_a_refused_change_leaves_no_trace() -> None:
 def test_a_group_is_connected_by_a_chain() -> None:
     terms = range(5, 15)
     pairs = np.array([(x, y) for x in terms for y in terms if x != y], np.int32)
-    found = {(min(pair), max(pair)) for pair in following.spanning(pairs, Groups())}
+    found = {(min(pair), max(pair)) for pair in derived_equalities.spanning(pairs, Groups())}
     assert found == {(x, x + 1) for x in range(5, 14)}

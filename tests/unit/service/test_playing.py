@@ -10,7 +10,7 @@ from tests.unit.service.stage import EX, Stage, by_time, triples
 
 from livefacts.errors import InputError
 from livefacts.model.durations import SECOND, read_duration
-from livefacts.service.streams.playing import (
+from livefacts.service.streams.playback import (
     Pace,
     Silence,
     joined,
@@ -20,7 +20,7 @@ from livefacts.service.streams.playing import (
     read_ahead,
     stamped,
 )
-from livefacts.syntax.streamfiles import Event
+from livefacts.syntax.stream_files import Event
 
 S = EX + "s"
 QUERY = "REGISTER QUERY q AS SELECT ?x ?y FROM STREAM <s> [RANGE 2] WHERE { ?x :in ?y }"

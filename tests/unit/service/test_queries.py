@@ -17,12 +17,12 @@ from pyoxigraph import (
 )
 
 from livefacts.errors import QueryError
-from livefacts.service.queries import queries
-from livefacts.service.queries.queries import QueryStore
-from livefacts.service.queries.querytext import QueryLimits, read_query
+from livefacts.service.queries import query_store
+from livefacts.service.queries.query_store import QueryStore
 from livefacts.service.queries.results import Answer, Row, Rows, Triples
 from livefacts.service.queries.variants import stored_form
-from livefacts.service.reasoner import Reasoner
+from livefacts.service.reasoner.reasoner import Reasoner
+from livefacts.syntax.sparql.query_text import QueryLimits, read_query
 
 EX = "http://example.org/"
 RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
@@ -267,7 +267,7 @@ def test_filling_keeps_blank_node_labels_and_joins_pieces_of_lines():
 
 
 def test_filling_in_many_batches_gives_the_same(monkeypatch):
-    monkeypatch.setattr(queries, "BATCH_BYTES", 100)
+    monkeypatch.setattr(query_store, "BATCH_BYTES", 100)
     facts = {Triple(ex(f"s{i}"), ex("p"), one) for i in range(40) for one in variant_terms()}
     store = QueryStore()
     store.fill([f"{fact} .\n".encode() for fact in facts])

@@ -6,8 +6,8 @@ import pytest
 from tests.unit.service.stage import EX, PREFIX, Stage, by_time
 
 from livefacts.errors import LimitError
-from livefacts.service.registered.preparing import Preparer
-from livefacts.service.registered.registration import Asked, Prepared, Registration
+from livefacts.service.registered.query_preparation import Preparer
+from livefacts.service.registered.scheduled_query import Asked, Prepared, Registration
 
 SAME = "[?x, :same, ?y] :- [?x, :in, ?z], [?y, :in, ?z] ."
 """So many things in one place give as many conclusions as their number squared."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from livefacts.errors import QueryError
-from livefacts.service.reasoner import Reasoner
+from livefacts.service.reasoner.reasoner import Reasoner
 
 MISTAKES = [
     ("SELECT ?x {", "this { is never closed", 11, ""),

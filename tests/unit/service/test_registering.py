@@ -16,7 +16,7 @@ from tests.unit.service.stage import (
 )
 
 from livefacts.errors import QueryError
-from livefacts.service.registered.windowing import Span
+from livefacts.service.registered.moving_window import Span
 
 
 def window(extent: str, what: str = "QUERY", body: str = PAIRS, name: str = "q") -> str:

@@ -10,7 +10,7 @@ from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 import livefacts as lf
 from livefacts.model.facts import Fact, Symbol
-from livefacts.store.layout import (
+from livefacts.store.facts.layout import (
     ASSERTED,
     CLOSED,
     COLUMN,
@@ -27,7 +27,7 @@ from livefacts.store.layout import (
     SINGLE,
     VISIBLE,
 )
-from livefacts.store.rows import TRIPLES, RowStore
+from livefacts.store.facts.row_store import TRIPLES, RowStore
 
 RULES = """
 @id near   route(?x, ?y) :- road(?x, ?y) .

@@ -7,8 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from livefacts.store.checking import broken
-from livefacts.store.layout import (
+from livefacts.store.facts.integrity import broken
+from livefacts.store.facts.layout import (
     COLUMN,
     FREE,
     INDEX,
@@ -18,7 +18,7 @@ from livefacts.store.layout import (
     MASK,
     USED,
 )
-from livefacts.store.rows import TRIPLES, RowStore
+from livefacts.store.facts.row_store import TRIPLES, RowStore
 
 
 def filled(count: int = 200) -> RowStore:

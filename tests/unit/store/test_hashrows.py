@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from livefacts.store.hashrows import (
+from livefacts.store.facts.hash_rows import (
     CONSTANT,
     OBJECT,
     SUBJECT,

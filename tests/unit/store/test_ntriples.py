@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from pyoxigraph import BlankNode, DefaultGraph, RdfFormat, Triple, parse
 
-from livefacts.store import linescan, ntriples
-from livefacts.store.dictionary import Dictionary, text_of
-from livefacts.store.ntriples import BadLine, StatementReader, encode_quads, scoped
+from livefacts.store.terms import line_scanner, ntriples
+from livefacts.store.terms.dictionary import Dictionary, text_of
+from livefacts.store.terms.ntriples import BadLine, StatementReader, encode_quads, scoped
 
 Row = tuple[str, ...]
 
@@ -228,12 +228,12 @@ SURE = re.compile(
 
 def test_the_scanner_is_sure_of_the_lines_that_its_plain_twin_is_sure_of() -> None:
     source = random.Random(11)
-    spans = linescan.Spans(*(np.zeros(shape, np.int64) for shape in (3, 3, 1, 1, (1, 3))))
+    spans = line_scanner.Spans(*(np.zeros(shape, np.int64) for shape in (3, 3, 1, 1, (1, 3))))
     sure = 0
     for _ in range(4_000):
         line = mutated(source, random_line(source, quads=False))
         buffer = np.frombuffer(bytearray(line + b"\n"), np.uint8)
-        *_, slow = linescan.scan(buffer, 0, len(line), 1, False, spans)
+        *_, slow = line_scanner.scan(buffer, 0, len(line), 1, False, spans)
         assert (slow == 0) == bool(SURE.fullmatch(line)), line
         sure += slow == 0
     assert 400 < sure < 3_000
@@ -246,9 +246,9 @@ def test_common_data_is_never_read_slowly() -> None:
         for tag in ("", "@en", "@en-US", f"^^<{XSD}dateTime>", f"^^<{XSD}string>")
     )
     buffer = np.frombuffer(bytearray(text.encode() + b"\n"), np.uint8)
-    spans = linescan.Spans(*(np.zeros(shape, np.int64) for shape in (99, 99, 33, 33, (33, 3))))
+    spans = line_scanner.Spans(*(np.zeros(shape, np.int64) for shape in (99, 99, 33, 33, (33, 3))))
     end = len(text.encode())
-    assert linescan.scan(buffer, 0, end, 1, False, spans) == (end, 16, 15, 0)
+    assert line_scanner.scan(buffer, 0, end, 1, False, spans) == (end, 16, 15, 0)
 
 
 @pytest.mark.parametrize(

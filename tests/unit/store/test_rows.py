@@ -7,9 +7,9 @@ import random
 import numpy as np
 import pytest
 
-from livefacts.store import rowkernels
-from livefacts.store.layout import COLUMN, EDGE, FLAGS, LIVE
-from livefacts.store.rows import TRIPLES, RowStore
+from livefacts.store.facts import row_kernels
+from livefacts.store.facts.layout import COLUMN, EDGE, FLAGS, LIVE
+from livefacts.store.facts.row_store import TRIPLES, RowStore
 
 MASK = 2**64 - 1
 
@@ -25,7 +25,7 @@ def tag(values: list[int]) -> int:
 
 def chain(store: RowStore, index: int, key: list[int]) -> list[list[int]]:
     """The facts in the chain of a key, by following its links."""
-    row = int(rowkernels.find(store.rows, TRIPLES, index, np.array(key, np.int32), 0))
+    row = int(row_kernels.find(store.rows, TRIPLES, index, np.array(key, np.int32), 0))
     link = int(store.rows.indices[index, 3])
     found = []
     while row:
@@ -42,7 +42,7 @@ def rows_of(facts: list[tuple[int, int, int]]) -> np.ndarray:
 @pytest.mark.parametrize("seed", range(20))
 def test_tags_are_those_of_the_plain_hash(seed: int) -> None:
     values = [random.Random(seed).randrange(2**31) for _ in range(1 + seed % 5)]
-    assert rowkernels.tag_of_key(np.array(values, np.int32), 0, len(values)) == tag(values)
+    assert row_kernels.tag_of_key(np.array(values, np.int32), 0, len(values)) == tag(values)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -92,9 +92,9 @@ def test_an_index_on_flags_has_only_rows_with_them() -> None:
     index = store.index(TRIPLES, (1,), EDGE)
     assert chain(store, index, [7]) == [[1, 7, 2]]
     store.cells(TRIPLES)[2, FLAGS] |= EDGE
-    rowkernels.link_gained(store.rows, TRIPLES, 2, EDGE)
+    row_kernels.link_gained(store.rows, TRIPLES, 2, EDGE)
     assert sorted(chain(store, index, [7])) == [[1, 7, 2], [2, 7, 3]]
-    rowkernels.unlink_lost(store.rows, TRIPLES, 1, EDGE)
+    row_kernels.unlink_lost(store.rows, TRIPLES, 1, EDGE)
     assert chain(store, index, [7]) == [[2, 7, 3]]
 
 

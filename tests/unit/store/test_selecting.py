@@ -7,10 +7,10 @@ import random
 import numpy as np
 
 from livefacts.model.facts import Symbol
-from livefacts.store.dictionary import Dictionary
-from livefacts.store.layout import ASSERTED, FLAGS, LIVE
-from livefacts.store.rows import RowStore
-from livefacts.store.selecting import Names
+from livefacts.store.facts.layout import ASSERTED, FLAGS, LIVE
+from livefacts.store.facts.row_store import RowStore
+from livefacts.store.facts.selection import Names
+from livefacts.store.terms.dictionary import Dictionary
 
 SHAPE = 3
 

@@ -9,8 +9,8 @@ import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from livefacts.model.facts import Symbol
-from livefacts.store.dictionary import BLANK, IRI, LITERAL, SYMBOL, Dictionary
-from livefacts.store.xxhash import hashes, id_of_text, kind_of_text, kinds_of, term_ids
+from livefacts.store.terms.dictionary import BLANK, IRI, LITERAL, SYMBOL, Dictionary
+from livefacts.store.terms.hash_ids import hashes, id_of_text, kind_of_text, kinds_of, term_ids
 
 TEXTS = [
     "",

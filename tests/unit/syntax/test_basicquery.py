@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pyoxigraph import Literal, NamedNode
 
-from livefacts.rules.formula import Comparison, TripleAtom, Variable
-from livefacts.syntax.basicquery import parse_basic_query
+from livefacts.language.formula import Comparison, TripleAtom, Variable
+from livefacts.syntax.sparql.basic_query import parse_basic_query
 
 EX = "http://example.org/"
 X, Y = Variable("x"), Variable("y")

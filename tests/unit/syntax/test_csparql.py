@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from livefacts.errors import QueryError
+from livefacts.language.registration import CountWindow, RangeWindow, Relation, StreamWindow
 from livefacts.model.durations import Duration, read_duration
-from livefacts.rules.registration import CountWindow, RangeWindow, Relation, StreamWindow
-from livefacts.syntax.csparql import parse_registration
+from livefacts.syntax.sparql.csparql import parse_registration
 
 SELECT = "SELECT ?s WHERE { ?s ?p ?o }"
 

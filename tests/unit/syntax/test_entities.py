@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from livefacts.errors import InputError
-from livefacts.syntax.entities import LARGEST_EXPANSION, LONGEST_VALUE, MOST_ENTITIES
-from livefacts.syntax.rdf import read_quads
+from livefacts.syntax.rdf.documents import read_quads
+from livefacts.syntax.rdf.entities import LARGEST_EXPANSION, LONGEST_VALUE, MOST_ENTITIES
 
 BODY = """<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:ex="&ex;">
   <rdf:Description rdf:about="&ex;kitchen"><ex:near rdf:resource="&ex;hall"/></rdf:Description>

@@ -10,13 +10,12 @@ from pyoxigraph import Literal, NamedNode
 
 import livefacts as lf
 from livefacts.errors import InputError
+from livefacts.language.axioms import And, EquivalentClasses, Some
+from livefacts.language.checks.safety import check
+from livefacts.language.rule_text import write_fact, write_rule
 from livefacts.model.facts import Fact
 from livefacts.model.namespaces import DECLARED
-from livefacts.rules.axioms import And, EquivalentClasses, Some
-from livefacts.rules.rulewriter import write_fact, write_rule
-from livefacts.rules.safety import check
-from livefacts.syntax.owl import rules_of
-from livefacts.syntax.owlclasses import (
+from livefacts.syntax.owl.class_expressions import (
     ABSENCE_UNKNOWN,
     ALL_VALUES_UNKNOWN,
     CHOOSES,
@@ -25,7 +24,9 @@ from livefacts.syntax.owlclasses import (
     INVENTS,
     NAMELESS,
 )
-from livefacts.syntax.rulefile import open_rules, parse
+from livefacts.syntax.owl.ontology_files import rules_of
+from livefacts.syntax.rule_sets import open_rules
+from livefacts.syntax.rulelang.rule_parser import parse
 
 EX = "http://example.org/"
 START = """

@@ -14,9 +14,9 @@ from pyoxigraph import RdfFormat
 
 import livefacts as lf
 from livefacts.errors import InputError, RuleError
-from livefacts.rules.rulewriter import write_rule
-from livefacts.syntax.owl import rules_of
-from livefacts.syntax.owlnotation import ontology_format
+from livefacts.language.rule_text import write_rule
+from livefacts.syntax.owl.notation import ontology_format
+from livefacts.syntax.owl.ontology_files import rules_of
 
 TURTLE = """@prefix : <http://example.org/> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .

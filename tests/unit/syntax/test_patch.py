@@ -10,8 +10,8 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from livefacts.errors import InputError
 from livefacts.model.facts import Fact, Symbol
-from livefacts.syntax.patch import parse_patch, read_patch
-from livefacts.syntax.patchwriter import fact_lines, write_patch
+from livefacts.syntax.rdf.patch import parse_patch, read_patch
+from livefacts.syntax.rdf.patch_rows import fact_lines, write_patch
 
 S, P, X, G = (NamedNode(f"x:{name}") for name in "spog")
 XSD = "http://www.w3.org/2001/XMLSchema#"

@@ -10,8 +10,8 @@ from pyoxigraph import RdfFormat, parse
 import livefacts as lf
 from livefacts.errors import LivefactsError
 from livefacts.model.facts import Fact
-from livefacts.syntax import rulefile
-from livefacts.syntax.plainfacts import PlainFacts
+from livefacts.syntax.rulelang import rule_parser
+from livefacts.syntax.rulelang.plain_facts import PlainFacts
 
 NAMES = ["p", "reading", "größe", "_x", "e1", "E5", "a", "x²", "not", "at", "truth", "prefix", "q9"]
 ARGUMENTS = [
@@ -46,7 +46,7 @@ def text_of(pick: Random, rare: float) -> str:
 def by_grammar(text: str) -> list[Fact] | None:
     """The facts of a text that has facts alone, or None."""
     try:
-        program = rulefile.parse(text)
+        program = rule_parser.parse(text)
     except LivefactsError:
         return None
     facts = [fact for fact in program.facts if isinstance(fact, Fact)]

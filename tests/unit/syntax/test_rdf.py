@@ -16,10 +16,10 @@ import zstandard
 from pyoxigraph import NamedNode, RdfFormat
 
 from livefacts.errors import InputError
-from livefacts.store.dictionary import Dictionary
-from livefacts.syntax import files
-from livefacts.syntax.rdf import format_of, read_rows, scope_of_name
-from livefacts.syntax.rejects import Reject, Rejects
+from livefacts.store.terms.dictionary import Dictionary
+from livefacts.syntax.input import files
+from livefacts.syntax.input.rejects import Reject, Rejects
+from livefacts.syntax.rdf.documents import format_of, read_rows, scope_of_name
 
 RDF_XML = (
     '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:ex="http://example.org/">\n'

@@ -11,10 +11,10 @@ import pytest
 from pyoxigraph import NamedNode, RdfFormat, parse
 
 from livefacts.errors import InputError
-from livefacts.store.dictionary import Dictionary
-from livefacts.store.ntriples import Batch
-from livefacts.syntax.rdf import read_rows
-from livefacts.syntax.rdfwriter import write_rows
+from livefacts.store.terms.dictionary import Dictionary
+from livefacts.store.terms.ntriples import Batch
+from livefacts.syntax.rdf.documents import read_rows
+from livefacts.syntax.rdf.serializer import write_rows
 
 ROOMS = b"""\
 <http://example.org/kitchen> <http://example.org/is/in> <http://example.org/house> .

@@ -14,8 +14,9 @@ import pytest
 
 import livefacts as lf
 from livefacts.errors import RuleError
-from livefacts.rules.safety import check
-from livefacts.syntax.rulefile import open_rules, parse
+from livefacts.language.checks.safety import check
+from livefacts.syntax.rule_sets import open_rules
+from livefacts.syntax.rulelang.rule_parser import parse
 
 DOCS = Path(__file__).parents[3] / "docs"
 PREFIX = "@prefix ex: <http://example.org/> . "

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from livefacts.errors import RuleError
-from livefacts.rules.rulewriter import write_program
-from livefacts.rules.safety import check
-from livefacts.syntax.rulefile import parse
+from livefacts.language.checks.safety import check
+from livefacts.language.rule_text import write_program
+from livefacts.syntax.rulelang.rule_parser import parse
 
 TEXT = """@prefix ex: <http://e/> .
 @tick 1 s .

@@ -20,8 +20,7 @@ from livefacts.errors import (
     RuleSyntaxError,
     UnknownPrefixError,
 )
-from livefacts.model.facts import Fact, Symbol
-from livefacts.rules.formula import (
+from livefacts.language.formula import (
     Aggregate,
     Arithmetic,
     Call,
@@ -31,8 +30,11 @@ from livefacts.rules.formula import (
     TripleAtom,
     Variable,
 )
-from livefacts.rules.program import Rule
-from livefacts.syntax.rulefile import open_rules, parse, ready_names
+from livefacts.language.program import Rule
+from livefacts.model.facts import Fact, Symbol
+from livefacts.syntax.rule_sets import open_rules
+from livefacts.syntax.rulelang.rule_files import ready_names
+from livefacts.syntax.rulelang.rule_parser import parse
 
 STEADY = settings(deadline=None, derandomize=True)
 EX = "http://example.org/"
@@ -425,5 +427,5 @@ def test_an_unknown_prefix_suggests_a_near_one() -> None:
 
 
 def test_the_parser_generator_is_loaded_only_when_rules_are_read() -> None:
-    code = "import sys, livefacts.syntax.rulefile; sys.exit('lark' in sys.modules)"
+    code = "import sys, livefacts.syntax.rule_sets; sys.exit('lark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -8,8 +8,8 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Triple
 
 from livefacts.model.facts import Fact, Symbol
-from livefacts.syntax.rejects import Rejects
-from livefacts.syntax.streamfiles import Event, read_events
+from livefacts.syntax.input.rejects import Rejects
+from livefacts.syntax.stream_files import Event, read_events
 
 EX = "http://example.org/"
 XSD = "http://www.w3.org/2001/XMLSchema#"

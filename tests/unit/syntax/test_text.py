@@ -6,8 +6,8 @@ import pytest
 from pyoxigraph import RdfFormat
 
 from livefacts.errors import InputError
-from livefacts.store.dictionary import Dictionary
-from livefacts.syntax.rdf import read_rows, read_text
+from livefacts.store.terms.dictionary import Dictionary
+from livefacts.syntax.rdf.documents import read_rows, read_text
 
 TEXTS = [
     "<x:a> <x:b> <x:c> .\n",

@@ -11,31 +11,32 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from livefacts.engine.spark import frames
-from livefacts.engine.spark.changing import JOINS, SMALL, Changer, Roads
-from livefacts.engine.spark.closing import materialize_single
-from livefacts.engine.spark.consequences import compile_kernels
-from livefacts.engine.spark.drivenchange import is_handed_over
-from livefacts.engine.spark.encode import Encoding
-from livefacts.engine.spark.handover import TooLargeError, bytes_of, close_in_driver, room_for
-from livefacts.engine.spark.ingest import Ingest, ingest
-from livefacts.engine.spark.notes import GENERAL, SINGLE
-from livefacts.engine.spark.optimizing import optimize
-from livefacts.engine.spark.passing import Way
-from livefacts.engine.spark.reports import Report, Stage, Stages
-from livefacts.engine.spark.ruletable import stored_program
-from livefacts.engine.spark.schema import NotSingleError, is_followed_singly
+from livefacts.engine.spark.jobs import frames
+from livefacts.engine.spark.jobs.job_report import Report, Stage, Stages
+from livefacts.engine.spark.jobs.work import Work
+from livefacts.engine.spark.joins.level_pass import Way
+from livefacts.engine.spark.local.change_in_memory import is_handed_over
+from livefacts.engine.spark.local.handover import TooLargeError, bytes_of, close_in_driver, room_for
+from livefacts.engine.spark.optimizer import optimize
+from livefacts.engine.spark.read.asked_facts import Facts, asked, settled
+from livefacts.engine.spark.read.ingestion import ingest
+from livefacts.engine.spark.read.splits import BYTES_PER_SPLIT, find_files, make_splits
+from livefacts.engine.spark.road_choice import JOINS, SMALL, Changer, Roads
 from livefacts.engine.spark.session import require_extra
-from livefacts.engine.spark.splits import BYTES_PER_SPLIT, find_files, make_splits
-from livefacts.engine.spark.tables import Commit, KnowledgeBase
-from livefacts.engine.spark.telling import Facts, asked, settled
+from livefacts.engine.spark.single.closure import materialize_single
 from livefacts.errors import InputError, LivefactsError
-from livefacts.rules.program import Program, Rule
-from livefacts.rules.rulewriter import write_rule
-from livefacts.rules.safety import check
+from livefacts.kb.consequences import compile_kernels
+from livefacts.kb.notes import GENERAL, SINGLE
+from livefacts.kb.rule_table import stored_program
+from livefacts.kb.schema_closure import NotSingleError, is_followed_singly
+from livefacts.kb.tables import Commit, KnowledgeBase
+from livefacts.kb.term_encoding import Encoding
+from livefacts.language.checks.safety import check
+from livefacts.language.program import Program, Rule
+from livefacts.language.rule_text import write_rule
 from livefacts.store.compiled import announce_compilation
-from livefacts.syntax import rulefile
-from livefacts.syntax.rulefile import RuleSource
+from livefacts.syntax import rule_sets
+from livefacts.syntax.rule_sets import RuleSource
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -126,7 +127,7 @@ class Pipeline:
             if replayed is not None:
                 return replayed
             self._require_facts(start)
-            program = self.program if rules is None else rulefile.open_rules(rules)
+            program = self.program if rules is None else rule_sets.open_rules(rules)
             check(program)
             if program.facts or self._changer.roads.takes_joins(program):
                 return self._close_general(start, program, batch=batch)
@@ -136,7 +137,7 @@ class Pipeline:
                 return self._close_general(start, program, batch=batch)
 
     def _close_general(self, start: Commit, program: Program, *, batch: str) -> Report:
-        from livefacts.engine.spark.general import close_general
+        from livefacts.engine.spark.joins.general_rules import close_general
 
         room = room_for(self.base, start, self._memory)
         if room.fits and self._changer.roads.road != JOINS:
@@ -192,9 +193,9 @@ class Pipeline:
                 "conclusions are not drawn from everything told yet", hint="materialize() first"
             )
 
-    def _work(self, start: Commit) -> Ingest:
+    def _work(self, start: Commit) -> Work:
         buckets = int(self.base.settings["buckets"])
-        return Ingest(self.session, self.base, start, buckets, Stages(self._on_stage))
+        return Work(self.session, self.base, start, buckets, Stages(self._on_stage))
 
     def _chosen_buckets(self, size: int) -> int:
         cores = self.session.sparkContext.defaultParallelism
@@ -296,7 +297,7 @@ class Pipeline:
 
     def plan(self, rules: RuleSource | None = None) -> str:
         """How rules are followed, in words: these, or those of the knowledge base."""
-        program = self.program if rules is None else rulefile.open_rules(rules)
+        program = self.program if rules is None else rule_sets.open_rules(rules)
         parts = _parts(program, self._general_road(are_closed=rules is None))
         state = self.base.last()
         if state.seq and not state.notes.get("closed"):
@@ -320,7 +321,7 @@ def _parts(program: Program, general_road: str) -> list[str]:
 
 
 def _is_schema_only(rule: Rule) -> bool:
-    from livefacts.plan.split import is_schema
+    from livefacts.plan.rules.schema_split import is_schema
 
     return all(is_schema(atom) for atom in rule.body)  # type: ignore[arg-type]
 

@@ -114,8 +114,6 @@ def with_attempts(master: str) -> str:
 def require_extra() -> None:
     """Say what to install if the packages of the Spark engine are not there, or too old."""
     try:
-        import deltalake  # noqa: F401
-        import pyarrow  # noqa: F401
         import pyspark
     except ImportError as error:
         raise LivefactsError(f"the Spark pipeline needs {error.name}", hint=ADVICE) from error

@@ -9,7 +9,7 @@ from functools import cached_property
 from pyoxigraph import Literal, Triple
 
 from livefacts.service.queries.results import Row
-from livefacts.store.dictionary import Loan
+from livefacts.store.terms.dictionary import Loan
 
 ASKED = ("answer",)
 

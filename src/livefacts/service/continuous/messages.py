@@ -19,15 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 from pyoxigraph import Quad, RdfFormat, Triple, parse
 
-from livefacts.engine.embedded.messagescan import Graph, Messages, canonical, scanned
+from livefacts.engine.messages.message_scan import Graph, Messages, canonical, scanned
 from livefacts.errors import InputError, Place
-from livefacts.model.timepoints import time_point
-from livefacts.service.arguments import Statement, as_statement, as_statements, graph_of
-from livefacts.store.ntriples import reason_of
-from livefacts.syntax.files import name_of, open_source, without_compression
-from livefacts.syntax.patch import parse_patch
-from livefacts.syntax.patchpieces import TIME
-from livefacts.syntax.rdf import format_of
+from livefacts.model.time_points import time_point
+from livefacts.service.change.arguments import Statement, as_statement, as_statements, graph_of
+from livefacts.store.terms.ntriples import reason_of
+from livefacts.syntax.input.files import name_of, open_source, without_compression
+from livefacts.syntax.rdf.documents import format_of
+from livefacts.syntax.rdf.patch import parse_patch
+from livefacts.syntax.rdf.transactions import TIME
 
 SIGNS = {"ins": 1, "del": -1, "+": 1, "-": -1, "A": 1, "D": -1, "add": 1, "remove": -1}
 LINES_OF_JSON = (".jsonl", ".ndjson")

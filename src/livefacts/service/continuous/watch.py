@@ -15,11 +15,11 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any
 
-from livefacts.plan.flowwords import PlanWords
-from livefacts.service.continuous.continuouschange import CAME, WENT, Change
-from livefacts.service.continuous.followed import Bags, Followed
+from livefacts.plan.continuous.flow_text import PlanWords
+from livefacts.service.continuous.answer_change import CAME, WENT, Change
+from livefacts.service.continuous.watched_query import Bags, Followed
 from livefacts.service.queries.results import QueryResult, Row
-from livefacts.store.dictionary import Loan
+from livefacts.store.terms.dictionary import Loan
 
 LAGGED = "lagged"
 BUFFER = 100_000

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from livefacts.service.merging.supports import Pair, Resting, Support
+from livefacts.service.merging.equality_support import Pair, Resting, Support
 
 UNTOLD, ELSEWHERE, HERE = 0, 1, 2
 """How a fact is told: not at all, by named graphs alone, or in the default graph."""

@@ -11,9 +11,9 @@ from pyoxigraph import Triple
 
 from livefacts.errors import LimitError, QueryError
 from livefacts.service.continuous.found import Found
-from livefacts.service.continuous.projecting import TRIPLE_NAMES
+from livefacts.service.continuous.row_projection import TRIPLE_NAMES
 from livefacts.service.queries.results import Row
-from livefacts.service.registered.windowing import Span
+from livefacts.service.registered.moving_window import Span
 
 
 @dataclass(frozen=True)

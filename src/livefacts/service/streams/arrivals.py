@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from livefacts.engine.contract import Flags, Ids
-from livefacts.store.rows import TRIPLES
+from livefacts.store.facts.row_store import TRIPLES
 
 Facts = dict[int, Ids]
 GONE = -1

@@ -1,7 +1,7 @@
 """Feeds: the facts about time that the engine is told, each kind kept up to date by itself.
 
 Arrivals with their time points, the time points of windows, the last facts of a window by
-count, and the facts of streams that hold now: what `livefacts.plan.timing` makes rules of.
+count, and the facts of streams that hold now: what `livefacts.plan.time_lowering` makes rules of.
 A feed hears of chunks that come and go, and of time that moves, and notes what is to be
 told and untold.  Its work grows with what changes.
 """
@@ -18,11 +18,11 @@ import numpy as np
 from pyoxigraph import Literal, NamedNode
 
 from livefacts.engine.contract import Flags, Ids
+from livefacts.language.windows import FactWindow, SteppedWindow
 from livefacts.model.facts import Symbol
 from livefacts.model.namespaces import XSD
-from livefacts.plan import timing as names
-from livefacts.plan.timing import Family, Span
-from livefacts.rules.windows import FactWindow, SteppedWindow
+from livefacts.plan import time_lowering as names
+from livefacts.plan.time_lowering import Family, Span
 from livefacts.service.streams.arrivals import (
     Arrivals,
     Chunk,
@@ -32,8 +32,8 @@ from livefacts.service.streams.arrivals import (
     row_bytes,
     row_ids,
 )
-from livefacts.store.dictionary import Dictionary
-from livefacts.store.rows import TRIPLES
+from livefacts.store.facts.row_store import TRIPLES
+from livefacts.store.terms.dictionary import Dictionary
 
 INTEGER = NamedNode(XSD + "integer")
 Interval = tuple[int, int]

@@ -1,6 +1,6 @@
 """The timeline: what the engine is told when facts arrive and time moves.
 
-Rules over time see ordinary facts (see `livefacts.plan.timing`), which the feeds keep up to
+Rules over time see ordinary facts (see `livefacts.plan.time_lowering`), which the feeds keep up to
 date.  All of them are a function of the arrivals, the rules and the time, so a movement
 that fails is undone by making the feeds anew.
 """
@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from livefacts.engine.contract import Flags, Ids
+from livefacts.language.windows import FactWindow, SteppedWindow
 from livefacts.model.facts import Symbol
-from livefacts.plan.timing import NOW, Family, Span, Timing
-from livefacts.rules.windows import FactWindow, SteppedWindow
+from livefacts.plan.time_lowering import NOW, Family, Span, Timing
 from livefacts.service.streams.arrivals import Arrivals, Chunk, Facts
+from livefacts.service.streams.count_windows import Forgetting, RecentFeed
 from livefacts.service.streams.feeds import (
     ArrivalFeed,
     ClockFeed,
@@ -23,8 +24,7 @@ from livefacts.service.streams.feeds import (
     Notes,
     visible_times,
 )
-from livefacts.service.streams.recent import Forgetting, RecentFeed
-from livefacts.store.dictionary import Dictionary
+from livefacts.store.terms.dictionary import Dictionary
 
 NO_STREAM = Symbol("_stream:")
 """Where facts arrive that name no stream."""

@@ -11,10 +11,10 @@ import pytest
 
 import livefacts as lf
 from livefacts.cli import run
-from livefacts.engine.spark import ingest as ingesting
-from livefacts.engine.spark.deltalog import Log
-from livefacts.engine.spark.reports import Stage
-from livefacts.engine.spark.settling import settle_bucket
+from livefacts.engine.spark.jobs.job_report import Stage
+from livefacts.engine.spark.read import ingestion as ingesting
+from livefacts.engine.spark.read.bucket_intake import settle_bucket
+from livefacts.kb.delta_log import Log
 from livefacts.spark import Pipeline
 
 

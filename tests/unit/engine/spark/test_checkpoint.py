@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import livefacts as lf
-from livefacts.engine.spark.tables import PREDICATES_TABLE, TERMS, TRIPLES_TABLE, KnowledgeBase
+from livefacts.kb.tables import PREDICATES_TABLE, TERMS, TRIPLES_TABLE, KnowledgeBase
 from livefacts.spark import Pipeline
 
 PREFIX = "http://example.org/"

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from livefacts.engine.spark.deltalog import Log, TakenError, can_append
-from livefacts.engine.spark.tables import write_file
+from livefacts.kb.delta_log import Log, TakenError, can_append
+from livefacts.kb.tables import write_file
 
 ROWS = pa.table({"town": ["mill", "castle"]})
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import livefacts as lf
-from livefacts.engine.spark.failures import read_plainly, told_plainly
+from livefacts.kb.failures import read_plainly, told_plainly
 
 KB = Path("kb")
 

@@ -11,16 +11,16 @@ from tests.golden.test_programs import HERE, expected_of, facts_of, lines_of
 from tests.oracle import row_of, shown
 from tests.properties.compare.spark_frames import SmallTerms, tiny
 
-from livefacts.engine.spark.maintain import change
-from livefacts.engine.spark.materialize import Closure, joined_plan, materialize
-from livefacts.engine.spark.rounds import Setting
-from livefacts.engine.spark.table import columns_of
-from livefacts.engine.spark.terms import term_of, text_of
+from livefacts.engine.spark.joins.closure_change import change
+from livefacts.engine.spark.joins.fact_frame import columns_of
+from livefacts.engine.spark.joins.materialization import Closure, joined_plan, materialize
+from livefacts.engine.spark.joins.rounds import Setting
+from livefacts.engine.spark.joins.term_frames import term_of, text_of
 from livefacts.errors import LimitError
 from livefacts.model.facts import Fact, Symbol
-from livefacts.plan.normalize import VIOLATION, violation_variables
-from livefacts.store.rows import TRIPLES
-from livefacts.syntax.rulefile import parse
+from livefacts.plan.rules.normal_form import VIOLATION, violation_variables
+from livefacts.store.facts.row_store import TRIPLES
+from livefacts.syntax.rulelang.rule_parser import parse
 
 CASES = [
     "negation-above-recursion",

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import livefacts as lf
-from livefacts.engine.spark.frames import counted_predicates
-from livefacts.engine.spark.handover import bytes_of, room_for
+from livefacts.engine.spark.jobs.frames import counted_predicates
+from livefacts.engine.spark.local.handover import bytes_of, room_for
 from livefacts.spark import Pipeline
 
 PREFIX = "http://example.org/"

@@ -10,10 +10,10 @@ import pytest
 from tests.properties.generate.queries import MessageMaker, QueryMaker
 
 from livefacts import ContinuousQuery
-from livefacts.engine.embedded.standinggroup import StandingGroup
-from livefacts.engine.spark import keeping
-from livefacts.engine.spark.keeping import Asked, Keeper, KeeperLog, put_back
-from livefacts.service.continuous.building import build_of
+from livefacts.engine.messages.standing_group import StandingGroup
+from livefacts.engine.spark.watch import keeper as keeping
+from livefacts.engine.spark.watch.keeper import Asked, Keeper, KeeperLog, put_back
+from livefacts.service.continuous.query_builder import build_of
 
 pandas = pytest.importorskip("pandas")
 QUERIES, BATCHES = 24, 10

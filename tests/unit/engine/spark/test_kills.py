@@ -20,10 +20,10 @@ import pytest
 from tests.system.running import environment
 
 import livefacts as lf
-from livefacts.engine.spark import ingest as ingesting
-from livefacts.engine.spark.ingest import bucket_files
-from livefacts.engine.spark.reports import Stage
-from livefacts.engine.spark.tables import COMMITS, SCHEMAS, KnowledgeBase
+from livefacts.engine.spark.jobs.job_report import Stage
+from livefacts.engine.spark.read import ingestion as ingesting
+from livefacts.kb.bucket_stages import bucket_files
+from livefacts.kb.tables import COMMITS, SCHEMAS, KnowledgeBase
 from livefacts.spark import Pipeline
 
 DOMAIN = "<urn:wrote> <http://www.w3.org/2000/01/rdf-schema#domain> <urn:Writer> .\n"

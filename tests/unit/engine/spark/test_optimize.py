@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import livefacts as lf
-from livefacts.engine.spark.tables import CHANGES, SCHEMAS, TERMS, TRIPLES_TABLE, write_file
-from livefacts.engine.spark.vacuum import vacuum
+from livefacts.kb.tables import CHANGES, SCHEMAS, TERMS, TRIPLES_TABLE, write_file
+from livefacts.kb.vacuum import vacuum
 from livefacts.spark import Pipeline
 
 PREFIX = "http://example.org/"

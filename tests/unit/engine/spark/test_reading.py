@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from livefacts.engine.spark import reading
-from livefacts.engine.spark.encode import Encoding
-from livefacts.engine.spark.ingest import placed, without_failed
-from livefacts.engine.spark.reading import Piece, Reading
-from livefacts.engine.spark.settling import Read
-from livefacts.engine.spark.splits import Split, make_splits
-from livefacts.syntax.rejects import Reject
+from livefacts.engine.spark.read import split_reader
+from livefacts.engine.spark.read.bucket_intake import Read
+from livefacts.engine.spark.read.ingestion import placed, without_failed
+from livefacts.engine.spark.read.split_reader import Piece, Reading
+from livefacts.engine.spark.read.splits import Split, make_splits
+from livefacts.kb.term_encoding import Encoding
+from livefacts.syntax.input.rejects import Reject
 
 LINES = [f"<urn:s{i}> <urn:p> <urn:o{i % 7}> ." for i in range(100)]
 
@@ -28,7 +28,7 @@ def texts_of(piece: Piece) -> set[tuple[str, ...]]:
 def test_a_packed_file_is_read_in_pieces_that_stand_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "ROWS_PER_PIECE", 1 << 16)
+    monkeypatch.setattr(split_reader, "ROWS_PER_PIECE", 1 << 16)
     count = 150_000
     text = "".join(f"<urn:s{i}> <urn:p> <urn:o{i % 7}> .\n" for i in range(count))
     path = tmp_path / "many.nt.gz"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from livefacts.engine.spark.reports import Report, Stage
+from livefacts.engine.spark.jobs.job_report import Report, Stage
 from livefacts.spark import Pipeline
 
 DOMAIN = "<http://www.w3.org/2000/01/rdf-schema#domain>"

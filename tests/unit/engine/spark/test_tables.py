@@ -14,7 +14,7 @@ from tests.system.running import environment
 
 import livefacts as lf
 from livefacts.cli import run
-from livefacts.engine.spark.tables import (
+from livefacts.kb.tables import (
     RULES,
     SCHEMAS,
     TERMS,
@@ -29,7 +29,7 @@ TRIPLE = "<http://example.org/a> <http://example.org/p> <http://example.org/b> .
 OTHER = "<http://example.org/a> <http://example.org/p> <http://example.org/c> .\n"
 DYING = """
 import os, sys
-from livefacts.engine.spark import tables
+from livefacts.kb import tables
 from tests.unit.engine.spark.test_tables import two_tables
 base = tables.KnowledgeBase(sys.argv[1])
 base.reached = lambda step: os._exit(9) if step == sys.argv[2] else None

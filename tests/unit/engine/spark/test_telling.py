@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from pyoxigraph import NamedNode, Triple
 
 import livefacts as lf
-from livefacts.engine.spark.encode import Encoding
-from livefacts.engine.spark.graphchange import NotedGraphs
-from livefacts.engine.spark.graphs import DEFAULT
-from livefacts.engine.spark.predicates import ToldPredicates
-from livefacts.engine.spark.telling import QUADS, Settled, asked, settled, unique_rows
-from livefacts.store.rows import TRIPLES
-from livefacts.store.xxhash import HashIds
+from livefacts.engine.spark.read.asked_facts import QUADS, Settled, asked, settled, unique_rows
+from livefacts.engine.spark.read.graph_change import NotedGraphs
+from livefacts.engine.spark.read.predicate_change import ToldPredicates
+from livefacts.kb.graph_rows import DEFAULT
+from livefacts.kb.term_encoding import Encoding
+from livefacts.store.facts.row_store import TRIPLES
+from livefacts.store.terms.hash_ids import HashIds
 
 TRIPLE = Triple(NamedNode("x:a"), NamedNode("x:p"), NamedNode("x:b"))
 FACT = lf.Fact("road", (NamedNode("x:a"), NamedNode("x:b")))

@@ -10,13 +10,13 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Triple
 
 import livefacts as lf
-from livefacts.engine.spark.encode import Encoding
-from livefacts.engine.spark.live import Live
-from livefacts.engine.spark.stages import Bucket
-from livefacts.engine.spark.telling import asked
-from livefacts.engine.spark.update import Updater
+from livefacts.engine.spark.read.asked_facts import asked
+from livefacts.engine.spark.single.driver_change import Updater
+from livefacts.kb.bucket_stages import Bucket
+from livefacts.kb.live_buckets import Live
+from livefacts.kb.term_encoding import Encoding
 from livefacts.spark import Pipeline
-from livefacts.syntax import rulefile
+from livefacts.syntax import rule_sets
 
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
@@ -42,7 +42,7 @@ class Watched:
     """An updater beside a reasoner; what is true is kept by adding up the updater's deltas."""
 
     def __init__(self, rules: str, bits: int) -> None:
-        program = rulefile.open_rules(rules)
+        program = rule_sets.open_rules(rules)
         self.live = Live([Bucket(0, 2, ()), Bucket(1, 2, ())])
         self.updater = Updater(program.rules, self.live, Encoding(bits))
         self.reasoner = lf.Reasoner(rules=rules)

@@ -17,9 +17,9 @@ from tests.properties.generate.queries import MessageMaker, QueryMaker
 from tests.system.running import environment
 
 from livefacts import ContinuousQuery, InputError, LivefactsError, QueryError
-from livefacts.engine.spark.keeping import Asked, Keeper
-from livefacts.engine.spark.watching import PROVIDER, ROCKSDB
-from livefacts.service.continuous.building import build_of
+from livefacts.engine.spark.watch.answer_frames import PROVIDER, ROCKSDB
+from livefacts.engine.spark.watch.keeper import Asked, Keeper
+from livefacts.service.continuous.query_builder import build_of
 from livefacts.spark import watch
 
 STAR = f"SELECT ?x {{ ?x <{EX}p0> <{EX}n0> . ?x <{EX}p1> <{EX}n1> }}"

@@ -1,0 +1,123 @@
+"""Loading for a command: a reasoner, the files, and a report of what was rejected."""
+
+from __future__ import annotations
+
+import gc
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import typer
+
+from livefacts.commands.options import BlankNodes
+from livefacts.commands.terminal import ExitCode, counted, ending_at_once, is_watched, say
+
+if TYPE_CHECKING:
+    from livefacts.service.change.delta import Delta
+    from livefacts.service.reasoner.reasoner import Reasoner
+
+REJECTS_SHOWN = 5
+ONTOLOGY = "dlp:"
+"""Stands before the path of an ontology whose rules are meant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What a command is to load, and how."""
+
+    files: list[str]
+    rules: list[str]
+    graph: str | None = None
+    bnodes: BlankNodes = BlankNodes.local
+    format: str | None = None
+    rejects: str | None = None
+    tick: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A reasoner that has loaded its files, what that changed, and how long it took."""
+
+    reasoner: Reasoner
+    delta: Delta | None
+    seconds: float
+
+    @property
+    def rejected(self) -> int:
+        """How many lines or files could not be read."""
+        return self.delta.counts["rejected"] if self.delta is not None else 0
+
+
+def prepare() -> bool:
+    """Have the kernels compiled before work begins; whether anything had to be done."""
+    from livefacts import doctor
+    from livefacts.store.compiled import announce_compilation
+
+    if doctor.kernels_are_compiled():
+        return False
+    announce_compilation(is_certain=True)
+    with ending_at_once():
+        seconds = doctor.compile_kernels()
+    say(f"kernels are compiled ({seconds:.0f} s)")
+    return True
+
+
+def load(inputs: Inputs) -> Loaded:
+    """Make a reasoner with these rules and load these files into it."""
+    from livefacts.service.reasoner.reasoner import Reasoner
+
+    prepare()
+    started = time.perf_counter()
+    reasoner = Reasoner(rules=inputs.rules, tick=inputs.tick)
+    delta = None
+    if inputs.files:
+        delta = reasoner.load(
+            inputs.files,
+            format=inputs.format,
+            graph=inputs.graph,
+            bnodes=inputs.bnodes,
+            rejects=inputs.rejects,
+            progress=is_watched(),
+        )
+    loaded = Loaded(reasoner, delta, time.perf_counter() - started)
+    # What is loaded stays: the collector of garbage need not go over it at every tenth change.
+    gc.freeze()
+    report_rejects(loaded, inputs.rejects)
+    _report_axioms(reasoner, inputs.rules)
+    return loaded
+
+
+def say_if_empty(loaded: Loaded) -> None:
+    """Say that there is nothing to ask about, where no file was given."""
+    if loaded.delta is None and not len(loaded.reasoner):
+        say("nothing was loaded: give files with --data")
+
+
+def leave(loaded: Loaded) -> None:
+    """End the command; with another code if some input was rejected."""
+    if loaded.rejected:
+        raise typer.Exit(ExitCode.SOME_REJECTED)
+
+
+def _report_axioms(reasoner: Reasoner, rules: list[str]) -> None:
+    """Say that rules do not say all of an ontology, where they were made from one."""
+    files = " ".join(each.removeprefix(ONTOLOGY) for each in rules if each.startswith(ONTOLOGY))
+    gaps = len({gap.axiom for gap in reasoner.ontology().inexpressible}) if files else 0
+    if gaps:
+        say(f"{counted(gaps, 'axiom is', 'axioms are')} not, or not fully, in rules")
+        say(f"hint: livefacts rules from-owl {files} says which, and why")
+
+
+def report_rejects(loaded: Loaded, path: str | None) -> None:
+    """Say what could not be read; `path` is the file that has all of it."""
+    if loaded.delta is None or not loaded.rejected:
+        return
+    kept = f"; all of them are in {path}" if path else ""
+    say(f"{counted(loaded.rejected, 'line was', 'lines were')} rejected{kept}")
+    for reject in loaded.delta.rejects[:REJECTS_SHOWN]:
+        say(f"  {reject}")
+    if loaded.rejected > REJECTS_SHOWN:
+        more = "" if path else "; --rejects FILE keeps all of them"
+        say(f"  and {loaded.rejected - REJECTS_SHOWN:,} more{more}")
+    for hint in loaded.delta.hints:
+        say(f"hint: {hint}")

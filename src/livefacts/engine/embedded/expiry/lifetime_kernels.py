@@ -1,0 +1,496 @@
+"""The kernel of expiring facts: raises times along rules until nothing lasts longer.
+
+A conclusion lasts as long as its premise that ends first, and of several derivations the
+longest counts.  Rows whose time was raised are followed in the order of how long they
+last, so each is followed once: an instance of a rule is found at the last of its premises,
+the one that decides.
+
+When a time is lowered, what may fall with it is found along instances that are *tight*:
+those whose conclusion lasts exactly as long as they say.  What has fallen keeps the time
+it was given, is derived again backward from what still stands, and is raised as anything
+else.
+
+Paper: Barbieri et al., section 3; lowering is not in the paper.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from livefacts.engine.embedded.expiry.timed_rows import (
+    FALLEN,
+    FALLEN_AT,
+    FALLEN_END,
+    FOREVER,
+    GIVEN_AT,
+    HEAPED,
+    NEVER,
+    NOW,
+    PENDING,
+    PIVOT,
+    TOLD,
+    TOUCHED,
+    UNTIL,
+    listed_cell,
+    load_time,
+    memo_on,
+    pop,
+    push,
+    rows_on,
+    store_time,
+    times_on,
+    told_cell,
+)
+from livefacts.engine.embedded.kernel.fixpoint import next_plan, start_plans
+from livefacts.engine.embedded.kernel.join import (
+    bind_pivot,
+    first_row,
+    fits,
+    put_head,
+    row_behind,
+    run_check,
+)
+from livefacts.engine.embedded.kernel.registers import (
+    DEPTH,
+    DERIVED,
+    DONE,
+    FIRST_STEP,
+    HEAD_RELATION,
+    JOINING,
+    KIND,
+    LOG_COUNT,
+    LOOKUP,
+    MADE,
+    MATCH,
+    NEED_ROOM,
+    NEEDS,
+    NEXT_PIVOT,
+    NEXT_PLAN,
+    OUT_COUNT,
+    PAUSED,
+    PHASE,
+    PIVOT_NEEDS,
+    PIVOT_PATTERN,
+    PLAN,
+    RELATION,
+    STEP_COUNT,
+    plans_in,
+)
+from livefacts.engine.embedded.kernel.support_counts import link_new, prefetch_out, rows_have_room
+from livefacts.store.compiled import inlined, kernel, load_int32, store_int32
+from livefacts.store.facts.layout import (
+    ADDRESS,
+    COLUMN,
+    COLUMNS,
+    FLAGS,
+    HIGH,
+    INDEX,
+    LIVE,
+    STRIDE,
+)
+from livefacts.store.facts.row_kernels import (
+    BLOCK,
+    LOW,
+    find,
+    find_tagged,
+    link_gained,
+    make_row,
+    row_address,
+    tag_of_key,
+)
+
+MOST_OUT = 1024
+"""How many derived rows wait, at most, before they are stored."""
+
+# what a run does
+RAISE = 0
+"""Follow the rows that wait, and raise what they derive."""
+RAISE_GIVEN = 1
+"""Raise what given rows derive."""
+FELL = 2
+"""Follow the rows that have fallen, to what may fall with them."""
+FELL_GIVEN = 3
+"""Let fall what given rows derive by rules that are gone."""
+REDERIVE = 4
+"""Raise the rows that have fallen to what they are derived for, backward."""
+
+
+@inlined
+def touch(times: Any, entry: Any, cells: Any, until: Any, told: Any) -> Any:
+    """Keep the times of a row from before the change, once."""
+    flags = load_int32(cells, FLAGS)
+    if flags & TOUCHED == 0:
+        at = times.state[LOG_COUNT]
+        times.log[at, 0] = entry
+        times.log[at, 1] = until
+        times.log[at, 2] = told
+        times.state[LOG_COUNT] = at + 1
+        store_int32(cells, FLAGS, np.int32(flags | TOUCHED))
+
+
+@inlined
+def raise_row(rows: Any, times: Any, relation: Any, row: Any, until: Any) -> Any:
+    """Let a row last until this time, if it did not last that long."""
+    cells = row_address(rows, relation, row)
+    before = load_time(cells, UNTIL)
+    if before >= until:
+        return
+    entry = (relation << 32) | row
+    touch(times, entry, cells, before, load_time(cells, told_cell(rows, relation)))
+    store_time(cells, UNTIL, until)
+    store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) | PENDING))
+    push(times.waiting, times.state, HEAPED, -until, entry)
+
+
+@inlined
+def make_lasting(rows: Any, times: Any, relation: Any, values: Any, at: Any, tag: Any) -> Any:
+    """A new row, which does not hold yet."""
+    row = make_row(rows, relation, values, at, tag)
+    cells = row_address(rows, relation, row)
+    store_time(cells, UNTIL, NEVER)
+    store_time(cells, told_cell(rows, relation), NEVER)
+    store_time(cells, listed_cell(rows, relation), NEVER)
+    touch(times, (relation << 32) | row, cells, NEVER, NEVER)
+    times.state[MADE] += 1
+    return row
+
+
+@inlined
+def let_fall(rows: Any, times: Any, relation: Any, row: Any, until: Any) -> Any:
+    """Let a row fall if it lasts exactly this long, and was not told to."""
+    cells = row_address(rows, relation, row)
+    told = load_time(cells, told_cell(rows, relation))
+    flags = load_int32(cells, FLAGS)
+    if load_time(cells, UNTIL) != until or told >= until or flags & FALLEN:
+        return
+    entry = (relation << 32) | row
+    touch(times, entry, cells, until, told)
+    store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) | FALLEN))
+    times.fallen[times.state[FALLEN_END]] = entry
+    times.state[FALLEN_END] += 1
+
+
+@inlined
+def has_room(rows: Any, times: Any) -> Any:
+    """Whether a full buffer can be stored without asking for memory."""
+    state = times.state
+    if state[LOG_COUNT] + MOST_OUT > times.log.shape[0]:
+        return False
+    if state[HEAPED] + MOST_OUT > times.waiting.shape[0]:
+        return False
+    if state[FALLEN_END] + MOST_OUT > times.fallen.shape[0]:
+        return False
+    return rows_have_room(rows, MOST_OUT)
+
+
+@kernel
+def store_out(rows: Any, times: Any, width: Any, is_raising: Any) -> Any:
+    """Raise, or let fall, the rows in the buffer; False if there is no room."""
+    if not has_room(rows, times):
+        return False
+    new = 0
+    for first in range(0, times.state[OUT_COUNT], BLOCK):
+        end = min(first + BLOCK, times.state[OUT_COUNT])
+        prefetch_out(rows, times, width, 1, first, end)
+        for i in range(first, end):
+            relation = np.int64(times.out[i * width])
+            index = rows.relations[relation, INDEX]
+            tag = times.tags[i - first]
+            row = find_tagged(rows, relation, index, tag, times.out, i * width + 1)
+            if not is_raising:
+                if row:
+                    let_fall(rows, times, relation, row, times.out_until[i])
+                continue
+            if row == 0:
+                row = make_lasting(rows, times, relation, times.out, i * width + 1, tag)
+                times.made[new] = row
+                times.made_relation[new] = relation
+                new += 1
+            raise_row(rows, times, relation, row, times.out_until[i])
+    if new:
+        link_new(rows, times, new)
+    times.state[OUT_COUNT] = 0
+    return True
+
+
+@inlined
+def next_match(
+    rows: Any, plans: Any, times: Any, step: Any, row: Any, depth: Any, may_be: Any
+) -> Any:
+    """The first row from `row` on (-1: from the start) that matches an atom, or 0.
+
+    A row that waits to be followed is left out, unless it `may_be` matched: it finds the
+    instance itself when its turn comes.  Where only told rows match, what they were told counts.
+    """
+    relation = plans.steps[step, RELATION]
+    index = plans.steps[step, LOOKUP]
+    needs = plans.steps[step, NEEDS]
+    columns = rows.relations[relation, COLUMNS]
+    data = rows.relations[relation, ADDRESS]
+    width = 4 * rows.relations[relation, STRIDE]
+    if row < 0:
+        row = first_row(rows, plans, step, times.env, times.key)
+    else:
+        row = row_behind(rows, index, data + width * row, row)
+    high = rows.relations[relation, HIGH]
+    while row and row < high:
+        cells = data + width * row
+        flags = load_int32(cells, FLAGS)
+        is_met = flags & PENDING == 0 or (relation << 32) | row == may_be
+        is_met = is_met and flags & LIVE != 0 and flags & needs == needs
+        if is_met and fits(plans, step, columns, cells, times.env):
+            until = load_time(cells, told_cell(rows, relation) if needs else UNTIL)
+            if until != NEVER:
+                times.least[depth + 1] = min(times.least[depth], until)
+                return row
+        row = row_behind(rows, index, cells, row)
+    return np.int64(0)
+
+
+@inlined
+def emit(rows: Any, plans: Any, times: Any, plan: Any, width: Any, until: Any) -> Any:
+    """Put the head of a found instance into the buffer."""
+    count = times.state[OUT_COUNT]
+    at = count * width
+    relation = plans.plans[plan, HEAD_RELATION]
+    times.out[at] = relation
+    put_head(rows, plans, plan, times.out, at + 1, times.env)
+    times.out_until[count] = until
+    times.state[OUT_COUNT] = count + 1
+    times.state[DERIVED] += 1
+
+
+@inlined
+def join(
+    rows: Any,
+    plans: Any,
+    memo: Any,
+    times: Any,
+    mode: Any,
+    beyond: Any,
+    width: Any,
+    budget: Any,
+) -> Any:
+    """Go on with the instances of the present plan and pivot; DONE when all are found.
+
+    Only instances that last longer than `beyond` count.
+    """
+    state = times.state
+    plan, depth = state[PLAN], state[DEPTH]
+    count = plans.plans[plan, STEP_COUNT]
+    first = plans.plans[plan, FIRST_STEP] - 1
+    is_raising = mode != FELL and mode != FELL_GIVEN
+    may_be = np.int64(-1) if mode == REDERIVE else state[PIVOT]
+    work = 0
+    while depth > 0:
+        if depth > count:
+            if times.least[depth] > beyond:
+                if state[OUT_COUNT] == MOST_OUT and not store_out(rows, times, width, is_raising):
+                    state[DEPTH] = depth
+                    return NEED_ROOM
+                emit(rows, plans, times, plan, width, times.least[depth])
+            depth -= 1
+            continue
+        work += 1
+        if work > budget:
+            state[DEPTH] = depth
+            return PAUSED
+        step = first + depth
+        if plans.steps[step, KIND] == MATCH:
+            row = next_match(rows, plans, times, step, times.cursor[depth], depth, may_be)
+        elif times.cursor[depth] < 0:
+            status = run_check(rows, plans, memo, times, step, np.int64(-1))
+            if status != DONE:
+                state[DEPTH] = depth
+                return status
+            row = times.answer[1]
+            times.least[depth + 1] = times.least[depth]
+        else:
+            row = np.int64(0)
+        if row == 0:
+            depth -= 1
+            continue
+        times.cursor[depth] = row
+        depth += 1
+        if depth <= count:
+            times.cursor[depth] = -1
+    state[DEPTH] = 0
+    return DONE
+
+
+@inlined
+def is_at_end(times: Any, mode: Any, given: Any) -> Any:
+    """Whether no row is left to be taken."""
+    state = times.state
+    if mode == RAISE:
+        return state[HEAPED] == 0
+    if mode in (FELL, REDERIVE):
+        return state[FALLEN_AT] == state[FALLEN_END]
+    return state[GIVEN_AT] == given.shape[0]
+
+
+@inlined
+def next_pivot(rows: Any, times: Any, mode: Any, given: Any) -> Any:
+    """Take the next row; -1 if it was followed already."""
+    state = times.state
+    if mode == RAISE:
+        entry = pop(times.waiting, state, HEAPED)
+        cells = row_address(rows, entry >> 32, entry & LOW)
+        flags = load_int32(cells, FLAGS)
+        store_int32(cells, FLAGS, np.int32(flags & ~PENDING))
+        return entry if flags & PENDING else np.int64(-1)
+    if mode in (FELL, REDERIVE):
+        state[FALLEN_AT] += 1
+        return times.fallen[state[FALLEN_AT] - 1]
+    state[GIVEN_AT] += 1
+    return given[state[GIVEN_AT] - 1]
+
+
+@kernel
+def run(desk: Any, plan_vector: Any, mode: Any, given: Any, budget: Any) -> Any:
+    """Take rows until none is left; returns why it stopped."""
+    rows, memo, times = rows_on(desk), memo_on(desk), times_on(desk)
+    plans = plans_in(plan_vector)
+    state = times.state
+    width = times.out.shape[0] // MOST_OUT
+    is_raising = mode != FELL and mode != FELL_GIVEN
+    work = 0
+    while True:
+        if state[PHASE] == NEXT_PIVOT:
+            at_end = is_at_end(times, mode, given)
+            if state[OUT_COUNT] >= BLOCK or (at_end and state[OUT_COUNT]):
+                if not store_out(rows, times, width, is_raising):
+                    return NEED_ROOM
+                at_end = is_at_end(times, mode, given)
+            if at_end:
+                return DONE
+            work += 1
+            if work > budget:
+                return PAUSED
+            entry = next_pivot(rows, times, mode, given)
+            if entry < 0:
+                continue
+            state[PIVOT] = entry
+            start_plans(state, entry >> 32)
+            state[PHASE] = NEXT_PLAN
+        entry = state[PIVOT]
+        relation = entry >> 32
+        cells = row_address(rows, relation, entry & LOW)
+        beyond = state[NOW]
+        if mode == FELL:
+            beyond = load_time(cells, told_cell(rows, relation))
+        if state[PHASE] == NEXT_PLAN:
+            predicate = np.int64(load_int32(cells, COLUMN + (1 if relation == 0 else 0)))
+            obj = np.int64(load_int32(cells, COLUMN + 2)) if relation == 0 else np.int64(-1)
+            plan = next_plan(plans, state, relation, predicate, obj)
+            if plan < 0:
+                state[PHASE] = NEXT_PIVOT
+                continue
+            columns = rows.relations[relation, COLUMNS]
+            pattern = plans.plans[plan, PIVOT_PATTERN]
+            if not bind_pivot(plans.patterns, pattern, columns, cells, times.env):
+                continue
+            if plans.plans[plan, PIVOT_NEEDS]:
+                times.least[1] = load_time(cells, told_cell(rows, relation))
+            else:
+                times.least[1] = FOREVER if mode == REDERIVE else load_time(cells, UNTIL)
+            if times.least[1] <= beyond:
+                continue
+            state[PLAN] = plan
+            state[DEPTH] = 1
+            times.cursor[1] = -1
+            state[PHASE] = JOINING
+        status = join(rows, plans, memo, times, mode, beyond, width, budget)
+        if status != DONE:
+            return status
+        state[PHASE] = NEXT_PLAN
+
+
+@kernel
+def tell(desk: Any, relation: Any, values: Any, until: Any, first: Any) -> Any:
+    """Tell facts from number `first` on until when they hold; returns how far there was room."""
+    rows, times = rows_on(desk), times_on(desk)
+    index = rows.relations[relation, INDEX]
+    columns = rows.relations[relation, COLUMNS]
+    told_at = told_cell(rows, relation)
+    while first < until.shape[0]:
+        if not has_room(rows, times):
+            return first
+        end = min(first + MOST_OUT, until.shape[0])
+        new = 0
+        for i in range(first, end):
+            tag = tag_of_key(values, i * columns, columns)
+            row = find_tagged(rows, relation, index, tag, values, i * columns)
+            if row == 0:
+                row = make_lasting(rows, times, relation, values, i * columns, tag)
+                times.made[new] = row
+                times.made_relation[new] = relation
+                new += 1
+                cells = row_address(rows, relation, row)
+                store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) | TOLD))
+            cells = row_address(rows, relation, row)
+            flags = load_int32(cells, FLAGS)
+            if not flags & TOLD:
+                store_int32(cells, FLAGS, np.int32(flags | TOLD))
+                link_gained(rows, relation, row, TOLD)
+            told = load_time(cells, told_at)
+            if told < until[i]:
+                touch(times, (relation << 32) | row, cells, load_time(cells, UNTIL), told)
+                store_time(cells, told_at, until[i])
+            raise_row(rows, times, relation, row, until[i])
+        if new:
+            link_new(rows, times, new)
+        first = end
+    return first
+
+
+@kernel
+def untell(desk: Any, relation: Any, values: Any, until: Any, first: Any) -> Any:
+    """Tell facts that they hold no longer than this; what they held for longer may fall."""
+    rows, times = rows_on(desk), times_on(desk)
+    index = rows.relations[relation, INDEX]
+    columns = rows.relations[relation, COLUMNS]
+    told_at = told_cell(rows, relation)
+    for i in range(first, until.shape[0]):
+        if (i - first) % MOST_OUT == 0 and not has_room(rows, times):
+            return i
+        row = find(rows, relation, index, values, i * columns)
+        if row == 0:
+            continue
+        cells = row_address(rows, relation, row)
+        told = load_time(cells, told_at)
+        if told > until[i]:
+            lasts = load_time(cells, UNTIL)
+            touch(times, (relation << 32) | row, cells, lasts, told)
+            store_time(cells, told_at, until[i])
+            if lasts == told:
+                let_fall(rows, times, relation, row, told)
+    return until.shape[0]
+
+
+@kernel
+def fall(desk: Any) -> Any:
+    """What has fallen lasts as long as it was told to, if that is after now.
+
+    False if there is no room.  A fact that outlives what it was told still has that time.
+    """
+    rows, times = rows_on(desk), times_on(desk)
+    state = times.state
+    if state[HEAPED] + state[FALLEN_END] > times.waiting.shape[0]:
+        return False
+    for i in range(state[FALLEN_END]):
+        entry = times.fallen[i]
+        cells = row_address(rows, entry >> 32, entry & LOW)
+        told = load_time(cells, told_cell(rows, entry >> 32))
+        if told <= state[NOW]:
+            told = NEVER
+        store_time(cells, UNTIL, told)
+        flags = load_int32(cells, FLAGS) & ~FALLEN
+        if told != NEVER:
+            flags |= PENDING
+            push(times.waiting, state, HEAPED, -told, entry)
+        store_int32(cells, FLAGS, np.int32(flags))
+    state[FALLEN_AT] = 0
+    return True

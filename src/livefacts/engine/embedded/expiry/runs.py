@@ -1,0 +1,272 @@
+"""Runs over expiring rows: gives the kernels room and answers, and lets others look in between.
+
+A kernel stops when its work budget is used up, when it needs room, or when it needs the
+value of a literal; it goes on from there.  Nothing is kept that one change leaves behind,
+except the heap of endings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from livefacts.engine.embedded.expiry import lifetime_kernels as kernels
+from livefacts.engine.embedded.expiry import timed_rows as times
+from livefacts.engine.embedded.kernel import registers as code
+from livefacts.engine.embedded.kernel.bound_plans import Binder
+from livefacts.engine.embedded.kernel.value_memory import Answers
+from livefacts.plan.rules.operators import RulePlan
+from livefacts.store.compiled import described
+from livefacts.store.facts.layout import Rows
+from livefacts.store.facts.row_kernels import BLOCK
+from livefacts.store.facts.row_store import RowStore
+from livefacts.store.terms.dictionary import Dictionary
+
+Ids = NDArray[np.int32]
+Longs = NDArray[np.int64]
+BUDGET = 300_000
+"""Work between two looks at interrupts, limits and progress: some 50 ms."""
+FEWEST = 2 * kernels.MOST_OUT
+LARGE = 1 << 16
+"""Working memory longer than this is given back after a change."""
+NOTHING: Longs = np.zeros(0, np.int64)
+
+
+class Runs:
+    """The kernels on one store of expiring rows."""
+
+    budget = BUDGET
+
+    def __init__(self, dictionary: Dictionary) -> None:
+        self.store = RowStore(times.SPARE_CELLS)
+        self.on_pause: Callable[[int], None] = lambda made: None
+        self._answers = Answers(dictionary)
+        self._binder = Binder(self.store, dictionary, lambda rule: 0)
+        self._times = _new_times()
+        self._state = self._times.state
+        self.now = int(times.NEVER)
+        self._desk = np.zeros(times.DESK_LENGTH, np.int64)
+        self._rows: Rows | None = None
+        self._memo: code.Memo | None = None
+        self._put(times.TIMES_AT, self._times)
+
+    def bind(self, plans: Sequence[RulePlan]) -> code.BoundPlans:
+        """These plans, for this store."""
+        bound = self._binder.bind(plans)
+        binder = self._binder
+        depth = max(16, binder.most_slots + 1, binder.most_steps + 3)
+        if len(self._times.env) < depth:
+            self._replace(
+                env=np.zeros(depth, np.int32),
+                cursor=np.zeros(depth, np.int64),
+                least=np.zeros(depth, np.int64),
+            )
+        return bound
+
+    # the desk
+
+    def desk(self) -> Longs:
+        """Everything by address, for the next call of a kernel."""
+        if self._rows is not self.store.rows:
+            self._fit_buffer()
+            self._rows = self.store.rows
+            self._put(times.ROWS_AT, self._rows)
+        if self._memo is not self._answers.memo:
+            self._memo = self._answers.memo
+            self._put(times.MEMO_AT, self._memo)
+        return self._desk
+
+    def _fit_buffer(self) -> None:
+        widest = 1 + max(self.store.width(number) for number in range(self.store.count))
+        if len(self._times.out) < kernels.MOST_OUT * widest:
+            assert self._state[code.OUT_COUNT] == 0, "an empty buffer can be replaced"
+            self._replace(
+                out=np.zeros(kernels.MOST_OUT * widest, np.int32),
+                key=np.zeros(widest, np.int32),
+            )
+
+    def _put(self, at: int, tables: tuple[Any, ...]) -> None:
+        numbers = described(tables)
+        self._desk[at : at + len(numbers)] = numbers
+
+    def _replace(self, **arrays: Any) -> None:
+        self._times = self._times._replace(**arrays)
+        self._put(times.TIMES_AT, self._times)
+
+    # room
+
+    def _make_room(self) -> None:
+        for relation in range(self.store.count):
+            self.store.make_room(relation, kernels.MOST_OUT)
+        self._fit("log", int(self._state[code.LOG_COUNT]))
+        self._fit("waiting", int(self._state[times.HEAPED]))
+        self._fit("fallen", int(self._state[times.FALLEN_END]))
+
+    def _fit(self, name: str, used: int, more: int = kernels.MOST_OUT) -> None:
+        """Let one of the tables take so many lines more."""
+        old = getattr(self._times, name)
+        if used + more > len(old):
+            grown = np.zeros((max(used + more, 2 * len(old)), *old.shape[1:]), np.int64)
+            grown[:used] = old[:used]
+            self._replace(**{name: grown})
+
+    def expect(self, relation: int, more: int) -> None:
+        """Make room for many facts at once."""
+        if more > kernels.MOST_OUT:
+            self.store.expect(relation, more + kernels.MOST_OUT)
+
+    # one change
+
+    @property
+    def now(self) -> int:
+        """Nothing holds only until then, or less."""
+        return int(self._state[times.NOW])
+
+    @now.setter
+    def now(self, time: int) -> None:
+        self._state[times.NOW] = time
+
+    @property
+    def made(self) -> int:
+        """Rows that the change under way has made so far."""
+        return int(self._state[code.MADE])
+
+    @property
+    def derivations(self) -> int:
+        """Instances of rules that were found, ever."""
+        return int(self._state[code.DERIVED])
+
+    def tell(self, relation: int, facts: Ids, until: Longs) -> None:
+        """These facts hold at least until then."""
+        self.expect(relation, len(facts))
+        self._in_parts(kernels.tell, relation, facts, until)
+
+    def untell(self, relation: int, facts: Ids, until: Longs) -> None:
+        """These facts are told to hold no longer than until then."""
+        self._in_parts(kernels.untell, relation, facts, until)
+
+    def _in_parts(self, kernel: Any, relation: int, facts: Ids, until: Longs) -> None:
+        values, done = np.ascontiguousarray(facts, np.int32).reshape(-1), 0
+        while done < len(until):
+            done = kernel(self.desk(), relation, values, until, done)
+            if done < len(until):
+                self._make_room()
+
+    def run(self, plans: code.BoundPlans, mode: int, given: Longs = NOTHING) -> None:
+        """Take all rows that a mode is about."""
+        self._state[times.GIVEN_AT] = 0
+        while True:
+            status = kernels.run(self.desk(), plans.vector, mode, given, self.budget)
+            if status == code.DONE:
+                return
+            first, second, third = self._state[code.ASKED : code.ASKED + 3].tolist()
+            if status == code.NEED_ROOM:
+                self._make_room()
+            elif status == code.PAUSED:
+                self.on_pause(self.made)
+            elif status == code.ASK_NUMBER:
+                self._answers.answer_number(second)
+            else:
+                assert status == code.ASK_PAIR, "nothing else is asked"
+                self._answers.answer_pair(first, second, third)
+
+    @property
+    def has_fallen(self) -> bool:
+        return bool(self._state[times.FALLEN_END])
+
+    def fall(self) -> None:
+        """What has fallen lasts as long as it was told to, if that is after now."""
+        while not kernels.fall(self.desk()):
+            self._fit("waiting", int(self._state[times.HEAPED]), int(self._state[times.FALLEN_END]))
+
+    def log(self) -> Longs:
+        """What the change has touched: entry, `until` and `told` as they were."""
+        return self._times.log[: int(self._state[code.LOG_COUNT])]
+
+    def times(self, relation: int, rows: Longs) -> tuple[Longs, Longs]:
+        """`until` and `told` of rows."""
+        until, told = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+        times.read_times(self.desk(), relation, rows, until, told)
+        return until, told
+
+    def rows(
+        self, relation: int, where: Mapping[int, int], after: int, upto: int
+    ) -> tuple[Ids, Longs]:
+        """The facts with these values in these columns that end within a span, and when."""
+        width, live = self.store.width(relation), self.store.live(relation)
+        columns = self.store.widest_index(relation, list(where))
+        index = self.store.index(relation, columns) if columns else code.SCAN
+        wanted = [where.get(column, -1) for column in range(width)]
+        pattern = np.array(wanted + [where[column] for column in columns], np.int32)
+        span = np.array([after, upto], np.int64)
+        facts, until = np.empty((live, width), np.int32), np.empty(live, np.int64)
+        count = times.read_rows(self.desk(), relation, index, pattern, span, facts, until)
+        if count < live // 2:
+            return facts[:count].copy(), until[:count].copy()
+        return facts[:count], until[:count]
+
+    def expect_endings(self) -> None:
+        """Make the room that settling needs."""
+        more = int(self._state[code.LOG_COUNT])
+        self._fit("endings", int(self._state[times.LISTED]), more)
+
+    def settle(self) -> None:
+        """The change is made."""
+        times.settle(self.desk())
+        self._give_back()
+
+    def undo(self) -> None:
+        """Everything is as it was before the change."""
+        times.undo(self.desk())
+        self._give_back()
+
+    def _give_back(self) -> None:
+        """Keep no more working memory than small changes need."""
+        for name in ("log", "waiting", "fallen"):
+            old = getattr(self._times, name)
+            if len(old) > LARGE:
+                self._replace(**{name: np.zeros((FEWEST, *old.shape[1:]), np.int64)})
+
+    # endings
+
+    def take_ended(self, now: int) -> Longs:
+        """The rows that last no longer than `now`; they are listed no more."""
+        ended, count = np.empty(FEWEST, np.int64), 0
+        while True:
+            count = times.take_ended(self.desk(), now, ended, count)
+            if count < len(ended):
+                return ended[:count]
+            ended = np.concatenate([ended, np.empty_like(ended)])
+
+    def remove(self, relation: int, rows: Longs) -> None:
+        times.remove_rows(self.desk(), relation, rows)
+
+    @property
+    def listed(self) -> int:
+        """How many rows are known to end."""
+        return int(self._state[times.LISTED])
+
+
+def _new_times() -> times.Times:
+    most = kernels.MOST_OUT
+    return times.Times(
+        state=np.zeros(times.FIELDS, np.int64),
+        waiting=np.zeros((FEWEST, 2), np.int64),
+        endings=np.zeros((FEWEST, 2), np.int64),
+        log=np.zeros((FEWEST, times.LOG_FIELDS), np.int64),
+        fallen=np.zeros(FEWEST, np.int64),
+        out=np.zeros(most * 4, np.int32),
+        out_until=np.zeros(most, np.int64),
+        env=np.zeros(16, np.int32),
+        cursor=np.zeros(16, np.int64),
+        least=np.zeros(16, np.int64),
+        key=np.zeros(4, np.int32),
+        made=np.zeros(most, np.int64),
+        made_relation=np.zeros(most, np.int64),
+        of_relation=np.zeros(most, np.int64),
+        tags=np.zeros(BLOCK, np.int64),
+        answer=np.zeros(2, np.int64),
+    )

@@ -1,0 +1,321 @@
+"""Rows that expire: a fact carries the time until which it holds, and who ends next is known.
+
+A row has three times: `until`, that of its best derivation; `told`, that of the fact as it
+was given; and `listed`, under which it waits in the heap of endings.  That heap is put
+right lazily: a row whose time was raised stays where it is, and is listed again when its
+old time has come.  So a moving window looks at what ends, and at nothing else.
+
+The times stand in cells that other engines use for counts, and in spare ones behind the
+columns.  `log` keeps the times of every row that the change under way has touched: an
+undo puts them back, and what they have become is the delta.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from livefacts.engine.embedded.kernel.registers import (
+    DERIVED,
+    LOG_COUNT,
+    MEMO_TABLES,
+    ROWS_TABLES,
+    SCAN,
+    STATE_FIELDS,
+    Memo,
+)
+from livefacts.store.compiled import (
+    IDS,
+    INT_ROWS,
+    INTS,
+    inlined,
+    kernel,
+    length_described,
+    load_int32,
+    store_int32,
+    tables_reader,
+)
+from livefacts.store.facts.layout import (
+    ADDRESS,
+    COLUMN,
+    COLUMNS,
+    EDGE,
+    FLAGS,
+    HIGH,
+    LINK,
+    LIVE,
+    PLAIN,
+    STRIDE,
+    Rows,
+)
+from livefacts.store.facts.row_kernels import LOW, find, remove_row, row_address
+
+NEVER = np.int64(-(1 << 63))
+"""The time of what does not hold."""
+FOREVER = np.int64((1 << 63) - 1)
+
+# cells of a row
+UNTIL = PLAIN
+SPARE_CELLS = 4
+"""Behind the columns: `told`, then `listed`, two cells each."""
+
+# flags of a row, besides LIVE
+PENDING = 2
+"""Its time was raised, and it waits to be followed."""
+TOUCHED = 4
+"""In the log of the change under way."""
+FALLEN = 16
+"""What it held for may be gone."""
+TOLD = EDGE
+"""Was told at some time, for the indices of rows that were."""
+
+# fields of the state, behind those that this engine shares with the other one
+HEAPED = STATE_FIELDS
+"""How many entries wait to be followed."""
+LISTED = HEAPED + 1
+"""How many endings are listed."""
+FALLEN_AT = HEAPED + 2
+FALLEN_END = HEAPED + 3
+GIVEN_AT = HEAPED + 4
+PIVOT = HEAPED + 5
+"""The row at hand: relation << 32 | row."""
+NOW = HEAPED + 6
+"""Nothing is raised to a time that is not after this one."""
+FIELDS = HEAPED + 7
+
+LOG_FIELDS = 3
+
+
+class Times(NamedTuple):
+    """The working memory of the kernels on expiring rows."""
+
+    state: NDArray[np.int64]
+    waiting: NDArray[np.int64]
+    """A heap: rows to be followed, those that last longest first; negated time, entry."""
+    endings: NDArray[np.int64]
+    """A heap: rows that end, the first to end first; time, entry."""
+    log: NDArray[np.int64]
+    """Rows that were touched: entry, `until` and `told` as they were."""
+    fallen: NDArray[np.int64]
+    """Rows whose derivation may be gone."""
+    out: NDArray[np.int32]
+    """Derived rows that are to be stored: relation, columns."""
+    out_until: NDArray[np.int64]
+    env: NDArray[np.int32]
+    cursor: NDArray[np.int64]
+    least: NDArray[np.int64]
+    """At each depth of a join: the time of the premise, so far, that ends first."""
+    key: NDArray[np.int32]
+    made: NDArray[np.int64]
+    made_relation: NDArray[np.int64]
+    of_relation: NDArray[np.int64]
+    tags: NDArray[np.int64]
+    answer: NDArray[np.int64]
+
+
+TIMES_TABLES = (
+    *(INTS, INT_ROWS, INT_ROWS, INT_ROWS, INTS, IDS, INTS),
+    *(IDS, INTS, INTS, IDS, INTS, INTS, INTS, INTS, INTS),
+)
+ROWS_AT = 0
+MEMO_AT = ROWS_AT + length_described(ROWS_TABLES)
+TIMES_AT = MEMO_AT + length_described(MEMO_TABLES)
+DESK_LENGTH = TIMES_AT + length_described(TIMES_TABLES)
+rows_on = tables_reader(Rows, ROWS_TABLES, ROWS_AT)
+memo_on = tables_reader(Memo, MEMO_TABLES, MEMO_AT)
+times_on = tables_reader(Times, TIMES_TABLES, TIMES_AT)
+
+
+@inlined
+def load_time(cells: Any, at: Any) -> Any:
+    return (np.int64(load_int32(cells, at + 1)) << 32) | (np.int64(load_int32(cells, at)) & LOW)
+
+
+@inlined
+def store_time(cells: Any, at: Any, time: Any) -> Any:
+    store_int32(cells, at, np.int32(time & LOW))
+    store_int32(cells, at + 1, np.int32(time >> 32))
+
+
+@inlined
+def told_cell(rows: Any, relation: Any) -> Any:
+    """The cell in which `told` begins."""
+    return COLUMN + rows.relations[relation, COLUMNS]
+
+
+@inlined
+def listed_cell(rows: Any, relation: Any) -> Any:
+    return COLUMN + rows.relations[relation, COLUMNS] + 2
+
+
+@inlined
+def push(heap: Any, state: Any, field: Any, key: Any, entry: Any) -> Any:
+    """Put an entry into a heap; the field of the state says how many it has."""
+    at = state[field]
+    state[field] = at + 1
+    while at:
+        above = (at - 1) >> 1
+        if heap[above, 0] <= key:
+            break
+        heap[at, 0] = heap[above, 0]
+        heap[at, 1] = heap[above, 1]
+        at = above
+    heap[at, 0] = key
+    heap[at, 1] = entry
+
+
+@inlined
+def pop(heap: Any, state: Any, field: Any) -> Any:
+    """Take the entry with the least key from a heap that is not empty."""
+    first = heap[0, 1]
+    count = state[field] - 1
+    state[field] = count
+    key, entry = heap[count, 0], heap[count, 1]
+    at, below = np.int64(0), np.int64(1)
+    while below < count:
+        if below + 1 < count and heap[below + 1, 0] < heap[below, 0]:
+            below += 1
+        if heap[below, 0] >= key:
+            break
+        heap[at, 0] = heap[below, 0]
+        heap[at, 1] = heap[below, 1]
+        at, below = below, 2 * below + 1
+    heap[at, 0] = key
+    heap[at, 1] = entry
+    return first
+
+
+@kernel
+def read_times(desk: Any, relation: Any, numbers: Any, until: Any, told: Any) -> Any:
+    """Both times of rows of a relation."""
+    rows = rows_on(desk)
+    told_at = told_cell(rows, relation)
+    for i in range(numbers.shape[0]):
+        cells = row_address(rows, relation, numbers[i] & LOW)
+        until[i] = load_time(cells, UNTIL)
+        told[i] = load_time(cells, told_at)
+
+
+@kernel
+def read_rows(
+    desk: Any, relation: Any, index: Any, pattern: Any, span: Any, facts: Any, until: Any
+) -> Any:
+    """Copy the facts that fit a pattern and end within a span; returns how many there are.
+
+    A negative number in the pattern fits anything.  The span excludes its first time and
+    includes its last.  Rows come from an index, or are all looked through if that is SCAN.
+    """
+    rows = rows_on(desk)
+    data, width = rows.relations[relation, ADDRESS], 4 * rows.relations[relation, STRIDE]
+    high, columns = rows.relations[relation, HIGH], facts.shape[1]
+    row, link = np.int64(1), np.int64(0)
+    if index != SCAN:
+        link = rows.indices[index, LINK]
+        row = find(rows, relation, index, pattern, columns)
+    count = 0
+    while row and row < high:
+        cells = data + width * row
+        time = load_time(cells, UNTIL)
+        fits = load_int32(cells, FLAGS) & LIVE != 0 and time > span[0] and time <= span[1]
+        for j in range(columns):
+            if fits and pattern[j] >= 0 and pattern[j] != load_int32(cells, COLUMN + j):
+                fits = False
+        if fits:
+            for j in range(columns):
+                facts[count, j] = load_int32(cells, COLUMN + j)
+            until[count] = time
+            count += 1
+        if index == SCAN:
+            row += 1
+        else:
+            row = np.int64(load_int32(cells, link)) if link else np.int64(0)
+    return count
+
+
+@kernel
+def settle(desk: Any) -> Any:
+    """End a change: what does not hold is removed, and what ends is listed.
+
+    The heap of endings has room for as many entries as the log has.
+    """
+    rows, times = rows_on(desk), times_on(desk)
+    for i in range(times.state[LOG_COUNT]):
+        relation, row = times.log[i, 0] >> 32, times.log[i, 0] & LOW
+        cells = row_address(rows, relation, row)
+        until = load_time(cells, UNTIL)
+        if until == NEVER:
+            remove_row(rows, relation, row)
+            continue
+        store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) & ~TOUCHED))
+        list_ending(rows, times, times.log[i, 0], cells, until)
+    forget_change(times.state)
+
+
+@inlined
+def list_ending(rows: Any, times: Any, entry: Any, cells: Any, until: Any) -> Any:
+    """List a row that ends, unless it is listed under a time that is early enough."""
+    at = listed_cell(rows, entry >> 32)
+    listed = load_time(cells, at)
+    if until != FOREVER and (listed == NEVER or until < listed):
+        store_time(cells, at, until)
+        push(times.endings, times.state, LISTED, until, entry)
+
+
+@kernel
+def undo(desk: Any) -> Any:
+    """Put back the times of every row that was touched; a row that was made is removed."""
+    rows, times = rows_on(desk), times_on(desk)
+    for i in range(times.state[LOG_COUNT]):
+        relation, row = times.log[i, 0] >> 32, times.log[i, 0] & LOW
+        cells = row_address(rows, relation, row)
+        if times.log[i, 1] == NEVER:
+            remove_row(rows, relation, row)
+            continue
+        store_time(cells, UNTIL, times.log[i, 1])
+        store_time(cells, told_cell(rows, relation), times.log[i, 2])
+        flags = load_int32(cells, FLAGS)
+        store_int32(cells, FLAGS, np.int32(flags & ~(TOUCHED | PENDING | FALLEN)))
+    forget_change(times.state)
+
+
+@inlined
+def forget_change(state: Any) -> Any:
+    """The next change begins; here, so that no change can be ended or undone twice."""
+    for field in range(FIELDS):
+        if field not in (DERIVED, LISTED, NOW):
+            state[field] = 0
+
+
+@kernel
+def take_ended(desk: Any, now: Any, ended: Any, first: Any) -> Any:
+    """Collect rows that do not last beyond `now`, from place `first` on; how many there are.
+
+    Stops when the place is full.  A row that lasts longer than it is listed for is listed
+    again.
+    """
+    rows, times = rows_on(desk), times_on(desk)
+    count = first
+    while times.state[LISTED] and times.endings[0, 0] <= now and count < ended.shape[0]:
+        time = times.endings[0, 0]
+        entry = pop(times.endings, times.state, LISTED)
+        cells = row_address(rows, entry >> 32, entry & LOW)
+        at = listed_cell(rows, entry >> 32)
+        if load_int32(cells, FLAGS) == 0 or load_time(cells, at) != time:
+            continue
+        until = load_time(cells, UNTIL)
+        store_time(cells, at, NEVER)
+        if until > now:
+            list_ending(rows, times, entry, cells, until)
+        else:
+            ended[count] = entry
+            count += 1
+    return count
+
+
+@kernel
+def remove_rows(desk: Any, relation: Any, numbers: Any) -> Any:
+    rows = rows_on(desk)
+    for i in range(numbers.shape[0]):
+        remove_row(rows, relation, numbers[i])

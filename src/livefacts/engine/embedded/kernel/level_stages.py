@@ -1,0 +1,88 @@
+"""A level followed: its stages one after the other, in as few calls as the change allows.
+
+A level is opened, loses what has gone, rederives what still has a reason, gains what has
+come, and is closed.  Between two stages Python may have something to do (negations,
+aggregates, rules that come); where it has not, a change of one triple is followed through
+a level by one call.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from livefacts.engine.embedded.kernel.change_marks import close_level, open_level, rederive
+from livefacts.engine.embedded.kernel.fixpoint import run, run_roots
+from livefacts.engine.embedded.kernel.registers import (
+    CLOSE,
+    DONE,
+    EDGES_COUNT,
+    EMPTIED,
+    GAIN,
+    GAINING,
+    LOSE,
+    LOSING,
+    LOSSES_AT,
+    LOSSES_END,
+    LOST_ASIDE,
+    MODE,
+    NEED_ROOM,
+    OPEN,
+    OUT_COUNT,
+    REDERIVE,
+    STAGE,
+    consequences_on,
+    machine_on,
+    plans_in,
+)
+from livefacts.store.compiled import inlined, kernel
+
+
+@inlined
+def lose(desk: Any, state: Any, plans: Any, budget: Any) -> Any:
+    """Follow losses to their end, or until some are to be followed in Python."""
+    has_singles = consequences_on(desk).keys.shape[0] > 0
+    # Where there was no room, what the last loss takes away still waits in the buffer.
+    while state[LOSSES_AT] < state[LOSSES_END] or (state[OUT_COUNT] and state[MODE] == LOSE):
+        status = run(desk, plans, LOSE, LOSE, state, budget)
+        if status != DONE:
+            return status
+        if state[EDGES_COUNT] or (has_singles and state[EMPTIED]):
+            return LOST_ASIDE
+    return DONE
+
+
+@inlined
+def gain(desk: Any, machine: Any, plans: Any, budget: Any) -> Any:
+    """Follow gains to their end."""
+    if plans_in(plans).listed.shape[0] == 0 and consequences_on(desk).keys.shape[0]:
+        return run_roots(desk, machine, budget)
+    return run(desk, plans, GAIN, GAIN, machine.state, budget)
+
+
+@kernel
+def follow(desk: Any, losing: Any, plans: Any, first: Any, last: Any, budget: Any) -> Any:
+    """Take a level from its stage `first` through `last`; returns why it stopped.
+
+    `losing` are the plans whose instances can be lost, `plans` those that gain.  Where it has
+    stopped before the end, the state names the stage to go on with.
+    """
+    machine = machine_on(desk)
+    state = machine.state
+    for stage in range(first, last + 1):
+        state[STAGE] = stage
+        if stage == OPEN:
+            open_level(desk)
+        elif stage == LOSING:
+            status = lose(desk, state, losing, budget)
+            if status != DONE:
+                return status
+        elif stage == REDERIVE:
+            if not rederive(desk):
+                return NEED_ROOM
+        elif stage == GAINING:
+            status = gain(desk, machine, plans, budget)
+            if status != DONE:
+                return status
+        elif stage == CLOSE:
+            close_level(desk)
+    return DONE

@@ -1,0 +1,403 @@
+"""Reasons given and taken: how a buffer of derived rows changes the stored facts.
+
+A fact holds while it has reasons: it was told, or instances of rules derive it.  A row
+that gains its first reason becomes a fact; one that loses a reason is *doomed* when those
+that are left may depend on itself, and rederived if some of them survive.
+
+Rows are handled in blocks, with their slots and cells prefetched.  A row from before the
+change is copied to the log when it is first touched, so that the change can be undone.
+
+Papers: delete and rederive (Volz et al., section 3; DynamiTE, section 5), with counters.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from livefacts.engine.embedded.kernel.grounded import is_founded
+from livefacts.engine.embedded.kernel.registers import (
+    COUNT_PLAIN,
+    COUNT_RECURSIVE,
+    COUNT_SINGLE,
+    DOOMS_ALL,
+    DOOMS_SINGLE,
+    FLAG_BITS,
+    GAINS_END,
+    LOG_COUNT,
+    LOSE,
+    LOSSES_END,
+    MADE,
+    MODE,
+    NEW,
+    NO_RULE,
+    OUT_COUNT,
+    QUIET,
+    REASON_BITS,
+    SINGLE_RULES,
+    TOLD,
+    machine_on,
+    rows_on,
+)
+from livefacts.store.compiled import (
+    inlined,
+    kernel,
+    load_int32,
+    load_int64,
+    prefetch,
+    store_int32,
+)
+from livefacts.store.facts.layout import (
+    ASSERTED,
+    CAME,
+    CAPACITY,
+    CLOSED,
+    DEAD,
+    DOOMED,
+    EDGE,
+    ENDED,
+    FELL_EDGE,
+    FELL_ROOT,
+    FLAGS,
+    FRESH,
+    HIGH,
+    IN_DEFAULT,
+    INDEX,
+    INDEX_COUNT,
+    KEYS,
+    LOST_EDGE,
+    LOST_ROOT,
+    MASK,
+    NEW_EDGE,
+    NEW_ROOT,
+    OUT_ROWS,
+    PLAIN,
+    RECURSIVE,
+    ROOT,
+    ROSE_EDGE,
+    ROSE_ROOT,
+    SINGLE,
+    SLOTS,
+    TOUCHED,
+    UNLINKED,
+    UNSEEN,
+    USED,
+    VISIBLE,
+)
+from livefacts.store.facts.row_kernels import (
+    BLOCK,
+    LOW,
+    find_tagged,
+    link_gained,
+    link_made,
+    make_row,
+    row_address,
+    tag_of_key,
+    unlink_lost,
+)
+
+
+@inlined
+def remember(machine: Any, relation: Any, row: Any, cells: Any) -> Any:
+    """Keep a copy of a row from before the change, once, so that it can be undone."""
+    flags = load_int32(cells, FLAGS)
+    if flags & (FRESH | TOUCHED):
+        return
+    at = machine.state[LOG_COUNT]
+    machine.log[at, 0] = relation
+    machine.log[at, 1] = row
+    machine.log[at, 2] = flags
+    machine.log[at, 3] = load_int32(cells, PLAIN)
+    machine.log[at, 4] = load_int32(cells, RECURSIVE)
+    machine.log[at, 5] = load_int32(cells, SINGLE)
+    machine.state[LOG_COUNT] = at + 1
+    store_int32(cells, FLAGS, np.int32(flags | TOUCHED))
+
+
+@inlined
+def enqueue_gain(machine: Any, relation: Any, row: Any) -> Any:
+    end = machine.state[GAINS_END]
+    machine.gains[end] = (relation << 32) | row
+    machine.state[GAINS_END] = end + 1
+
+
+@inlined
+def enqueue_loss(machine: Any, relation: Any, row: Any) -> Any:
+    end = machine.state[LOSSES_END]
+    machine.losses[end] = (relation << 32) | row
+    machine.state[LOSSES_END] = end + 1
+
+
+@inlined
+def count_reason(cells: Any, support: Any, by: Any) -> Any:
+    """Raise or lower the counter that a reason belongs to."""
+    if support & COUNT_PLAIN:
+        store_int32(cells, PLAIN, np.int32(load_int32(cells, PLAIN) + by))
+    elif support & COUNT_RECURSIVE:
+        store_int32(cells, RECURSIVE, np.int32(load_int32(cells, RECURSIVE) + by))
+    elif support & COUNT_SINGLE:
+        store_int32(cells, SINGLE, np.int32(load_int32(cells, SINGLE) + by))
+
+
+@inlined
+def standing(cells: Any, flags: Any) -> Any:
+    """EDGE and ROOT as the present reasons of a row make it."""
+    derived = load_int32(cells, PLAIN) > 0 or load_int32(cells, RECURSIVE) > 0
+    is_now = np.int64(0)
+    if flags & ASSERTED or derived or load_int32(cells, SINGLE) > 0:
+        is_now |= EDGE
+    if flags & ASSERTED or derived or flags & CLOSED:
+        is_now |= ROOT
+    return is_now
+
+
+@inlined
+def with_movement(flags: Any, was: Any, is_now: Any) -> Any:
+    """The flags with a note of what a row has ceased or begun to be, net of the pass so far."""
+    fell, rose = was & ~is_now, is_now & ~was
+    for bit, fall, rise in ((EDGE, FELL_EDGE, ROSE_EDGE), (ROOT, FELL_ROOT, ROSE_ROOT)):
+        if fell & bit:
+            flags = flags & ~rise if flags & rise else flags | fall
+        elif rose & bit:
+            flags = flags & ~fall if flags & fall else flags | rise
+    return flags
+
+
+@kernel
+def set_standing(rows: Any, relation: Any, row: Any) -> Any:
+    """Make EDGE and ROOT agree with the reasons of a row, and its place among the edges."""
+    cells = row_address(rows, relation, row)
+    flags = np.int64(load_int32(cells, FLAGS))
+    is_now = standing(cells, flags)
+    if flags & EDGE and not is_now & EDGE:
+        unlink_lost(rows, relation, row, EDGE)
+    moved = with_movement(flags, flags & (EDGE | ROOT), is_now)
+    store_int32(cells, FLAGS, np.int32((moved & ~(EDGE | ROOT)) | is_now))
+    if is_now & EDGE and not flags & EDGE:
+        link_gained(rows, relation, row, EDGE)
+
+
+@inlined
+def support_row(rows: Any, machine: Any, relation: Any, row: Any, cells: Any, support: Any) -> Any:
+    """Give a stored row one more reason to hold."""
+    remember(machine, relation, row, cells)
+    old = np.int64(load_int32(cells, FLAGS))
+    flags = old | (support & FLAG_BITS)
+    gained = flags & ~old
+    if gained & (EDGE | ROOT) and not old & UNLINKED:
+        flags = with_movement(flags, old & (EDGE | ROOT), flags & (EDGE | ROOT))
+        if gained & EDGE:
+            store_int32(cells, FLAGS, np.int32(flags))
+            link_gained(rows, relation, row, EDGE)
+    count_reason(cells, support, 1)
+    if old & ENDED:
+        flags &= ~(ENDED | UNSEEN)
+        if old & DEAD:
+            flags |= CAME
+        store_int32(cells, FLAGS, np.int32(flags))
+        set_standing(rows, relation, row)
+        enqueue_gain(machine, relation, row)
+        return
+    if old & VISIBLE:
+        waiting = np.int64(0)
+        if gained & EDGE:
+            waiting |= NEW_EDGE
+        if gained & ROOT:
+            waiting |= NEW_ROOT
+        if waiting:
+            if not old & (NEW_EDGE | NEW_ROOT):
+                enqueue_gain(machine, relation, row)
+            flags |= waiting
+    store_int32(cells, FLAGS, np.int32(flags))
+
+
+@inlined
+def is_held(state: Any, cells: Any, flags: Any) -> Any:
+    """Whether a row holds by reasons that cannot depend on itself."""
+    if flags & (ASSERTED | CLOSED):
+        return True
+    if state[DOOMS_ALL]:
+        return False
+    if load_int32(cells, PLAIN) > 0:
+        return True
+    return load_int32(cells, SINGLE) > 0 and not state[DOOMS_SINGLE]
+
+
+@inlined
+def has_told(flags: Any, support: Any) -> Any:
+    """Whether what is to be untold was told: in the default graph, or only elsewhere."""
+    if support & IN_DEFAULT:
+        return flags & IN_DEFAULT != 0
+    if support & ASSERTED:
+        return flags & (ASSERTED | IN_DEFAULT) == ASSERTED
+    return True
+
+
+@inlined
+def withdraw_row(rows: Any, machine: Any, relation: Any, row: Any, cells: Any, support: Any) -> Any:
+    """Take one reason from a stored row; it is doomed if what is left may depend on itself."""
+    if not has_told(load_int32(cells, FLAGS), support):
+        return
+    remember(machine, relation, row, cells)
+    flags = np.int64(load_int32(cells, FLAGS)) & ~(support & REASON_BITS)
+    count_reason(cells, support, -1)
+    store_int32(cells, FLAGS, np.int32(flags))
+    if flags & ENDED or support & QUIET:
+        return
+    if not is_held(machine.state, cells, flags) and not (
+        load_int32(cells, SINGLE) > 0
+        and not machine.state[DOOMS_ALL]
+        and is_founded(rows, machine, relation, cells)
+    ):
+        store_int32(cells, FLAGS, np.int32(flags | DOOMED))
+        enqueue_loss(machine, relation, row)
+        return
+    lost = flags & (EDGE | ROOT) & ~standing(cells, flags)
+    waiting = np.int64(0)
+    if lost & EDGE:
+        waiting |= LOST_EDGE
+    if lost & ROOT:
+        waiting |= LOST_ROOT
+    if waiting:
+        if not flags & (LOST_EDGE | LOST_ROOT):
+            enqueue_loss(machine, relation, row)
+        store_int32(cells, FLAGS, np.int32(flags | waiting))
+
+
+@inlined
+def rows_have_room(rows: Any, more: Any) -> Any:
+    """Whether every relation, and every index, has room for so many more rows."""
+    for relation in range(rows.relations.shape[0]):
+        if rows.relations[relation, HIGH] + more >= rows.relations[relation, CAPACITY]:
+            return False
+        for j in range(rows.relations[relation, INDEX_COUNT]):
+            index = rows.relations[relation, INDEX + j]
+            if (rows.indices[index, USED] + more) * 10 > (rows.indices[index, MASK] + 1) * 7:
+                return False
+    return True
+
+
+@kernel
+def has_room(rows: Any, machine: Any) -> Any:
+    """Whether a full buffer can be stored whatever its rows are."""
+    state = machine.state
+    if state[GAINS_END] + OUT_ROWS > machine.gains.shape[0]:
+        return False
+    if state[LOSSES_END] + OUT_ROWS > machine.losses.shape[0]:
+        return False
+    if state[LOG_COUNT] + OUT_ROWS > machine.log.shape[0]:
+        return False
+    return rows_have_room(rows, OUT_ROWS)
+
+
+@inlined
+def prefetch_out(rows: Any, machine: Any, width: Any, skipped: Any, first: Any, end: Any) -> Any:
+    """Tags of waiting rows first … end, and their slots and rows on the way to cache.
+
+    Values begin behind so many `skipped` cells of a waiting row.
+    """
+    for i in range(first, end):
+        index = rows.relations[machine.out[i * width], INDEX]
+        tag = tag_of_key(machine.out, i * width + skipped, rows.indices[index, KEYS])
+        machine.tags[i - first] = tag
+        prefetch(rows.indices[index, SLOTS] + 8 * (tag & rows.indices[index, MASK]))
+    for i in range(first, end):
+        relation = np.int64(machine.out[i * width])
+        index = rows.relations[relation, INDEX]
+        tag = machine.tags[i - first]
+        entry = load_int64(rows.indices[index, SLOTS], tag & rows.indices[index, MASK])
+        if entry and (entry >> 32) & LOW == tag:
+            prefetch(row_address(rows, relation, entry & LOW))
+
+
+@kernel
+def link_new(rows: Any, machine: Any, count: Any) -> Any:
+    """Link the rows just made under the secondary indices, relation by relation."""
+    for relation in range(rows.relations.shape[0]):
+        found = 0
+        for i in range(count):
+            if machine.made_relation[i] == relation:
+                machine.of_relation[found] = machine.made[i]
+                found += 1
+        if found:
+            link_made(rows, relation, machine.of_relation, found, machine.tags)
+
+
+@inlined
+def make_fresh(rows: Any, machine: Any, relation: Any, at: Any, tag: Any) -> Any:
+    """A new row for a waiting one, in the queue of gains."""
+    row = make_row(rows, relation, machine.out, at, tag)
+    cells = row_address(rows, relation, row)
+    store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) | FRESH | CAME | UNLINKED))
+    enqueue_gain(machine, relation, row)
+    return row
+
+
+@kernel
+def store_out(rows: Any, machine: Any, width: Any, mode: Any) -> Any:
+    """Give or take the reasons that wait in the buffer; False if there is no room."""
+    if not has_room(rows, machine):
+        return False
+    count = machine.state[OUT_COUNT]
+    new = 0
+    for first in range(0, count, BLOCK):
+        end = min(first + BLOCK, count)
+        prefetch_out(rows, machine, width, 2, first, end)
+        for i in range(first, end):
+            relation = np.int64(machine.out[i * width])
+            support = np.int64(machine.out[i * width + 1])
+            index = rows.relations[relation, INDEX]
+            tag = machine.tags[i - first]
+            row = find_tagged(rows, relation, index, tag, machine.out, i * width + 2)
+            if mode == LOSE:
+                if row:
+                    cells = row_address(rows, relation, row)
+                    withdraw_row(rows, machine, relation, row, cells, support)
+                continue
+            if row == 0:
+                row = make_fresh(rows, machine, relation, i * width + 2, tag)
+                machine.tally[machine.rule_of[i], NEW] += 1
+                machine.made[new] = row
+                machine.made_relation[new] = relation
+                new += 1
+            support_row(rows, machine, relation, row, row_address(rows, relation, row), support)
+    link_new(rows, machine, new)
+    machine.state[MADE] += new
+    machine.state[OUT_COUNT] = 0
+    return True
+
+
+@kernel
+def change_facts(desk: Any, mode: Any, relation: Any, facts: Any, support: Any, first: Any) -> Any:
+    """Give or take a reason for facts from number `first` on; returns how far there was room.
+
+    What waits in the buffer comes first.
+    """
+    rows, machine = rows_on(desk), machine_on(desk)
+    state = machine.state
+    width = machine.out.shape[0] // OUT_ROWS
+    if state[OUT_COUNT] and not store_out(rows, machine, width, state[MODE]):
+        return first
+    state[MODE] = mode
+    made = state[MADE]
+    line = SINGLE_RULES if support & COUNT_SINGLE else NO_RULE
+    count = facts.shape[0]
+    columns = facts.shape[1]
+    while first < count:
+        end = min(first + OUT_ROWS, count)
+        for i in range(first, end):
+            at = (i - first) * width
+            machine.out[at] = relation
+            machine.out[at + 1] = support
+            machine.rule_of[i - first] = line
+            for j in range(columns):
+                machine.out[at + 2 + j] = facts[i, j]
+        state[OUT_COUNT] = end - first
+        if not store_out(rows, machine, width, mode):
+            state[OUT_COUNT] = 0
+            break
+        first = end
+    if support & ASSERTED:
+        state[TOLD] += state[MADE] - made
+    return first

@@ -1,0 +1,248 @@
+"""Expressions over rows of ids: every function of SPARQL, evaluated by pyoxigraph in batches.
+
+What only compares small integers, IRIs and blank nodes, or asks what is bound, is decided
+here.  Everything else becomes one query over the values of all rows of a change, and its
+answers are remembered: a row that goes is asked what it was asked when it came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Store, Triple
+
+from livefacts.engine.flow.bags import UNBOUND, Row
+from livefacts.engine.flow.conditions import UNDECIDED, Decide, decider
+from livefacts.errors import QueryError
+from livefacts.language.expressions import (
+    Call,
+    Constant,
+    QueryExpression,
+    rewritten,
+    variables_in_expression,
+    written,
+)
+from livefacts.language.formula import Variable
+from livefacts.model.numbers import Number
+from livefacts.model.values import value_of
+from livefacts.plan.continuous.flow import NEVER_BOUND, position_of
+from livefacts.store.terms.dictionary import Dictionary
+
+REMEMBERED = 1 << 16
+"""How many values an expression remembers."""
+BATCH = 4096
+FALSE = Constant(Literal(False))
+_HERE = NamedNode("urn:livefacts:row")
+
+
+class Evaluator:
+    """The values of one expression."""
+
+    def __init__(self, expression: QueryExpression, dictionary: Dictionary, base: str = "") -> None:
+        self._expression = adding_durations(expression)
+        self._dictionary = dictionary
+        self._base = base or None
+        used = {v for v in variables_in_expression(expression) if v != NEVER_BOUND}
+        self._positions = tuple(sorted(position_of(variable) for variable in used))
+        self._known: dict[Row, int] = {}
+        self._epoch = dictionary.epoch
+        self._store = Store()
+        self.asked = 0
+        check_expression(expression, self._base)
+
+    def values(self, rows: Sequence[Row]) -> list[int]:
+        """The id of the value for each row; -1 where it is an error."""
+        if isinstance(self._expression, Variable):
+            if self._expression == NEVER_BOUND:
+                return [UNBOUND] * len(rows)
+            at = position_of(self._expression)
+            return [row[at] for row in rows]
+        if isinstance(self._expression, Constant):
+            return [self._dictionary.encode_one(self._expression.term)] * len(rows)
+        if self._epoch != self._dictionary.epoch:
+            self._known, self._epoch = {}, self._dictionary.epoch
+        keys = [tuple(row[at] for at in self._positions) for row in rows]
+        known, new = self._known, dict.fromkeys(keys)
+        found = {key: known[key] for key in new if key in known}
+        missing = [key for key in new if key not in known]
+        for first in range(0, len(missing), BATCH):
+            found.update(self._asked(missing[first : first + BATCH]))
+        self._remember(found)
+        return [found[key] for key in keys]
+
+    def _remember(self, found: dict[Row, int]) -> None:
+        if len(self._known) + len(found) > REMEMBERED:
+            self._known.clear()
+        self._known.update(islice(found.items(), REMEMBERED))
+
+    def _asked(self, keys: Sequence[Row]) -> Iterator[tuple[Row, int]]:
+        """The values for rows of used columns, from one query."""
+        self.asked += len(keys)
+        terms = [self._terms(key) for key in keys]
+        if any(_has_blank(term) for row in terms for term in row):
+            text, store = self._over_a_store(terms)
+        else:
+            text, store = self._over_values(terms), self._store
+        answers = {}
+        for number, value in store.query(text, base_iri=self._base):  # type: ignore[union-attr]
+            if value is not None:
+                answers[int(number.value)] = self._dictionary.encode_one(value)
+        for number, key in enumerate(keys):
+            yield key, answers.get(number, UNBOUND)
+
+    def _terms(self, key: Row) -> list[object]:
+        bound = [each for each in key if each != UNBOUND]
+        terms = iter(self._dictionary.decode(bound) if bound else ())
+        return [None if each == UNBOUND else next(terms) for each in key]
+
+    def _over_values(self, rows: Sequence[Sequence[object]]) -> str:
+        names = " ".join(f"?c{at}" for at in self._positions)
+        lines = "\n".join(
+            f"({number} {' '.join(map(_shown, row))})" for number, row in enumerate(rows)
+        )
+        return (
+            f"SELECT ?number ({written(self._expression)} AS ?value) "
+            f"{{ VALUES (?number {names}) {{ {lines} }} }}"
+        )
+
+    def _over_a_store(self, rows: Sequence[Sequence[object]]) -> tuple[str, Store]:
+        """The same for rows with blank nodes, which cannot be written as VALUES."""
+        store = Store()
+        for number, row in enumerate(rows):
+            subject = BlankNode(f"row{number}")
+            store.add(Quad(subject, _HERE, Literal(number)))
+            for at, term in zip(self._positions, row, strict=True):
+                if term is not None:
+                    store.add(Quad(subject, _column(at), term))  # type: ignore[arg-type]
+        parts = " ".join(f"OPTIONAL {{ ?row {_column(at)} ?c{at} }}" for at in self._positions)
+        value = written(self._expression)
+        return f"SELECT ?number ({value} AS ?value) {{ ?row {_HERE} ?number {parts} }}", store
+
+
+MOST_SUMS = 4
+"""Sums of an expression that may be of dates; each is written out three times."""
+
+
+def adding_durations(expression: QueryExpression) -> QueryExpression:
+    """The same expression where pyoxigraph adds a duration to a date or a time, too.
+
+    It takes one away from a variable date, and adds none: `?t + ?d` is tried as `?t - -?d`.
+
+    >>> written(adding_durations(Call("+", (Variable("t"), Variable("d")))))
+    'COALESCE((?t + ?d), (?t - (-?d)), (?d - (-?t)))'
+    """
+    sums = 0
+
+    def spelled(part: QueryExpression) -> QueryExpression | None:
+        nonlocal sums
+        if not isinstance(part, Call) or part.name != "+" or any(map(_is_number, part.arguments)):
+            return None
+        sums += 1
+        one, other = (rewritten(each, spelled) for each in part.arguments)
+        turned = (Call("-", (one, Call("u-", (other,)))), Call("-", (other, Call("u-", (one,)))))
+        return Call("COALESCE", (Call("+", (one, other)), *turned))
+
+    found = rewritten(expression, spelled)
+    return found if sums <= MOST_SUMS else expression
+
+
+def _is_number(expression: QueryExpression) -> bool:
+    return isinstance(expression, Constant) and isinstance(value_of(expression.term), Number)
+
+
+class Truths:
+    """For which rows a condition is true."""
+
+    def __init__(self, expression: QueryExpression, dictionary: Dictionary, base: str = "") -> None:
+        self._decide: Decide | None = decider(expression, dictionary)
+        truth = Call("IF", (expression, Constant(Literal(True)), FALSE))
+        self._values = Evaluator(truth, dictionary, base)
+        self._true = dictionary.encode_one(Literal(True))
+
+    @property
+    def asked(self) -> int:
+        """How many rows pyoxigraph was asked about."""
+        return self._values.asked
+
+    def of(self, rows: Sequence[Row]) -> list[bool]:
+        """Whether it is true, for each row; an error is not."""
+        if self._decide is None:
+            return [value == self._true for value in self._values.values(rows)]
+        decided = [self._decide(row) for row in rows]
+        open_rows = [row for row, truth in zip(rows, decided, strict=True) if truth is UNDECIDED]
+        rest: Iterator[int] = iter(self._values.values(open_rows) if open_rows else ())
+        return [
+            next(rest) == self._true if truth is UNDECIDED else truth is True for truth in decided
+        ]
+
+
+class Ordering:
+    """Rows in the order of a query; rows that are equal there are in the order of their terms."""
+
+    def __init__(
+        self,
+        order: Sequence[tuple[QueryExpression, bool]],
+        dictionary: Dictionary,
+        base: str = "",
+    ) -> None:
+        self._dictionary = dictionary
+        self._keys = [Evaluator(expression, dictionary, base) for expression, _ in order]
+        self._descending = [descending for _, descending in order]
+        self._store = Store()
+
+    def sorted(self, rows: Sequence[Row]) -> list[Row]:
+        """The rows, first things first."""
+        if len(rows) < 2:
+            return list(rows)
+        texts = self._texts(rows)
+        rows = sorted(rows, key=lambda row: [texts[each] for each in row])
+        if not self._keys:
+            return rows
+        columns = [key.values(rows) for key in self._keys]
+        store = Store()
+        for number, values in enumerate(zip(*columns, strict=True)):
+            store.add(Quad(BlankNode(f"row{number}"), _HERE, Literal(number)))
+            for at, value in enumerate(values):
+                if value != UNBOUND:
+                    term = self._dictionary.decode_one(value)
+                    store.add(Quad(BlankNode(f"row{number}"), _column(at), term))  # type: ignore[arg-type]
+        return [rows[int(number.value)] for (number,) in store.query(self._text())]  # type: ignore[union-attr]
+
+    def _text(self) -> str:
+        numbers = range(len(self._descending))
+        parts = " ".join(f"OPTIONAL {{ ?row {_column(at)} ?c{at} }}" for at in numbers)
+        keys = " ".join(
+            f"{'DESC' if descending else 'ASC'}(?c{at})"
+            for at, descending in enumerate(self._descending)
+        )
+        return f"SELECT ?number {{ ?row {_HERE} ?number {parts} }} ORDER BY {keys} ?number"
+
+    def _texts(self, rows: Sequence[Row]) -> dict[int, str]:
+        ids = sorted({each for row in rows for each in row} - {UNBOUND})
+        return {UNBOUND: "", **dict(zip(ids, self._dictionary.texts(ids), strict=True))}
+
+
+def check_expression(expression: QueryExpression, base: str | None) -> None:
+    """Refuse an expression that pyoxigraph does not know, before there is a row."""
+    text = f"SELECT ({written(expression)} AS ?value) {{ VALUES ?nothing {{ }} }}"
+    try:
+        list(Store().query(text, base_iri=base))  # type: ignore[arg-type]
+    except (SyntaxError, ValueError, RuntimeError, OSError) as error:
+        raise QueryError(f"an expression of the query cannot be evaluated: {error}") from None
+
+
+def _column(at: int) -> NamedNode:
+    return NamedNode(f"urn:livefacts:column:{at}")
+
+
+def _shown(term: object) -> str:
+    if term is None:
+        return "UNDEF"
+    return f"<<( {term} )>>" if isinstance(term, Triple) else str(term)
+
+
+def _has_blank(term: object) -> bool:
+    if isinstance(term, Triple):
+        return any(map(_has_blank, (term.subject, term.predicate, term.object)))
+    return isinstance(term, BlankNode)

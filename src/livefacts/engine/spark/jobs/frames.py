@@ -1,0 +1,195 @@
+"""Tables as DataFrames: what holds at a version, in ids or in terms, and what changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from livefacts.kb.tables import (
+    CHANGES,
+    GRAPHS,
+    PREDICATE_CHANGES,
+    PREDICATES_TABLE,
+    REJECTS,
+    SCHEMAS,
+    TERMS,
+    TRIPLES_TABLE,
+    Commit,
+    KnowledgeBase,
+)
+from livefacts.store.terms.hash_ids import KIND_MASK
+from livefacts.store.terms.term_table import BLANK, IRI, SYMBOL
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+
+TYPES = {
+    pa.int64(): "long",
+    pa.int32(): "int",
+    pa.string(): "string",
+    pa.list_(pa.int64()): "array<long>",
+}
+KEYS = ("s", "p", "o")
+
+
+def frame(session: SparkSession, base: KnowledgeBase, table: str, commit: Commit) -> DataFrame:
+    """A table at a commit."""
+    files = base.files(table, commit)
+    if not files:
+        # Spark sees that an Arrow table has no rows, and leaves out all joins with it.
+        return session.createDataFrame(SCHEMAS[table].empty_table())
+    schema = ", ".join(f"`{field.name}` {TYPES[field.type]}" for field in SCHEMAS[table])
+    return session.read.schema(schema).parquet(*files)
+
+
+def facts_frame(session: SparkSession, base: KnowledgeBase, commit: Commit) -> DataFrame:
+    """Everything that holds: s, p, o, support, told."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    facts = frame(session, base, TRIPLES_TABLE, commit)
+    if not base.files(CHANGES, commit):
+        return facts
+    changes = frame(session, base, CHANGES, commit).select(*facts.columns)
+    summed = (
+        facts.unionByName(changes)
+        .groupBy(*KEYS)
+        .agg(F.sum("support").alias("support"), F.sum("told").cast("int").alias("told"))
+    )
+    return summed.where((F.col("support") > 0) | (F.col("told") > 0))
+
+
+def shown(facts: DataFrame) -> DataFrame:
+    """The facts that RDF can write: no literal as subject, no blank node as predicate."""
+    s, p, o = map(_kind, KEYS)
+    return facts.where(s.isin(IRI, BLANK) & (p == IRI) & (o != SYMBOL))
+
+
+def _kind(column: str) -> Column:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    return F.col(column).bitwiseAND(F.lit(KIND_MASK).cast("long"))
+
+
+def decoded(facts: DataFrame, terms: DataFrame) -> DataFrame:
+    """Facts with the texts of their terms in place of ids."""
+    for name in KEYS:
+        texts = terms.select(terms["id"].alias("_id"), terms["text"].alias("_text"))
+        facts = facts.join(texts, facts[name] == texts["_id"]).drop(name, "_id")
+        facts = facts.withColumnRenamed("_text", name)
+    return facts.select(*KEYS, *(column for column in facts.columns if column not in KEYS))
+
+
+def delta_frame(session: SparkSession, base: KnowledgeBase, commit: Commit) -> DataFrame:
+    """The triples that a commit added (sign 1) and removed (sign -1): s, p, o, sign."""
+    if commit.notes.get("delta") == commit.seq:
+        return _signed_rows(session, base, CHANGES, commit).select(*KEYS, "sign")
+    before = base.commit(commit.seq - 1) if commit.seq > 1 else Commit()
+    new, old = (facts_frame(session, base, each).select(*KEYS) for each in (commit, before))
+    return _difference(new, old)
+
+
+def predicate_delta_frame(
+    session: SparkSession, base: KnowledgeBase, commit: Commit, terms: DataFrame
+) -> DataFrame:
+    """The predicate facts that a commit added and removed: name, arguments, sign."""
+    if commit.notes.get("delta") == commit.seq:
+        found = _signed_rows(session, base, PREDICATE_CHANGES, commit)
+        return _named(found, terms).select("name", "arguments", "sign")
+    before = base.commit(commit.seq - 1) if commit.seq > 1 else Commit()
+    new, old = (
+        counted_predicates(session, base, each).select("pred", "arguments")
+        for each in (commit, before)
+    )
+    return _named(_difference(new, old), terms).select("name", "arguments", "sign")
+
+
+def whole_delta(triples: DataFrame, others: DataFrame) -> DataFrame:
+    """Both in one: s, p, o of triples, name and arguments of other facts, and sign."""
+    columns = [*KEYS, "name", "arguments", "sign"]
+    return triples.unionByName(others, allowMissingColumns=True).select(*columns)
+
+
+def _signed_rows(
+    session: SparkSession, base: KnowledgeBase, table: str, commit: Commit
+) -> DataFrame:
+    return frame(session, base, table, commit).where(f"seq = {commit.seq} AND sign <> 0")
+
+
+def _difference(new: DataFrame, old: DataFrame) -> DataFrame:
+    from pyspark.sql import functions as F  # noqa: N812
+
+    added = new.exceptAll(old).withColumn("sign", F.lit(1))
+    return added.unionByName(old.exceptAll(new).withColumn("sign", F.lit(-1)))
+
+
+def counted_predicates(session: SparkSession, base: KnowledgeBase, commit: Commit) -> DataFrame:
+    """All predicate facts, hidden ones too: pred, arguments, support, told."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    facts = frame(session, base, PREDICATES_TABLE, commit)
+    if not base.files(PREDICATE_CHANGES, commit):
+        return facts
+    changes = frame(session, base, PREDICATE_CHANGES, commit).select(*facts.columns)
+    summed = (
+        facts.unionByName(changes)
+        .groupBy("pred", "arguments")
+        .agg(F.sum("support").alias("support"), F.sum("told").cast("int").alias("told"))
+    )
+    return summed.where((F.col("support") > 0) | (F.col("told") > 0))
+
+
+def predicates_frame(
+    session: SparkSession, base: KnowledgeBase, commit: Commit, terms: DataFrame
+) -> DataFrame:
+    """Predicate facts: name, arguments as ids, told; without hidden predicates."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    facts = counted_predicates(session, base, commit)
+    return _named(facts, terms).select("name", "arguments", (F.col("told") > 0).alias("told"))
+
+
+def _named(facts: DataFrame, terms: DataFrame) -> DataFrame:
+    """Facts with the names of their predicates, without those that are hidden."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    names = terms.select(terms["id"].alias("pred"), F.substring("text", 2, 1 << 30).alias("name"))
+    return facts.join(names, "pred").where(~F.col("name").startswith("_"))
+
+
+def decoded_arguments(facts: DataFrame, terms: DataFrame) -> DataFrame:
+    """Predicate facts with the texts of their arguments in place of ids."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    keys = facts.columns
+    each = facts.select(*keys, F.posexplode_outer("arguments").alias("_at", "id"))
+    texts = each.join(terms, "id", "left").select(*keys, F.struct("_at", "text").alias("_one"))
+    listed = texts.groupBy(*keys).agg(F.array_sort(F.collect_list("_one")).alias("_all"))
+    present = F.filter(F.col("_all.text"), lambda text: text.isNotNull())
+    others = [name for name in keys if name not in ("name", "arguments")]
+    return listed.select("name", present.alias("arguments"), *others)
+
+
+def graphs_frame(session: SparkSession, base: KnowledgeBase, commit: Commit) -> DataFrame:
+    """The triples that named graphs tell, and all graphs that tell them: s, p, o, g."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    quads = frame(session, base, GRAPHS, commit).groupBy(*KEYS, "g")
+    return quads.agg(F.sum("sign").alias("sign")).where("sign > 0").drop("sign")
+
+
+def decoded_graphs(quads: DataFrame, terms: DataFrame) -> DataFrame:
+    """The same with the texts of their terms; null for the default graph."""
+    texts = terms.select(terms["id"].alias("_graph"), terms["text"].alias("_text"))
+    named = quads.join(texts, quads["g"] == texts["_graph"], "left").drop("g", "_graph")
+    return decoded(named.withColumnRenamed("_text", "g"), terms)
+
+
+def terms_frame(session: SparkSession, base: KnowledgeBase, commit: Commit) -> DataFrame:
+    """All terms: id, text."""
+    return frame(session, base, TERMS, commit)
+
+
+def rejects_frame(session: SparkSession, base: KnowledgeBase, commit: Commit) -> DataFrame:
+    """What could not be read: seq, file, line, column, reason, text."""
+    return frame(session, base, REJECTS, commit)

@@ -1,0 +1,214 @@
+"""Materializing: everything that follows, level by level, in rounds of joins.
+
+Each level begins with all of its rules over all facts; then every round joins what is new
+with everything, until a round of all rules finds nothing.  A fact counts the instances of
+rules that derive it, those of recursive rules apart: changes need the counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from livefacts.engine.spark.joins.fact_frame import COUNTERS, Form, packed, unpacked, width_of
+from livefacts.engine.spark.joins.rounds import (
+    Setting,
+    aggregate_sql,
+    can_match,
+    heads_sql,
+    kept,
+    predicates_in,
+    remember_made,
+)
+from livefacts.engine.spark.joins.rule_queries import Views, as_joins, constants_of, widest
+from livefacts.errors import LimitError
+from livefacts.language.program import Rule
+from livefacts.model.facts import Symbol
+from livefacts.plan import compile_rules
+from livefacts.plan.rules.normal_form import TRUE
+from livefacts.plan.rules.operators import Level, Plan, RulePlan
+
+ALL = Views("{facts}", "{facts}", "{facts}", "{facts}")
+NEW = Views("{new}", "{old}", "{facts}", "{facts}")
+
+
+@dataclass(frozen=True, slots=True)
+class Closure:
+    """What is true under a program: all facts, who tells them, and how often they follow."""
+
+    setting: Setting
+    plan: Plan
+    form: Form
+    rows: DataFrame
+    size: int
+
+    @property
+    def is_small(self) -> bool:
+        return self.size <= self.setting.small
+
+    def facts(self, shape: int) -> DataFrame:
+        """The facts of one shape, hidden ones too, with `told`, `plain` and `recursive`."""
+        return unpacked(self.form, self.rows, shape, *COUNTERS)
+
+
+def joined_plan(rules: Iterable[Rule]) -> Plan:
+    """The plan of a program, every rule as joins."""
+    return as_joins(compile_rules(rules))
+
+
+def materialize(
+    setting: Setting,
+    plan: Plan,
+    told: Mapping[int, DataFrame],
+    *,
+    limit: int | None = None,
+) -> Closure:
+    """The closure of told facts (by shape) under a plan of `joined_plan`."""
+    form = Form(max([widest(plan), *map(width_of, told)]), setting.worlds)
+    setting.terms.put({*constants_of(plan), Symbol(TRUE.name)})
+    rows = packed(setting.session, form, told).unionAll(_always(setting, form, told))
+    return close(setting, plan, form, rows, limit)
+
+
+def close(
+    setting: Setting, plan: Plan, form: Form, told: DataFrame, limit: int | None = None
+) -> Closure:
+    """The closure of told facts in one table."""
+    told = told.localCheckpoint(eager=False)
+    size = sum(predicates_in(told).values())
+    work = _Work(setting, form, size <= setting.small, limit)
+    work.begin(told, size)
+    for number, level in enumerate(plan.levels, 1):
+        work.follow(level, f"level {number}")
+    return Closure(setting, plan, form, work.counted_rows(), work.size)
+
+
+def _always(setting: Setting, form: Form, told: Mapping[int, DataFrame]) -> DataFrame:
+    """The fact that is always true, in each world."""
+    true = setting.id_of(Symbol(TRUE.name))
+    cells = [F.lit(true if n == 0 else 0).cast("bigint").alias(c) for n, c in enumerate(form.cells)]
+    row = [F.lit(1).cast("int").alias("f"), *cells]
+    if not form.worlds:
+        return setting.session.range(1).select(*row)
+    worlds = [rows.select(F.col("k").cast("int").alias("k")) for rows in told.values()]
+    if not worlds:
+        return setting.session.createDataFrame([], form.schema)
+    return reduce(DataFrame.unionAll, worlds).distinct().select("k", *row)
+
+
+@dataclass(slots=True)
+class _Part:
+    rows: DataFrame
+    count: int
+
+
+@dataclass(slots=True)
+class _Work:
+    """The facts found so far, in parts that came one after the other."""
+
+    setting: Setting
+    form: Form
+    is_small: bool
+    limit: int | None
+    parts: list[_Part] = field(default_factory=list)
+    counted: list[_Part] = field(default_factory=list)
+    size: int = 0
+    told: int = 0
+
+    def begin(self, told: DataFrame, size: int) -> None:
+        keys = told.select(*self.form.keys)
+        self.told = size
+        self._add(self.parts, kept(keys, self.is_small), size)
+        zeros = {name: F.lit(0).cast("bigint") for name in ("plain", "recursive")}
+        told = keys.withColumn("told", F.lit(1).cast("bigint")).withColumns(zeros)
+        self.counted.append(_Part(told, size))
+
+    def follow(self, level: Level, name: str) -> None:
+        """All rules of a level over everything, then over what is new, until nothing is."""
+        facts = self._facts()
+        firsts = [(plan, ALL) for plan in first_plans(level.plans)]
+        others = [
+            aggregate_sql(plan, "{facts}", self.setting, self.form) for plan in level.aggregates
+        ]
+        new = self._round(firsts, others, {"facts": facts}, name)
+        while new is not None:
+            rows, predicates = new
+            old, facts = facts, self._facts()
+            plans = [p for p in level.plans if can_match(p, predicates, self.setting)]
+            frames = {"old": old, "new": rows, "facts": facts}
+            new = self._round([(plan, NEW) for plan in plans], [], frames, name)
+
+    def _round(
+        self,
+        plans: list[tuple[RulePlan, Views]],
+        others: list[str],
+        frames: dict[str, DataFrame],
+        name: str,
+    ) -> tuple[DataFrame, dict[tuple[int, int], int]] | None:
+        if not plans and not others:
+            return None
+        text = heads_sql(self.setting, self.form, plans, others)
+        heads = kept(self.setting.query(text, **frames), self.is_small)
+        remember_made(self.setting, text, heads)
+        keys = list(self.form.keys)
+        new = heads.select(*keys).join(frames["facts"], keys, "left_anti")
+        new = kept(new, self.is_small)
+        predicates = predicates_in(new)
+        count = sum(predicates.values())
+        self.setting.tell(name, count)
+        self._add(
+            self.counted, heads.drop("made").withColumn("told", F.lit(0).cast("bigint")), count
+        )
+        if not count:
+            return None
+        self._add(self.parts, new, count)
+        self._check_limit()
+        return new, predicates
+
+    def _check_limit(self) -> None:
+        self.size = sum(part.count for part in self.parts)
+        if self.limit is not None and self.size - self.told > self.limit:
+            raise LimitError(
+                f"more than {self.limit:,} facts were derived",
+                hint="raise @limit, or look for arithmetic that goes on forever",
+            )
+
+    def _add(self, parts: list[_Part], rows: DataFrame, count: int) -> None:
+        """One part more; parts are joined when the later are no longer much smaller."""
+        parts.append(_Part(rows, count))
+        while len(parts) > 1 and parts[-2].count < 4 * parts[-1].count:
+            later, earlier = parts.pop(), parts.pop()
+            both = earlier.rows.unionByName(later.rows)
+            if parts is self.parts:
+                both = kept(self._gathered(both), self.is_small)
+            parts.append(_Part(both, earlier.count + later.count))
+        self.size = sum(part.count for part in self.parts)
+
+    def _gathered(self, rows: DataFrame) -> DataFrame:
+        """A union has the tasks of all its parts; keep their number where it was."""
+        if self.is_small:
+            return rows
+        tasks = self.setting.session.conf.get("spark.sql.shuffle.partitions", "200")
+        return rows.coalesce(int(str(tasks)))
+
+    def _facts(self) -> DataFrame:
+        rows = reduce(DataFrame.unionAll, [part.rows for part in self.parts])
+        return rows.coalesce(1) if self.is_small and len(self.parts) > 1 else rows
+
+    def counted_rows(self) -> DataFrame:
+        """All facts with the sums of their counts."""
+        rows = reduce(DataFrame.unionByName, [part.rows for part in self.counted])
+        sums = rows.groupBy(*self.form.keys).agg(*(F.sum(name).alias(name) for name in COUNTERS))
+        return kept(sums, self.is_small)
+
+
+def first_plans(plans: Iterable[RulePlan]) -> list[RulePlan]:
+    """One plan for each rule: the one at its first atom, which has no atom before it."""
+    firsts: dict[Rule, RulePlan] = {}
+    for plan in plans:
+        firsts.setdefault(plan.rule, plan)
+    return list(firsts.values())

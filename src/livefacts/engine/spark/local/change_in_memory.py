@@ -1,0 +1,96 @@
+"""Changes in the driver, of a state that general rules were closed in there.
+
+What was handed over stays in memory between changes; each is followed by the embedded engine,
+and what differs from the state before is one signed row a fact, as of any other change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from livefacts.engine.spark.jobs.commit_writes import Written, commit_change
+from livefacts.engine.spark.jobs.job_report import Report
+from livefacts.engine.spark.jobs.work import Work
+from livefacts.engine.spark.joins.general_rules import GeneralChange
+from livefacts.engine.spark.local.engine_over_tables import LiveChange, LiveProgram, SignedRows
+from livefacts.engine.spark.local.handover import Room, in_memory
+from livefacts.engine.spark.read.asked_facts import settled
+from livefacts.engine.spark.read.graph_change import NotedGraphs, noted_graphs
+from livefacts.engine.spark.single.driver_change import signed_write
+from livefacts.kb import predicate_rows
+from livefacts.kb.consequences import table_of
+from livefacts.kb.notes import DERIVED, GENERAL, HANDED_OVER
+from livefacts.kb.tables import (
+    CHANGES,
+    PREDICATE_CHANGES,
+    Commit,
+    Write,
+)
+from livefacts.kb.term_rows import term_writes
+from livefacts.language.program import Program
+from livefacts.store.facts.hash_rows import Facts
+from livefacts.store.facts.row_store import TRIPLES
+
+
+def is_handed_over(commit: Commit) -> bool:
+    """Whether the conclusions of a state were drawn in the driver."""
+    return commit.notes.get("path") == GENERAL and bool(commit.notes.get(HANDED_OVER))
+
+
+class HandedOver:
+    """A knowledge base in memory, as it is after one commit."""
+
+    def __init__(self, work: Work, program: Program, room: Room) -> None:
+        self._live = LiveProgram(in_memory(work), program.rules, room.conclusions)
+        self._graphs: NotedGraphs = noted_graphs(work.base, work.start)
+
+    def change(
+        self, work: Work, change: GeneralChange, room: Room, kind: str, batch: str = ""
+    ) -> Report:
+        """Facts and rules come and go; one commit.  After an error, this is of no use."""
+        terms = self._live.terms
+        with work.stages.stage("reason in the driver") as stage:
+            asked, graphs = self._graphs.change(
+                settled(change.asked, terms.encoding, terms.texts), self._live.is_told
+            )
+            is_new = change.after != change.before
+            found = self._live.change(asked, change.after, is_new, room.conclusions)
+            stage.rows = found.figures["added"] + found.figures["removed"]
+        with work.stages.stage("commit"):
+            writes = graphs.writes(work.base, work.start.seq + 1)
+            writes |= term_writes(work.base, found.terms, terms.encoding)
+            written = _written(work, found, writes, self._live.conclusions)
+            programs = change.before, change.after
+            commit = commit_change(work, written, programs, kind, batch)
+        self._graphs.take(graphs)
+        return Report(commit.seq, kind, found.figures, tuple(work.stages.done))
+
+
+def _written(work: Work, found: LiveChange, others: dict[str, Write], derived: int) -> Written:
+    tables = _tables(found.signed)
+    seq = work.start.seq + 1
+    writes = {name: signed_write(work.base, name, seq, rows) for name, rows in tables.items()}
+    return Written(writes | others, sum(map(len, tables.values())), {DERIVED: derived})
+
+
+def _tables(signed: Mapping[int, SignedRows]) -> dict[str, pa.Table]:
+    """Signed rows as they are in the tables."""
+    found = {}
+    if TRIPLES in signed:
+        rows, signs = signed[TRIPLES]
+        s, p, o = (np.ascontiguousarray(column) for column in rows.facts.T)
+        triples = table_of(Facts(s, p, o, rows.support, rows.told))
+        found[CHANGES] = _with_signs(triples, signs)
+    others = [each for shape, each in sorted(signed.items()) if shape != TRIPLES]
+    if others:
+        facts = predicate_rows.as_table([each.rows for each in others])
+        signs = np.concatenate([each.signs for each in others])
+        found[PREDICATE_CHANGES] = _with_signs(facts, signs)
+    return found
+
+
+def _with_signs(rows: pa.Table, signs: np.ndarray[tuple[int], np.dtype[np.int64]]) -> pa.Table:
+    return rows.append_column("sign", pa.array(signs.astype(np.int32)))

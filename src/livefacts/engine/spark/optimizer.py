@@ -1,0 +1,185 @@
+"""Optimizing: changes are folded into facts, small files into larger ones, and room is made.
+
+What is folded and put together is one commit; a knowledge base that is in order already
+gets none.  Then every log is summed up, and data files that no kept version needs are
+removed: those of versions that were let go, and those of changes that were cut off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+
+import pyarrow as pa
+
+from livefacts.engine.spark.jobs.frames import frame
+from livefacts.engine.spark.jobs.job_report import Report
+from livefacts.engine.spark.jobs.work import Work, run_tasks
+from livefacts.engine.spark.read.resumption import forget
+from livefacts.errors import InputError
+from livefacts.kb.bucket_stages import TERM_COLUMNS, Bucket, bucket_files, compact_bucket
+from livefacts.kb.graph_rows import quads_at, write_quads
+from livefacts.kb.tables import (
+    CHANGES,
+    COMMITS,
+    COMPACT,
+    GRAPHS,
+    OLDEST,
+    OVERWRITE,
+    PREDICATE_CHANGES,
+    PREDICATES_TABLE,
+    SCHEMAS,
+    TERMS,
+    TRIPLES_TABLE,
+    Commit,
+    DataFile,
+    KnowledgeBase,
+    Write,
+    by_bucket,
+    write_file,
+)
+from livefacts.kb.vacuum import Removed, vacuum
+
+FOLDED = (TRIPLES_TABLE, TERMS, CHANGES, PREDICATE_CHANGES, GRAPHS)
+"""Tables whose files are by bucket, or whose rows add up: Delta must not put them together."""
+MADE = "name string, size long, rows long, written long"
+
+
+def optimize(work: Work, keep: int | None = None) -> Report:
+    """Put everything in order; of versions, the last `keep` stay readable, or all of them."""
+    if keep is not None and keep < 1:
+        raise InputError(f"keep={keep}: the last version always stays", hint="keep 1 or more")
+    writes = {
+        **_other_writes(work),
+        **_fact_writes(work),
+        **_term_writes(work),
+        **_predicate_writes(work),
+        **_graph_writes(work),
+    }
+    commit = _committed(work, writes, keep)
+    with work.stages.stage("vacuum") as stage:
+        removed = tidied(work.base, commit)
+        stage.rows, stage.bytes = removed.files, removed.bytes
+    figures = {
+        "facts": work.base.count(TRIPLES_TABLE, commit),
+        "files removed": removed.files,
+        "bytes freed": removed.bytes,
+    }
+    return Report(commit.seq, "optimize", figures, tuple(work.stages.done))
+
+
+def _fact_writes(work: Work) -> dict[str, Write]:
+    """Facts as they are now in place of facts and changes."""
+    buckets = bucket_files(work.base, work.start, work.buckets)
+    if not any(bucket.changes or len(bucket.facts) > 1 for bucket in buckets):
+        return {}
+    writes = {TRIPLES_TABLE: _rewritten(work, "compact facts", compact_bucket, buckets)}
+    if CHANGES in work.start.versions:
+        writes[CHANGES] = Write((), OVERWRITE)
+    return writes
+
+
+def _term_writes(work: Work) -> dict[str, Write]:
+    """The terms of each bucket in one file."""
+    buckets = bucket_files(work.base, work.start, work.buckets)
+    if not any(len(bucket.terms) > 1 for bucket in buckets):
+        return {}
+    return {TERMS: _rewritten(work, "compact terms", compact_terms, buckets)}
+
+
+def _predicate_writes(work: Work) -> dict[str, Write]:
+    """Predicate facts as they are now in place of facts and changes."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    if not work.base.files(PREDICATE_CHANGES, work.start):
+        return {}
+    with work.stages.stage("compact predicate facts") as stage:
+        facts = frame(work.session, work.base, PREDICATES_TABLE, work.start)
+        changes = frame(work.session, work.base, PREDICATE_CHANGES, work.start)
+        summed = (
+            facts.unionByName(changes.select(*facts.columns))
+            .groupBy("pred", "arguments")
+            .agg(F.sum("support").alias("support"), F.sum("told").cast("int").alias("told"))
+            .where("support > 0 OR told > 0")
+        )
+        writing = partial(write_batches, work.base.path / PREDICATES_TABLE)
+        found = summed.coalesce(work.buckets).mapInArrow(writing, MADE).collect()
+        files = tuple(DataFile(row.name, row.size, row.rows, row.written) for row in found)
+        stage.rows, stage.bytes = sum(f.rows for f in files), sum(f.size for f in files)
+    return {PREDICATES_TABLE: Write(files, OVERWRITE), PREDICATE_CHANGES: Write((), OVERWRITE)}
+
+
+def write_batches(folder: Path, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Write the predicate facts of a task into one file; what it is called."""
+    listed = [batch for batch in batches if len(batch)]
+    if listed:
+        file = write_file(folder, pa.Table.from_batches(listed).cast(SCHEMAS[PREDICATES_TABLE]))
+        yield pa.RecordBatch.from_pylist([asdict(file)])
+
+
+def _graph_writes(work: Work) -> dict[str, Write]:
+    """Each graph's triples once, in one file a bucket."""
+    files = by_bucket(work.base.files(GRAPHS, work.start), work.buckets)
+    if not any(len(each) > 1 for each in files):
+        return {}
+    quads = quads_at(work.base, work.start)
+    return {GRAPHS: Write(write_quads(work.base, work.start.seq + 1, quads), OVERWRITE)}
+
+
+def _rewritten(
+    work: Work,
+    name: str,
+    rewriting: Callable[[Path, Bucket], DataFile],
+    buckets: Iterable[Bucket],
+) -> Write:
+    with work.stages.stage(name) as stage:
+        task = partial(rewriting, work.base.path)
+        files = run_tasks(work.session, task, list(buckets), name)
+        stage.rows, stage.bytes = sum(f.rows for f in files), sum(f.size for f in files)
+    return Write(tuple(files), OVERWRITE)
+
+
+def compact_terms(path: Path, bucket: Bucket) -> DataFile:
+    """Write the terms of a bucket as one file, in the order of their ids."""
+    terms = bucket.read_terms().cast(TERM_COLUMNS).sort_by("id").cast(SCHEMAS[TERMS])
+    return write_file(path / TERMS, terms, bucket.number)
+
+
+def _other_writes(work: Work) -> dict[str, Write]:
+    """Other tables in few files, and without versions that nobody named."""
+    base, start = work.base, work.start
+    writes = {}
+    for table in SCHEMAS:
+        if table == COMMITS:
+            continue
+        if table not in FOLDED and len(base.files(table, start)) > 1:
+            writes[table] = Write(mode=COMPACT)
+        elif table in start.versions and base.is_ahead(table, start):
+            writes[table] = Write()
+    return writes
+
+
+def _committed(work: Work, writes: dict[str, Write], keep: int | None) -> Commit:
+    """The state to keep: a new one if anything is written or let go."""
+    seq, before = work.start.seq, int(work.start.notes.get(OLDEST, 1))
+    if not writes and (keep is None or seq - keep < before):
+        return work.start
+    oldest = before if keep is None else max(before, seq + 2 - keep)
+    with work.stages.stage("commit"):
+        notes = {"changed": 0, OLDEST: oldest}
+        return work.base.publish(work.start, "optimize", writes, notes=notes)
+
+
+def tidied(base: KnowledgeBase, commit: Commit) -> Removed:
+    """Sum up the logs, and remove the files that no kept version needs."""
+    kept = [each for each in base.commits() if each.seq >= commit.notes.get(OLDEST, 1)]
+    base.tidy()
+    forget(base.path)
+    removed = vacuum(base.path / COMMITS, [base.version(COMMITS)])
+    for table in SCHEMAS.keys() - {COMMITS}:
+        versions = {each.versions[table] for each in kept if table in each.versions}
+        removed += vacuum(base.path / table, sorted(versions))
+        base.reached(f"{table} vacuumed")
+    return removed

@@ -1,0 +1,129 @@
+"""Resuming: a change that was cut off goes on after the last stage that it had finished.
+
+What the tasks of a stage have given is noted in a folder beside the tables, which also has
+the files that go from stage to stage.  Whoever makes the same change again, of the same
+files and on the same state, finds it there; any other change removes it.  A note whose
+files are no longer there does not count.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from livefacts.engine.spark.jobs.job_report import Stage
+from livefacts.engine.spark.read.bucket_intake import Files, Read, Settled
+from livefacts.engine.spark.read.splits import Split
+from livefacts.kb.bucket_stages import Followed, Published
+from livefacts.kb.tables import Commit, DataFile, KnowledgeBase
+from livefacts.syntax.input.rejects import Reject
+
+FOLDER = ".stages"
+KIND = "kind"
+KINDS = {
+    kind.__name__: kind
+    for kind in (DataFile, Files, Followed, Published, Read, Reject, Settled, Split)
+}
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The folder of one change: files between its stages, and what stages have given."""
+
+    folder: Path
+
+    def results(
+        self,
+        stage: Stage,
+        run: Callable[[], list[Result]],
+        files_of: Callable[[Result], Iterable[str | Path]],
+    ) -> list[Result]:
+        """What a stage gives; found, if it was finished before, and run otherwise."""
+        note = self.folder / f"{hashlib.sha256(stage.name.encode()).hexdigest()[:12]}.json"
+        found: list[Result] | None = _read(note)
+        if found is not None and all(os.path.exists(f) for each in found for f in files_of(each)):
+            stage.is_kept = True
+            return found
+        found = run()
+        part = note.with_suffix(".part")
+        part.write_text(json.dumps([packed(each) for each in found]), encoding="utf-8")
+        part.replace(note)
+        return found
+
+
+def key_of(kind: str, start: Commit, *others: Any) -> str:
+    """A name for a change: the same for the same change of the same state."""
+    known = [kind, start.seq, sorted(start.versions.items()), *others]
+    return hashlib.sha256(json.dumps(packed(known)).encode()).hexdigest()[:32]
+
+
+def input_of(splits: Sequence[Split]) -> list[list[Any]]:
+    """The splits, and what tells whether their files have changed."""
+    return [[packed(split), *_state(split.path)] for split in splits]
+
+
+def _state(path: str) -> tuple[int, int]:
+    if not os.path.exists(path):
+        return 0, 0
+    found = os.stat(path)
+    return found.st_size, found.st_mtime_ns
+
+
+@contextmanager
+def resumable(base: KnowledgeBase, key: str) -> Iterator[Kept]:
+    """The folder of a change, as it was left; removed when the change is made."""
+    folder = base.path / FOLDER / key
+    forget(base.path, besides=key)
+    folder.mkdir(parents=True, exist_ok=True)
+    yield Kept(folder)
+    forget(base.path)
+
+
+def forget(path: Path, besides: str = "") -> None:
+    """Remove what changes that were cut off have left, besides that of one of them."""
+    folder = path / FOLDER
+    for each in folder.iterdir() if folder.is_dir() else ():
+        if each.name != besides:
+            shutil.rmtree(each, ignore_errors=True)
+
+
+# results as JSON
+
+
+def packed(value: Any) -> Any:
+    """A result as JSON has it."""
+    if is_dataclass(value) and not isinstance(value, type):
+        named = {field.name: packed(getattr(value, field.name)) for field in fields(value)}
+        return {KIND: type(value).__name__, **named}
+    if isinstance(value, bytes):
+        return {KIND: "bytes", "hex": value.hex()}
+    return [packed(each) for each in value] if isinstance(value, tuple | list) else value
+
+
+def unpacked(value: Any) -> Any:
+    """The result that was packed; all sequences are tuples.
+
+    >>> unpacked(packed([Split("a.nt", b"x")]))
+    (Split(path='a.nt', scope=b'x', format=None, start=0, end=-1),)
+    """
+    if isinstance(value, list):
+        return tuple(map(unpacked, value))
+    if not isinstance(value, dict):
+        return value
+    named = {name: unpacked(each) for name, each in value.items() if name != KIND}
+    return bytes.fromhex(named["hex"]) if value[KIND] == "bytes" else KINDS[value[KIND]](**named)
+
+
+def _read(note: Path) -> list[Any] | None:
+    try:
+        return list(unpacked(json.loads(note.read_text(encoding="utf-8"))))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

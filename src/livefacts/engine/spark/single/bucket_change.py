@@ -1,0 +1,125 @@
+"""A change as tasks: which of its triples change anything, what follows, and what that changes.
+
+Each function is the body of one task, on one bucket.  First a bucket says which of the triples
+that come and go there were not told, or were.  Then each finds the consequences of its own, and
+of told triples of kinds whose consequences differ; and at last each adds up what was found for
+it, and writes down how its facts change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from livefacts.kb.bucket_stages import Bucket, is_of_kinds
+from livefacts.kb.buckets import bucket_of, read_bucket, write_buckets
+from livefacts.kb.consequences import (
+    FACTS,
+    ConsequenceTable,
+    Kind,
+    columns_of,
+    fact_table,
+    triples_of,
+)
+from livefacts.kb.live_buckets import Columns, contains, netted
+from livefacts.kb.tables import CHANGES, DataFile, write_file
+from livefacts.store.facts.hash_rows import ordered
+from livefacts.store.terms.hash_ids import HashIds
+
+
+def told_in_bucket(files: tuple[str, ...], bucket: Bucket) -> list[NDArray[np.bool_]]:
+    """For each exchange file, which of the bucket's triples in it are told."""
+    facts = Columns(ordered(columns_of(bucket.read_facts())))
+    found = []
+    for name in files:
+        triples = triples_of(read_bucket([name], bucket.number, FACTS))
+        counts = np.zeros((len(triples), 2), np.int64)
+        facts.add_counts(triples, counts)
+        found.append(counts[:, 1] > 0)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class FollowChange:
+    """What following tasks are told: what comes and goes, and what follows before and after."""
+
+    came: str
+    gone: str
+    before: ConsequenceTable
+    after: ConsequenceTable
+    differing: frozenset[Kind]
+    folder: Path
+
+
+def follow_change(job: FollowChange, bucket: Bucket) -> str:
+    """What a change of a bucket's triples does to supports and tellings, in an exchange file."""
+    came, gone = (
+        triples_of(read_bucket([name], bucket.number, FACTS)) for name in (job.came, job.gone)
+    )
+    visited = np.zeros((0, 3), np.int64)
+    if job.differing:
+        told = bucket.read_told()
+        visited = told[is_of_kinds(told, job.differing)]
+        visited = visited[~contains(gone, visited)]
+    parts = [
+        fact_table(came, 0, 1),
+        fact_table(gone, 0, -1),
+        fact_table(job.after.follow(came)[0], 1, 0),
+        fact_table(job.before.follow(gone)[0], -1, 0),
+        fact_table(job.after.follow(visited)[0], 1, 0),
+        fact_table(job.before.follow(visited)[0], -1, 0),
+    ]
+    found = netted(parts)
+    return write_buckets(job.folder, found, found["s"].to_numpy(), bucket.buckets)
+
+
+@dataclass(frozen=True, slots=True)
+class SignChange:
+    """What signing tasks are told: the number of the change, and where it was followed."""
+
+    path: Path
+    seq: int
+    files: tuple[str, ...]
+    schema: pa.Table
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """The changes of a bucket, and how many facts came and went."""
+
+    file: DataFile | None
+    added: int = 0
+    removed: int = 0
+
+
+def sign_change(job: SignChange, bucket: Bucket) -> Signed:
+    """Write what changes in a bucket, each fact once, with what becomes of it."""
+    mine = bucket_of(job.schema["s"].to_numpy(), bucket.buckets) == bucket.number
+    followed = read_bucket(job.files, bucket.number, FACTS)
+    rows = netted([followed, job.schema.filter(pa.array(mine))])
+    if not len(rows):
+        return Signed(None)
+    counts = np.zeros((len(rows), 2), np.int64)
+    Columns(ordered(columns_of(bucket.read_facts()))).add_counts(triples_of(rows), counts)
+    signs = signs_of(rows, counts.sum(axis=1))
+    return Signed(
+        write_file(job.path / CHANGES, signed_rows(rows, signs, job.seq)),
+        int((signs > 0).sum()),
+        int((signs < 0).sum()),
+    )
+
+
+def signs_of(rows: pa.Table, before: HashIds) -> HashIds:
+    """Whether facts come (1), go (-1) or stay, that had so many reasons before."""
+    after: HashIds = before + rows["support"].to_numpy() + rows["told"].to_numpy()
+    return (after > 0).astype(np.int64) - (before > 0).astype(np.int64)
+
+
+def signed_rows(rows: pa.Table, signs: HashIds, seq: int) -> pa.Table:
+    """Rows as they are in the table of changes."""
+    numbered = rows.add_column(0, "seq", pa.array(np.full(len(rows), seq, np.int64)))
+    return numbered.append_column("sign", pa.array(signs.astype(np.int32)))

@@ -1,0 +1,166 @@
+"""Closing: the conclusions of all told triples, for rules that follow single ones.
+
+The schema is closed in the driver; then two jobs: each bucket finds the consequences of
+its told triples, and each bucket adds up what was found for it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import numpy as np
+
+from livefacts.engine.spark.jobs.job_report import Report
+from livefacts.engine.spark.jobs.work import Work, run_tasks
+from livefacts.engine.spark.read.bucket_intake import keep_told
+from livefacts.engine.spark.read.ingestion import fact_files
+from livefacts.engine.spark.read.resumption import Kept, key_of, resumable
+from livefacts.engine.spark.read.table_terms import settled_constants
+from livefacts.kb.bucket_stages import (
+    Bucket,
+    FollowJob,
+    Published,
+    PublishJob,
+    Survey,
+    bucket_files,
+    follow_bucket,
+    publish_bucket,
+    survey_bucket,
+)
+from livefacts.kb.consequences import Kind, make_table, split_heads
+from livefacts.kb.notes import SINGLE
+from livefacts.kb.rule_table import check_limit, rule_notes, rules_write
+from livefacts.kb.schema_closure import ClosedSchema, SchemaCloser
+from livefacts.kb.tables import (
+    CHANGES,
+    OVERWRITE,
+    PREDICATE_CHANGES,
+    PREDICATES_TABLE,
+    RULES,
+    TRIPLES_TABLE,
+    Write,
+)
+from livefacts.kb.term_encoding import Encoding
+from livefacts.kb.term_rows import encoding_of, term_writes
+from livefacts.language.program import Program, Rule
+from livefacts.language.rule_text import write_program
+from livefacts.store.terms.dictionary import text_of
+from livefacts.store.terms.hash_ids import HashIds
+
+
+class ToldInTables:
+    """The told triples of a commit, as the driver asks for them: by kind, through tasks.
+
+    Each look at them is a job over all told triples; so the first answers both questions
+    at once, and what was asked is remembered.
+    """
+
+    def __init__(self, work: Work, buckets: Sequence[Bucket]) -> None:
+        self._session = work.session
+        self._buckets = buckets
+        self._found: dict[frozenset[Kind], HashIds] = {}
+        self._counts: dict[frozenset[int], Mapping[Kind, int]] = {}
+        self.expected: frozenset[int] = frozenset()
+        """Predicates whose kinds will be asked for by object."""
+
+    def of_kinds(self, kinds: frozenset[Kind]) -> HashIds:
+        if kinds not in self._found:
+            self._look(kinds, self.expected)
+        return self._found[kinds]
+
+    def count_kinds(self, by_object: frozenset[int]) -> Mapping[Kind, int]:
+        if by_object not in self._counts:
+            self._look(frozenset(), by_object)
+        return self._counts[by_object]
+
+    def _look(self, kinds: frozenset[Kind], by_object: frozenset[int]) -> None:
+        task = partial(survey_bucket, Survey(kinds, by_object))
+        answers = run_tasks(self._session, task, self._buckets, "schema triples")
+        counts: Counter[Kind] = Counter()
+        for _, each in answers:
+            counts.update(each)
+        self._counts[by_object] = counts
+        found = [triples for triples, _ in answers]
+        self._found[kinds] = np.concatenate([np.zeros((0, 3), np.int64), *found])
+
+
+def close_schema(
+    work: Work, rules: Sequence[Rule], encoding: Encoding, buckets: Sequence[Bucket]
+) -> ClosedSchema:
+    """The closed schema of the told triples under rules that follow single ones."""
+    told = ToldInTables(work, buckets)
+
+    def id_of(term: object) -> int:
+        return encoding.id_of(text_of(term))  # type: ignore[arg-type]
+
+    closer = SchemaCloser(rules, id_of, told.of_kinds, told.count_kinds)
+    told.expected = closer.by_object
+    return closer.close()
+
+
+def materialize_single(work: Work, program: Program, batch: str) -> Report:
+    """All conclusions of a program whose rules follow single triples; one commit."""
+    buckets = bucket_files(work.base, work.start, work.buckets)
+    with work.stages.stage("close the schema") as stage:
+        terms, encoding = settled_constants(
+            work, program.rules, encoding_of(work.base, work.start), buckets
+        )
+        schema = close_schema(work, program.rules, encoding, buckets)
+        stage.rows = len(schema.told) + len(schema.derived)
+    key = key_of("materialize", work.start, work.buckets, write_program(program))
+    with resumable(work.base, key) as kept:
+        published = _published(work, schema, buckets, kept)
+        figures = {
+            "told": sum(each.told for each in published),
+            "derived": sum(each.derived for each in published),
+        }
+        check_limit(program, figures["derived"])
+        with work.stages.stage("commit"):
+            writes = {
+                TRIPLES_TABLE: Write(tuple(each.file for each in published), OVERWRITE),
+                RULES: rules_write(work.base, work.start.seq + 1, program),
+                **term_writes(work.base, terms, encoding),
+                **_without_other_conclusions(work, buckets),
+            }
+            if CHANGES in work.start.versions:
+                writes[CHANGES] = Write((), OVERWRITE)
+            notes = {**figures, "closed": True, "path": SINGLE, "changed": 0, **rule_notes(program)}
+            commit = work.base.publish(work.start, "materialize", writes, batch=batch, notes=notes)
+    return Report(commit.seq, "materialize", figures, tuple(work.stages.done))
+
+
+def _without_other_conclusions(work: Work, buckets: Sequence[Bucket]) -> dict[str, Write]:
+    """Rules of single triples conclude no predicate facts: those of rules before them go."""
+    if PREDICATES_TABLE not in work.start.versions or work.start.notes.get("path") == SINGLE:
+        return {}
+    task = partial(keep_told, work.base.path, fact_files(work))
+    files = [file for file in run_tasks(work.session, task, buckets, "predicate facts") if file]
+    writes = {PREDICATES_TABLE: Write(tuple(files), OVERWRITE)}
+    if PREDICATE_CHANGES in work.start.versions:
+        writes[PREDICATE_CHANGES] = Write((), OVERWRITE)
+    return writes
+
+
+def _published(
+    work: Work, schema: ClosedSchema, buckets: Sequence[Bucket], kept: Kept
+) -> list[Published]:
+    """Conclusions that leave their bucket are exchanged; then each bucket is written."""
+    own, away = map(make_table, split_heads(schema.heads))
+    derived = np.array(sorted(schema.derived), np.int64).reshape(-1, 3)
+    with work.stages.stage("close") as stage:
+        following = partial(follow_bucket, FollowJob(away, kept.folder))
+        chosen = buckets if len(away) else []
+        found = kept.results(stage, work.tasks(stage, following, chosen), lambda each: [each.file])
+        stage.rows = sum(each.rows for each in found)
+    with work.stages.stage("publish") as stage:
+        files = tuple(each.file for each in found)
+        publishing = partial(publish_bucket, PublishJob(work.base.path, own, files, derived))
+        facts = work.base.path / TRIPLES_TABLE
+        published = kept.results(
+            stage, work.tasks(stage, publishing, buckets), lambda each: [facts / each.file.name]
+        )
+        stage.rows = sum(each.file.rows for each in published)
+        stage.bytes = sum(each.file.size for each in published)
+    return published

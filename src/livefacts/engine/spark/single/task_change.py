@@ -1,0 +1,164 @@
+"""A large change, by tasks: three jobs over all buckets, and one commit.
+
+The change itself is read and encoded in the driver; everything that it is looked up in, and
+everything that follows from it, stays with the tasks.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from livefacts.engine.spark.jobs.work import Work, run_tasks
+from livefacts.engine.spark.read.asked_facts import Asked
+from livefacts.engine.spark.read.graph_change import noted_graphs, told_in
+from livefacts.engine.spark.read.predicate_change import told_predicates
+from livefacts.engine.spark.read.table_terms import TableTerms, table_terms
+from livefacts.engine.spark.single.bucket_change import (
+    FollowChange,
+    SignChange,
+    Signed,
+    follow_change,
+    sign_change,
+    told_in_bucket,
+)
+from livefacts.engine.spark.single.closure import ToldInTables
+from livefacts.engine.spark.single.driver_change import (
+    State,
+    closed_state,
+    differing,
+    schema_changes,
+    signed_write,
+    state_after,
+)
+from livefacts.kb.bucket_stages import Bucket, Survey, survey_bucket
+from livefacts.kb.buckets import bucket_of, write_buckets
+from livefacts.kb.consequences import FACTS, Kind, fact_table
+from livefacts.kb.live_buckets import Live, contains
+from livefacts.kb.tables import CHANGES, PREDICATE_CHANGES, Write
+from livefacts.kb.term_encoding import NO_TRIPLES
+from livefacts.kb.term_rows import term_writes
+from livefacts.language.program import Program
+from livefacts.store.facts.row_store import TRIPLES
+from livefacts.store.terms.hash_ids import HashIds
+
+
+@dataclass(frozen=True, slots=True)
+class TaskChange:
+    """What a change writes, how many signed rows it has, and figures by name."""
+
+    writes: dict[str, Write]
+    rows: int
+    figures: dict[str, int]
+    state: State
+    """What the rules say afterwards."""
+
+
+def changed_by_tasks(
+    work: Work, asked: Asked, before: Program, after: Program, known: State | None = None
+) -> TaskChange:
+    """Follow a change of facts and of rules that follow single triples.
+
+    `known` is what the rules say at this commit, if the change before has found it out.
+    """
+    terms = table_terms(work)
+    with work.stages.stage("encode"):
+        is_told = told_in(terms.buckets)
+        found, graphs = noted_graphs(work.base, work.start).change(terms.settle(asked), is_told)
+        come, go = (each.get(TRIPLES, NO_TRIPLES) for each in (found.added, found.removed))
+    with work.base.exchange() as folder:
+        with work.stages.stage("look up") as stage:
+            told = _told(work, terms, folder, come, go)
+            came, gone = come[~told[0]], go[told[1] & ~contains(come, go)]
+            stage.rows = len(come) + len(go)
+        with work.stages.stage("close the schema"):
+            told_now = ToldInTables(work, terms.buckets)
+            state = known or closed_state(before.rules, told_now, terms.encoding)
+            rules = None if after == before else after.rules
+            new = state_after(state, told_now, came, gone, rules, terms.encoding)
+        with work.stages.stage("follow and sign") as stage:
+            signed = _followed(work, terms, folder, (came, gone), (state, new))
+            stage.rows = sum(each.file.rows for each in signed if each.file)
+    change = _written(work, terms, found.added, found.removed, (came, gone), signed, new)
+    change.writes.update(graphs.writes(work.base, work.start.seq + 1))
+    return change
+
+
+def _told(
+    work: Work, terms: TableTerms, folder: Path, *rows: HashIds
+) -> list[np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+    """Which of these triples are told, as tasks know."""
+    files = tuple(_exchanged(work, folder, each) for each in rows)
+    answers = run_tasks(work.session, partial(told_in_bucket, files), terms.buckets, "look up")
+    found = [np.zeros(len(each), np.bool_) for each in rows]
+    for number, bucket in enumerate(terms.buckets):
+        for triples, flags, answer in zip(rows, found, answers[number], strict=True):
+            homes = bucket_of(np.ascontiguousarray(triples[:, 0]), bucket.buckets)
+            # Rows of a bucket are exchanged in the order in which they are.
+            flags[np.flatnonzero(homes == bucket.number)] = answer
+    return found
+
+
+def _exchanged(work: Work, folder: Path, triples: HashIds) -> str:
+    rows = fact_table(triples, 0, 1)
+    return write_buckets(folder, rows, np.ascontiguousarray(triples[:, 0]), work.buckets)
+
+
+def surveyed(work: Work, buckets: Sequence[Bucket]) -> Live:
+    """Told triples that are asked for through tasks."""
+
+    def survey(question: Survey) -> list[tuple[HashIds, Counter[Kind]]]:
+        task = partial(survey_bucket, question)
+        return run_tasks(work.session, task, buckets, "told triples")
+
+    return Live(buckets, survey)
+
+
+def _followed(
+    work: Work,
+    terms: TableTerms,
+    folder: Path,
+    change: tuple[HashIds, HashIds],
+    states: tuple[State, State],
+) -> list[Signed]:
+    came, gone = (_exchanged(work, folder, each) for each in change)
+    old, new = states
+    has_changed = old.schema is not new.schema
+    kinds = differing(old.schema, new.schema) if has_changed else frozenset()
+    job = FollowChange(came, gone, old.table, new.table, kinds, folder)
+    files = run_tasks(work.session, partial(follow_change, job), terms.buckets, "follow")
+    schema = schema_changes(old.schema, new.schema) if has_changed else FACTS.empty_table()
+    signing = SignChange(work.base.path, work.start.seq + 1, tuple(files), schema)
+    return run_tasks(work.session, partial(sign_change, signing), terms.buckets, "sign")
+
+
+def _written(
+    work: Work,
+    terms: TableTerms,
+    added: dict[int, HashIds],
+    removed: dict[int, HashIds],
+    change: tuple[HashIds, HashIds],
+    signed: list[Signed],
+    state: State,
+) -> TaskChange:
+    predicates = told_predicates(work.base, work.start).change(added, removed)
+    files = tuple(each.file for each in signed if each.file)
+    writes = {CHANGES: Write(files)} if files else {}
+    if len(predicates.rows):
+        seq = work.start.seq + 1
+        writes[PREDICATE_CHANGES] = signed_write(work.base, PREDICATE_CHANGES, seq, predicates.rows)
+    writes |= term_writes(work.base, terms.new, terms.encoding)
+    came, gone = change
+    figures = {
+        "told": len(came) + predicates.came,
+        "untold": len(gone) + predicates.gone,
+        "added": sum(each.added for each in signed) + predicates.came,
+        "removed": sum(each.removed for each in signed) + predicates.gone,
+    }
+    rows = sum(file.rows for file in files) + len(predicates.rows)
+    return TaskChange(writes, rows, figures, state)

@@ -1,0 +1,229 @@
+"""Between a knowledge base on disk and one process: told facts out of the tables, and back.
+
+Reading needs no Spark: hash ids become the numbers of a dictionary.  Writing gives every
+fact the support that the pipeline would have found, so that it can go on from there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+import pyarrow as pa
+
+from livefacts.errors import LivefactsError
+from livefacts.kb.bucket_stages import bucket_files
+from livefacts.kb.buckets import bucket_of
+from livefacts.kb.clashes import Apart, keep_apart
+from livefacts.kb.consequences import fact_table, in_order, make_table, summed
+from livefacts.kb.graph_rows import DEFAULT, quads_at, told_by_default, write_quads
+from livefacts.kb.id_map import numbered
+from livefacts.kb.live_buckets import Live, ToldTriples
+from livefacts.kb.notes import COUNTED, DERIVED, GENERAL, HANDED_OVER, SINGLE
+from livefacts.kb.rule_table import rule_notes, rules_write, stored_program
+from livefacts.kb.schema_closure import (
+    NotSingleError,
+    SchemaCloser,
+    constants_of,
+    is_followed_singly,
+)
+from livefacts.kb.tables import (
+    CHANGES,
+    GRAPHS,
+    OVERWRITE,
+    PREDICATE_CHANGES,
+    PREDICATES_TABLE,
+    RULES,
+    SCHEMAS,
+    TERMS,
+    TRIPLES_TABLE,
+    Commit,
+    DataFile,
+    KnowledgeBase,
+    Write,
+    write_file,
+)
+from livefacts.kb.term_encoding import Encoding, encode_numbers
+from livefacts.kb.term_rows import encoding_of, term_writes
+from livefacts.language.program import Program
+from livefacts.store.facts.row_store import TRIPLES
+from livefacts.store.terms.dictionary import Dictionary, Ids, text_of
+from livefacts.store.terms.hash_ids import HashIds
+
+Facts = Mapping[int, Ids]
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """What a knowledge base tells: a program, and facts by shape in a dictionary's numbers.
+
+    `facts` are those of the default graph; `quads` are triples and the named graphs that
+    tell them.
+    """
+
+    commit: Commit
+    program: Program
+    facts: dict[int, Ids]
+    quads: Ids
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What is written: a program, facts told and derived, and which graphs tell triples.
+
+    `quads` are triples that named graphs tell, each with its graph; `shared` are those of
+    them that the default graph tells, too.  The commit has these `notes`, too.
+    """
+
+    program: Program
+    told: Facts
+    derived: Facts
+    quads: Ids
+    shared: Ids
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_base(base: KnowledgeBase, dictionary: Dictionary) -> Stored:
+    """What was told and the rules, at the last commit."""
+    commit = base.last()
+    if not commit.seq:
+        raise LivefactsError(
+            f"there is no knowledge base in {base.path}",
+            hint="Reasoner.checkpoint(FOLDER) makes one, and livefacts spark ingest FILES --kb FOLDER",
+        )
+    terms = base.read(TERMS, commit).combine_chunks().sort_by("id")
+    ids, numbers = terms["id"].to_numpy(), numbered(dictionary, terms)
+    buckets = bucket_files(base, commit, int(base.settings["buckets"]))
+    told = np.concatenate([bucket.read_told() for bucket in buckets])
+    quads = quads_at(base, commit)
+    facts = {TRIPLES: numbers[np.searchsorted(ids, told_by_default(told, quads))]}
+    named = numbers[np.searchsorted(ids, quads[quads[:, 3] != DEFAULT])].reshape(-1, 4)
+    for shape, rows in _told_predicates(base, commit).items():
+        facts[shape] = numbers[np.searchsorted(ids, rows)]
+    return Stored(commit, stored_program(base, commit), facts, named)
+
+
+def _told_predicates(base: KnowledgeBase, commit: Commit) -> dict[int, HashIds]:
+    told: Counter[tuple[int, ...]] = Counter()
+    for table in (PREDICATES_TABLE, PREDICATE_CHANGES):
+        for row in base.read(table, commit).to_pylist():
+            told[row["pred"], *row["arguments"]] += row["told"]
+    found: dict[int, list[tuple[int, ...]]] = {}
+    for fact, count in told.items():
+        if count > 0:
+            found.setdefault(len(fact), []).append(fact)
+    return {shape: np.array(rows, np.int64) for shape, rows in found.items()}
+
+
+def write_base(base: KnowledgeBase, start: Commit, dictionary: Dictionary, state: State) -> Commit:
+    """Write told facts and conclusions as the next commit."""
+    constants = dictionary.encode(constants_of(state.program.rules))
+    facts = [*state.told.values(), *state.derived.values(), state.quads, constants]
+    encoding, ids = _settled(base, start, dictionary, facts)
+    hashed = {shape: ids.of(rows) for shape, rows in state.told.items()}
+    others = {shape: ids.of(rows) for shape, rows in state.derived.items()}
+    triples, path = _supported(state.program, encoding, hashed[TRIPLES], others[TRIPLES])
+    writes = {
+        TRIPLES_TABLE: Write(tuple(_fact_files(base, triples)), OVERWRITE),
+        PREDICATES_TABLE: Write((_predicate_file(base, hashed, others),), OVERWRITE),
+        RULES: rules_write(base, start.seq + 1, state.program),
+        **_graph_writes(base, start, ids.of(state.quads), ids.of(state.shared)),
+        **term_writes(base, ids.new, encoding),
+    }
+    for table in (CHANGES, PREDICATE_CHANGES):
+        if table in start.versions:
+            writes[table] = Write((), OVERWRITE)
+    notes = {
+        "closed": True,
+        "path": path,
+        HANDED_OVER: path == GENERAL,
+        COUNTED: False,
+        "changed": 0,
+        DERIVED: sum(map(len, state.derived.values())),
+        **rule_notes(state.program),
+        **state.notes,
+    }
+    return base.publish(start, "checkpoint", writes, notes=notes)
+
+
+class _Hashes:
+    """The hash ids of a dictionary's numbers."""
+
+    def __init__(self, numbers: Ids, apart: Apart) -> None:
+        self._numbers = numbers
+        self._ids = apart.terms.ids
+        self.new = apart.new
+
+    def of(self, rows: Ids) -> HashIds:
+        return self._ids[np.searchsorted(self._numbers, rows)]
+
+
+def _settled(
+    base: KnowledgeBase, start: Commit, dictionary: Dictionary, facts: list[Ids]
+) -> tuple[Encoding, _Hashes]:
+    """The ids of all terms of facts, and those of them that no table has yet."""
+    encoding = encoding_of(base, start)
+    numbers = np.unique(np.concatenate([rows.reshape(-1) for rows in facts])).astype(np.int32)
+    assert not len(numbers) or numbers[0] >= 0, "facts are in numbers of the dictionary"
+    live = Live(bucket_files(base, start, int(base.settings["buckets"])))
+    apart = keep_apart(partial(encode_numbers, numbers, dictionary), encoding, live.texts)
+    return apart.encoding, _Hashes(numbers, apart)
+
+
+def _graph_writes(
+    base: KnowledgeBase, start: Commit, quads: HashIds, shared: HashIds
+) -> dict[str, Write]:
+    """Which graphs tell which triples, in place of what was there."""
+    if not len(quads):
+        return {GRAPHS: Write((), OVERWRITE)} if GRAPHS in start.versions else {}
+    default = np.column_stack([shared, np.full(len(shared), DEFAULT, np.int64)])
+    rows = np.concatenate([quads.reshape(-1, 4), default.reshape(-1, 4)])
+    return {GRAPHS: Write(write_quads(base, start.seq + 1, rows), OVERWRITE)}
+
+
+def _supported(
+    program: Program, encoding: Encoding, told: HashIds, derived: HashIds
+) -> tuple[pa.Table, str]:
+    """Triples with their supports, and the path on which they are right."""
+    if all(map(is_followed_singly, program.rules)):
+        held = ToldTriples(told)
+
+        def id_of(term: object) -> int:
+            return encoding.id_of(text_of(term))  # type: ignore[arg-type]
+
+        try:
+            schema = SchemaCloser(program.rules, id_of, held.of_kinds, held.count_kinds).close()
+        except NotSingleError:
+            pass
+        else:
+            table = make_table(schema.heads)
+            closed = np.array(sorted(schema.derived), np.int64).reshape(-1, 3)
+            followed = [fact_table(table.follow(told)[0], 1, 0), fact_table(closed, 1, 0)]
+            return summed(pa.concat_tables([fact_table(told, 0, 1), *followed])), SINGLE
+    return pa.concat_tables([fact_table(told, 0, 1), fact_table(derived, 1, 0)]), GENERAL
+
+
+def _fact_files(base: KnowledgeBase, facts: pa.Table) -> list[DataFile]:
+    ordered = in_order(facts)
+    homes = bucket_of(ordered["s"].to_numpy(), int(base.settings["buckets"]))
+    return [
+        write_file(base.path / TRIPLES_TABLE, ordered.filter(pa.array(homes == number)), number)
+        for number in range(int(base.settings["buckets"]))
+    ]
+
+
+def _predicate_file(
+    base: KnowledgeBase, told: Mapping[int, HashIds], derived: Mapping[int, HashIds]
+) -> DataFile:
+    rows = [
+        {"pred": row[0], "arguments": row[1:], "support": 1 - is_told, "told": is_told}
+        for is_told, facts in ((1, told), (0, derived))
+        for shape, listed in facts.items()
+        if shape != TRIPLES
+        for row in listed.tolist()
+    ]
+    table = pa.Table.from_pylist(rows, schema=SCHEMAS[PREDICATES_TABLE])
+    return write_file(base.path / PREDICATES_TABLE, table)

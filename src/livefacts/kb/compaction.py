@@ -1,0 +1,84 @@
+"""Merging: the small files of many changes become one, so that a later change costs as the first.
+
+Every change leaves a file or two.  Now and then a change replaces those of its predecessors
+by one that has their rows; and when changes have grown to a part of the facts, they are
+folded into these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import groupby
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from livefacts.kb.tables import (
+    CHANGES,
+    GRAPHS,
+    PREDICATE_CHANGES,
+    SCHEMAS,
+    TERMS,
+    TIDY_EVERY,
+    TRIPLES_TABLE,
+    Commit,
+    DataFile,
+    KnowledgeBase,
+    Write,
+    bucket_of_file,
+    write_file,
+)
+
+GROWING = (CHANGES, PREDICATE_CHANGES, TERMS, GRAPHS)
+IN_BUCKETS = (TERMS, GRAPHS)
+SMALL_FILE = 4 << 20
+FOLD_ROWS = 200_000
+FOLD_PART = 4
+"""Changes are folded into the facts when there are so many rows, and a fourth of the facts."""
+
+
+def merged(base: KnowledgeBase, start: Commit, writes: Mapping[str, Write]) -> dict[str, Write]:
+    """The writes of a change, which now and then replace small files of earlier ones."""
+    found = dict(writes)
+    if (start.seq + 1) % TIDY_EVERY or not base.has_links:
+        return found
+    for table in GROWING:
+        if table in found and found[table].mode != Write().mode:
+            continue
+        if table in start.versions and not base.is_ahead(table, start):
+            new, old = _merged_files(base, start, table)
+            files = (*found.get(table, Write()).files, *new)
+            if old:
+                found[table] = Write(files, replaced=tuple(old))
+    return found
+
+
+def _merged_files(
+    base: KnowledgeBase, start: Commit, table: str
+) -> tuple[list[DataFile], list[str]]:
+    """The small files of a table merged, those of each bucket apart; and their names."""
+    small = [name for name in base.files(table, start) if Path(name).stat().st_size < SMALL_FILE]
+    made: list[DataFile] = []
+    replaced: list[str] = []
+    for bucket, group in groupby(sorted(small), key=lambda name: _bucket(table, name)):
+        names = list(group)
+        if len(names) > 1:
+            made.append(write_file(base.path / table, _rows(table, names), bucket))
+            replaced += [Path(name).name for name in names]
+    return made, replaced
+
+
+def _bucket(table: str, name: str) -> int | None:
+    return bucket_of_file(name) if table in IN_BUCKETS else None
+
+
+def _rows(table: str, names: Iterable[str]) -> pa.Table:
+    schema = SCHEMAS[table]
+    return pa.concat_tables([pq.read_table(n, schema=schema, partitioning=None) for n in names])
+
+
+def is_to_be_folded(base: KnowledgeBase, commit: Commit) -> bool:
+    """Whether so much has changed that reading the facts is slowed down."""
+    changed = int(commit.notes.get("changed", 0))
+    return changed > FOLD_ROWS and changed * FOLD_PART > base.count(TRIPLES_TABLE, commit)

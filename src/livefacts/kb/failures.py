@@ -1,0 +1,89 @@
+"""Failures: what Spark, Arrow and Delta say when something breaks, in a sentence or two.
+
+An error inside a task comes back as a page of Java and Python; the reason is one line of it.
+Whatever fails, nothing was committed, and the message says so.
+"""
+
+from __future__ import annotations
+
+import errno
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from livefacts.errors import LivefactsError
+
+FULL = "No space left on device"
+IN_A_TASK = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)+(\S.*(?:\n\S.*)*)")
+PACKAGE = re.compile(r"^(?:[a-z_]\w*\.)+(?=[A-Z])")
+SAFE = "nothing was changed: the last version is as it was"
+TOO_NEW = "getSubject is not supported"
+"""What an older Spark says on a Java that is newer than 23."""
+OF_SPARK = {"py4j", "pyspark"}
+"""Where the errors of Spark come from, if it is there at all."""
+OTHER_JAVA = "this Spark does not know so new a Java: take 17 or 21, or a newer pyspark"
+
+
+@contextmanager
+def told_plainly(path: Path) -> Iterator[None]:
+    """Say in plain words why a change of a knowledge base failed."""
+    try:
+        yield
+    except Exception as error:
+        if not _is_known(error):
+            raise
+        raise explained(error, path) from error
+
+
+def explained(error: BaseException, path: Path) -> LivefactsError:
+    """The reason of a failure, and what to do."""
+    text = str(error)
+    if FULL in text or (isinstance(error, OSError) and error.errno == errno.ENOSPC):
+        return LivefactsError(
+            f"the disk is full: {path} could not be changed",
+            hint=f"{SAFE}; make room, `livefacts spark optimize` removes what was half written",
+        )
+    hint = f"{SAFE}; {OTHER_JAVA}" if TOO_NEW in text else SAFE
+    return LivefactsError(f"{path} could not be changed: {reason_of(error)}", hint=hint)
+
+
+@contextmanager
+def read_plainly(path: str) -> Iterator[None]:
+    """Say in plain words why a knowledge base cannot be read."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        if not _is_known(error):
+            raise
+        hint = OTHER_JAVA if TOO_NEW in str(error) else ""
+        raise LivefactsError(f"{path} cannot be read: {reason_of(error)}", hint=hint) from error
+
+
+def reason_of(error: BaseException) -> str:
+    """The line that says why.
+
+    >>> text = 'org.x.PythonException: Traceback (most recent call last):\\n'
+    >>> text += '  File "stages.py", line 1\\nlivefacts.errors.InputError: no such file\\n\\n\\tat org.x'
+    >>> reason_of(RuntimeError(text))
+    'InputError: no such file'
+    """
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    text = str(error)
+    inside = IN_A_TASK.findall(text)
+    lines = (inside[-1] if inside else text).strip().splitlines()
+    return PACKAGE.sub("", lines[0]) if lines else type(error).__name__
+
+
+def _is_known(error: Exception) -> bool:
+    """Whether a disk, Arrow, Delta, or Spark and its bridge to Java raised this."""
+    import pyarrow as pa
+    from deltalake.exceptions import DeltaError
+
+    if isinstance(error, OSError | pa.ArrowException | DeltaError):
+        return True
+    homes = {kind.__module__.partition(".")[0] for kind in type(error).__mro__}
+    return not homes.isdisjoint(OF_SPARK)

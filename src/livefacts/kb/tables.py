@@ -1,0 +1,506 @@
+"""The knowledge base as tables: open files, and one table that says which of them count.
+
+Every table is a Delta table.  Delta commits one table at a time; the `commits` table,
+written last, names the version of every other one, the batch id and the sequence number.
+Whoever reads begins there: what it does not name does not exist.  A change that was cut
+off leaves versions that nobody names, and the next one starts from those that are named.
+
+Data files are written by tasks, under names of their own, and become part of a table when
+the driver commits them.
+
+    livefacts.json   what this folder is, and the version of its layout
+    commits          seq, time, batch, kind, rows, versions, notes
+    terms            id, text
+    exceptions       text, id: terms whose hash another one has
+    facts_3          s, p, o, support, told: the state at the last compaction
+    facts_n          pred, arguments, support, told: predicate facts
+    changes          seq, s, p, o, support, told, sign: what has changed since
+    changes_n        seq, pred, arguments, support, told, sign: of predicate facts
+    graphs           seq, s, p, o, g, sign: which named graph tells which triple
+    rejects          seq, file, line, column, reason, text
+    rules            seq, text
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from livefacts.errors import ConflictError, LivefactsError
+from livefacts.kb.delta_log import APPLICATION, Log, TakenError, can_append
+from livefacts.kb.delta_log import DataFile as DataFile
+from livefacts.kb.failures import told_plainly
+from livefacts.kb.marker import (
+    EXCHANGE,
+    folder_of,
+    locked,
+    read_settings,
+    remove_leftovers,
+    write_settings,
+)
+
+COMMITS = "commits"
+TRIPLES_TABLE, CHANGES, GRAPHS, TERMS, EXCEPTIONS, REJECTS, RULES = (
+    "facts_3",
+    "changes",
+    "graphs",
+    "terms",
+    "exceptions",
+    "rejects",
+    "rules",
+)
+LONG, INT, TEXT = pa.int64(), pa.int32(), pa.string()
+FACT = [("s", LONG), ("p", LONG), ("o", LONG), ("support", LONG), ("told", INT)]
+SCHEMAS = {
+    COMMITS: pa.schema(
+        [
+            ("seq", LONG),
+            ("time", pa.timestamp("us", "UTC")),
+            ("batch", TEXT),
+            ("kind", TEXT),
+            ("rows", TEXT),
+            ("versions", TEXT),
+            ("notes", TEXT),
+        ]
+    ),
+    TERMS: pa.schema([("id", LONG), ("text", TEXT)]),
+    EXCEPTIONS: pa.schema([("text", TEXT), ("id", LONG)]),
+    TRIPLES_TABLE: pa.schema(FACT),
+    CHANGES: pa.schema([("seq", LONG), *FACT, ("sign", INT)]),
+    GRAPHS: pa.schema(
+        [("seq", LONG), ("s", LONG), ("p", LONG), ("o", LONG), ("g", LONG), ("sign", INT)]
+    ),
+    REJECTS: pa.schema(
+        [
+            ("seq", LONG),
+            ("file", TEXT),
+            ("line", LONG),
+            ("column", LONG),
+            ("reason", TEXT),
+            ("text", TEXT),
+        ]
+    ),
+    RULES: pa.schema([("seq", LONG), ("text", TEXT)]),
+}
+PREDICATES_TABLE, PREDICATE_CHANGES = "facts_n", "changes_n"
+PREDICATE = [("pred", LONG), ("arguments", pa.list_(LONG)), ("support", LONG), ("told", INT)]
+SCHEMAS[PREDICATES_TABLE] = pa.schema(PREDICATE)
+SCHEMAS[PREDICATE_CHANGES] = pa.schema([("seq", LONG), *PREDICATE, ("sign", INT)])
+APPEND, OVERWRITE, COMPACT = "append", "overwrite", "compact"
+ROWS_PER_GROUP = 1 << 17
+IN_BUCKET = re.compile(r"b\d{5}-")
+"""How the name of a data file begins that has rows of one bucket only."""
+TIDY_EVERY = 200
+"""Commits after which logs are summed up, so that they stay quick to read.
+
+All of them at once: of a hundred changes, at most one pays for it.
+"""
+# Every version stays readable until `optimize` lets it go: Delta would forget after 30 days.
+PROPERTIES = {"delta.enableExpiredLogCleanup": "false"}
+LONG_AGO = datetime.fromtimestamp(0, UTC)
+OLDEST = "oldest"
+"""The note in which a commit says which version is the oldest that is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """What a change does to one table: files that are added, or take the place of all.
+
+    To compact a table is to put its rows into fewer files, whichever these are.  Files that are
+    appended may hold the rows of some that they `replace`.
+    """
+
+    files: tuple[DataFile, ...] = ()
+    mode: str = APPEND
+    replaced: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One line of the commits table: a state of the whole knowledge base.
+
+    `time` is when it was written, and `rows` how many rows into which table.
+    """
+
+    seq: int = 0
+    batch: str = ""
+    kind: str = "new"
+    versions: Mapping[str, int] = field(default_factory=dict)
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    rows: Mapping[str, int] = field(default_factory=dict)
+    time: datetime = LONG_AGO
+
+
+class KnowledgeBase:
+    """The tables in one folder.
+
+    `reached` is told each step of a commit as it is reached.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = folder_of(path)
+        self.reached: Callable[[str], None] = lambda step: None
+        self.settings = read_settings(self.path)
+        self._open_tables: dict[str, Any] = {}
+        self._logs: dict[str, Log] = {}
+        self._known: tuple[int, list[Commit]] = (-1, [])
+
+    def create(self, settings: Mapping[str, Any]) -> None:
+        """Make this folder a knowledge base, unless it is one."""
+        # Someone else may have made it one since this one was opened.
+        self.settings = read_settings(self.path) or write_settings(self.path, settings)
+
+    # reading
+
+    def commits(self) -> list[Commit]:
+        """All commits, oldest first."""
+        version = self._log(COMMITS).version()
+        if version >= 0 and self._known[0] != version:
+            table = self._delta(COMMITS)
+            table.update_incremental()
+            self._known = table.version(), [_commit(row) for row in _rows_of(table)]
+        return self._known[1]
+
+    def last(self) -> Commit:
+        """The present state."""
+        commits = self.commits()
+        return commits[-1] if commits else Commit()
+
+    def commit(self, seq: int) -> Commit:
+        """The state after a change."""
+        last = self.last()
+        oldest = last.notes.get(OLDEST, 1)
+        if 0 < seq < oldest:
+            raise LivefactsError(
+                f"version {seq} of {self.path} is no longer kept",
+                hint=f"the oldest one is {oldest}; optimize(keep=...) let the others go",
+            )
+        for commit in self.commits():
+            if commit.seq == seq:
+                return commit
+        raise LivefactsError(
+            f"there is no version {seq} of {self.path}", hint=f"the last one is {last.seq}"
+        )
+
+    def files(self, table: str, commit: Commit) -> list[str]:
+        """The data files of a table at a commit."""
+        version = commit.versions.get(table)
+        if version is None:
+            return []
+        from deltalake import DeltaTable
+
+        names = DeltaTable(self.path / table, version=version).file_uris()
+        return sorted(name.removeprefix("file://") for name in names)
+
+    def read(self, table: str, commit: Commit) -> pa.Table:
+        """A small table as a whole."""
+        files = self.files(table, commit)
+        schema = SCHEMAS[table]
+        parts = [pq.read_table(name, schema=schema, partitioning=None) for name in files]
+        return pa.concat_tables(parts) if parts else schema.empty_table()
+
+    def count(self, table: str, commit: Commit) -> int:
+        """How many rows a table has at a commit."""
+        return sum(pq.read_metadata(name).num_rows for name in self.files(table, commit))
+
+    def version(self, table: str) -> int:
+        """The version that a table is at, whether it counts or not."""
+        return self._log(table).version()
+
+    # writing
+
+    @contextmanager
+    def writing(self, *, new: bool = False) -> Iterator[Commit]:
+        """Be the only writer; the state that the change starts from.
+
+        A folder that is no knowledge base yet is for those who make a `new` one.
+        """
+        self.settings = self.settings or read_settings(self.path)
+        if not self.settings and not new:
+            raise LivefactsError(f"there is nothing in {self.path} yet", hint="ingest files first")
+        with told_plainly(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
+            with locked(self.path):
+                remove_leftovers(self.path)
+                yield self.last()
+
+    @contextmanager
+    def exchange(self) -> Iterator[Path]:
+        """A folder for files between stages, for a while."""
+        import shutil
+
+        folder = self.path / EXCHANGE / uuid.uuid4().hex
+        folder.mkdir(parents=True)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def publish(
+        self,
+        start: Commit,
+        kind: str,
+        writes: Mapping[str, Write],
+        *,
+        batch: str = "",
+        notes: Mapping[str, Any],
+    ) -> Commit:
+        """Commit every table, and then all of them together."""
+        self.reached("data written")
+        if not start.seq:
+            # There from the beginning, for those who read facts and changes together.
+            writes = {CHANGES: Write(), **writes}
+        versions, rows = dict(start.versions), {}
+        for table, write in writes.items():
+            versions[table] = self._commit_table(table, write, start.versions.get(table))
+            rows[table] = sum(file.rows for file in write.files)
+            self.reached(f"{table} committed")
+        found = {**start.notes, **notes}
+        # The time is for people: nothing is ever concluded from it.
+        now = datetime.fromtimestamp(time.time(), UTC)
+        made = Commit(start.seq + 1, batch, kind, versions, found, rows, now)
+        self._commit_all(made)
+        self.reached("committed")
+        if made.seq % TIDY_EVERY == 0:
+            self.tidy(TIDY_EVERY // 2)
+        return made
+
+    def _commit_table(self, name: str, write: Write, version: int | None) -> int:
+        table = self._delta(name)
+        if table is None:
+            self._create_table(name, write.files)
+            return 0
+        log = self._log(name)
+        if write.mode == APPEND and log.version() == version and self.has_links:
+            return self._appended(log, write)
+        assert not write.replaced, "files are replaced where entries of the log are made here"
+        self._take_back(table, version)
+        before = int(table.version())
+        if write.mode == COMPACT:
+            table.optimize.compact()
+        else:
+            # The table was made by a change that was cut off: none of it counts.
+            mode = OVERWRITE if version is None else write.mode
+            actions, schema = [_add_action(file) for file in write.files], SCHEMAS[name]
+            with self._refusing_others():
+                table.create_write_transaction(
+                    actions, mode, delta_schema(schema), commit_properties=_at_once()
+                )
+        if log.version() > before + 1:
+            raise self._written_meanwhile()
+        return log.version()
+
+    def _create_table(self, name: str, files: Sequence[DataFile]) -> None:
+        from deltalake.transaction import create_table_with_add_actions
+
+        schema, actions = delta_schema(SCHEMAS[name]), [_add_action(file) for file in files]
+        with self._refusing_others():
+            create_table_with_add_actions(
+                str(self.path / name),
+                schema,
+                actions,
+                mode="error",
+                name=name,
+                configuration=PROPERTIES,
+            )
+
+    def _take_back(self, table: Any, version: int | None) -> None:
+        """Take a table back to a version, if changes that were cut off have gone beyond it."""
+        table.update_incremental()
+        if version is not None and table.version() != version:
+            table.restore(version)
+            table.update_incremental()
+
+    def _appended(self, log: Log, write: Write, change: int | None = None) -> int:
+        try:
+            return log.append(write.files, replaced=write.replaced, change=change)
+        except TakenError as error:
+            raise self._written_meanwhile() from error
+
+    def _commit_all(self, commit: Commit) -> None:
+        known = self.last().seq
+        if known != commit.seq - 1:
+            raise self._written_meanwhile()
+        rows = pa.Table.from_pylist([_row(commit)], schema=SCHEMAS[COMMITS])
+        before, commits = self._known
+        if before >= 0 and self.has_links:
+            write = Write((write_file(self.path / COMMITS, rows),))
+            version = self._appended(self._log(COMMITS), write, commit.seq)
+        else:
+            version = self._write_commit(commit, rows)
+        if version == before + 1:
+            # Known without being read.
+            self._known = version, [*commits, commit]
+
+    def _write_commit(self, commit: Commit, rows: pa.Table) -> int:
+        from deltalake import Transaction, write_deltalake
+
+        table = self._delta(COMMITS)
+        with self._refusing_others():
+            # The table as it was looked at just now: whoever was quicker since makes this fail.
+            write_deltalake(
+                self.path / COMMITS if table is None else table,
+                rows,
+                mode="error" if table is None else "append",
+                configuration=None if table is not None else PROPERTIES,
+                commit_properties=_at_once(Transaction(APPLICATION, commit.seq)),
+            )
+        return self._log(COMMITS).version()
+
+    @contextmanager
+    def _refusing_others(self) -> Iterator[None]:
+        """A commit of Delta that fails because someone else was quicker."""
+        from deltalake.exceptions import CommitFailedError
+
+        try:
+            yield
+        except CommitFailedError as error:
+            raise self._written_meanwhile() from error
+
+    def _written_meanwhile(self) -> ConflictError:
+        return ConflictError(
+            f"someone else has written version {self.last().seq} of {self.path} meanwhile",
+            hint="nothing was changed: try again",
+        )
+
+    def tidy(self, grown: int = 1) -> None:
+        """Put commits into one file, and sum up the logs that have grown by so many entries."""
+        self._compact_commits()
+        for name in (COMMITS, *self.last().versions):
+            if self._log(name).since_checkpoint() >= grown:
+                self._sum_up(name)
+
+    def _compact_commits(self) -> None:
+        commits = self.commits()
+        table = self._delta(COMMITS)
+        table.update_incremental()
+        table.optimize.compact()
+        self.reached("commits compacted")
+        self._known = self._log(COMMITS).version(), commits
+
+    def _sum_up(self, name: str) -> None:
+        table = self._delta(name)
+        table.update_incremental()
+        table.create_checkpoint()
+
+    def is_ahead(self, name: str, commit: Commit) -> bool:
+        """Whether a table that a commit names has gone further, by a change that was cut off."""
+        return self.version(name) != commit.versions[name]
+
+    @cached_property
+    def has_links(self) -> bool:
+        """Whether entries of logs can be made here, without reading the logs."""
+        return can_append(self.path)
+
+    def _log(self, name: str) -> Log:
+        return self._logs.setdefault(name, Log(self.path / name))
+
+    def _delta(self, name: str) -> Any:
+        """An open table, or None if it was never made."""
+        from deltalake import DeltaTable
+
+        if name not in self._open_tables:
+            # Whoever makes a table makes the folder first, and may get no further.
+            if not DeltaTable.is_deltatable(str(self.path / name)):
+                return None
+            self._open_tables[name] = DeltaTable(self.path / name)
+        return self._open_tables[name]
+
+
+def delta_schema(schema: pa.Schema) -> Any:
+    """The schema of a Delta table with these columns."""
+    from deltalake import Schema
+
+    return Schema.from_arrow(schema)
+
+
+def write_file(folder: str | Path, table: pa.Table, bucket: int | None = None) -> DataFile:
+    """Write rows as a data file; the bucket, if there is one, begins its name."""
+    place = "" if bucket is None else f"b{bucket:05d}-"
+    name = f"{place}{uuid.uuid4().hex}.parquet"
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    path = Path(folder) / name
+    pq.write_table(
+        table,
+        path,
+        compression="zstd",
+        row_group_size=ROWS_PER_GROUP,
+        use_dictionary=[name for name in ("p", "support", "told") if name in table.column_names],
+    )
+    found = path.stat()
+    return DataFile(name, found.st_size, len(table), found.st_mtime_ns // 1_000_000)
+
+
+def bucket_of_file(name: str) -> int:
+    """The bucket that a data file belongs to.
+
+    >>> bucket_of_file("/kb/facts_3/b00012-0a.parquet")
+    12
+    """
+    return int(Path(name).name[1:6])
+
+
+def by_bucket(files: Sequence[str], buckets: int) -> list[list[str]]:
+    """Data files by their bucket; a file of no bucket has rows of all of them."""
+    found: list[list[str]] = [[] for _ in range(buckets)]
+    for name in files:
+        for each in (
+            found if IN_BUCKET.match(Path(name).name) is None else [found[bucket_of_file(name)]]
+        ):
+            each.append(name)
+    return found
+
+
+def _add_action(file: DataFile) -> Any:
+    from deltalake.transaction import AddAction
+
+    stats = json.dumps({"numRecords": file.rows})
+    return AddAction(file.name, file.size, {}, file.written, True, stats)
+
+
+def _at_once(*transactions: Any) -> Any:
+    """A commit that does not try again on top of someone else's."""
+    from deltalake import CommitProperties
+
+    return CommitProperties(max_commit_retries=0, app_transactions=list(transactions))
+
+
+def _rows_of(table: Any) -> list[dict[str, Any]]:
+    """The rows of the commits table; again if its files were just put together."""
+    try:
+        found = table.to_pyarrow_table()
+    except FileNotFoundError:
+        table.update_incremental()
+        found = table.to_pyarrow_table()
+    rows: list[dict[str, Any]] = found.sort_by("seq").to_pylist()
+    return rows
+
+
+def _row(commit: Commit) -> dict[str, Any]:
+    return {
+        "seq": commit.seq,
+        "time": commit.time,
+        "batch": commit.batch,
+        "kind": commit.kind,
+        "rows": json.dumps(dict(commit.rows)),
+        "versions": json.dumps(dict(commit.versions)),
+        "notes": json.dumps(dict(commit.notes)),
+    }
+
+
+def _commit(row: Mapping[str, Any]) -> Commit:
+    versions, notes, rows = (json.loads(row[name]) for name in ("versions", "notes", "rows"))
+    return Commit(row["seq"], row["batch"], row["kind"], versions, notes, rows, row["time"])

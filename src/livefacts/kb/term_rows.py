@@ -1,0 +1,53 @@
+"""Terms in the tables: how texts become ids at a commit, and the files that add new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from livefacts.kb.buckets import bucket_of
+from livefacts.kb.tables import (
+    EXCEPTIONS,
+    OVERWRITE,
+    SCHEMAS,
+    TERMS,
+    Commit,
+    KnowledgeBase,
+    Write,
+    write_file,
+)
+from livefacts.kb.term_encoding import Encoding
+
+
+def encoding_of(base: KnowledgeBase, commit: Commit) -> Encoding:
+    """How texts become ids in this knowledge base at a commit."""
+    rows = base.read(EXCEPTIONS, commit)
+    exceptions = dict(zip(rows["text"].to_pylist(), rows["id"].to_pylist(), strict=True))
+    bits = base.settings.get("bits")
+    return Encoding(exceptions=exceptions) if bits is None else Encoding(bits, exceptions)
+
+
+def term_writes(
+    base: KnowledgeBase, terms: Mapping[int, str], encoding: Encoding
+) -> dict[str, Write]:
+    """What adds new terms and exceptions."""
+    ids = np.array(sorted(terms), np.int64)
+    homes = bucket_of(ids, int(base.settings["buckets"]))
+    files = []
+    for number in np.unique(homes).tolist():
+        mine = ids[homes == number].tolist()
+        rows = pa.table([mine, [terms[each] for each in mine]], SCHEMAS[TERMS])
+        files.append(write_file(base.path / TERMS, rows, number))
+    writes = exception_writes(base, encoding)
+    return {TERMS: Write(tuple(files)), **writes} if files else writes
+
+
+def exception_writes(base: KnowledgeBase, encoding: Encoding) -> dict[str, Write]:
+    """What keeps the exceptions, where there are any."""
+    if not encoding.exceptions:
+        return {}
+    columns = [list(encoding.exceptions), list(encoding.exceptions.values())]
+    rows = pa.table(columns, SCHEMAS[EXCEPTIONS])
+    return {EXCEPTIONS: Write((write_file(base.path / EXCEPTIONS, rows),), OVERWRITE)}

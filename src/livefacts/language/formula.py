@@ -1,0 +1,218 @@
+"""Formulas: what rule bodies and heads are made of.
+
+Atoms are looked up among the facts; comparisons and arithmetic are computed; a negation
+holds when no fact matches; an aggregate counts or sums what its braces match; a timed
+formula looks at the time points of a window.  Every formula keeps the place in the text
+it came from; places never take part in equality.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from livefacts.errors import Place
+from livefacts.language.windows import Window
+from livefacts.model.facts import Symbol, Term
+
+NOWHERE = Place("", 0, 0)
+COMPARISONS = ("=", "!=", "<", "<=", ">", ">=", "is", "is not")
+"""`is` and `is not` compare terms, the others values."""
+ARITHMETIC = ("+", "-", "*", "/")
+FUNCTIONS = ("datatype", "value", "kind")
+AGGREGATES = ("count", "sum", "min", "max", "avg")
+SOMETIME, ALWAYS, AT = "sometime", "always", "at"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Variable:
+    """A variable of a rule, by its name without the question mark."""
+
+    name: str
+    place: Place = field(default=NOWHERE, compare=False, repr=False)
+
+    def __str__(self) -> str:
+        return f"?{self.name}"
+
+
+Slot: TypeAlias = Variable | Term
+"""What may stand in a place of an atom."""
+
+
+@dataclass(frozen=True, slots=True)
+class TripleAtom:
+    """`[?s, ex:p, ?o]`: a triple pattern; the predicate may be a variable."""
+
+    subject: Slot
+    predicate: Slot
+    object: Slot
+    place: Place = field(default=NOWHERE, compare=False, repr=False)
+
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        return (self.subject, self.predicate, self.object)
+
+
+@dataclass(frozen=True, slots=True)
+class PredicateAtom:
+    """`isIn(?x, ?y)`: a predicate pattern of any arity from 0."""
+
+    name: str
+    arguments: tuple[Slot, ...] = ()
+    place: Place = field(default=NOWHERE, compare=False, repr=False)
+
+    @property
+    def slots(self) -> tuple[Slot, ...]:
+        return (Symbol(self.name), *self.arguments)
+
+
+Atom: TypeAlias = TripleAtom | PredicateAtom
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """`?c * 1.8`: two expressions under one of `+ - * /`."""
+
+    operator: str
+    left: Expression
+    right: Expression
+    place: Place = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """`datatype(?x)`: a function of `FUNCTIONS` applied to one expression."""
+
+    function: str
+    argument: Expression
+    place: Place = field(default=NOWHERE, compare=False, repr=False)
+
+
+Expression: TypeAlias = Variable | Term | Arithmetic | Call
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`?v >= 90`, `?x is not ?y`.
+
+    An `=` with an otherwise unbound variable alone on one side binds it.
+    """
+
+    left: Expression
+    operator: str
+    right: Expression
+    place: Place = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """`sometime a in [10 s]`, `always a in [10 s]`, `at ?t a in [10 s]`.
+
+    `denied` is a `not` in front of it, `negated` one inside: `sometime not a in [10 s]`.
+    Without a window, the atom is looked for as far back as `@retain` says.
+    """
+
+    operator: str
+    atom: Atom
+    window: Window | None = None
+    time: Slot | None = None
+    negated: bool = False
+    denied: bool = False
+    place: Place = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Negation:
+    """`not broken(?s)`: holds when no fact matches."""
+
+    atom: Atom
+    place: Place = field(default=NOWHERE, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """`?n = count { ?e : [?e, ex:worksFor, ?d] }`.
+
+    Ranges over the distinct tuples of the `listed` variables in each group and
+    aggregates the first of them.  Groups are the variables of `body` that occur
+    elsewhere in the rule.
+    """
+
+    result: Variable
+    function: str
+    listed: tuple[Variable, ...]
+    body: tuple[Formula, ...]
+    place: Place = field(default=NOWHERE, compare=False, repr=False)
+
+
+Formula: TypeAlias = TripleAtom | PredicateAtom | Comparison | Negation | Aggregate | Timed
+
+
+def variables_of(part: Formula | Expression) -> Iterator[Variable]:
+    """The variables in a formula or expression, in order, repeats included."""
+    match part:
+        case Variable():
+            yield part
+        case TripleAtom() | PredicateAtom():
+            for slot in part.slots:
+                yield from variables_of(slot)
+        case Arithmetic() | Comparison():
+            yield from variables_of(part.left)
+            yield from variables_of(part.right)
+        case Call():
+            yield from variables_of(part.argument)
+        case Negation():
+            yield from variables_of(part.atom)
+        case Timed():
+            if part.time is not None:
+                yield from variables_of(part.time)
+            yield from variables_of(part.atom)
+        case Aggregate():
+            yield part.result
+            yield from part.listed
+            for inner in part.body:
+                yield from variables_of(inner)
+
+
+def filled(part: Formula, terms: Mapping[Variable, Term]) -> Formula:
+    """A formula with terms in the place of variables, as far as they are given.
+
+    >>> x, y = Variable("x"), Variable("y")
+    >>> filled(PredicateAtom("isIn", (x, y)), {x: Symbol("cup")}).arguments
+    (cup, Variable(name='y'))
+    """
+    match part:
+        case TripleAtom(s, p, o):
+            return TripleAtom(_in_slot(s, terms), _in_slot(p, terms), _in_slot(o, terms))
+        case PredicateAtom(name, arguments):
+            return PredicateAtom(name, tuple(_in_slot(slot, terms) for slot in arguments))
+        case Comparison(left, operator, right):
+            return Comparison(_in_expression(left, terms), operator, _in_expression(right, terms))
+        case Negation(atom):
+            inner = filled(atom, terms)
+            assert isinstance(inner, TripleAtom | PredicateAtom), "an atom stays an atom"
+            return Negation(inner)
+        case Timed():
+            inner = filled(part.atom, terms)
+            assert isinstance(inner, TripleAtom | PredicateAtom), "an atom stays an atom"
+            time = None if part.time is None else _in_slot(part.time, terms)
+            return replace(part, atom=inner, time=time)
+        case Aggregate():
+            return replace(part, body=tuple(filled(inner, terms) for inner in part.body))
+
+
+def _in_slot(slot: Slot, terms: Mapping[Variable, Term]) -> Slot:
+    return terms.get(slot, slot) if isinstance(slot, Variable) else slot
+
+
+def _in_expression(part: Expression, terms: Mapping[Variable, Term]) -> Expression:
+    match part:
+        case Variable():
+            return terms.get(part, part)
+        case Arithmetic(operator, left, right):
+            return Arithmetic(operator, _in_expression(left, terms), _in_expression(right, terms))
+        case Call(function, argument):
+            return Call(function, _in_expression(argument, terms))
+        case _:
+            return part

@@ -1,0 +1,129 @@
+"""Plans for facts that last: forward from a fact that lasts longer, backward from one in doubt.
+
+Where every fact carries the time until which it holds, a rule is taken at each of its
+atoms when that time is raised, and at its head when it has to be found anew.  Of several
+derivations the one that lasts longest counts, so nothing has to be counted.
+
+Paper: Barbieri et al., section 3.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from livefacts.errors import Place, RuleError
+from livefacts.language.formula import Comparison, PredicateAtom, Slot, TripleAtom, Variable
+from livefacts.language.program import Rule
+from livefacts.plan.rules.join_order import backward_steps, ordered_steps
+from livefacts.plan.rules.normal_form import normalize, positive_atoms
+from livefacts.plan.rules.operators import Match, RulePlan
+from livefacts.plan.rules.transitive_rules import is_transitive, restricted
+
+ANYTHING = Variable("")
+
+
+class NotPositiveError(RuleError):
+    """A rule whose conclusions have no end that is known beforehand."""
+
+
+def lasting_rules(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    """The rules in normal form; refuses those whose conclusions may begin when a fact ends."""
+    rules = tuple(rules)
+    for rule in rules:
+        _require_positive(rule)
+    return normalize(rules)
+
+
+def are_lasting(rules: Iterable[Rule]) -> bool:
+    """Whether the conclusions of all rules have ends that are known beforehand."""
+    try:
+        lasting_rules(rules)
+    except NotPositiveError:
+        return False
+    return True
+
+
+def _require_positive(rule: Rule) -> None:
+    place: Place | None = rule.place
+    is_plain = rule.at is None
+    for formula in rule.body:
+        if is_plain and not isinstance(formula, TripleAtom | PredicateAtom | Comparison):
+            is_plain, place = False, formula.place
+    if not is_plain:
+        raise NotPositiveError(
+            f"rule {rule.id or '(without a name)'} has more than atoms and comparisons: until "
+            "when its conclusions hold is not known beforehand",
+            place=place if place and place.line else None,
+            hint="such a program is kept by exact changes instead",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LastingPlans:
+    """One rule: from an atom whose time was raised or lowered, and from its head."""
+
+    raising: tuple[RulePlan, ...]
+    falling: tuple[RulePlan, ...]
+    backward: RulePlan
+
+
+class LastingPlanner:
+    """Plans of rules in normal form; a rule that stays keeps the very plans it has."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Rule, bool], LastingPlans] = {}
+
+    def plans(self, rules: Sequence[Rule]) -> list[LastingPlans]:
+        """One for each rule of a program."""
+        concluding = Counter(_concluded(rule) for rule in rules)
+        return [self._plans_of(rule, _is_alone(rule, concluding)) for rule in rules]
+
+    def _plans_of(self, rule: Rule, is_alone: bool) -> LastingPlans:
+        known = self._known.get((rule, is_alone))
+        if known is None:
+            known = self._known[rule, is_alone] = _lasting_plans(rule, is_alone)
+        return known
+
+
+def _concluded(rule: Rule) -> Slot | tuple[str, int]:
+    """The predicate of the facts that a rule concludes, or a variable."""
+    assert rule.head is not None
+    if isinstance(rule.head, TripleAtom):
+        return ANYTHING if isinstance(rule.head.predicate, Variable) else rule.head.predicate
+    return rule.head.name, len(rule.head.arguments)
+
+
+def _is_alone(rule: Rule, concluding: Counter[Slot | tuple[str, int]]) -> bool:
+    """Whether a transitive rule is the only one that concludes facts of its predicate."""
+    is_triple = isinstance(rule.head, TripleAtom)
+    others = concluding[_concluded(rule)] - 1 + (concluding[ANYTHING] if is_triple else 0)
+    return is_transitive(rule) and not others
+
+
+def _lasting_plans(rule: Rule, is_alone: bool) -> LastingPlans:
+    """Of a transitive rule that is alone, one premise may be any pair, the other one that was told.
+
+    The closure is the same.  When a time is lowered, pairs are followed whatever they are:
+    what then falls too much is derived again.
+    """
+    assert rule.head is not None
+    plans = tuple(
+        RulePlan(rule, rule.head, atom, ordered_steps(rule, number), recursive=False)
+        for number, atom in enumerate(positive_atoms(rule))
+    )
+    pattern, steps = backward_steps(rule)
+    backward = RulePlan(rule, pattern, pattern, steps, recursive=False)
+    if not is_alone:
+        return LastingPlans(plans, plans, backward)
+    return LastingPlans(tuple(map(restricted, plans)), plans, _restricted_backward(backward))
+
+
+def _restricted_backward(plan: RulePlan) -> RulePlan:
+    target = plan.head.slots[-1]
+    steps = (
+        replace(step, edges_only=step.atom.slots[-1] == target) if isinstance(step, Match) else step
+        for step in plan.steps
+    )
+    return replace(plan, steps=tuple(steps))

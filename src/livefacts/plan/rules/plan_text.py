@@ -1,0 +1,88 @@
+"""A plan as text: what an engine will do, for people and for golden tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from livefacts.language.formula import Atom, PredicateAtom, Slot, TripleAtom, Variable
+from livefacts.language.program import Rule
+from livefacts.model.facts import shown
+from livefacts.plan.rules.operators import (
+    Absent,
+    AggregatePlan,
+    Compute,
+    Level,
+    Match,
+    Plan,
+    RulePlan,
+    Step,
+    Test,
+)
+from livefacts.plan.rules.schema_split import TYPE, is_schema
+
+
+def explained(plan: Plan, *, single: bool = True) -> str:
+    """The plan in words; `single` tells whether rules that can follow single triples do so."""
+    lines = []
+    for number, level in enumerate(plan.levels, start=1):
+        lines.append(f"level {number}")
+        lines.extend("  " + line for line in _level(level, single))
+    return "\n".join(lines) or "no rules"
+
+
+def _level(level: Level, single: bool) -> Iterator[str]:
+    for aggregate in level.aggregates:
+        yield _aggregate(aggregate)
+    plans = level.plans
+    if single:
+        for rule in level.single:
+            yield _single(rule)
+    else:
+        plans += level.single_plans
+    for plan in plans:
+        yield from _rule_plan(plan)
+
+
+def _aggregate(plan: AggregatePlan) -> str:
+    groups = "one group" if not plan.groups else f"groups by {plan.groups} columns"
+    return f"{plan.function} over {plan.source.name}, {groups}, into {plan.target.name}"
+
+
+def _single(rule: Rule) -> str:
+    instance = [a for a in rule.body if isinstance(a, TripleAtom) and not is_schema(a)]
+    if not instance:
+        return f"{rule.id}: closes the schema"
+    return f"{rule.id}: follows each {_written(instance[0])} under the closed schema"
+
+
+def _rule_plan(plan: RulePlan) -> Iterator[str]:
+    edge = "an edge of " if plan.pivot_is_edge else ""
+    yield f"{plan.rule.id}: when {edge}{_written(plan.pivot)} is new"
+    for step in plan.steps:
+        yield f"    {_step(step)}"
+    counted = "transitive" if plan.transitive else "recursive" if plan.recursive else ""
+    yield f"    conclude {_written(plan.head)}" + (f" ({counted})" if counted else "")
+
+
+def _step(step: Step) -> str:
+    match step:
+        case Match(atom, before, edges_only):
+            kind = "edges of " if edges_only else ""
+            return f"match {kind}{_written(atom)}" + (" seen before" if before else "")
+        case Absent(atom):
+            return f"unless {_written(atom)}"
+        case Test(operator, left, right):
+            return f"if {_written(left)} {operator} {_written(right)}"
+        case Compute(target, operator, left, right):
+            return f"let {_written(target)} = {operator}({_written(left)}, {_written(right)})"
+
+
+def _written(part: Atom | Slot) -> str:
+    """An atom or term as in the rule language; hidden predicates under their own names."""
+    if isinstance(part, TripleAtom):
+        middle = "a" if part.predicate == TYPE else _written(part.predicate)
+        return f"[{_written(part.subject)}, {middle}, {_written(part.object)}]"
+    if isinstance(part, PredicateAtom):
+        arguments = ", ".join(map(_written, part.arguments))
+        return f"{part.name}({arguments})" if arguments else part.name
+    return str(part) if isinstance(part, Variable) else shown(part)

@@ -1,0 +1,156 @@
+"""Arguments: the many ways to write facts, as one kind of change.
+
+A triple is a pyoxigraph `Triple` or `Quad`, or a tuple of three RDF terms (pyoxigraph or
+rdflib), or of four, the last of which is its graph.  A predicate fact is a `Fact`, or a tuple whose first item is exactly a `str`; in
+it a `str` is a symbol and a Python number, boolean or datetime is the xsd literal.  A
+`str` is a text of facts, in Turtle, N-Triples or the rule language.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
+
+from livefacts.errors import InputError
+from livefacts.language.words import RESERVED
+from livefacts.model.facts import Fact, Symbol, Term
+from livefacts.model.namespaces import XSD
+
+Statement = Triple | Quad | Fact
+WORD = re.compile(r"[^\W\d]\w*")
+RDF_TERMS = (NamedNode, BlankNode, Literal, Triple)
+
+
+def stream_name(stream: Any) -> NamedNode:
+    """The IRI of a stream.
+
+    >>> stream_name("http://example.org/gates")
+    <NamedNode value=http://example.org/gates>
+    """
+    if isinstance(stream, NamedNode):
+        return stream
+    try:
+        return NamedNode(stream)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{stream!r} is not the name of a stream",
+            hint="a stream is called by an absolute IRI, such as http://example.org/gates",
+        ) from None
+
+
+def as_statements(facts: Any) -> Iterable[Statement]:
+    """The facts that an argument other than text or a path stands for."""
+    if _is_one_fact(facts):
+        facts = [facts]
+    try:
+        items = iter(facts)
+    except TypeError:
+        raise _refusal(facts) from None
+    return map(as_statement, items)
+
+
+def _is_one_fact(facts: Any) -> bool:
+    if isinstance(facts, Triple | Quad | Fact):
+        return True
+    if not isinstance(facts, tuple) or not facts:
+        return False
+    if isinstance(facts[0], Triple):
+        return False
+    return type(facts[0]) is str or _is_rdf_term(facts[0])
+
+
+def as_statement(fact: Any) -> Statement:
+    """One fact.
+
+    >>> as_statement(("isIn", "kitchen", 3))
+    isIn(kitchen, 3)
+    """
+    if isinstance(fact, Fact):
+        return Fact(_symbol(fact.name).name, tuple(as_argument(a) for a in fact.arguments))
+    if isinstance(fact, Triple | Quad):
+        return fact
+    if isinstance(fact, tuple) and fact and type(fact[0]) is str:
+        return Fact(_symbol(fact[0]).name, tuple(as_argument(a) for a in fact[1:]))
+    if isinstance(fact, tuple) and len(fact) in (3, 4) and all(map(_is_rdf_term, fact)):
+        terms = map(as_rdf_term, fact)
+        try:
+            return Triple(*terms) if len(fact) == 3 else Quad(*terms)
+        except TypeError as error:
+            raise InputError(f"{fact!r} is not a triple: {error}") from None
+    raise _refusal(fact)
+
+
+def as_argument(value: Any) -> Term:
+    """A term from what a predicate fact may hold."""
+    if isinstance(value, Symbol):
+        return _symbol(value.name)
+    if _is_rdf_term(value):
+        term: Term = as_rdf_term(value)
+        return term
+    if type(value) is str:
+        return _symbol(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return _typed(str(value), "integer")
+    if isinstance(value, bool | float):
+        return Literal(value)
+    if isinstance(value, Decimal):
+        return _typed(f"{value:f}", "decimal")
+    if isinstance(value, datetime):
+        return _typed(value.isoformat(), "dateTime")
+    raise _refusal(value)
+
+
+def as_rdf_term(term: Any) -> Any:
+    """A pyoxigraph term, from one of pyoxigraph or rdflib."""
+    if isinstance(term, RDF_TERMS):
+        return term
+    kind = type(term).__name__
+    if kind == "URIRef":
+        return NamedNode(str(term))
+    if kind == "BNode":
+        return BlankNode(str(term))
+    if term.language:
+        return Literal(str(term), language=term.language)
+    return (
+        Literal(str(term), datatype=NamedNode(str(term.datatype)))
+        if term.datatype
+        else Literal(str(term))
+    )
+
+
+def graph_of(statement: Statement) -> NamedNode | BlankNode | None:
+    """The named graph that a quad is in; None for the default graph."""
+    if isinstance(statement, Quad) and not isinstance(statement.graph_name, DefaultGraph):
+        return statement.graph_name
+    return None
+
+
+def _is_rdf_term(value: Any) -> bool:
+    return isinstance(value, RDF_TERMS) or type(value).__module__.startswith("rdflib.")
+
+
+def _symbol(name: str) -> Symbol:
+    if WORD.fullmatch(name) and name not in RESERVED:
+        return Symbol(name)
+    raise InputError(
+        f"{name!r} is not a symbol",
+        hint=f"a symbol is one word, and none of {', '.join(sorted(RESERVED))}; "
+        "for other strings give a Literal, for a triple terms (NamedNode) or text",
+    )
+
+
+def _typed(text: str, datatype: str) -> Literal:
+    return Literal(text, datatype=NamedNode(XSD + datatype))
+
+
+def _refusal(value: Any) -> InputError:
+    hint = "give triples, Facts, tuples like ('isIn', 'a', 'b'), text, or a Path to a file"
+    if isinstance(value, str | os.PathLike):
+        hint = "a text or a Path stands alone, not in a list; several texts can be joined to one"
+    return InputError(f"{value!r} is not a fact", hint=hint)

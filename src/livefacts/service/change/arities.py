@@ -1,0 +1,132 @@
+"""Numbers of arguments: a predicate has one, in rules and in facts alike.
+
+A fact with another number than the rules have matches none of them, and nobody would notice:
+it is refused, as rules are that differ among themselves.  A change is compared by the names
+that occur in it.  What facts without rules were told is remembered by name; since it may have
+been taken back, the store is asked before anything is refused for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+
+from livefacts.engine.contract import Ids
+from livefacts.errors import ArityError, Place
+from livefacts.language.checks.safety import arguments, first_atoms
+from livefacts.language.program import Program, Rule
+from livefacts.model.facts import Symbol
+from livefacts.service.change.assertions import without
+from livefacts.service.change.fact_reader import FactReader
+from livefacts.service.change.truth import Truth
+from livefacts.store.facts.row_store import TRIPLES
+from livefacts.store.terms.dictionary import Dictionary
+
+FEW = 64
+"""Up to so many facts are looked at without arrays."""
+NOTHING: Mapping[int, Ids] = {}
+HINT = "give one of the two another name"
+
+
+class Shapes:
+    """Which shape the facts of each predicate have."""
+
+    def __init__(self, dictionary: Dictionary, reader: FactReader, truth: Truth) -> None:
+        self._dictionary = dictionary
+        self._reader = reader
+        self._truth = truth
+        self._rules: tuple[Rule, ...] = ()
+        self._in_rules: dict[int, tuple[int, Place]] = {}
+        self._told: dict[int, int] = {}
+
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids of the names that are remembered."""
+        yield np.array([*self._in_rules, *self._told], np.int32)
+
+    def check(
+        self, program: Program, told: Mapping[int, Ids], untold: Mapping[int, Ids] = NOTHING
+    ) -> None:
+        """Raise if facts that are told differ from the rules, or from what was told before."""
+        if program.rules is not self._rules:
+            self._follow(program, untold)
+        here: dict[int, int] = {}
+        for shape, name, ids in _predicates(told):
+            self._check_rules(name, shape, ids)
+            known = here.get(name) or self._told_shape(name, shape, untold)
+            if known != shape:
+                raise self._refusal(name, shape, ids, f"{arguments(known - 1)} in other facts")
+            here[name] = shape
+        self._told |= here
+
+    def check_arrivals(self, program: Program, runs: Iterable[Mapping[int, Ids]]) -> None:
+        """Raise if facts of a stream differ from the rules."""
+        if program.rules is not self._rules:
+            self._follow(program, NOTHING)
+        for run in runs:
+            for shape, name, ids in _predicates(run):
+                self._check_rules(name, shape, ids)
+
+    def _follow(self, program: Program, untold: Mapping[int, Ids]) -> None:
+        """The rules are these now; raise if facts have been told that they differ from."""
+        encode = self._dictionary.encode_one
+        in_rules = {
+            encode(Symbol(name)): (1 + len(atom.arguments), atom.place)
+            for name, atom in first_atoms(program.rules).items()
+        }
+        for name, (shape, place) in in_rules.items():
+            known = self._told_shape(name, shape, untold)
+            if known != shape:
+                raise ArityError(
+                    f"{self._word(name)} has {arguments(shape - 1)} here and "
+                    f"{arguments(known - 1)} in facts that were told",
+                    place=place if place.line else None,
+                    hint=HINT,
+                )
+        self._rules, self._in_rules = program.rules, in_rules
+
+    def _check_rules(self, name: int, shape: int, ids: Ids) -> None:
+        known, place = self._in_rules.get(name, (shape, None))
+        if known != shape:
+            where = f" at {place}" if place is not None and place.line else " in the rules"
+            raise self._refusal(name, shape, ids, arguments(known - 1) + where)
+
+    def _told_shape(self, name: int, shape: int, untold: Mapping[int, Ids]) -> int:
+        """The shape in which facts of this predicate are told and stay; this one if none are."""
+        known = self._told.get(name, shape)
+        if known == shape:
+            return shape
+        # This looks at all facts of a shape, and is rare: who comes here is refused or right.
+        told = self._truth.asserted().get(known)
+        if told is None:
+            return shape
+        others = without(told[told[:, 0] == name], untold.get(known, told[:0]))
+        return known if len(others) else shape
+
+    def _refusal(self, name: int, shape: int, ids: Ids, otherwise: str) -> ArityError:
+        rows = ids[ids[:, 0] == name][:1]
+        fact = next(iter(self._reader.decoded({shape: rows})))
+        return ArityError(
+            f"{self._word(name)} has {arguments(shape - 1)} in {fact} and {otherwise}", hint=HINT
+        )
+
+    def _word(self, name: int) -> str:
+        [term] = self._dictionary.decode(np.array([name], np.int32))
+        return str(term)
+
+
+def _predicates(facts: Mapping[int, Ids]) -> Iterator[tuple[int, int, Ids]]:
+    """The predicates of facts: shape, name, and all facts of that shape."""
+    for shape, ids in facts.items():
+        if shape != TRIPLES:
+            for name in _names(ids):
+                yield shape, name, ids
+
+
+def _names(ids: Ids) -> Iterable[int]:
+    """The predicates of facts of one shape, each once."""
+    names = ids[:, 0]
+    if len(names) > FEW:
+        # Facts of one predicate mostly stand together, and only the first of them is wanted.
+        names = np.unique(names[np.append(True, names[1:] != names[:-1])])
+    return set(names.tolist())

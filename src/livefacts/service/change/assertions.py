@@ -1,0 +1,144 @@
+"""Assertions: what a change told and untold, beside what it made true and ended.
+
+The two differ: telling a conclusion makes nothing true, and what is no longer told may
+still follow.  Before a change it is noted how the facts stood that the change speaks of,
+which costs as much as looking them up; what came of it is worked out when someone asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from livefacts.engine.contract import IdDelta, Ids
+from livefacts.store.facts.layout import ASSERTED, IN_DEFAULT
+from livefacts.store.facts.row_store import TRIPLES
+
+Standing = dict[int, Ids]
+"""The flags of facts before a change, by shape; 0 for a fact that was not there."""
+FindFlags = Callable[[int, Ids], Ids]
+"""The flags of facts of a shape."""
+NO_QUADS = np.zeros((0, 4), np.int32)
+FEW = 200
+"""Up to so many facts are sorted without arrays."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a change asks for, in the default graph, and how that stood before it."""
+
+    told: dict[int, Ids]
+    untold: dict[int, Ids]
+    told_before: Standing
+    untold_before: Standing
+    strange: int = 0
+    """Facts to remove that speak of something nobody has ever spoken of."""
+
+
+def note(find: FindFlags, told: dict[int, Ids], untold: dict[int, Ids], strange: int) -> Asked:
+    """How the facts stand that a change is about to tell and untell."""
+    return Asked(told, untold, _standing(find, told), _standing(find, untold), strange)
+
+
+def _standing(find: FindFlags, facts: dict[int, Ids]) -> Standing:
+    return {shape: find(shape, ids) for shape, ids in facts.items()}
+
+
+class Assertions:
+    """The net change of what is told, by shape, and of what named graphs tell."""
+
+    def __init__(self, asked: Asked, ids: IdDelta, came: Ids, went: Ids, absent: int) -> None:
+        self._asked = asked
+        self._ids = ids
+        self._came = came
+        self._went = went
+        self._absent = absent + asked.strange
+
+    @cached_property
+    def told(self) -> dict[int, Ids]:
+        """Facts that the default graph tells now and did not."""
+        return {shape: self._told(shape) for shape in self._asked.told}
+
+    def _told(self, shape: int) -> Ids:
+        facts, before = self._asked.told[shape], self._asked.told_before[shape]
+        if shape != TRIPLES or len(self._came):
+            return distinct(facts[before & IN_DEFAULT == 0])
+        # All triples that are new and told were told here: they are known without sorting.
+        new = (
+            self._ids.added[shape][~self._ids.derived[shape]]
+            if shape in self._ids.added
+            else facts[:0]
+        )
+        return np.concatenate([new, distinct(facts[(before != 0) & (before & IN_DEFAULT == 0)])])
+
+    @cached_property
+    def untold(self) -> dict[int, Ids]:
+        """Facts that the default graph told and does not tell any more."""
+        found = {}
+        for shape, before in self._asked.untold_before.items():
+            facts = self._asked.untold[shape]
+            told = self._asked.told.get(shape, facts[:0])
+            found[shape] = without(distinct(facts[before & IN_DEFAULT != 0]), told)
+        return found
+
+    @cached_property
+    def came(self) -> Ids:
+        """Quads that named graphs tell now and did not."""
+        return without(self._came, self._went)
+
+    @cached_property
+    def went(self) -> Ids:
+        """Quads that named graphs told and do not tell any more."""
+        return without(self._went, self._came)
+
+    def were_told(self, shape: int, facts: Ids) -> int:
+        """How many of these facts, which are no longer true, had been told."""
+        parts = [self.untold.get(shape, facts[:0])]
+        if shape == TRIPLES:
+            parts.append(self.went[:, :3])
+        ended = set(map(tuple, np.concatenate(parts).tolist()))
+        return len(ended.intersection(map(tuple, facts.tolist()))) if ended else 0
+
+    def hints(self) -> Iterator[str]:
+        """What had no effect, and why."""
+        stayed = graphed = 0
+        absent = self._absent
+        for before in self._asked.untold_before.values():
+            idle = before[before & IN_DEFAULT == 0]
+            absent += int(np.count_nonzero(idle == 0))
+            graphed += int(np.count_nonzero(idle & ASSERTED))
+            stayed += int(np.count_nonzero((idle != 0) & (idle & ASSERTED == 0)))
+        known = sum(int(np.count_nonzero(b & IN_DEFAULT)) for b in self._asked.told_before.values())
+        yield from _remarks(known, absent, stayed, graphed)
+
+
+def _remarks(known: int, absent: int, stayed: int, graphed: int) -> Iterator[str]:
+    if known:
+        yield f"to add: {known:,} told already"
+    if absent:
+        yield f"to remove: {absent:,} never told"
+    if stayed:
+        yield f"to remove: {stayed:,} not told but concluded, and still true; remove the reasons"
+    if graphed:
+        yield f"to remove: {graphed:,} told in a named graph only; name the graph"
+
+
+def distinct(facts: Ids) -> Ids:
+    """These facts, each once."""
+    if len(facts) <= 1:
+        return facts
+    if len(facts) > FEW:
+        return np.unique(facts, axis=0)
+    found = sorted(set(map(tuple, facts.tolist())))
+    return np.array(found, np.int32).reshape(-1, facts.shape[1])
+
+
+def without(facts: Ids, others: Ids) -> Ids:
+    """Those of these facts that are not among the others."""
+    if not len(facts) or not len(others):
+        return facts
+    known = set(map(tuple, others.tolist()))
+    return facts[[tuple(fact) not in known for fact in facts.tolist()]]

@@ -1,0 +1,147 @@
+"""Deltas: what a change made true and what it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from pyoxigraph import Triple
+
+from livefacts.engine.contract import IdDelta, Ids
+from livefacts.model.facts import Fact, Term, shown
+from livefacts.service.change.assertions import Assertions
+from livefacts.service.change.fact_reader import FactReader, FactView
+from livefacts.store.facts.row_store import TRIPLES
+from livefacts.syntax.input.rejects import Rejects
+from livefacts.syntax.rdf.patch_rows import fact_lines, write_patch
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A constraint that does not hold, and the values for which it does not.
+
+    `facts` are those that are in conflict, in the order of the constraint; hidden ones are not
+    among them.
+    """
+
+    constraint: str
+    bindings: Mapping[str, Term]
+    facts: tuple[Triple | Fact, ...] = field(default=(), compare=False, repr=False)
+
+    def __str__(self) -> str:
+        values = ", ".join(f"?{name} = {shown(term)}" for name, term in self.bindings.items())
+        return f"{self.constraint}: {values}" if values else self.constraint
+
+
+class Delta:
+    """The net change of what is true; facts are decoded when they are read.
+
+    `added` and `removed` are asserted and derived facts together, `derived` those of the
+    added that were concluded and not told, `violations` those of constraints that came with
+    the change and `resolved` those that went, `rejects` the first lines of input that
+    could not be read (`counts["rejected"]` has them all), `assertions` what was told and untold, in ids;
+    `ids` the net change itself.
+    """
+
+    def __init__(
+        self,
+        seq: int,
+        ids: IdDelta,
+        reader: FactReader,
+        assertions: Assertions,
+        *,
+        violations: Sequence[Violation] = (),
+        resolved: Sequence[Violation] = (),
+        rejects: Rejects | None = None,
+        hints: Sequence[str] = (),
+    ) -> None:
+        self.seq = seq
+        self.violations = tuple(violations)
+        self.resolved = tuple(resolved)
+        self.rejects = tuple(rejects.kept) if rejects else ()
+        self._hints = (*hints, *(rejects.hints if rejects else ()))
+        self._rejected = rejects.count if rejects else 0
+        self.ids = ids
+        self._reader = reader
+        self.assertions = assertions
+        self._loan = reader.lend_later(
+            lambda: (ids.added, ids.removed, assertions.told, assertions.untold)
+        )
+
+    @cached_property
+    def added(self) -> FactView:
+        return FactView(self._reader, self._reader.shown(self.ids.added))
+
+    @cached_property
+    def removed(self) -> FactView:
+        return FactView(self._reader, self._reader.shown(self.ids.removed))
+
+    @cached_property
+    def derived(self) -> FactView:
+        return FactView(self._reader, self._reader.shown(self._concluded()))
+
+    def _concluded(self) -> dict[int, Ids]:
+        return {shape: ids[self.ids.derived[shape]] for shape, ids in self.ids.added.items()}
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """What came and went, by kind.
+
+        `added` and `removed` count what became true and what ended, `derived` and
+        `derived_removed` the conclusions among them; `told` and `untold` count assertions,
+        also those that made nothing true or ended nothing; `rejected` counts lines.
+        """
+        told, untold = self.assertions.told, self.assertions.untold
+        return {
+            "added": len(self.added),
+            "removed": len(self.removed),
+            "derived": len(self.derived),
+            "derived_removed": len(self.removed) - self._told_removed(),
+            "told": _count(self._reader.shown(told)) + len(self.assertions.came),
+            "untold": _count(self._reader.shown(untold)) + len(self.assertions.went),
+            "rejected": self._rejected,
+        }
+
+    def _told_removed(self) -> int:
+        removed = self._reader.shown(self.ids.removed)
+        return sum(self.assertions.were_told(shape, ids) for shape, ids in removed.items())
+
+    @cached_property
+    def hints(self) -> tuple[str, ...]:
+        """What may not have gone as it was meant, in words."""
+        return (*self._hints, *self.assertions.hints())
+
+    def to_patch(self, *, asserted: bool = False) -> str:
+        """The change as RDF Patch: of what is true or, `asserted`, of what was told.
+
+        The asserted one is for another reasoner with the same rules, which draws its own
+        conclusions.
+        """
+        if asserted:
+            told = self.assertions
+            removed = self._lines(told.untold, told.went)
+            return write_patch(self.seq, removed, self._lines(told.told, told.came))
+        reader = self._reader
+        removed = self._lines(reader.shown(self.ids.removed))
+        return write_patch(self.seq, removed, self._lines(reader.shown(self.ids.added)))
+
+    def _lines(self, facts: Mapping[int, Ids], *quads: Ids) -> Iterator[str]:
+        """Facts as they stand in the rows of a patch."""
+        for shape, ids in facts.items():
+            if shape == TRIPLES:
+                yield self._reader.ntriples(ids)
+            else:
+                decoded = self._reader.decoded({shape: ids})
+                yield fact_lines(fact for fact in decoded if isinstance(fact, Fact))
+        yield from map(self._reader.ntriples, quads)
+
+    def __bool__(self) -> bool:
+        return bool(self.added) or bool(self.removed)
+
+    def __repr__(self) -> str:
+        return f"<Delta {self.seq}: +{len(self.added):,} -{len(self.removed):,}>"
+
+
+def _count(facts: Mapping[int, Ids]) -> int:
+    return sum(len(ids) for ids in facts.values())

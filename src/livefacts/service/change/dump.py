@@ -1,0 +1,64 @@
+"""Dumping: everything that is true, written to a file or stream."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from livefacts.engine.contract import Ids
+from livefacts.errors import LivefactsWarning
+from livefacts.language.rule_text import write_fact
+from livefacts.service.change.fact_reader import FactReader
+from livefacts.store.facts.row_store import TRIPLES
+from livefacts.store.terms.dictionary import Dictionary
+from livefacts.store.terms.ntriples import Batch
+from livefacts.syntax.input.files import without_compression
+from livefacts.syntax.rdf.documents import format_named, format_of
+from livefacts.syntax.rdf.serializer import WITH_GRAPHS, Target, open_target, write_rows
+
+FACTS = "rules"
+
+
+def write_facts(
+    target: Target,
+    format: str | None,
+    facts: Mapping[int, Ids],
+    quads: Ids,
+    dictionary: Dictionary,
+    reader: FactReader,
+) -> None:
+    """Write facts, and the assertions of named graphs where the format has a place for them."""
+    form = format or _suffix(target)
+    if form == FACTS:
+        with open_target(target) as stream:
+            for fact in reader.decoded(facts):
+                stream.write(write_fact(fact).encode() + b"\n")
+        return
+    kind = format_named(form) if form else format_of("-")
+    _warn_of_others(facts)
+    batches = [Batch(facts.get(TRIPLES, np.zeros((0, 3), np.int32)), None)]
+    if kind in WITH_GRAPHS:
+        batches.append(Batch(np.ascontiguousarray(quads[:, :3]), quads[:, 3]))
+    write_rows(target, batches, dictionary, format=kind)
+
+
+def _suffix(target: Target) -> str:
+    """What the name of the target says about the format; nothing for a stream."""
+    if not isinstance(target, str | os.PathLike) or target == "-":
+        return ""
+    return without_compression(Path(target)).suffix.removeprefix(".")
+
+
+def _warn_of_others(facts: Mapping[int, Ids]) -> None:
+    others = sum(len(ids) for shape, ids in facts.items() if shape != TRIPLES)
+    if others:
+        noun = "predicate fact has" if others == 1 else "predicate facts have"
+        warnings.warn(
+            f"{others:,} {noun} no place in RDF: left out; dump to a .rules file to keep all",
+            LivefactsWarning,
+            stacklevel=4,
+        )

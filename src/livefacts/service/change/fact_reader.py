@@ -1,0 +1,109 @@
+"""Reading facts back: rows of ids become triples and predicate facts, in pieces.
+
+Some facts work but are not shown: predicates that begin with `_`, and generalized triples
+(a literal as subject, a blank node as predicate, a symbol), which RDF cannot write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+
+import numpy as np
+from pyoxigraph import Triple
+
+from livefacts.engine.contract import Ids
+from livefacts.model.facts import Fact
+from livefacts.store.facts.layout import ASSERTED, LIVE
+from livefacts.store.facts.row_store import TRIPLES, RowStore
+from livefacts.store.facts.selection import Names
+from livefacts.store.terms.dictionary import Dictionary, Loan
+
+PIECE = 4096
+HIDDEN = "_"
+
+
+class FactReader:
+    """Decides which facts are shown, and decodes them."""
+
+    def __init__(self, dictionary: Dictionary) -> None:
+        self._dictionary = dictionary
+        self._names = Names(dictionary, lambda name: not name.startswith(HIDDEN))
+
+    def stored(self, store: RowStore, derived: bool | None) -> dict[int, Ids]:
+        """What is true and shown, by shape; only conclusions, or only what was told."""
+        mask = LIVE if derived is None else LIVE | ASSERTED
+        flags = LIVE | ASSERTED if derived is False else LIVE
+        return {
+            shape: self._selected(store, shape, relation, mask, flags)
+            for shape, relation in store.shapes().items()
+        }
+
+    def _selected(self, store: RowStore, shape: int, relation: int, mask: int, flags: int) -> Ids:
+        if shape != TRIPLES:
+            return self._names.select(store, relation, mask, flags)
+        rows = np.flatnonzero(store.flags(relation) & mask == flags)
+        return self._shown(shape, store.columns(relation, rows))
+
+    def are_shown(self, shape: int, ids: Ids) -> bool:
+        """Whether all of these facts are shown."""
+        return len(self._shown(shape, ids)) == len(ids)
+
+    def shown(self, facts: Mapping[int, Ids]) -> dict[int, Ids]:
+        """The shown ones among facts by shape."""
+        return {shape: self._shown(shape, ids) for shape, ids in facts.items() if len(ids)}
+
+    def _shown(self, shape: int, ids: Ids) -> Ids:
+        marks = np.empty(len(ids), np.bool_)
+        mark = self._dictionary.mark_statements if shape == TRIPLES else self._names.mark
+        return ids if mark(ids, marks) else ids[marks]
+
+    def lend(self, *parts: Mapping[int, Ids]) -> Loan | None:
+        """Keep the terms of facts as long as the loan is kept."""
+        return self._dictionary.lend(*(ids for facts in parts for ids in facts.values()))
+
+    def lend_later(self, parts: Callable[[], Iterable[Mapping[int, Ids]]]) -> Loan | None:
+        """The same for facts that are worked out when terms are given back."""
+        return self._dictionary.lend_later(
+            lambda: (ids for facts in parts() for ids in facts.values())
+        )
+
+    def ntriples(self, rows: Ids) -> str:
+        """Triples as N-Triples, or quads as N-Quads."""
+        return self._dictionary.write_ntriples(rows).decode() if len(rows) else ""
+
+    def decoded(self, facts: Mapping[int, Ids]) -> Iterator[Triple | Fact]:
+        """Triples and predicate facts, decoded piece by piece."""
+        _loan = self.lend(facts)
+        for shape, ids in facts.items():
+            for first in range(0, len(ids), PIECE):
+                yield from self._piece(shape, ids[first : first + PIECE])
+
+    def _piece(self, shape: int, ids: Ids) -> Iterator[Triple | Fact]:
+        terms = self._dictionary.decode(ids.reshape(-1))
+        width = ids.shape[1]
+        rows = (terms[at : at + width] for at in range(0, len(terms), width))
+        if shape == TRIPLES:
+            yield from (Triple(s, p, o) for s, p, o in rows)  # type: ignore[arg-type]
+        else:
+            yield from (Fact(str(name), tuple(arguments)) for name, *arguments in rows)
+
+
+class FactView(Collection[Triple | Fact]):
+    """Facts of one moment, decoded each time they are read."""
+
+    def __init__(self, reader: FactReader, facts: Mapping[int, Ids]) -> None:
+        self._reader = reader
+        self._facts = facts
+        self._loan = reader.lend(facts)
+
+    def __len__(self) -> int:
+        return sum(len(ids) for ids in self._facts.values())
+
+    def __iter__(self) -> Iterator[Triple | Fact]:
+        return self._reader.decoded(self._facts)
+
+    def __contains__(self, fact: object) -> bool:
+        return any(fact == other for other in self)
+
+    def __repr__(self) -> str:
+        return f"<{len(self):,} facts>"

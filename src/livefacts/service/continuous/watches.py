@@ -1,0 +1,125 @@
+"""Watching: all watches of a reasoner, fed from the deltas that it publishes."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import numpy as np
+
+from livefacts.engine.contract import Ids
+from livefacts.engine.flow.bags import Bag, add_to
+from livefacts.engine.flow.dataflow import Dataflow
+from livefacts.errors import NotIncrementalError
+from livefacts.service.change.delta import Delta
+from livefacts.service.change.fact_reader import FactReader
+from livefacts.service.change.truth import Truth
+from livefacts.service.continuous.answer_change import Change
+from livefacts.service.continuous.query_plans import plan_of
+from livefacts.service.continuous.watch import Callback, Watch
+from livefacts.service.continuous.watched_query import Bags, Followed, Incremental, Reevaluated
+from livefacts.service.queries.query_view import QueryView
+from livefacts.store.facts.row_store import TRIPLES
+
+NO_TRIPLES = np.zeros((0, 3), np.int32)
+
+
+class Watching:
+    """The watches of one reasoner."""
+
+    def __init__(self, truth: Truth, reader: FactReader, queries: QueryView) -> None:
+        self._truth = truth
+        self._reader = reader
+        self._queries = queries
+        self._flow = Dataflow(truth.dictionary)
+        self._watches: list[Watch] = []
+        self._calls: deque[tuple[Callback, list[Change]]] = deque()
+        self._calling = False
+        self._quiet: dict[Watch, Bag] | None = None
+
+    def watch(self, text: str, prefixes: Mapping[str, str], buffer: int, seq: int) -> Watch:
+        """Begin to watch a query."""
+        made = Watch(text, self._followed(text, prefixes), prefixes, buffer, self._drop, seq)
+        self._watches.append(made)
+        return made
+
+    def _followed(self, text: str, prefixes: Mapping[str, str]) -> Followed:
+        try:
+            plan = plan_of(text, prefixes)
+        except NotIncrementalError as error:
+            ask = lambda: self._queries.store().query(text, prefixes)  # noqa: E731
+            return Reevaluated(ask, error.message)
+        there = self._triples({TRIPLES: self._truth.facts()[TRIPLES]})
+        self._queries.check_graphs(text, prefixes)
+        standing = self._flow.add(plan, there, self._queries.graphs.quads())
+        return Incremental(standing, self._truth.dictionary)
+
+    def _triples(self, facts: Mapping[int, Ids]) -> Ids:
+        if not len(facts.get(TRIPLES, NO_TRIPLES)):
+            return NO_TRIPLES
+        return self._reader.shown({TRIPLES: facts[TRIPLES]}).get(TRIPLES, NO_TRIPLES)
+
+    def _drop(self, watch: Watch) -> None:
+        self._watches = [each for each in self._watches if each is not watch]
+        if isinstance(watch.followed, Incremental):
+            self._flow.drop(watch.followed.standing)
+
+    def follow(self, delta: Delta, seq: int, came: Ids, gone: Ids) -> None:
+        """Take note of a change and of quads of named graphs; calls are made when it is complete."""
+        if not self._watches:
+            return
+        added, removed = self._triples(delta.ids.added), self._triples(delta.ids.removed)
+        with self._truth.dictionary.computing():
+            applied = self._flow.apply(added, removed, came, gone)
+            found = {id(standing): bag for standing, bag in applied}
+        for watch in self._watches:
+            followed = watch.followed
+            bag: Bags
+            if isinstance(followed, Incremental):
+                bag = found.get(id(followed.standing), {})
+            else:
+                assert isinstance(followed, Reevaluated), "there is no third way"
+                bag = followed.follow()
+            self._tell(watch, bag, seq)
+
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids that the steps of all watches keep; unread changes keep theirs themselves."""
+        return self._flow.held_ids()
+
+    def _tell(self, watch: Watch, bag: Bags, seq: int) -> None:
+        if self._quiet is None:
+            self._calls.extend(watch.advance(seq, bag))
+            return
+        net = self._quiet.setdefault(watch, {})
+        for row, count in bag.items():
+            add_to(net, row, count)
+
+    @contextmanager
+    def quietly(self) -> Iterator[None]:
+        """Changes that are taken back again before anyone should hear of them."""
+        self._quiet = {}
+        try:
+            yield
+        finally:
+            heard, self._quiet = self._quiet, None
+            for watch, net in heard.items():
+                if net:
+                    self._tell(watch, net, watch.seq)
+
+    def call(self) -> None:
+        """Make the calls that are due, in order; those that come up meanwhile wait for their turn."""
+        if self._calling:
+            return
+        self._calling = True
+        failures: list[BaseException] = []
+        while self._calls:
+            callback, changes = self._calls.popleft()
+            try:
+                callback(changes)
+            except BaseException as error:
+                # The change has happened, and the others must hear of it all the same.
+                failures.append(error)
+        self._calling = False
+        if failures:
+            raise failures[0]

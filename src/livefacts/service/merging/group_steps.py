@@ -1,0 +1,355 @@
+"""Steps: a change of what is told, as a change of what the engine is told.
+
+Equalities come and go, and with them groups.  Where a term has another stand-in than before, what
+was told of it is told of the new one; all else is told as it is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from livefacts.engine.contract import Flags, Ids
+from livefacts.engine.embedded.change.engine import NO_TRIPLES, Change, EmbeddedEngine, Facts
+from livefacts.service.merging.equality_support import Pair, Support
+from livefacts.service.merging.groups import (
+    ELSEWHERE,
+    HERE,
+    UNTOLD,
+    Group,
+    Groups,
+    stand_in,
+)
+from livefacts.service.merging.indistinguishability import Plainness, told_of
+from livefacts.service.merging.member_assertions import Row, Tellings, image, is_special
+from livefacts.store.facts.layout import ASSERTED, IN_DEFAULT, LIVE
+from livefacts.store.facts.row_store import TRIPLES
+
+AFTER = {
+    "untold": (UNTOLD, ELSEWHERE, UNTOLD),
+    "unmarked": (UNTOLD, ELSEWHERE, ELSEWHERE),
+    "unnamed": (UNTOLD, UNTOLD, HERE),
+    "facts": (HERE, HERE, HERE),
+    "others": (ELSEWHERE, ELSEWHERE, HERE),
+}
+"""The parts of a change in their order, and how a fact is told after each of them."""
+FEW = 1000
+"""Up to so many rows are looked at one by one."""
+Plain = Mapping[int, Group]
+
+
+@dataclass(slots=True)
+class Step:
+    """A change on its way: what becomes of groups and tellings, and what the engine is told."""
+
+    change: Change
+    gone: list[Group] = field(default_factory=list)
+    come: list[Group] = field(default_factory=list)
+    before: dict[Pair, int] = field(default_factory=dict)
+    """How equalities were told."""
+    lost: Mapping[Pair, Support] = field(default_factory=dict)
+    """Equalities whose proofs go."""
+    found: Mapping[Pair, Support] = field(default_factory=dict)
+    """Equalities that are proven."""
+    plain: Plain = field(default_factory=dict)
+    """The groups of plain members afterwards."""
+    forgotten: list[Row] = field(default_factory=list)
+    remembered: dict[Row, int] = field(default_factory=dict)
+    counts: dict[Row, int] = field(default_factory=dict)
+    new: set[Row] = field(default_factory=set)
+    """Facts that are told now and were not, of those that the engine is not told as they are."""
+
+
+class _After(Mapping[int, Group]):
+    """The groups of plain members after a step."""
+
+    def __init__(self, before: Plain, step: Step) -> None:
+        self._before = before
+        self._gone = {term for group in step.gone for term in group.plain}
+        self._come = {term: group for group in step.come for term in group.plain}
+
+    def __getitem__(self, term: int) -> Group:
+        found = self._come.get(term)
+        if found is not None:
+            return found
+        if term in self._gone:
+            raise KeyError(term)
+        return self._before[term]
+
+    def __contains__(self, term: object) -> bool:
+        return term in self._come or (term in self._before and term not in self._gone)
+
+    def __iter__(self) -> Iterator[int]:
+        yield from self._come
+        yield from (t for t in self._before if t not in self._gone and t not in self._come)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+
+class Stepping:
+    """Makes steps of changes."""
+
+    def __init__(self, engine: EmbeddedEngine, groups: Groups, tellings: Tellings) -> None:
+        self._engine = engine
+        self._groups = groups
+        self._tellings = tellings
+        self.plainness = Plainness(engine)
+        self.is_active = False
+        """Whether the rules of equality are there."""
+        self.doubted: set[int] = set()
+        """Terms whose groups are to be looked at again."""
+
+    # groups
+
+    def step(
+        self, change: Change, lost: Mapping[Pair, Support], found: Mapping[Pair, Support]
+    ) -> Step:
+        """What a change means; equalities are known by then, groups not yet changed.
+
+        Proofs of equalities are lost with the change, and others are found.
+        """
+        rows, rest = self._taken(change, lambda ids: _equates(ids, self.plainness.same_as))
+        states = _states(rows, lambda row: self._groups.told.get((row[0], row[2]), UNTOLD))
+        pairs = {(x, y): state for (x, _, y), state in states.items()}
+        step = Step(rest, before=self._groups.tell(pairs), lost=lost, found=found)
+        self._groups.prove(lost, found)
+        try:
+            self._regroup(step, pairs, change)
+            step.plain = self._plain_after(step)
+            self._retell(step, step.plain)
+            self._relink(step, pairs)
+        except BaseException:
+            self.leave(step)
+            raise
+        return step
+
+    def leave(self, step: Step) -> None:
+        """What is the same is what it was before the step."""
+        self._groups.prove(step.found, step.lost)
+        self._groups.tell(step.before)
+
+    def _regroup(self, step: Step, pairs: Mapping[Pair, int], change: Change) -> None:
+        """Which groups go, and which come instead."""
+        moved = [pair for pair, state in pairs.items() if bool(state) != bool(step.before[pair])]
+        self._doubt(change)
+        starts = {term for pair in (*moved, *step.lost, *step.found) for term in pair}
+        starts |= self.doubted
+        if not starts:
+            return
+        components = list(self._groups.connected(starts))
+        terms = [term for members in components for term in members]
+        asked = [term for term in terms if term not in self._groups.plain or term in self.doubted]
+        plain = self.plainness.plain(asked, change) if self.is_active else set()
+        if self.is_active:
+            plain |= {term for term in terms if term in self._groups.plain} - self.doubted
+        gone = dict.fromkeys(self._groups.of[term] for term in terms if term in self._groups.of)
+        come = [self._groups.grouped(m, plain.intersection(m)) for m in components]
+        same = {frozenset(g.plain): g for g in gone}
+        for group in come:
+            if group is None:
+                continue
+            old = same.get(frozenset(group.plain))
+            if old is not None and old.others == group.others and old.stand_ins == group.stand_ins:
+                del gone[old]
+            else:
+                step.come.append(group)
+        step.gone = list(gone)
+
+    def _doubt(self, change: Change) -> None:
+        """Members that a change speaks of so that they must stay themselves."""
+        if not self._groups.plain:
+            return
+        for ids in told_of(change, self.plainness.same_as):
+            found = [term for term in np.unique(ids).tolist() if term in self._groups.plain]
+            self.plainness.known.update(found)
+            self.doubted.update(found)
+
+    def _plain_after(self, step: Step) -> Plain:
+        if not step.gone and not step.come:
+            return self._groups.plain
+        return _After(self._groups.plain, step)
+
+    # what is told of members
+
+    def _retell(self, step: Step, after: Plain) -> None:
+        """Tell of the new stand-ins what was told of the old ones."""
+        before = self._groups.plain
+        if not before and not after:
+            return
+        changed = [term for group in step.gone + step.come for term in group.plain]
+        moved = {
+            term
+            for term in changed
+            if (term in before) != (term in after)
+            or stand_in(term, before) != stand_in(term, after)
+        }
+        known = {row: self._tellings.states[row] for row in self._tellings.of(moved)}
+        known |= self._told_in_store({term for term in moved if term not in before})
+        parts, step.change = self._taken(
+            step.change, lambda ids: _mentions(ids, before) | _mentions(ids, after)
+        )
+        states = dict(known)
+        old = self._tellings.states
+        states |= _states(parts, lambda row: known.get(row, old.get(row, UNTOLD)))
+        self._tell(
+            step, states, {row: known.get(row, old.get(row, UNTOLD)) for row in states}, after
+        )
+
+    def _tell(
+        self, step: Step, states: Mapping[Row, int], known: Mapping[Row, int], after: Plain
+    ) -> None:
+        """Work out what the engine is told, from how facts were told and are told."""
+        before = self._groups.plain
+        told: dict[Row, int] = {}
+        tell: dict[Row, int] = {}
+        counts: Counter[Row] = Counter()
+        for row, state in known.items():
+            if state and is_special(row, before):
+                counts[image(row, before)] -= 1
+                step.forgotten.append(row)
+            elif state:
+                told[row] = state
+        for row, state in states.items():
+            if state and is_special(row, after):
+                counts[image(row, after)] += 1
+                step.remembered[row] = state
+            elif state:
+                tell[row] = state
+        for row, more in counts.items():
+            count = self._tellings.counts.get(row, 0)
+            step.counts[row] = count + more
+            if count:
+                told[row] = HERE
+            if count + more:
+                tell[row] = HERE
+        step.new |= {row for row, state in states.items() if state and not known[row]}
+        step.change = _emitted(step.change, told, tell)
+
+    def _told_in_store(self, terms: set[int]) -> dict[Row, int]:
+        """What the engine was told of terms that come to be members."""
+        if not terms:
+            return {}
+        store = self._engine.store
+        numbers = store.with_flags(TRIPLES, LIVE | ASSERTED)
+        rows = store.columns(TRIPLES, numbers)
+        wanted = have_any(rows, np.array(sorted(terms), np.int32))
+        wanted &= ~_equates(rows, self.plainness.same_as)
+        wanted[wanted] = ~_mentions(rows[wanted], self._groups.plain)
+        flags = store.flags(TRIPLES)[numbers[wanted]] & IN_DEFAULT
+        states = np.where(flags != 0, HERE, ELSEWHERE).tolist()
+        return dict(zip(map(_as_row, rows[wanted].tolist()), states, strict=True))
+
+    # equalities
+
+    def _relink(self, step: Step, pairs: Mapping[Pair, int]) -> None:
+        """Tell the equalities that hold groups together, instead of those that were told."""
+        same = self.plainness.same_as
+        gone = {term: group for group in step.gone for term in group.plain + group.others}
+        come = {term: group for group in step.come for term in group.plain + group.others}
+        touched = set(pairs) | set(self._groups.pairs_of(gone.keys() | come.keys()))
+        told = {p: step.before.get(p, self._groups.told.get(p, UNTOLD)) for p in touched}
+        old = {p: state for p, state in told.items() if state and p[0] not in self._groups.of}
+        old |= {link: HERE for group in step.gone for link in group.links()}
+        new = {
+            p: state
+            for p in touched
+            if (state := self._groups.told.get(p, UNTOLD))
+            and p[0] not in come
+            and (p[0] in gone or p[0] not in self._groups.of)
+        }
+        new |= {link: HERE for group in step.come for link in group.links()}
+        step.new |= {
+            (x, same, y)
+            for (x, y), state in told.items()
+            if not state and (x, y) in self._groups.told
+        }
+        step.change = _emitted(
+            step.change,
+            {(x, same, y): state for (x, y), state in old.items()},
+            {(x, same, y): state for (x, y), state in new.items()},
+        )
+
+    def _taken(
+        self, change: Change, chosen: Callable[[Ids], Flags]
+    ) -> tuple[dict[str, list[Row]], Change]:
+        """The chosen triples of each part of a change, and the change without them."""
+        rows: dict[str, list[Row]] = {}
+        rest: dict[str, Facts] = {}
+        for part in AFTER:
+            facts: Facts = getattr(change, part)
+            ids = facts.get(TRIPLES)
+            if ids is None or not len(ids):
+                continue
+            is_chosen = chosen(ids)
+            if is_chosen.any():
+                rows[part] = list(map(_as_row, ids[is_chosen].tolist()))
+                rest[part] = {**facts, TRIPLES: ids[~is_chosen]}
+        return rows, replace(change, **rest) if rest else change  # type: ignore[arg-type]
+
+
+def have_any(rows: Ids, terms: Ids) -> Flags:
+    """Which rows speak of one of these terms."""
+    found = np.zeros(len(rows), np.bool_)
+    for column in range(rows.shape[1]):
+        found |= np.isin(rows[:, column], terms)
+    return found
+
+
+def _as_row(cells: list[int]) -> Row:
+    return cells[0], cells[1], cells[2]
+
+
+def _equates(rows: Ids, same_as: int) -> Flags:
+    """Which triples say that two things are the same."""
+    found: Flags = (rows[:, 1] == same_as) & (rows[:, 0] != rows[:, 2])
+    return found
+
+
+def _mentions(rows: Ids, plain: Plain) -> Flags:
+    """Which triples speak of plain members."""
+    if not plain:
+        return np.zeros(len(rows), np.bool_)
+    if len(rows) <= FEW:
+        return np.array([is_special(_as_row(row), plain) for row in rows.tolist()], np.bool_)
+    members = np.fromiter(plain, np.int32, len(plain))
+    return have_any(rows, members)
+
+
+def _states(parts: Mapping[str, Iterable[Row]], before: Callable[[Row], int]) -> dict[Row, int]:
+    """How triples are told after a change."""
+    states: dict[Row, int] = {}
+    for part, after in AFTER.items():
+        for row in parts.get(part, ()):
+            states[row] = after[states[row] if row in states else before(row)]
+    return states
+
+
+def _emitted(change: Change, told: Mapping[Row, int], tell: Mapping[Row, int]) -> Change:
+    """The change, and what makes triples told as they are to be."""
+    parts: dict[str, list[Row]] = {}
+    for row in told.keys() | tell.keys():
+        before, after = told.get(row, UNTOLD), tell.get(row, UNTOLD)
+        if before != after:
+            for part in MOVES[before, after]:
+                parts.setdefault(part, []).append(row)
+    more: dict[str, Facts] = {}
+    for part, rows in parts.items():
+        facts: Facts = getattr(change, part)
+        ids = np.array(sorted(rows), np.int32)
+        more[part] = {**facts, TRIPLES: np.concatenate([facts.get(TRIPLES, NO_TRIPLES), ids])}
+    return replace(change, **more) if more else change  # type: ignore[arg-type]
+
+
+MOVES = {
+    (UNTOLD, ELSEWHERE): ("others",),
+    (UNTOLD, HERE): ("facts",),
+    (ELSEWHERE, UNTOLD): ("unnamed",),
+    (ELSEWHERE, HERE): ("facts",),
+    (HERE, UNTOLD): ("untold",),
+    (HERE, ELSEWHERE): ("unmarked",),
+}
+"""By which part of a change a fact comes to be told as it is to be."""

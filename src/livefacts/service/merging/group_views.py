@@ -1,0 +1,118 @@
+"""Lenses: two worlds with different groups, seen so that they can be compared.
+
+Members that had the same stand-in before a change and have the same after it are alike in both
+worlds.  Two of each such kind are enough to compare the worlds; what differs is then said of
+all of the kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from livefacts.engine.contract import Flags, Ids
+from livefacts.service.merging.expansion import Roles, Standing
+from livefacts.service.merging.group_steps import Step, have_any
+from livefacts.service.merging.groups import Group
+
+FEW = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Lens:
+    """How members of changed groups are looked at: before, after, and as kinds."""
+
+    terms: Ids
+    before: Roles
+    after: Roles
+    kinds: Roles
+
+    def concerned(self, rows: Ids) -> Flags:
+        """Which rows speak of members of groups that have changed."""
+        return have_any(rows, self.terms)
+
+    def difference(
+        self, before: Ids, gone: Ids, come: Ids, *, are_triples: bool
+    ) -> tuple[Ids, Ids]:
+        """What came and what went, of rows about changed groups: those there were, and their change."""
+        after = np.concatenate([rows_without(before, gone), come])
+        old = self.before.expanded(before, are_triples=are_triples)
+        new = self.after.expanded(after, are_triples=are_triples)
+        came, went = rows_without(new, old), rows_without(old, new)
+        return (
+            self.kinds.expanded(came, are_triples=are_triples),
+            self.kinds.expanded(went, are_triples=are_triples),
+        )
+
+
+def changed_terms(step: Step, plain: Mapping[int, Group]) -> tuple[Ids, Ids]:
+    """The plain members of groups that change, and those of them that facts may speak of now."""
+    members = {term for group in step.gone + step.come for term in group.plain}
+    spoken = {term for group in step.gone for term in group.stand_ins}
+    spoken |= {term for term in members if term not in plain}
+    return _ids(members), _ids(spoken)
+
+
+def lens_of(step: Step, present: set[int]) -> Lens:
+    """The lens for a step; `present` are terms that facts spoke of before."""
+    old = {term: group.plain[0] for group in step.gone for term in group.plain}
+    new = {term: group.plain[0] for group in step.come for term in group.plain}
+    kinds: dict[tuple[int, int], list[int]] = {}
+    for term in sorted(old.keys() | new.keys()):
+        was = old.get(term, term if term in present else ABSENT)
+        kinds.setdefault((was, new.get(term, ~term)), []).append(term)
+    seen = {term for members in kinds.values() for term in members[:2]}
+    return Lens(
+        _ids(old.keys() | new.keys()),
+        Roles(_narrowed(group, seen) for group in step.gone),
+        Roles(_narrowed(group, seen) for group in step.come),
+        Roles(
+            Standing(members[0], members[1], _ids(members))
+            for members in kinds.values()
+            if len(members) > 2
+        ),
+    )
+
+
+ABSENT = -1
+
+
+def _narrowed(group: Group, seen: set[int]) -> Standing:
+    return Standing(*group.stand_ins, _ids(term for term in group.plain if term in seen))
+
+
+def _ids(terms: object) -> Ids:
+    return np.array(sorted(terms), np.int32)  # type: ignore[call-overload]
+
+
+def rows_without(rows: Ids, others: Ids) -> Ids:
+    """Those of these rows that are not among the others."""
+    return rows[~rows_among(rows, others)]
+
+
+def rows_among(rows: Ids, others: Ids) -> Flags:
+    """Which of these rows are among the others."""
+    if not len(rows) or not len(others):
+        return np.zeros(len(rows), np.bool_)
+    if len(rows) + len(others) <= FEW:
+        known = set(map(tuple, others.tolist()))
+        return np.array([tuple(row) in known for row in rows.tolist()], np.bool_)
+    found = np.ones(len(rows), np.bool_)
+    if len(others) <= FEW:
+        # Hardly a row has all the columns of a few others.
+        for column in range(rows.shape[1]):
+            found[found] = np.isin(rows[found, column], others[:, column])
+    codes = _codes(np.concatenate([rows[found], others]))
+    found[found] = np.isin(codes[: -len(others)], codes[-len(others) :])
+    return found
+
+
+def _codes(rows: Ids) -> np.ndarray:
+    """A number for each row, equal for equal rows."""
+    codes = rows[:, 0].astype(np.int64)
+    for column in range(1, rows.shape[1]):
+        both = (codes << 31) | rows[:, column]
+        codes = np.unique(both, return_inverse=True)[1].astype(np.int64)
+    return codes

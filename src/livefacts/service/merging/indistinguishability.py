@@ -1,0 +1,94 @@
+"""Plainness: which things nothing tells apart from those that are the same.
+
+Literals have values, rules name constants, and facts of predicates are not replaced by the rules
+of equality: what they speak of stays itself.  So does what is told to be the same as itself,
+which is concluded of nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from livefacts.engine.contract import Flags, Ids
+from livefacts.engine.embedded.change.engine import Change, EmbeddedEngine
+from livefacts.language.checks.exchangeability import SAME_AS, Interchange
+from livefacts.model.facts import Symbol
+from livefacts.store.facts.layout import ASSERTED, LIVE
+from livefacts.store.facts.row_store import TRIPLES
+from livefacts.store.terms.dictionary import BLANK, IRI
+
+
+class Plainness:
+    """What is known of terms that must stay themselves."""
+
+    def __init__(self, engine: EmbeddedEngine) -> None:
+        self._engine = engine
+        self._dictionary = engine.dictionary
+        self.same_as = int(engine.dictionary.encode_one(SAME_AS))
+        self._constants: frozenset[int] = frozenset()
+        self._telling: frozenset[int] = frozenset()
+        self.known: set[int] = set()
+        """Terms of which it has turned out; they stay themselves while the rules do."""
+
+    def follow(self, interchange: Interchange) -> None:
+        """Take note of what rules tell apart."""
+        encode = self._dictionary.encode_one
+        self._constants = frozenset(int(encode(term)) for term in interchange.constants)
+        self._telling = frozenset(int(encode(Symbol(name))) for name in interchange.telling)
+
+    def plain(self, terms: Iterable[int], change: Change) -> set[int]:
+        """Those of these terms that are plain, after a change."""
+        rest = set(terms).difference(self._constants, self.known)
+        found = np.array(sorted(rest), np.int32)
+        kinds = self._dictionary.kinds(found)
+        found = found[(kinds == IRI) | (kinds == BLANK)]
+        if not len(found):
+            return set()
+        found = found[~self._told_same_as_itself(found)]
+        spoken_of = [*self._in_store(), *told_of(change, self.same_as)]
+        for ids in spoken_of:
+            found = found[~np.isin(found, ids)]
+        return set(found.tolist())
+
+    def _told_same_as_itself(self, terms: Ids) -> Flags:
+        rows = np.column_stack([terms, np.full(len(terms), self.same_as, np.int32), terms])
+        flags = self._engine.store.find_flags(TRIPLES, rows.astype(np.int32))
+        found: Flags = flags & ASSERTED != 0
+        return found
+
+    def _in_store(self) -> Iterable[Ids]:
+        """What facts of predicates speak of that were told, or that tell things apart."""
+        store = self._engine.store
+        for shape, relation in store.shapes().items():
+            if shape != TRIPLES:
+                rows = store.with_flags(relation, LIVE)
+                facts = store.columns(relation, rows)
+                told = store.flags(relation)[rows] & ASSERTED != 0
+                yield facts[told | self._is_telling(facts)][:, 1:].reshape(-1)
+
+    def _is_telling(self, facts: Ids) -> Flags:
+        found: Flags = np.isin(facts[:, 0], list(self._telling))
+        return found
+
+    def told_apart(self, facts: Mapping[int, Ids]) -> set[int]:
+        """Terms that facts of predicates tell apart."""
+        found: set[int] = set()
+        for shape, rows in facts.items():
+            if shape != TRIPLES and len(rows):
+                found.update(rows[self._is_telling(rows)][:, 1:].reshape(-1).tolist())
+        return found
+
+
+def told_of(change: Change, same_as: int) -> list[Ids]:
+    """What a change tells that must stay itself for that."""
+    found = []
+    for facts in (change.facts, change.others):
+        for shape, rows in facts.items():
+            if shape != TRIPLES:
+                found.append(rows[:, 1:].reshape(-1))
+            else:
+                itself = (rows[:, 1] == same_as) & (rows[:, 0] == rows[:, 2])
+                found.append(rows[itself, 0])
+    return found

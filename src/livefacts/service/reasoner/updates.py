@@ -1,0 +1,136 @@
+"""Updates: SPARQL Update, as one change of what is told.
+
+A WHERE sees everything that is true, conclusions too, after the operations before it.
+What the operations delete and insert is netted in their order: the last one to name a
+statement counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, Triple
+
+from livefacts.service.queries.query_store import QueryStore
+from livefacts.service.queries.results import Rows
+from livefacts.syntax.sparql.update_text import VARIABLE, Operation
+
+Statement: TypeAlias = Triple | Quad
+Binding: TypeAlias = Mapping[str, object]
+Net: TypeAlias = dict[Statement, bool]
+"""Statements that an update names, and whether they are told after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What an update needs to know of the reasoner that it changes."""
+
+    prefixes: Mapping[str, str]
+    store: Callable[[], QueryStore]
+    """Everything that is true, ready to be asked."""
+    after: Callable[[Net], AbstractContextManager[object]]
+    """The world as it will be after these changes, for a while."""
+    scope: Callable[[], str]
+    """A new scope for blank nodes."""
+
+
+def netted(operations: Iterable[Operation], world: World) -> Net:
+    """What the operations come down to, one after the other."""
+    net: Net = {}
+    for operation in operations:
+        if operation.where is None or not net:
+            _run(operation, world, net)
+            continue
+        with world.after(net):
+            found = dict(net)
+            _run(operation, world, found)
+        net = found
+    return net
+
+
+def _run(operation: Operation, world: World, net: Net) -> None:
+    bindings: list[Binding] = [{}]
+    if operation.where is not None:
+        rows = world.store().query(operation.where, world.prefixes, operation.graph)
+        assert isinstance(rows, Rows), "the query of an update is a SELECT"
+        bindings = [row.as_dict() for row in rows]
+    deleted = list(_deleted(operation, bindings, world.store))
+    inserted = list(_inserted(operation, bindings, world.scope()))
+    net.update(dict.fromkeys(deleted, False))
+    net.update(dict.fromkeys(inserted, True))
+
+
+def _deleted(
+    operation: Operation, bindings: list[Binding], store: Callable[[], QueryStore]
+) -> Iterator[Statement]:
+    for binding in bindings:
+        for template in operation.deletes:
+            quad = _filled(template, binding, None)
+            if quad is None:
+                continue
+            if _is_variable(template.object):
+                # A pattern takes literals of one value for one; all of them were found.
+                yield from map(_statement, store().written(quad))
+            else:
+                yield _statement(quad)
+
+
+def _inserted(operation: Operation, bindings: list[Binding], scope: str) -> Iterator[Statement]:
+    for number, binding in enumerate(bindings, 1):
+        mine = scope if operation.where is None else f"{scope}-{number}"
+        nodes = _Nodes(f"{mine}_")
+        for template in operation.inserts:
+            quad = _filled(template, binding, nodes)
+            if quad is not None:
+                yield _statement(quad)
+
+
+@dataclass(slots=True)
+class _Nodes:
+    """Blank nodes of a template: new ones for every solution."""
+
+    prefix: str
+    made: dict[str, BlankNode] = field(default_factory=dict)
+
+    def node(self, label: str) -> BlankNode:
+        if label not in self.made:
+            self.made[label] = BlankNode(f"{self.prefix}{len(self.made) + 1}")
+        return self.made[label]
+
+
+def _filled(template: Quad, binding: Binding, nodes: _Nodes | None) -> Quad | None:
+    """The quad that a template makes; None if it makes none, or none that RDF knows."""
+    terms = [_term(term, binding, nodes) for term in (*template.triple, template.graph_name)]
+    try:
+        return None if None in terms else Quad(*terms)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+
+
+def _term(term: object, binding: Binding, nodes: _Nodes | None) -> object:
+    if _is_variable(term):
+        return binding.get(_name(term))
+    if isinstance(term, BlankNode) and nodes is not None:
+        return nodes.node(term.value)
+    if isinstance(term, Triple):
+        parts = [_term(part, binding, nodes) for part in term]
+        try:
+            return None if None in parts else Triple(*parts)  # type: ignore[arg-type]
+        except TypeError:
+            return None
+    return term
+
+
+def _is_variable(term: object) -> bool:
+    return isinstance(term, NamedNode) and term.value.startswith(VARIABLE)
+
+
+def _name(term: object) -> str:
+    return str(term)[1 + len(VARIABLE) : -1]
+
+
+def _statement(quad: Quad) -> Statement:
+    return quad.triple if isinstance(quad.graph_name, DefaultGraph) else quad

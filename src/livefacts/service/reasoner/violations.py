@@ -1,0 +1,138 @@
+"""Violations: the facts of constraints, as what they mean.
+
+What a constraint finds in several orders is one violation (`rules.mirrors`).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from pyoxigraph import Triple
+
+from livefacts.engine.contract import IdDelta, Ids
+from livefacts.language.checks.symmetry import Mirrors, mirrors_of, symmetric_predicates
+from livefacts.language.formula import Formula, PredicateAtom, TripleAtom, filled
+from livefacts.language.program import Program, Rule
+from livefacts.model.facts import Fact, Symbol, Term
+from livefacts.plan.rules.normal_form import VIOLATION, violation_variables
+from livefacts.service.change.assertions import without
+from livefacts.service.change.delta import Violation
+from livefacts.service.explanations.proof_reader import as_triple
+from livefacts.service.streams.arrivals import different
+from livefacts.store.facts.row_store import TRIPLES
+from livefacts.store.terms.dictionary import Dictionary
+
+
+class Violated(NamedTuple):
+    """The violations that came with a change, and those that went."""
+
+    came: list[Violation]
+    went: list[Violation]
+
+
+class Violations:
+    """Finds the violations of constraints among facts, by the ids of their predicates."""
+
+    def __init__(self, dictionary: Dictionary) -> None:
+        self._dictionary = dictionary
+        self._listings = deque([_Listing(Program(), dictionary)], maxlen=2)
+        """How violations of the latest programs are listed."""
+
+    def among(self, facts: Mapping[int, Ids], program: Program) -> Iterator[Violation]:
+        """The violations of a program's constraints among facts."""
+        tables = [rows for shape, rows in facts.items() if shape != TRIPLES and len(rows)]
+        if not tables:
+            return
+        listing = self._listing(program)
+        for rows in tables if listing.constraints else ():
+            present = different(rows[:, 0])
+            for predicate, rule in listing.constraints.items():
+                if predicate in present:
+                    yield from listing.violations(rule, rows[rows[:, 0] == predicate])
+
+    def changes(
+        self,
+        ids: IdDelta,
+        before: Program,
+        after: Program,
+        moved: Sequence[Rule],
+        facts: Callable[[], Mapping[int, Ids]],
+    ) -> Violated:
+        """The violations that came and those that went with a change; `moved` are its rules.
+
+        Where it makes a predicate symmetric, or no longer, violations that stay may come to
+        be listed once or twice: then all `facts` that are true are looked at.
+        """
+        came, went = list(self.among(ids.added, after)), list(self.among(ids.removed, before))
+        if symmetric_predicates(moved):
+            standing = _standing(facts(), ids)
+            was = {str(v): v for v in self.among(standing, before)}
+            now = {str(v): v for v in self.among(standing, after)}
+            came += [violation for text, violation in now.items() if text not in was]
+            went += [violation for text, violation in was.items() if text not in now]
+        return Violated(came, went)
+
+    def _listing(self, program: Program) -> _Listing:
+        for listing in self._listings:
+            if listing.rules is program.rules:
+                return listing
+        self._listings.append(_Listing(program, self._dictionary))
+        return self._listings[-1]
+
+
+class _Listing:
+    """The constraints of a program, and which of their violations say the same."""
+
+    def __init__(self, program: Program, dictionary: Dictionary) -> None:
+        self._dictionary = dictionary
+        self._mirrors: dict[str, Mirrors] = {}
+        self.rules = program.rules
+        self.symmetric = symmetric_predicates(program)
+        self.constraints = {
+            dictionary.encode_one(Symbol(VIOLATION + rule.id)): rule
+            for rule in program
+            if rule.is_constraint
+        }
+
+    def violations(self, rule: Rule, rows: Ids) -> Iterator[Violation]:
+        """The violations of a constraint, of those that mirror each other the first."""
+        variables = violation_variables(rule)
+        if rule.id not in self._mirrors:
+            self._mirrors[rule.id] = mirrors_of(rule, variables, self.symmetric)
+        mirrors = self._mirrors[rule.id]
+        for row in rows:
+            terms = self._dictionary.decode(row[1:])
+            if mirrors.is_first(terms):
+                names = (variable.name for variable in variables)
+                bindings = dict(zip(names, terms, strict=True))
+                yield Violation(rule.id, bindings, _in_conflict(rule, bindings))
+
+
+def _standing(facts: Mapping[int, Ids], ids: IdDelta) -> dict[int, Ids]:
+    """The facts of predicates that were true before a change and are true after it."""
+    return {
+        shape: without(
+            without(rows, ids.added.get(shape, rows[:0])), ids.removed.get(shape, rows[:0])
+        )
+        for shape, rows in facts.items()
+        if shape != TRIPLES
+    }
+
+
+def _in_conflict(rule: Rule, bindings: Mapping[str, Term]) -> tuple[Triple | Fact, ...]:
+    """The facts that match the atoms of a constraint, as far as users see them."""
+    terms = {variable: bindings[variable.name] for variable in violation_variables(rule)}
+    atoms = [formula for formula in rule.body if isinstance(formula, TripleAtom | PredicateAtom)]
+    return tuple(fact for atom in atoms if (fact := _fact(filled(atom, terms))) is not None)
+
+
+def _fact(atom: Formula) -> Triple | Fact | None:
+    if isinstance(atom, TripleAtom):
+        shown = as_triple(*atom.slots)  # type: ignore[arg-type]
+        return shown if isinstance(shown, Triple) else None
+    assert isinstance(atom, PredicateAtom)
+    if atom.name.startswith("_"):
+        return None
+    return Fact(atom.name, atom.arguments)  # type: ignore[arg-type]

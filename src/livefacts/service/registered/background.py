@@ -1,0 +1,35 @@
+"""Backgrounds: what is told for all time, as the worlds of registered queries see it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from pyoxigraph import Quad
+
+from livefacts.engine.contract import Flags, Ids
+from livefacts.service.streams.stream_log import Facts
+
+
+class Background(Protocol):
+    """What is told for all time."""
+
+    def facts(self) -> Facts:
+        """All of it."""
+        ...
+
+    def holds(self, shape: int, ids: Ids) -> Flags:
+        """Which of these facts are part of it."""
+        ...
+
+    def conclusions(self) -> int:
+        """How many conclusions the reasoner has drawn from it, or more."""
+        ...
+
+    def quads(self) -> Iterable[Quad]:
+        """What named graphs tell of it."""
+        ...
+
+    def narrowed(self, graphs: tuple[str, ...]) -> Background:
+        """What these named graphs alone tell."""
+        ...

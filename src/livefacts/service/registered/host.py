@@ -1,0 +1,199 @@
+"""Hosting: what a reasoner's registered queries see of it.
+
+The background of their worlds is what the reasoner was told for all time; what its streams
+bring reaches the queries' own windows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from pyoxigraph import NamedNode, Quad
+
+from livefacts.engine.contract import Flags, Ids
+from livefacts.language.program import Program
+from livefacts.model.durations import Duration
+from livefacts.service.change.truth import Truth
+from livefacts.service.registered.registry import Registrations
+from livefacts.service.streams.listeners import Listener
+from livefacts.service.streams.stream_log import Facts
+from livefacts.service.streams.streams import Streams
+from livefacts.store.facts.layout import IN_DEFAULT
+from livefacts.store.facts.named_graphs import NamedGraphs
+from livefacts.store.facts.row_store import TRIPLES
+from livefacts.store.terms.dictionary import Dictionary
+
+if TYPE_CHECKING:
+    from livefacts.service.streams.timeline import Timeline
+
+OWN = ":"
+"""What is in the names of predicates that no rule text can write, and in no others."""
+
+
+class ToldForAllTime:
+    """The background of a reasoner."""
+
+    def __init__(self, truth: Truth, graphs: NamedGraphs) -> None:
+        self._truth = truth
+        self._graphs = graphs
+
+    def facts(self) -> Facts:
+        """What the default graph or a named one tells."""
+        found = {}
+        for shape, ids in self._truth.asserted().items():
+            if shape != TRIPLES:
+                ids = ids[self._is_written(ids)]
+            found[shape] = ids[self.holds(shape, ids)]
+        return {shape: ids for shape, ids in found.items() if len(ids)}
+
+    def _is_written(self, ids: Ids) -> Flags:
+        names = np.unique(ids[:, 0])
+        texts = self._truth.dictionary.texts(names)
+        written = names[np.array([OWN not in text for text in texts], np.bool_)]
+        return np.isin(ids[:, 0], written)
+
+    def holds(self, shape: int, ids: Ids) -> Flags:
+        """Which of these facts are told for all time."""
+        told: Flags = self._truth.standing(shape, ids) & IN_DEFAULT != 0
+        if shape == TRIPLES and len(self._graphs):
+            told |= self._graphs.others(ids, ids[:0])
+        return told
+
+    def conclusions(self) -> int:
+        """How many conclusions there are; some may come from streams."""
+        return sum(map(len, self._truth.derived().values()))
+
+    def narrowed(self, graphs: tuple[str, ...]) -> GraphsAlone:
+        """What these named graphs alone tell."""
+        return GraphsAlone(self, self._graphs, self._truth.dictionary, graphs)
+
+    def quads(self) -> Iterator[Quad]:
+        """What named graphs tell."""
+        return self.decoded(self._graphs.quads())
+
+    def decoded(self, quads: Ids) -> Iterator[Quad]:
+        """Quads of ids as terms."""
+        for row in quads:
+            yield Quad(*self._truth.dictionary.decode(row))  # type: ignore[arg-type]
+
+
+class GraphsAlone:
+    """The background that some named graphs of a reasoner tell."""
+
+    def __init__(
+        self,
+        whole: ToldForAllTime,
+        graphs: NamedGraphs,
+        dictionary: Dictionary,
+        names: tuple[str, ...],
+    ) -> None:
+        self._whole = whole
+        self._graphs = graphs
+        self._wanted = [dictionary.encode_one(NamedNode(name)) for name in names]
+
+    def facts(self) -> Facts:
+        """What these graphs tell."""
+        quads = self._graphs.quads()
+        return {TRIPLES: np.unique(quads[np.isin(quads[:, 3], self._wanted)][:, :3], axis=0)}
+
+    def holds(self, shape: int, ids: Ids) -> Flags:
+        """Which of these facts one of the graphs tells."""
+        told = np.zeros(len(ids), np.bool_)
+        if shape == TRIPLES and len(ids):
+            for graph in self._wanted:
+                told |= self._graphs.asserts(graph, ids)
+        return told
+
+    def conclusions(self) -> int:
+        """How many conclusions all that is told has."""
+        return self._whole.conclusions()
+
+    def narrowed(self, graphs: tuple[str, ...]) -> GraphsAlone:
+        """What other named graphs tell."""
+        return self._whole.narrowed(graphs)
+
+    def quads(self) -> Iterator[Quad]:
+        """What named graphs tell."""
+        return self._whole.quads()
+
+
+class Host(Listener):
+    """The registered queries of one reasoner, told of everything that happens to it."""
+
+    is_heard = True
+
+    def __init__(self, streams: Streams, program: Program) -> None:
+        self._truth = streams.truth
+        self._dictionary = streams.truth.dictionary
+        self._background = ToldForAllTime(streams.truth, streams.graphs)
+        self._timeline: Timeline = streams.timeline
+        self.queries = Registrations(self._dictionary, self._background, program)
+        self._catch_up()
+
+    def _catch_up(self) -> None:
+        """Take over what has arrived before the first query was registered."""
+        timeline = self._timeline
+        self.queries.now = timeline.now
+        if timeline.first is not None:
+            self.queries.begin(timeline.first)
+        for time in timeline.arrivals.times:
+            for chunk in timeline.arrivals.at(time):
+                self.arrived({chunk.shape: chunk.ids}, time, chunk.stream)
+
+    def arrived(self, facts: Facts, time: int, stream: int) -> None:
+        """Facts have arrived."""
+        self.queries.pushed(facts, time, self._name(stream))
+
+    def retracted(self, facts: Facts, time: int, stream: int) -> None:
+        """Facts have been taken back."""
+        self.queries.retracted(facts, time, self._name(stream))
+
+    def changed(self, program: Program, told: Facts, untold: Facts, came: Ids, gone: Ids) -> None:
+        """Background or rules have changed."""
+        self.queries.limit = self._truth.limit
+        self.queries.rules(program)
+        touched: dict[int, list[Ids]] = {}
+        for facts in (told, untold, {TRIPLES: came[:, :3]}, {TRIPLES: gone[:, :3]}):
+            for shape, ids in facts.items():
+                if len(ids):
+                    touched.setdefault(shape, []).append(ids)
+        if touched:
+            joined = {shape: np.concatenate(parts) for shape, parts in touched.items()}
+            decoded = self._background.decoded
+            self.queries.background(joined, decoded(came), decoded(gone))
+
+    def advanced(self, now: int) -> None:
+        """Every time point up to now is complete."""
+        self.queries.limit = self._truth.limit
+        first = self._timeline.first
+        if self.queries.first is None and first is not None:
+            self.queries.begin(first)
+        self.queries.advance(now)
+
+    def finished(self) -> None:
+        """Nothing more will come."""
+        self.queries.finish()
+
+    def stats(self) -> dict[str, Any]:
+        """What is kept for the queries."""
+        return self.queries.stats()
+
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids that are kept for the queries."""
+        return self.queries.held_ids()
+
+    def _name(self, stream: int) -> str:
+        term = self._dictionary.decode_one(stream)
+        return term.value if isinstance(term, NamedNode) else ""
+
+
+def host_of(streams: Streams, program: Program, tick: Duration | None) -> Host:
+    """The registered queries of a reasoner; the first time, they begin to listen."""
+    host = streams.listener
+    if not isinstance(host, Host):
+        host = streams.listener = Host(streams, program)
+    host.queries.tick = tick
+    host.queries.limit = streams.truth.limit
+    return host

@@ -1,0 +1,109 @@
+"""Limits of registered queries: how much one change of their worlds may derive.
+
+They are those of the reasoner.  What it has derived already does not count again where a
+world begins; nor do the answers of queries, which are facts only inside.
+
+A query whose world derives more has no report for that time, and says why; it is asked
+again at its next one.  Other queries do not notice.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+import numpy as np
+
+from livefacts.engine.embedded.change.engine import EmbeddedEngine
+from livefacts.engine.embedded.expiry.timed_engine import ExpiringEngine
+from livefacts.errors import LimitError
+from livefacts.language.formula import PredicateAtom
+from livefacts.language.program import Rule
+from livefacts.model.facts import Symbol
+from livefacts.service.streams.stream_log import Facts, StreamLog
+from livefacts.store.facts.row_store import TRIPLES
+
+
+@contextmanager
+def allowing(
+    engine: EmbeddedEngine | ExpiringEngine,
+    *,
+    more: Callable[[], int] = lambda: 0,
+    times: int = 1,
+) -> Iterator[None]:
+    """Meanwhile the limit is so many times as high, and higher by so much."""
+    limit = engine.limit
+    engine.limit = None if limit is None else limit * times + more()
+    try:
+        yield
+    finally:
+        engine.limit = limit
+
+
+def beginning(
+    engine: EmbeddedEngine | ExpiringEngine,
+    logs: Iterable[StreamLog],
+    now: int,
+    replaced: int | None,
+    conclusions: Callable[[], int],
+) -> AbstractContextManager[None]:
+    """Meanwhile a world takes in at once what has come so far.
+
+    Each time point may derive as much as the limit.  A world that takes the place of one in
+    which too much was derived may have as many more conclusions as that one had.
+    """
+    if replaced is None:
+        return allowing(engine, times=points_of(logs, now))
+    return allowing(engine, more=lambda: max(0, replaced - conclusions()))
+
+
+def points_of(logs: Iterable[StreamLog], now: int) -> int:
+    """At how many time points something has come that is there until now."""
+    return max(1, len({time for log in logs for time in log.times[: bisect_right(log.times, now)]}))
+
+
+def leave_out(engine: EmbeddedEngine | ExpiringEngine, answers: Iterable[Rule]) -> None:
+    """What these rules derive is answers, and no limit counts it."""
+    heads = [rule.head for rule in answers]
+    names = [Symbol(head.name) for head in heads if isinstance(head, PredicateAtom)]
+    engine.uncounted = frozenset(engine.dictionary.encode_one(name) for name in names)
+
+
+def conclusions_in(engine: EmbeddedEngine | ExpiringEngine, derived: Facts) -> int:
+    """How many of the facts that an engine has derived are no answers."""
+    answers = list(engine.uncounted)
+    return sum(
+        len(ids) if shape == TRIPLES else int((~np.isin(ids[:, 0], answers)).sum())
+        for shape, ids in derived.items()
+    )
+
+
+def not_reported(name: str, time: int, limit: int | None, cause: LimitError) -> LimitError:
+    """The error of a report that is not made."""
+    if limit is None:
+        return LimitError(f"no report of the query {name} at {time}: {cause.message}")
+    return LimitError(
+        f"the rules derive more than {limit:,} facts for the query {name} at {time}; "
+        "there is no report for that time",
+        hint="raise the limit, or take back what causes it; "
+        "the query is asked again at its next report",
+    )
+
+
+def lacking(name: str, time: int, stream: str, gap: int) -> LimitError:
+    """The error of a report about a stream that a query did not make at some time."""
+    return LimitError(
+        f"the query {name} has no report for {time}: <{stream}> was not made at {gap}",
+        hint=f"see why the query {stream} was not reported then",
+    )
+
+
+def not_registered(name: str, limit: int | None, cause: LimitError) -> LimitError:
+    """The error of a query that cannot begin."""
+    if limit is None:
+        return LimitError(f"the query {name} is not registered: {cause.message}")
+    return LimitError(
+        f"the rules derive more than {limit:,} facts for the query {name}; it is not registered",
+        hint="raise the limit, or look for a rule that makes ever new values",
+    )

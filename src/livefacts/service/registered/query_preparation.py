@@ -1,0 +1,192 @@
+"""Preparing queries: from a text to something that can be asked in a world.
+
+A query of triple patterns and comparisons is followed as a rule, nearly every other one by a
+flow.  What neither can follow is asked anew of a store that holds its world.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pyoxigraph import NamedNode, Quad
+
+from livefacts.errors import QueryError
+from livefacts.language.graph_pattern import BasicQuery
+from livefacts.language.registration import CountWindow, RegisteredQuery, Relation
+from livefacts.model.durations import Duration
+from livefacts.service.change.fact_reader import FactReader
+from livefacts.service.continuous.query_plans import plan_of
+from livefacts.service.continuous.row_projection import Projection
+from livefacts.service.queries.query_store import QueryStore
+from livefacts.service.registered.background import Background
+from livefacts.service.registered.flow_answers import FlowedAnswers, looked_up
+from livefacts.service.registered.moving_window import Extent, extent_of, points
+from livefacts.service.registered.report_answers import AskedAnswers, FollowedAnswers
+from livefacts.service.registered.scheduled_query import Asked, Prepared
+from livefacts.service.registered.shared_worlds import Needs, SharedState, SharedWorld, SharedWorlds
+from livefacts.service.registered.stream_state import WindowView
+from livefacts.service.registered.timed_matches import Matches, SeenAnswers
+from livefacts.service.registered.world import EngineWorld
+from livefacts.service.registered.world_store import WindowGraph, WindowGraphs, WorldStore
+from livefacts.service.registered.world_with_clock import TimedWorld
+from livefacts.store.terms.dictionary import Dictionary
+from livefacts.syntax.sparql.basic_query import parse_basic_query
+from livefacts.syntax.sparql.csparql import WINDOW_BASE
+
+
+class Preparer:
+    """Prepares the queries of one reasoner."""
+
+    def __init__(
+        self, dictionary: Dictionary, background: Background, worlds: SharedWorlds
+    ) -> None:
+        self._dictionary = dictionary
+        self._background = background
+        self._worlds = worlds
+        self._reader = FactReader(dictionary)
+        self.tick: Duration | None = None
+
+    def asked(
+        self, number: int, query: RegisteredQuery, prefixes: Mapping[str, str], full: bool
+    ) -> Asked:
+        """A query as it is to be asked; one that cannot be is refused, before anything is done."""
+        QueryStore().query(query.body, prefixes, base=WINDOW_BASE)
+        known = {quad.graph_name.value for quad in self._background.quads()}  # type: ignore[union-attr]
+        graphs = query.graphs if known else ()
+        for graph in (*graphs, *query.named_graphs):
+            if graph not in known:
+                raise QueryError(
+                    f"no graph <{graph}> is loaded",
+                    place=query.place,
+                    hint="load(path, graph=...) loads into a graph",
+                )
+        extents = tuple(extent_of(window, self.tick) for window in query.windows)
+        graphs = tuple(sorted(set(graphs)))
+        return Asked(number, query, extents, self._every(query, extents), prefixes, full, graphs)
+
+    def prepare(self, asked: Asked) -> Prepared:
+        """The query, ready to be asked; nothing is left behind if it cannot be."""
+        query = asked.query
+        basic = None if query.named_graphs else parse_basic_query(query.body, asked.prefixes)
+        try:
+            return self._flowed(asked) if basic is None else self._followed(asked, basic)
+        except BaseException:
+            self._worlds.release(asked.number)
+            raise
+
+    def _flowed(self, asked: Asked) -> Prepared:
+        query = asked.query
+        windows = [NamedNode(window.name) for window in query.windows if window.name is not None]
+        try:
+            plan = plan_of(query.body, asked.prefixes, WINDOW_BASE, windows)
+        except QueryError as error:
+            # The text is known to be correct: what is wrong with it is that it must be asked anew.
+            return self._queried(asked, error.message)
+        needs = Needs(looked_up(plan), full=asked.full)
+        shared, world = self._world(asked, needs)
+        self._worlds.need(shared, asked.number, needs)
+        answers = FlowedAnswers(
+            plan,
+            world,
+            query.relation,
+            self._reader,
+            self._dictionary,
+            self._graphs(asked, needs),
+            self._quads(query),
+        )
+        return Prepared(asked, shared, world, answers, answers)
+
+    def _followed(self, asked: Asked, basic: BasicQuery) -> Prepared:
+        number, relation = asked.number, asked.query.relation
+        projection = Projection(basic, number, self._dictionary)
+        needs = Needs(basic.patterns, projection.rule, asked.full)
+        if self._worlds.can_last(asked.windows, asked.every, needs):
+            state = self._worlds.state_of(asked.windows, asked.graphs, number)
+            matches = state.matches.get(basic)
+            if matches is None:
+                matches = state.matches[basic] = Matches(projection)
+                state.state.follow(matches.follow)
+            self._worlds.need(state, number, replace(needs, rule=matches.projection.rule))
+            view = state.views[number]
+            return Prepared(asked, state, view, SeenAnswers(matches, view, relation))
+        shared = self._world_of(asked, needs)
+        answers = shared.followed.get(basic) if relation is Relation.ALL else None
+        if answers is None:
+            answers = FollowedAnswers(projection, relation)
+            key = basic if relation is Relation.ALL else replace(basic, name=str(number))
+            shared.followed[key] = answers
+            shared.world.follow(answers.follow)
+        self._worlds.need(shared, number, replace(needs, rule=answers.projection.rule))
+        return Prepared(asked, shared, shared.world, answers)
+
+    def _queried(self, asked: Asked, reason: str) -> Prepared:
+        query, needs = asked.query, Needs(full=asked.full)
+        shared, world = self._world(asked, needs)
+        self._worlds.need(shared, asked.number, needs)
+        store = WorldStore(world, self._reader, self._graphs(asked, needs), self._quads(query))
+        ask = lambda: store.query(query.body, asked.prefixes)  # noqa: E731
+        answers = AskedAnswers(ask, query.relation, reason)
+        return Prepared(asked, shared, world, answers, store)
+
+    def _world(
+        self, asked: Asked, needs: Needs
+    ) -> tuple[SharedWorld | SharedState, EngineWorld | TimedWorld | WindowView]:
+        """What the query is asked in: a state of windows of every length, if one can be."""
+        is_named = any(window.name is not None for window in asked.query.windows)
+        if not is_named and self._worlds.can_last(asked.windows, asked.every, needs):
+            state = self._worlds.state_of(asked.windows, asked.graphs, asked.number)
+            return state, state.views[asked.number]
+        shared = self._world_of(asked, needs)
+        return shared, shared.world
+
+    def _world_of(self, asked: Asked, needs: Needs) -> SharedWorld:
+        """The world of a query's windows, with a clock of its own if its rules look at time."""
+        self.check_windows(asked, needs)
+        is_timed = self._worlds.timed_rule(needs) is not None
+        return self._worlds.world_of(asked.windows, asked.graphs, asked.number, timed=is_timed)
+
+    def check_windows(self, asked: Asked, needs: Needs) -> None:
+        """Refuse windows that mean nothing beside rules that look at time."""
+        rule = self._worlds.timed_rule(needs)
+        if rule is None:
+            return
+        streams = {extent.stream for extent in asked.windows}
+        reason = None
+        if any(extent.by_count for extent in asked.windows):
+            reason = "a window by count"
+        elif any(window.name is not None for window in asked.query.windows):
+            reason = "a window that has a name"
+        elif len(streams) < len(set(asked.windows)):
+            reason = "two windows on one stream"
+        if reason is not None:
+            raise QueryError(
+                f"the query needs the rule {rule.id}, which looks at time itself, and has {reason}",
+                place=asked.query.place,
+                hint="beside such rules each stream has one window, by time and without a name",
+            )
+
+    def _graphs(self, asked: Asked, needs: Needs) -> WindowGraphs:
+        """The windows that have names, as graphs."""
+        graphs = []
+        for window, extent in zip(asked.query.windows, asked.windows, strict=True):
+            if window.name is not None:
+                alone = self._worlds.world_of((extent,), asked.graphs, asked.number)
+                empty = self._worlds.world_of((), asked.graphs, asked.number)
+                self._worlds.need(alone, asked.number, needs)
+                self._worlds.need(empty, asked.number, needs)
+                assert isinstance(alone.world, EngineWorld), "rules do not look at time"
+                assert isinstance(empty.world, EngineWorld), "rules do not look at time"
+                graphs.append(WindowGraph(window.name, alone.world, empty.world))
+        return WindowGraphs(graphs)
+
+    def _quads(self, query: RegisteredQuery) -> list[Quad]:
+        wanted = query.named_graphs
+        quads = self._background.quads()
+        return [quad for quad in quads if quad.graph_name.value in wanted]  # type: ignore[union-attr]
+
+    def _every(self, query: RegisteredQuery, extents: tuple[Extent, ...]) -> int:
+        if query.every is not None:
+            return points(query.every, self.tick, query.every_place)
+        is_by_count = isinstance(query.windows[0].window, CountWindow)
+        return 1 if is_by_count else extents[0].step

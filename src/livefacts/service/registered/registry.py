@@ -1,0 +1,456 @@
+"""Registered queries together: what happens to them, and the order of their reports.
+
+A query is reported at every point of its grid, in the order of time; within a time point
+the queries that make streams come before those that read them.  From an empty report on, a
+query sleeps until one of its windows changes, and the reports in between are one entry.
+
+A query whose world derives more than the limit allows has no report for that time; it gets
+a new world, of its own, for the next.  Nobody else notices, but for those who read the
+stream that it makes: they have no report, either, while their windows see that time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from itertools import count
+
+from pyoxigraph import Quad, Triple
+
+from livefacts.engine.contract import Ids
+from livefacts.errors import LimitError, QueryError
+from livefacts.language.program import Program
+from livefacts.model.durations import Duration
+from livefacts.model.namespaces import DECLARED
+from livefacts.service.continuous.found import Found, found_rows, triples_of
+from livefacts.service.queries.results import Row
+from livefacts.service.registered.background import Background
+from livefacts.service.registered.end_of_stream import NEVER, Ending
+from livefacts.service.registered.limits import lacking, not_registered, not_reported
+from livefacts.service.registered.moving_window import grid_point
+from livefacts.service.registered.query_preparation import Preparer
+from livefacts.service.registered.scheduled_query import Registration
+from livefacts.service.registered.shared_worlds import Shared, SharedWorlds
+from livefacts.service.streams.stream_log import Facts, StreamLog
+from livefacts.service.streams.stream_order import ordered
+from livefacts.store.facts.row_store import TRIPLES
+from livefacts.store.terms.dictionary import Dictionary
+from livefacts.syntax.sparql.csparql import parse_registration
+from livefacts.syntax.sparql.csparql_errors import as_written
+
+
+class Registrations:
+    """All registered queries of a reasoner, and what they share."""
+
+    def __init__(
+        self,
+        dictionary: Dictionary,
+        background: Background,
+        program: Program,
+        logs: dict[str, StreamLog] | None = None,
+    ) -> None:
+        self._dictionary = dictionary
+        self._background = background
+        self._worlds = SharedWorlds(dictionary, background, program, {} if logs is None else logs)
+        self._preparer = Preparer(dictionary, background, self._worlds)
+        self._queries: list[Registration] = []
+        self._numbers = count(1)
+        self._lateness: dict[str, int] = {}
+        self._gaps: dict[str, set[int]] = {}
+        """When streams that queries make were not made."""
+        self.first: int | None = None
+        self.now: int | None = None
+
+    @property
+    def tick(self) -> Duration | None:
+        """How long a time point lasts."""
+        return self._preparer.tick
+
+    @tick.setter
+    def tick(self, tick: Duration | None) -> None:
+        self._preparer.tick = self._worlds.tick = tick
+
+    @property
+    def limit(self) -> int | None:
+        """The largest number of facts that a change of their worlds may derive."""
+        return self._worlds.limit
+
+    @limit.setter
+    def limit(self, limit: int | None) -> None:
+        self._worlds.limit = limit
+
+    # registering
+
+    def register(
+        self, text: str, prefixes: Mapping[str, str] | None = None, *, full: bool = False
+    ) -> Registration:
+        """Register a C-SPARQL or RSP-QL query; it reports from the next grid point on.
+
+        Only rules run that can matter to it, unless it is `full`.
+        """
+        known = {**DECLARED, **(prefixes or {})}
+        number = next(self._numbers)
+        query = parse_registration(text, known, f"query{number}")
+        if query.name in [other.name for other in self._queries]:
+            raise QueryError(
+                f"{query.name} is registered already",
+                place=query.place,
+                hint="close it first, or choose another name",
+            )
+        names = ordered([*(other.query for other in self._queries), query])
+        try:
+            asked = self._preparer.asked(number, query, known, full)
+        except QueryError as error:
+            raise as_written(text, error, query.place) from None
+        try:
+            made = Registration(self._preparer.prepare(asked), self._end)
+            self._queries.append(made)
+            self._queries.sort(key=lambda each: names.index(each.name))
+            self._start(made)
+            if made.error is not None and self._lack(made, made.last) is None:
+                raise made.error
+        except LimitError as error:
+            self._end_number(number)
+            raise not_registered(query.name, self.limit, error) from None
+        return made
+
+    def _end_number(self, number: int) -> None:
+        for query in [query for query in self._queries if query.number == number]:
+            self._end(query)
+
+    def _start(self, made: Registration) -> None:
+        if self._lateness:
+            made.remembered = {}
+        if self.first is not None:
+            made.start(self.first, self.first if self.now is None else self.now)
+        if self.now is not None:
+            self._run(self.now)
+
+    def _end(self, registration: Registration) -> None:
+        if registration in self._queries:
+            self._queries.remove(registration)
+            registration.leave()
+            self._worlds.end(registration.number)
+
+    # what happens
+
+    def pushed(self, facts: Facts, time: int, stream: str) -> None:
+        """Facts have arrived on a stream, for a time point."""
+        if self.first is not None and time < self.first:
+            return
+        new = self._worlds.log(stream).add(time, facts)
+        self._part(self._worlds.arrived(stream, time, new))
+        self._touch(time, stream, new)
+
+    def retracted(self, facts: Facts, time: int, stream: str) -> None:
+        """Arrivals have been taken back."""
+        gone = self._worlds.log(stream).remove(time, facts)
+        self._part(self._worlds.retracted(stream, time, gone))
+        self._touch(time, stream, gone)
+
+    def background(
+        self, touched: Facts, came: Iterable[Quad] = (), gone: Iterable[Quad] = ()
+    ) -> None:
+        """The background may have changed for these facts, and named graphs by these quads."""
+        came, gone = list(came), list(gone)
+        self._part(self._worlds.background_changed(touched))
+        for query in self._queries:
+            if query.store is not None and query.query.named_graphs:
+                wanted = query.query.named_graphs
+                query.store.graphs_changed(_of(wanted, came), _of(wanted, gone))
+        self._wake(self.now)
+
+    def rules(self, program: Program) -> None:
+        """The rules have changed."""
+        if program.rules == self._worlds.program.rules:
+            self._worlds.program = program
+            return
+        before = self._worlds.program
+        numbers = self._worlds.unlasting(program)
+        moving = [query for query in self._queries if query.number in numbers]
+        try:
+            for query in moving:
+                self._preparer.check_windows(query.asked, query.needs)
+        except QueryError:
+            self._worlds.program = before
+            raise
+        self._leave(moving)
+        failed = self._worlds.change_rules()
+        self._resettle(moving)
+        self._part(failed)
+        self._wake(self.now)
+
+    def _leave(self, queries: Iterable[Registration]) -> None:
+        for query in queries:
+            query.leave()
+        self._worlds.release(*(query.number for query in queries))
+
+    def _resettle(self, queries: Iterable[Registration]) -> None:
+        """Give queries worlds; where the rules derive too much at once, the next report tries."""
+        for query in queries:
+            with suppress(LimitError):
+                query.resettle(self._preparer.prepare(query.asked))
+
+    def _part(self, failed: Iterable[Shared]) -> None:
+        """Give the queries of these worlds new ones, which they do not share as they did."""
+        numbers = self._worlds.part(failed)
+        parting = [query for query in self._queries if query.number in numbers]
+        self._leave(parting)
+        self._resettle(parting)
+
+    def begin(self, first: int) -> None:
+        """The first time point is known."""
+        self.first = self._worlds.first = first
+        for log in self._worlds.logs.values():
+            log.forget(first - 1)
+        for query in self._queries:
+            query.start(first, first)
+
+    def advance(self, now: int) -> None:
+        """Every time point up to `now` is complete."""
+        if self.now is not None and now < self.now:
+            return
+        if self.first is None:
+            times = [log.times[0] for log in self._worlds.logs.values() if log.times]
+            self.begin(min([now, *times]))
+        self._run(now)
+        self.now = now
+        for query in self._queries:
+            query.pass_until(now)
+        self._forget(now)
+
+    def _run(self, now: int) -> None:
+        while True:
+            due = min((q.due for q in self._queries if q.due is not None), default=None)
+            if due is None or due > now:
+                return
+            for query in self._queries:
+                if query.due == due:
+                    self._report(query, due)
+
+    def finish(self) -> None:
+        """Nothing more will come: every query reports until it has seen all that has come."""
+        if self.now is None:
+            return
+        ending = Ending(self._worlds.logs, self._gaps, self.now)
+        while (due := min(map(ending.due, self._queries), default=NEVER)) < NEVER:
+            for query in self._queries:
+                if ending.due(query) == due:
+                    self._report(query, due)
+        for query in self._queries:
+            query.pass_until(ending.end(query))
+        self.now = max([self.now, *(query.last for query in self._queries if query.is_started)])
+        for query in self._queries:
+            query.skip_until(self.now)
+        self._forget(self.now)
+
+    def _report(self, query: Registration, due: int) -> None:
+        """Make a report, and the stream that is made of it."""
+        found = self._made(query, due)
+        if not query.query.makes_stream:
+            return
+        if found is None:
+            self._gaps.setdefault(query.name, set()).add(due)
+            for reader in self._readers(query.name):
+                reader.wake(due)
+        elif not found.is_empty:
+            self._emit(query, triples_of(found), due)
+
+    def _made(self, query: Registration, due: int) -> Found | None:
+        """What a query reports; None if its world derives too much, or a stream lacks something."""
+        try:
+            if not query.is_settled:
+                query.resettle(self._preparer.prepare(query.asked))
+            query.move(due)
+        except LimitError as error:
+            return self._made_apart(query, due, error)
+        lack = self._lack(query, due)
+        if lack is not None:
+            query.fail(due, lack)
+            return None
+        found = query.report(due)
+        for gap in self._coming_gaps(query, due):
+            query.wake(gap)
+        return found
+
+    def _coming_gaps(self, query: Registration, due: int) -> list[int]:
+        """When streams were not made that the query does not see yet."""
+        return [
+            gap
+            for stream, gaps in self._gaps.items()
+            if query.reads(stream)
+            for gap in gaps
+            if gap >= query.looks_back_to(stream, due)
+        ]
+
+    def _made_apart(self, query: Registration, due: int, error: LimitError) -> Found | None:
+        """What a query reports if others have no part in its world."""
+        worlds = self._worlds.of(query.number)
+        is_shared = any(len(shared.needs) > 1 for shared in worlds)
+        if is_shared or not all(shared.place.is_new for shared in worlds):
+            self._part(worlds)
+        if is_shared:
+            return self._made(query, due)
+        query.fail(due, not_reported(query.name, due, self.limit, error))
+        return None
+
+    def _lack(self, query: Registration, due: int) -> LimitError | None:
+        """Why a query that has moved cannot be reported, though its own world is right."""
+        for stream, gaps in self._gaps.items():
+            if query.reads(stream):
+                since = query.looks_back_to(stream, due)
+                gap = max((gap for gap in gaps if since <= gap <= due), default=None)
+                if gap is not None:
+                    return lacking(query.name, due, stream, gap)
+        return None
+
+    def _emit(self, query: Registration, triples: Iterable[Triple], now: int) -> None:
+        """What a query has constructed arrives on its stream."""
+        log = self._worlds.log(query.name)
+        log.is_made = True
+        new = log.add(now, self._encoded(triples))
+        self._part(self._worlds.arrived(query.name, now, new))
+        for reader in self._readers(query.name):
+            reader.wake(now)
+
+    def _encoded(self, triples: Iterable[Triple]) -> Facts:
+        with self._dictionary.passing():
+            return {TRIPLES: self._dictionary.encode_triples(list(triples))}
+
+    def _readers(self, stream: str | None) -> list[Registration]:
+        return [query for query in self._queries if stream is None or query.reads(stream)]
+
+    def _wake(self, time: int | None, stream: str | None = None) -> None:
+        if time is not None:
+            after = time if self.now is None else max(time, self.now + 1)
+            for query in self._readers(stream):
+                query.wake(after)
+
+    def _forget(self, now: int) -> None:
+        """Drop arrivals and reports that can no longer matter."""
+        oldest = now - max(self._lateness.values(), default=0)
+        if self._lateness:
+            oldest -= max((query.every for query in self._queries), default=0)
+        self._forget_gaps(now - oldest)
+        unsettled = [each for q in self._queries if not q.is_settled for each in q.windows]
+        self._worlds.forget(now, oldest, unsettled)
+        for query in self._queries:
+            if query.remembered:
+                kept = query.remembered.items()
+                query.remembered = {time: found for time, found in kept if time >= oldest}
+
+    def _forget_gaps(self, kept: int) -> None:
+        """Drop the times at which streams were not made that nobody looks at any more."""
+        assert self.now is not None, "time has moved"
+        for stream, gaps in self._gaps.items():
+            seen = [each.looks_back_to(stream, self.now) for each in self._readers(stream)]
+            self._gaps[stream] = {gap for gap in gaps if seen and gap >= min(seen) - kept}
+
+    # corrections
+
+    def correct(self, stream: str, lateness: int) -> None:
+        """Send reports again that a fact of this stream touches, as late as this."""
+        self._lateness[stream] = lateness
+        for query in self._queries:
+            query.remembered = query.remembered or {}
+
+    def _touch(self, time: int, stream: str, facts: Facts) -> None:
+        """Facts have come or gone: reports ahead change, and past ones if they are corrected."""
+        self._wake(time, stream)
+        lateness = self._lateness.get(stream)
+        if lateness is None or self.now is None or not facts:
+            return
+        if self.now - lateness <= time <= self.now:
+            self._correct(stream, time)
+
+    def _correct(self, stream: str, time: int) -> None:
+        assert self.now is not None, "only what has been reported is corrected"
+        for query in self._readers(stream):
+            again = self._again(query, time)
+            right = again.remembered or {}
+            query.compare_with(again)
+            for at in range(grid_point(time, query.every), self.now + 1, query.every):
+                if query.has_reported(at):
+                    self._send_again(query, at, right.get(at))
+
+    def _send_again(self, query: Registration, at: int, found: Found | LimitError | None) -> None:
+        before = (query.remembered or {}).get(at)
+        if isinstance(found, LimitError):
+            if not isinstance(before, LimitError):
+                self._unmake(query, at, found)
+            return
+        was_unmade = isinstance(before, LimitError)
+        old, new = _sorted_rows(before), _sorted_rows(found)
+        if old == new and not was_unmade:
+            return
+        known = found if before is None or isinstance(before, LimitError) else before
+        query.correct(at, found_rows(() if known is None else known.names, new))
+        if query.query.makes_stream:
+            self._gaps.get(query.name, set()).discard(at)
+            self._emit_again(query, at, old, new)
+
+    def _unmake(self, query: Registration, at: int, reason: LimitError) -> None:
+        """A report can no longer be made: it is taken back, and the stream that was made of it."""
+        old = _sorted_rows((query.remembered or {}).get(at))
+        query.correct(at, reason)
+        if query.query.makes_stream:
+            self._gaps.setdefault(query.name, set()).add(at)
+            self._emit_again(query, at, old, [])
+            self._wake(at, query.name)
+
+    def _emit_again(self, query: Registration, at: int, old: list[Row], new: list[Row]) -> None:
+        """Corrections travel as retractions and late facts of the stream that was made."""
+        gone = [Triple(*row) for row in old if row not in new]
+        came = [Triple(*row) for row in new if row not in old]
+        if gone:
+            self.retracted(self._encoded(gone), at, query.name)
+        if came:
+            self.pushed(self._encoded(came), at, query.name)
+        if query.name not in self._lateness:
+            self._correct(query.name, at)
+
+    def _again(self, query: Registration, time: int) -> Registration:
+        """A query that has made its reports from a time on anew, from what is known now."""
+        assert self.first is not None, "there have been reports"
+        assert self.now is not None, "there have been reports"
+        apart = Registrations(
+            self._dictionary, self._background, self._worlds.program, self._worlds.logs
+        )
+        apart.tick = self.tick
+        apart.first = apart._worlds.first = self.first
+        if self.limit is not None:
+            apart.limit = self.limit + sum(world.sizes()["facts"] for world in self._worlds)
+        again = Registration(apart._preparer.prepare(query.asked), apart._end)
+        apart._queries.append(again)
+        apart._gaps = self._gaps
+        again.start(self.first, grid_point(time, query.every) - query.every)
+        again.remembered = {}
+        while again.due is not None and again.due <= self.now:
+            apart._made(again, again.due)
+        return again
+
+    # terms and figures
+
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids that the queries, their worlds and their streams keep."""
+        yield from self._worlds.held_ids()
+        for query in self._queries:
+            yield from query.held_ids()
+
+    def stats(self) -> dict[str, object]:
+        """What is kept for the queries."""
+        return {
+            "queries": len(self._queries),
+            "worlds": [world.sizes() for world in self._worlds],
+            "failing": {q.name: q.error.message for q in self._queries if q.error is not None},
+            "kept_arrivals": {name: len(log) for name, log in self._worlds.logs.items()},
+        }
+
+
+def _sorted_rows(found: Found | LimitError | None) -> list[Row]:
+    """What was reported; nothing, if there was no report."""
+    return sorted(found.rows(), key=str) if isinstance(found, Found) else []
+
+
+def _of(graphs: Iterable[str], quads: Iterable[Quad]) -> list[Quad]:
+    return [quad for quad in quads if quad.graph_name.value in graphs]  # type: ignore[union-attr]

@@ -1,0 +1,126 @@
+"""Reports as text: tables for people, JSON lines, CSV, timed N-Quads and RDF Patch."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from livefacts.errors import QueryError
+from livefacts.model.durations import Duration
+from livefacts.model.namespaces import XSD
+from livefacts.model.time_points import moment
+from livefacts.service.queries.results import Row, as_json, plain, shown, table
+from livefacts.service.registered.reports import Report
+from livefacts.service.registered.scheduled_query import Registration
+from livefacts.syntax.rdf.patch_rows import write_patch
+
+
+@dataclass(slots=True)
+class ReportWriter:
+    """Writes the reports of registered queries, one after the other.
+
+    `dates` shows time points as the moments at which they begin.
+    """
+
+    format: str
+    dates: bool = False
+    tick: Duration | None = None
+    width: int = 100
+    prefixes: dict[str, str] = field(default_factory=dict)
+    _headed: set[str] = field(default_factory=set)
+    _before: dict[str, tuple[Row, ...]] = field(default_factory=dict)
+
+    def write(self, query: Registration, report: Report) -> str:
+        """The text of one report; where there is none, tables and JSON lines say why."""
+        if report.error is not None and self.format not in ("table", "jsonl"):
+            return ""
+        return _WRITERS[self.format](self, query, report)
+
+    def check(self, query: Registration) -> None:
+        """Refuse a format that a query has nothing for."""
+        if self.format in ("nq", "patch") and query.query.form != "CONSTRUCT":
+            raise QueryError(
+                f"{self.format} is made of triples, and {query.query.form} makes none",
+                place=query.query.place,
+                hint="use table, jsonl or csv, or CONSTRUCT",
+            )
+
+    def _time(self, time: int) -> str:
+        if not self.dates:
+            return str(time)
+        return moment(time, self.tick).isoformat().replace("+00:00", "Z")
+
+    def _literal(self, time: int) -> str:
+        kind = "dateTime" if self.dates else "integer"
+        return f'"{self._time(time)}"^^<{XSD}{kind}>'
+
+    def _table(self, query: Registration, report: Report) -> str:
+        times = self._time(report.time)
+        if report.count > 1:
+            times += f" to {self._time(report.last)}, {report.count:,} times"
+        mark = " (correction)" if report.correction else ""
+        head = f"{query.name} at {times}{mark}: "
+        if report.error is not None:
+            return f"{head}no report, {report.error.message}\n"
+        if not report.rows:
+            return f"{head}nothing\n"
+        cells = [[shown(term, self.prefixes) for term in row] for row in report.rows]
+        return f"{head.rstrip()}\n" + table([f"?{n}" for n in report.variables], cells, self.width)
+
+    def _json_line(self, query: Registration, report: Report) -> str:
+        when: Callable[[int], object] = self._time if self.dates else int
+        told: dict[str, object] = {
+            "query": query.name,
+            "time": when(report.time),
+            "window": [[when(span.since), when(span.until)] for span in report.windows],
+        }
+        if report.error is None:
+            told["rows"] = [{n: as_json(t) for n, t in r.as_dict().items()} for r in report.rows]
+        else:
+            told["error"] = report.error.message
+        if report.count > 1:
+            told |= {"last": when(report.last), "count": report.count}
+        if report.correction:
+            told["correction"] = True
+        return json.dumps(told, ensure_ascii=False) + "\n"
+
+    def _csv(self, query: Registration, report: Report) -> str:
+        out = io.StringIO()
+        writer = csv.writer(out, lineterminator="\r\n")
+        if query.name not in self._headed:
+            self._headed.add(query.name)
+            writer.writerow(["query", "time", *report.variables])
+        for row in report.rows:
+            writer.writerow([query.name, self._time(report.time), *map(plain, row)])
+        return out.getvalue()
+
+    def _quads(self, query: Registration, report: Report) -> str:
+        stream = f" <{query.name}>" if ":" in query.name else ""
+        time = self._literal(report.time)
+        return "".join(f"{triple}{stream} {time} .\n" for triple in report.triples)
+
+    def _patch(self, query: Registration, report: Report) -> str:
+        """What has gone and come since the report before."""
+        before = self._before.get(query.name, ())
+        self._before[query.name] = report.rows
+        gone = "".join(f"{' '.join(map(str, row))} .\n" for row in before if row not in report.rows)
+        came = "".join(f"{' '.join(map(str, row))} .\n" for row in report.rows if row not in before)
+        if not gone and not came:
+            return ""
+        head = f"H time {self._literal(report.time)} .\n"
+        if query.query.makes_stream:
+            head += f"H stream <{query.name}> .\n"
+        return head + write_patch(report.time, [gone], [came])
+
+
+_WRITERS: dict[str, Callable[[ReportWriter, Registration, Report], str]] = {
+    "table": ReportWriter._table,
+    "jsonl": ReportWriter._json_line,
+    "csv": ReportWriter._csv,
+    "nq": ReportWriter._quads,
+    "patch": ReportWriter._patch,
+}
+FORMATS = tuple(_WRITERS)

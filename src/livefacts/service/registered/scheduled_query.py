@@ -1,0 +1,306 @@
+"""A registered query: when it is due, and what it has reported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from livefacts.engine.contract import Ids
+from livefacts.errors import LimitError
+from livefacts.language.registration import RegisteredQuery
+from livefacts.service.continuous.answer_change import Change
+from livefacts.service.continuous.found import Found, found_rows
+from livefacts.service.registered.flow_answers import FlowedAnswers
+from livefacts.service.registered.moving_window import Extent, grid_point
+from livefacts.service.registered.report_answers import AskedAnswers, FollowedAnswers
+from livefacts.service.registered.report_changes import ReportChanges
+from livefacts.service.registered.reports import Report, ReportQueue
+from livefacts.service.registered.shared_worlds import Needs, SharedState, SharedWorld
+from livefacts.service.registered.stream_state import WindowView
+from livefacts.service.registered.timed_matches import SeenAnswers
+from livefacts.service.registered.world import EngineWorld
+from livefacts.service.registered.world_store import WorldStore
+from livefacts.service.registered.world_with_clock import TimedWorld
+
+NOTHING = found_rows((), ())
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query as it was registered."""
+
+    number: int
+    query: RegisteredQuery
+    windows: tuple[Extent, ...]
+    every: int
+    """So many time points lie between two reports."""
+    prefixes: Mapping[str, str]
+    full: bool
+    graphs: tuple[str, ...] = ()
+    """The named graphs that are its background; none if all that is told is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A query that can be asked: in which world, and how its answers are found."""
+
+    asked: Asked
+    shared: SharedWorld | SharedState
+    world: EngineWorld | TimedWorld | WindowView
+    answers: SeenAnswers | FollowedAnswers | FlowedAnswers | AskedAnswers
+    store: WorldStore | FlowedAnswers | None = None
+    """What is in step with more than the world: named windows and graphs."""
+
+
+class Registration:
+    """A registered query: `results()` are its reports, `close()` ends it."""
+
+    def __init__(self, prepared: Prepared, close: Callable[[Registration], None]) -> None:
+        self._prepared = prepared
+        self.asked = prepared.asked
+        self.number = prepared.asked.number
+        self.query = prepared.asked.query
+        self.windows = prepared.asked.windows
+        self.every = prepared.asked.every
+        self.due: int | None = None
+        """When it must be looked at again; None while nothing can change."""
+        self._close = close
+        self._reports = ReportQueue()
+        self._changes = ReportChanges(self.query.relation)
+        self._start = self._next = self._first = 0
+        self._nothing: Found | None = None
+        self.is_started = False
+        self.is_settled = True
+        """Whether it has a world."""
+        self.error: LimitError | None = None
+        """Why its last report was not made; None if it was."""
+        self.unmade = 0
+        """How many reports were not made."""
+        self.reason = ""
+        """Why the last of them was not made."""
+        self.remembered: dict[int, Found | LimitError] | None = None
+        """What was reported and may have to be corrected, by time; None if nothing ever is."""
+
+    @property
+    def store(self) -> WorldStore | FlowedAnswers | None:
+        """What the query is put to, or the flow that follows it."""
+        return self._prepared.store
+
+    @property
+    def needs(self) -> Needs:
+        """What it asks of its world."""
+        return self._prepared.shared.needs[self.number]
+
+    @property
+    def last(self) -> int:
+        """The time of the last report that was due."""
+        return self._next - self.every
+
+    @property
+    def begins(self) -> int:
+        """The time of its first report."""
+        return self._start
+
+    def leave(self) -> None:
+        """Follow the world no longer."""
+        if self.store is not None and self.is_settled:
+            self.store.close()
+        self.is_settled = False
+
+    def resettle(self, prepared: Prepared) -> None:
+        """Be asked in another world from now on."""
+        match prepared.answers, self._prepared.answers:
+            case AskedAnswers() as asked, AskedAnswers() as asked_before:
+                asked.resume(asked_before)
+            case FlowedAnswers() as flowed, FlowedAnswers() as flowed_before:
+                flowed.resume(flowed_before)
+            case (
+                FollowedAnswers() | SeenAnswers() as answers,
+                FollowedAnswers() | SeenAnswers() as before,
+            ):
+                answers.resume(before.reported())
+        self._prepared = prepared
+        self.is_settled = True
+
+    # for users
+
+    @property
+    def name(self) -> str:
+        """What the query is called."""
+        return self.query.name
+
+    @property
+    def plan(self) -> str:
+        """How the answers are found, in words."""
+        shared = self._prepared.shared
+        rules = ", ".join(rule.id for rule in shared.rules)
+        made = " (made for the schema that is told)" if shared.is_narrowed else ""
+        kind = "world" if isinstance(shared, SharedWorld) else "state of windows of every length"
+        return "\n".join(
+            [
+                f"reports: every {self.every}, {self.query.relation}",
+                *(f"window: {extent}" for extent in self.windows),
+                *self._way(),
+                f"rules: {rules + made if rules else 'none can matter'}",
+                f"{kind}: shared by {len(shared.needs)} queries"
+                if len(shared.needs) > 1
+                else f"{kind}: its own",
+            ]
+        )
+
+    def _way(self) -> Iterator[str]:
+        """How the answers are found, line by line."""
+        answers = self._prepared.answers
+        if isinstance(answers, AskedAnswers):
+            yield f"answers: asked anew of a store at each report: {answers.reason}"
+            return
+        yield "answers: followed change by change"
+        if isinstance(answers, FlowedAnswers):
+            yield from (f"  {line}" for line in answers.plan.splitlines())
+
+    def results(self) -> Iterator[Report]:
+        """The reports that have not been read, the oldest first."""
+        return self._reports.take()
+
+    def changes(self) -> list[Change]:
+        """What came and went from report to report, with the time of each; reads the reports.
+
+        A report is read by `results` or by this, whoever comes first: use one of them.
+        """
+        return [change for report in self._reports.take() for change in self._changes.of(report)]
+
+    def close(self) -> None:
+        """Report no more; what has been reported can still be read."""
+        self._close(self)
+
+    def __repr__(self) -> str:
+        mark = "" if self.error is None else "; the last could not be made"
+        reports = "1 report" if len(self._reports) == 1 else f"{len(self._reports):,} reports"
+        return f"<Registration {self.name}: {reports} to read{mark}>"
+
+    # for the clock
+
+    def reads(self, stream: str) -> bool:
+        """Whether what arrives on a stream can matter to it."""
+        if isinstance(self._prepared.world, TimedWorld):
+            return True
+        return any(extent.stream == stream for extent in self.windows)
+
+    def start(self, first: int, now: int) -> None:
+        """Report from the first grid point at or after `now`; `first` is the first time point.
+
+        Where time begins at 0, the first report comes one step later.
+        """
+        self._first = first
+        point = grid_point(max(first, now), self.every)
+        if point == first == 0:
+            point = self.every
+        self._start = self._next = self.due = point
+        self.is_started = True
+
+    def wake(self, time: int) -> None:
+        """Something may have changed for this time and after."""
+        if self.is_started:
+            point = grid_point(max(time, self._next), self.every)
+            self.due = point if self.due is None else min(self.due, point)
+
+    def move(self, now: int) -> None:
+        """The time is `now` in its world."""
+        self._prepared.world.move(now)
+        if self.store is not None:
+            self.store.move(now)
+
+    def looks_back_to(self, stream: str, now: int) -> int:
+        """The first time point of a stream that it sees when it has moved."""
+        world = self._prepared.world
+        spans = world.spans(now, self._first)
+        since = [spans[extent].since for extent in self.windows if extent.stream == stream]
+        return min([*since, *(time + 1 for time in world.forgettable(stream, now))], default=now)
+
+    def report(self, now: int) -> Found:
+        """The report that is due now; it is also kept to be read."""
+        world, found = self._prepared.world, self._prepared.answers.report()
+        self.error = None
+        self._note(now, found)
+        change = world.next_change(now) if found.is_empty else self._next
+        self.due = None if change is None else grid_point(change, self.every)
+        return found
+
+    def _note(self, now: int, found: Found) -> None:
+        self.pass_until(now - 1)
+        self._nothing = found_rows(found.names, ())
+        self._put(now, now, found)
+        if self.remembered is not None and not found.is_empty:
+            self.remembered[now] = found
+        self._next = now + self.every
+
+    def fail(self, now: int, error: LimitError) -> None:
+        """There is no report for now, for this reason; the query is asked again at the next."""
+        self.error = error
+        self.reason = error.message
+        self.unmade += 1
+        self.pass_until(now - 1)
+        self._put(now, now, NOTHING, error=error)
+        if self.remembered is not None:
+            self.remembered[now] = error
+        self.due = self._next = now + self.every
+
+    def pass_until(self, time: int) -> None:
+        """Nothing has changed until this time: the reports in between are empty."""
+        last = time // self.every * self.every
+        if not self.is_started or self._next > last or self._nothing is None:
+            return
+        self._put(self._next, last, self._nothing)
+        self._next = last + self.every
+
+    def skip_until(self, time: int) -> None:
+        """There are no more reports until this time; the next one comes behind it."""
+        if self.is_started:
+            self._next = max(self._next, grid_point(time + 1, self.every))
+            self.due = None if self.due is None else max(self.due, self._next)
+
+    def correct(self, time: int, found: Found | LimitError) -> None:
+        """A report was wrong: here is the right one, or why there is none."""
+        error = found if isinstance(found, LimitError) else None
+        right = NOTHING if isinstance(found, LimitError) else found
+        self._put(time, time, right, correction=True, error=error)
+        if self.remembered is not None:
+            self.remembered[time] = found
+
+    def has_reported(self, time: int) -> bool:
+        """Whether there has been a report for this time."""
+        return self.is_started and self._start <= time < self._next
+
+    def compare_with(self, other: Registration) -> None:
+        """What the same query has reported last elsewhere is what the next report is compared with."""
+        match self._prepared.answers, other._prepared.answers:
+            case SeenAnswers() as seen, SeenAnswers() as seen_there:
+                seen.compare_with(seen_there)
+            case FollowedAnswers() as followed, FollowedAnswers() as followed_there:
+                followed.resume(followed_there.now())
+            case AskedAnswers() as asked, AskedAnswers() as asked_there:
+                asked.resume(asked_there)
+            case FlowedAnswers() as flowed, FlowedAnswers() as flowed_there:
+                flowed.resume(flowed_there)
+
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids that its answers and its store keep."""
+        prepared = self._prepared
+        if not isinstance(prepared.answers, AskedAnswers):
+            yield from prepared.answers.held_ids()
+        if isinstance(prepared.store, WorldStore):
+            yield from prepared.store.held_ids()
+
+    def _put(
+        self,
+        first: int,
+        last: int,
+        found: Found,
+        *,
+        correction: bool = False,
+        error: LimitError | None = None,
+    ) -> None:
+        spans = self._prepared.world.spans(first, self._first)
+        windows = tuple(spans[extent] for extent in self.windows)
+        count = (last - first) // self.every + 1
+        self._reports.put(Report(first, windows, found, last, count, correction, error))

@@ -1,0 +1,404 @@
+"""Sharing: queries over the same streams have one state, or one world, with what one of them needs.
+
+Where the rules that a query needs are positive, all windows over a stream read one state,
+whatever their lengths.  Every other query has a world of its windows, which it shares with
+queries over the very same ones.
+
+Where too much is derived in a world that several queries share, they part: first by the
+rules that they need, then each from all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from livefacts.engine.contract import Ids
+from livefacts.errors import LimitError
+from livefacts.language.checks.relevance import needed_rules
+from livefacts.language.formula import Atom, TripleAtom, Variable
+from livefacts.language.graph_pattern import BasicQuery
+from livefacts.language.program import Program, Rule
+from livefacts.model.durations import Duration
+from livefacts.plan.rules.expiry_plans import are_lasting
+from livefacts.plan.time_lowering import FOREVER, looks_at_time, lowered
+from livefacts.service.registered.background import Background
+from livefacts.service.registered.moving_window import Extent, TimeWindow
+from livefacts.service.registered.report_answers import FollowedAnswers
+from livefacts.service.registered.stream_state import Offsets, StreamState, WindowView, offsets_of
+from livefacts.service.registered.timed_matches import Matches
+from livefacts.service.registered.world import EngineWorld
+from livefacts.service.registered.world_with_clock import TimedWorld
+from livefacts.service.streams.stream_log import Facts, StreamLog
+from livefacts.store.terms.dictionary import Dictionary
+
+Graphs = tuple[str, ...]
+"""The named graphs that a query takes its background from; none means all that is told."""
+ANY_TRIPLE = TripleAtom(Variable("s"), Variable("p"), Variable("o"))
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What a query asks of its world: the atoms it looks up, and a rule that finds its answers."""
+
+    atoms: tuple[TripleAtom, ...] = (ANY_TRIPLE,)
+    rule: Rule | None = None
+    full: bool = False
+    """Whether all rules are wanted, not only those that can matter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Queries that no longer share a world with others; those of the same rules, or one alone."""
+
+    rules: tuple[str, ...]
+    number: int | None
+    replaced: int = field(compare=False)
+    """How many conclusions the world had that they shared before."""
+
+
+@dataclass(slots=True)
+class SharedWorld:
+    """A world and the queries that share it."""
+
+    world: EngineWorld | TimedWorld
+    needs: dict[int, Needs] = field(default_factory=dict)
+    """By the numbers of the queries."""
+    rules: tuple[Rule, ...] = ()
+    is_narrowed: ClassVar[bool] = False
+    followed: dict[BasicQuery, FollowedAnswers] = field(default_factory=dict)
+    """Answers that queries of the same body, which report all of them, have in common."""
+
+    @property
+    def place(self) -> EngineWorld | TimedWorld:
+        """Where facts are."""
+        return self.world
+
+    def require(
+        self, rules: tuple[Rule, ...], answers: Sequence[Rule], asked: Sequence[Atom] | None
+    ) -> None:
+        """Let these rules run, and those that find answers."""
+        self.world.require(rules, answers)
+        self.rules = rules
+
+    def release(self, number: int) -> bool:
+        """A query is gone; whether it was one of these."""
+        was_here = self.needs.pop(number, None) is not None
+        needed = {need.rule for need in self.needs.values()}
+        for body, answers in list(self.followed.items()):
+            if answers.projection.rule not in needed:
+                self.world.unfollow(answers.follow)
+                del self.followed[body]
+        return was_here
+
+
+@dataclass(slots=True)
+class SharedState:
+    """A state and the queries that share it, each with its windows."""
+
+    state: StreamState
+    needs: dict[int, Needs] = field(default_factory=dict)
+    """By the numbers of the queries."""
+    views: dict[int, WindowView] = field(default_factory=dict)
+    matches: dict[BasicQuery, Matches] = field(default_factory=dict)
+
+    @property
+    def place(self) -> StreamState:
+        """Where facts are."""
+        return self.state
+
+    def require(
+        self, rules: tuple[Rule, ...], answers: Sequence[Rule], asked: Sequence[Atom] | None
+    ) -> None:
+        """Let those of the rules run that matter to what is asked, and those that find answers."""
+        self.state.require(rules, answers, asked)
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The rules that run."""
+        return self.state.rules
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether rules that read the schema were made into rules about it."""
+        return self.state.is_narrowed
+
+    def release(self, number: int) -> bool:
+        """A query is gone; whether it was one of these."""
+        was_here = self.needs.pop(number, None) is not None
+        self.views.pop(number, None)
+        needed = {need.rule for need in self.needs.values()}
+        for body, matches in list(self.matches.items()):
+            if matches.projection.rule not in needed:
+                self.state.unfollow(matches.follow)
+                del self.matches[body]
+        return was_here
+
+    def forget(self, now: int) -> None:
+        """Drop what no window can look at after a time."""
+        after = min(view.unneeded(now) for view in self.views.values())
+        self.state.forget(after)
+        for matches in self.matches.values():
+            matches.forget(after)
+
+
+Shared = SharedWorld | SharedState
+
+
+class SharedWorlds:
+    """All states and worlds of a reasoner's registered queries."""
+
+    def __init__(
+        self,
+        dictionary: Dictionary,
+        background: Background,
+        program: Program,
+        logs: dict[str, StreamLog],
+    ) -> None:
+        self._dictionary = dictionary
+        self._background = background
+        self.program = program
+        self.logs = logs
+        self.tick: Duration | None = None
+        self._retention: tuple[Program, int] | None = None
+        self.first: int | None = None
+        """The first time point of all streams."""
+        self._limit: int | None = None
+        self._parts: dict[int, Part] = {}
+        """The queries that have parted from others, by number."""
+        self._worlds: dict[tuple[Graphs, tuple[Extent, ...], bool, Part | None], SharedWorld] = {}
+        self._states: dict[tuple[Graphs, Offsets, Part | None], SharedState] = {}
+
+    def log(self, stream: str) -> StreamLog:
+        """What has arrived on a stream."""
+        return self.logs.setdefault(stream, StreamLog())
+
+    @property
+    def limit(self) -> int | None:
+        """The largest number of facts that a change of one of them may derive."""
+        return self._limit
+
+    @limit.setter
+    def limit(self, limit: int | None) -> None:
+        if limit != self._limit:
+            self._limit = limit
+            for world in self:
+                world.limit = limit
+
+    # who needs what
+
+    def world_of(
+        self, extents: Sequence[Extent], graphs: Graphs, number: int, *, timed: bool = False
+    ) -> SharedWorld:
+        """The world of these windows, made if it is not there; `timed` if its rules look at time."""
+        distinct, part = tuple(sorted(set(extents))), self._parts.get(number)
+        key = graphs, distinct, timed, part
+        if key not in self._worlds:
+            make = self._timed if timed else self._plain
+            replaced = None if part is None else part.replaced
+            world = make(distinct, self._background_of(graphs), replaced)
+            world.fill()
+            self._worlds[key] = SharedWorld(world)
+        return self._worlds[key]
+
+    def _plain(
+        self, extents: Sequence[Extent], background: Background, replaced: int | None
+    ) -> EngineWorld | TimedWorld:
+        windows = [(extent, self.log(extent.stream)) for extent in extents]
+        return EngineWorld(self._dictionary, background, windows, self._limit, replaced)
+
+    def _timed(
+        self, extents: Sequence[Extent], background: Background, replaced: int | None
+    ) -> EngineWorld | TimedWorld:
+        for extent in extents:
+            self.log(extent.stream)
+        return TimedWorld(
+            *(self._dictionary, background, extents, self.logs),
+            *(self.program, self.tick, lambda: self.first),
+            limit=self._limit,
+            replaced=replaced,
+        )
+
+    def _background_of(self, graphs: Graphs) -> Background:
+        return self._background.narrowed(graphs) if graphs else self._background
+
+    def state_of(self, extents: Sequence[Extent], graphs: Graphs, number: int) -> SharedState:
+        """The state of these streams, made if it is not there, with a view for a query."""
+        offsets, reach = offsets_of(extents)
+        part = self._parts.get(number)
+        key = graphs, offsets, part
+        if key not in self._states:
+            streams = [(name, offset, self.log(name)) for name, offset in offsets]
+            replaced = None if part is None else part.replaced
+            background = self._background_of(graphs)
+            state = StreamState(self._dictionary, background, streams, self._limit, replaced)
+            state.fill()
+            self._states[key] = SharedState(state)
+        shared = self._states[key]
+        shared.state.reach_back(reach)
+        windows = [TimeWindow(extent, self.log(extent.stream)) for extent in extents]
+        shared.views[number] = WindowView(shared.state, windows)
+        return shared
+
+    def can_last(self, extents: Sequence[Extent], every: int, needs: Needs) -> bool:
+        """Whether a query can be answered from a state.
+
+        Its windows move whenever it reports, and its rules are positive.
+        """
+        moves = all(not extent.by_count and every % extent.step == 0 for extent in extents)
+        return moves and bool(extents) and are_lasting(self._needed([needs]))
+
+    def timed_rule(self, needs: Needs) -> Rule | None:
+        """A rule that a query needs and that looks at time itself, if there is one."""
+        return next(filter(looks_at_time, self._needed([needs])), None)
+
+    def need(self, shared: Shared, number: int, needs: Needs) -> None:
+        """A query needs this of its world."""
+        shared.needs[number] = needs
+        self._require(shared)
+
+    def release(self, *numbers: int) -> None:
+        """Some queries need nothing any more."""
+        for shared in list(self._all()):
+            was_here = [shared.release(number) for number in numbers]
+            if any(was_here) and shared.needs:
+                self._require(shared)
+        self._worlds = {key: world for key, world in self._worlds.items() if world.needs}
+        self._states = {key: state for key, state in self._states.items() if state.needs}
+
+    def part(self, failed: Iterable[Shared]) -> set[int]:
+        """The queries of these worlds shall not share them any more; returns their numbers."""
+        parted: dict[int, Part] = {}
+        for shared in failed:
+            replaced = shared.place.conclusions()
+            for number, needs in shared.needs.items():
+                rules = tuple(rule.id for rule in self._needed([needs]))
+                alone = number if len(shared.needs) == 1 or number in self._parts else None
+                parted[number] = Part(rules, alone, replaced)
+        self._parts |= parted
+        return set(parted)
+
+    def of(self, number: int) -> list[Shared]:
+        """The worlds that a query has, the largest last."""
+        mine = [shared for shared in self._all() if number in shared.needs]
+        return sorted(mine, key=lambda shared: shared.place.conclusions())
+
+    def end(self, number: int) -> None:
+        """A query has ended."""
+        self.release(number)
+        self._parts.pop(number, None)
+
+    def _all(self) -> Iterator[Shared]:
+        yield from self._worlds.values()
+        yield from self._states.values()
+
+    def unlasting(self, program: Program) -> set[int]:
+        """The queries whose state or world cannot be kept under the rules of another program."""
+        self.program, before = program, self.program
+        if before.rules == program.rules:
+            return set()
+        lost = {
+            number
+            for shared in self._states.values()
+            for number, needs in shared.needs.items()
+            if not are_lasting(self._needed([needs]))
+        }
+        return lost | {
+            number
+            for shared in self._worlds.values()
+            for number, needs in shared.needs.items()
+            if shared.world.is_timed != (self.timed_rule(needs) is not None)
+        }
+
+    def change_rules(self) -> list[Shared]:
+        """The rules have changed; returns the worlds in which that derives too much."""
+        return self._told(self._require)
+
+    def _told(self, tell: Callable[[Shared], None]) -> list[Shared]:
+        """Tell all worlds of something; returns those in which that derives too much."""
+        failed = []
+        for shared in self._all():
+            try:
+                tell(shared)
+            except LimitError:
+                failed.append(shared)
+        return failed
+
+    def _require(self, shared: Shared) -> None:
+        """Let the rules run that some query of this world needs."""
+        needs = list(shared.needs.values())
+        answers = dict.fromkeys(need.rule for need in needs if need.rule is not None)
+        is_full = any(need.full for need in needs)
+        asked = None if is_full else [atom for need in needs for atom in need.atoms]
+        shared.require(self._needed(needs), list(answers), asked)
+
+    def _needed(self, needs: Sequence[Needs]) -> tuple[Rule, ...]:
+        if any(need.full for need in needs):
+            return tuple(rule for rule in self.program.rules if not rule.is_constraint)
+        return needed_rules(self.program.rules, [atom for need in needs for atom in need.atoms])
+
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids that states, worlds and streams keep."""
+        for log in self.logs.values():
+            yield from log.held_ids()
+        for world in self:
+            yield from world.held_ids()
+        for shared in self._states.values():
+            for view in shared.views.values():
+                yield from view.held_ids()
+
+    # what happens
+
+    def __iter__(self) -> Iterator[EngineWorld | TimedWorld | StreamState]:
+        yield from (shared.world for shared in self._worlds.values())
+        yield from (shared.state for shared in self._states.values())
+
+    def arrived(self, stream: str, time: int, facts: Facts) -> list[Shared]:
+        """Facts have come to a stream; returns the worlds in which that derives too much."""
+        return self._told(lambda shared: shared.place.arrived(stream, time, facts))
+
+    def retracted(self, stream: str, time: int, facts: Facts) -> list[Shared]:
+        """Facts have been taken back; returns the worlds in which that derives too much."""
+        return self._told(lambda shared: shared.place.retracted(stream, time, facts))
+
+    def background_changed(self, touched: Facts) -> list[Shared]:
+        """The background may have changed for these facts, and for no others.
+
+        Returns the worlds in which that derives too much.
+        """
+        return self._told(lambda shared: shared.place.background_changed(touched))
+
+    def forget(self, now: int, oldest: int, unsettled: Sequence[Extent] = ()) -> None:
+        """Drop what can no longer matter at a time, and arrivals that can no longer matter.
+
+        Windows of queries that are to have a world again, `unsettled`, matter, too.
+        """
+        for shared in self._states.values():
+            shared.forget(now)
+        worlds: list[EngineWorld | TimedWorld | WindowView]
+        worlds = [each.world for each in self._worlds.values()]
+        worlds += [view for shared in self._states.values() for view in shared.views.values()]
+        fewest, kept = self._fewest(unsettled), self._kept()
+        for stream, log in self.logs.items():
+            times = [time for world in worlds for time in world.forgettable(stream, oldest)]
+            for extent in unsettled:
+                if extent.stream == stream and not extent.by_count:
+                    times.append(TimeWindow(extent, log).forgettable(oldest))
+            log.forget(min([oldest - 1 - kept, *times]), fewest.get(stream, 0))
+
+    def _kept(self) -> int:
+        """For how many time points the windows of rules may look back at an arrival."""
+        if self._retention is None or self._retention[0] is not self.program:
+            timing = lowered(self.program, self.tick).timing
+            self._retention = self.program, timing.retention
+        length = self._retention[1]
+        return length if length < FOREVER else 0
+
+    def _fewest(self, unsettled: Sequence[Extent]) -> dict[str, int]:
+        """How many arrivals of a stream windows by count may need."""
+        fewest: dict[str, int] = {}
+        settled = (extent for _, extents, _, _ in self._worlds for extent in extents)
+        for extent in (*settled, *unsettled):
+            fewest[extent.stream] = max(extent.fewest, fewest.get(extent.stream, 0))
+        return fewest

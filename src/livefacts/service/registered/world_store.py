@@ -1,0 +1,203 @@
+"""World stores: a world as a store that answers any SPARQL query, kept in step with it.
+
+The default graph is everything that is true in the world.  A window that has a name is a
+graph: what arrived in it, and what follows from it with the background and would not
+follow from the background alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Protocol
+
+from pyoxigraph import NamedNode, Quad, Triple
+
+from livefacts.engine.contract import IdDelta, Ids
+from livefacts.service.change.fact_reader import FactReader
+from livefacts.service.queries.query_store import QueryStore
+from livefacts.service.queries.results import QueryResult
+from livefacts.service.registered.world import EngineWorld, Follower
+from livefacts.service.streams.reclamation import ids_of
+from livefacts.service.streams.stream_log import Facts, Key, facts_of, keys_of
+from livefacts.store.facts.row_store import TRIPLES
+from livefacts.syntax.sparql.csparql import WINDOW_BASE
+
+
+class WindowGraph:
+    """The triples of one window, as they change."""
+
+    def __init__(self, name: str, world: EngineWorld, background: EngineWorld) -> None:
+        self.name = NamedNode(name)
+        self._world = world
+        self._background = background
+        self._members: set[Key] = set()
+        self._touched: set[Key] = set()
+        self._touch(world.facts())
+        self._touched.update(world.inside())
+        world.follow(self._follow)
+        background.follow(self._follow)
+
+    def close(self) -> None:
+        """Follow the worlds no longer."""
+        self._world.unfollow(self._follow)
+        self._background.unfollow(self._follow)
+
+    def move(self, now: int) -> None:
+        """The time is `now`."""
+        self._world.move(now)
+        self._background.move(now)
+
+    def _follow(self, delta: IdDelta) -> None:
+        self._touch(delta.added)
+        self._touch(delta.removed)
+        self._touched.update(self._world.recent)
+
+    def _touch(self, facts: Facts) -> None:
+        if TRIPLES in facts:
+            self._touched.update(keys_of({TRIPLES: facts[TRIPLES]}))
+
+    def held_ids(self) -> Iterable[Ids]:
+        """The ids of facts that are in the graph, or may be."""
+        return ids_of(self._members | self._touched)
+
+    def changes(self) -> tuple[list[Key], list[Key]]:
+        """What has come to the graph, and what has gone, since this was last asked."""
+        touched = [key for key in self._touched if key[0] == TRIPLES]
+        self._touched = set()
+        if not touched:
+            return [], []
+        ids = facts_of(touched)
+        follows = (
+            self._world.holds(TRIPLES, ids[TRIPLES])
+            & ~self._background.holds(TRIPLES, ids[TRIPLES])
+        ).tolist()
+        inside = self._world.inside()
+        now = {k for k, f in zip(touched, follows, strict=True) if f or k in inside}
+        came = [key for key in now if key not in self._members]
+        gone = [key for key in touched if key not in now and key in self._members]
+        self._members.update(came)
+        self._members.difference_update(gone)
+        return came, gone
+
+
+class WindowGraphs:
+    """The windows of a query that have names, each as a graph."""
+
+    def __init__(self, graphs: Iterable[WindowGraph] = ()) -> None:
+        self._graphs = tuple(graphs)
+
+    def __iter__(self) -> Iterator[WindowGraph]:
+        return iter(self._graphs)
+
+    def close(self) -> None:
+        """Follow the worlds no longer."""
+        for graph in self._graphs:
+            graph.close()
+
+    def move(self, now: int) -> None:
+        """The time is `now`."""
+        for graph in self._graphs:
+            graph.move(now)
+
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids of facts that are in the graphs, or may be."""
+        for graph in self._graphs:
+            yield from graph.held_ids()
+
+
+NO_GRAPHS = WindowGraphs()
+
+
+class World(Protocol):
+    """What a store is kept in step with."""
+
+    def facts(self) -> Facts:
+        """Everything that is true."""
+        ...
+
+    def follow(self, follower: Follower) -> None:
+        """Tell of every change from now on."""
+        ...
+
+    def unfollow(self, follower: Follower) -> None:
+        """Tell no more."""
+        ...
+
+
+class WorldStore:
+    """A world that can be asked."""
+
+    def __init__(
+        self,
+        world: World,
+        reader: FactReader,
+        graphs: WindowGraphs = NO_GRAPHS,
+        quads: Iterable[Quad] = (),
+    ) -> None:
+        self._world = world
+        self._reader = reader
+        self._graphs = graphs
+        self._store = QueryStore()
+        self._added: set[Key] = set()
+        self._removed: set[Key] = set()
+        for graph in graphs:
+            self._store.add_graph(graph.name)
+        self._store.apply(quads, ())
+        self._added.update(self._triples(world.facts()))
+        world.follow(self._follow)
+
+    def close(self) -> None:
+        """Follow the world no longer."""
+        self._world.unfollow(self._follow)
+        self._graphs.close()
+
+    def move(self, now: int) -> None:
+        """The time is `now`, for the windows that have names, too."""
+        self._graphs.move(now)
+
+    def graphs_changed(self, came: Iterable[Quad], gone: Iterable[Quad]) -> None:
+        """Named graphs of the background have changed."""
+        self._store.apply(came, gone)
+
+    def _follow(self, delta: IdDelta) -> None:
+        for key in self._triples(delta.removed):
+            if key in self._added:
+                self._added.remove(key)
+            else:
+                self._removed.add(key)
+        for key in self._triples(delta.added):
+            if key in self._removed:
+                self._removed.remove(key)
+            else:
+                self._added.add(key)
+
+    def _triples(self, facts: Facts) -> Iterator[Key]:
+        if TRIPLES in facts and len(facts[TRIPLES]):
+            yield from keys_of(self._reader.shown({TRIPLES: facts[TRIPLES]}))
+
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids of facts that the store has not taken in or given up yet."""
+        yield from ids_of(self._added | self._removed)
+        yield from self._graphs.held_ids()
+
+    def query(self, text: str, prefixes: Mapping[str, str]) -> QueryResult:
+        """The answers to a query, as things are now."""
+        added, removed = list(self._decoded(self._added)), list(self._decoded(self._removed))
+        quads_added: list[Quad] = []
+        quads_removed: list[Quad] = []
+        for graph in self._graphs:
+            came, gone = graph.changes()
+            quads_added += list(self._quads(came, graph.name))
+            quads_removed += list(self._quads(gone, graph.name))
+        self._store.apply([*added, *quads_added], [*removed, *quads_removed])
+        self._added, self._removed = set(), set()
+        return self._store.query(text, prefixes, base=WINDOW_BASE)
+
+    def _quads(self, keys: list[Key], graph: NamedNode) -> Iterator[Quad]:
+        for triple in self._decoded(keys_of(self._reader.shown(facts_of(keys)))):
+            yield Quad(triple.subject, triple.predicate, triple.object, graph)
+
+    def _decoded(self, keys: Iterable[Key]) -> Iterator[Triple]:
+        for fact in self._reader.decoded(facts_of(keys)):
+            assert isinstance(fact, Triple), "only triples are asked for"
+            yield fact

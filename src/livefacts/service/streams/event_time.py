@@ -1,0 +1,239 @@
+"""Event time: between a source whose facts carry their own times, and a reasoner's clock.
+
+Facts arrive with the times at which they happened, not always in order.  Each stream has a
+watermark, the largest time it has shown less the lateness it is allowed; the least of them
+is how far time is complete.  A stream that waits is reported up to there; one that corrects
+is reported at once, and reports that a late fact touches are sent again.  Without lateness,
+a late fact counts from now on.
+
+A fact that is older than the watermark, or too far ahead of everything seen so far, is set
+aside with the reason, and counted: one wrong clock must not close every window.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from livefacts.errors import InputError
+from livefacts.model.durations import SECOND, Duration, read_duration
+from livefacts.model.time_points import time_point
+
+WAIT, CORRECT = "wait", "correct"
+TOO_OLD, TOO_FAR_AHEAD = "older than the watermark", "too far ahead"
+MOST_KEPT = 1_000
+Length = int | str | Duration
+"""So many time points, or a duration such as "5 s"."""
+
+
+class Clocked(Protocol):
+    """A reasoner, as far as time goes."""
+
+    @property
+    def now(self) -> int | None: ...
+
+    def push(self, facts: Any, at: Any, stream: Any = None) -> Any: ...
+
+    def retract(self, facts: Any, at: Any, stream: Any = None) -> Any: ...
+
+    def advance(self, to: Any) -> Any: ...
+
+    def correct(self, stream: str, lateness: int) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """Facts that did not reach the reasoner, and why."""
+
+    reason: str
+    time: int
+    stream: str | None
+    facts: Any
+
+
+@dataclass(slots=True)
+class _Stream:
+    """What is known of the time of one stream."""
+
+    lateness: int
+    is_expected: bool = False
+    latest: int | None = None
+
+    def watermark(self) -> int | None:
+        return None if self.latest is None else self.latest - self.lateness
+
+
+class EventTime:
+    """Takes facts with their own times, and moves a reasoner's clock.
+
+    `lateness` is how late facts may come, for all streams or by stream; `late` is "wait" or
+    "correct".  `streams` are waited for from the beginning.  A stream that is more than `idle`
+    behind the others is not waited for.  `max_ahead` is how far a fact may lie ahead of
+    everything seen so far; None allows everything.  `finished` is called at the end.
+    """
+
+    def __init__(
+        self,
+        reasoner: Clocked,
+        lateness: Length | Mapping[str, Length] = 0,
+        late: str = WAIT,
+        streams: Iterable[str] = (),
+        idle: Length | None = None,
+        max_ahead: Length | None = "1 h",
+        tick: Duration | None = None,
+        finished: Callable[[], None] | None = None,
+    ) -> None:
+        if late not in (WAIT, CORRECT):
+            raise InputError(f'late is "{WAIT}" or "{CORRECT}", not {late!r}')
+        self._reasoner = reasoner
+        self.tick = tick
+        self._finished = finished
+        self._waits = late == WAIT
+        by_stream = lateness if isinstance(lateness, Mapping) else {}
+        self._others = 0 if isinstance(lateness, Mapping) else self._points(lateness)
+        self._lateness = {name: self._points(length) for name, length in by_stream.items()}
+        self._idle = None if idle is None else self._points(idle)
+        self._max_ahead = None if max_ahead is None else self._points(max_ahead, rounded=True)
+        if isinstance(streams, str):
+            raise InputError("streams is a list of IRIs", hint=f"write streams=[{streams!r}]")
+        self._streams: dict[str | None, _Stream] = {}
+        for name in streams:
+            self._stream(name).is_expected = True
+        self._first: int | None = None
+        self._latest: int | None = None
+        self.late = 0
+        """How many times facts came for a time that had been reported."""
+        self.set_aside: Counter[str] = Counter()
+        """How many times facts were set aside, by reason."""
+        self.kept: list[SetAside] = []
+        """The first facts that were set aside."""
+
+    def _points(self, length: Length, *, rounded: bool = False) -> int:
+        """A length in time points; `rounded`, to the next one that is not shorter."""
+        known = read_duration(length) if isinstance(length, str) else length
+        if isinstance(known, Duration):
+            ticks = -(-known.amount // (self.tick or SECOND).amount)
+            return ticks if rounded and known.is_by_clock else known.points(self.tick)
+        if isinstance(known, bool) or not isinstance(known, int) or known < 0:
+            raise InputError(
+                f"{length!r} is no length of time",
+                hint='give a number of time points that is not negative, or a text such as "5 s"',
+            )
+        return known
+
+    def _stream(self, name: str | None) -> _Stream:
+        if name not in self._streams:
+            lateness = self._others if name is None else self._lateness.get(name, self._others)
+            self._streams[name] = _Stream(lateness)
+            if lateness and not self._waits:
+                self._reasoner.correct(name or "", lateness)
+        return self._streams[name]
+
+    # facts
+
+    def push(self, facts: Any, at: Any, stream: str | None = None) -> bool:
+        """Take facts in, and move time as far as it is complete; whether they were taken."""
+        time = time_point(at, self.tick)
+        known = self._stream(stream)
+        reason = self._refusal(time, known)
+        if reason is not None:
+            self._put_aside(SetAside(reason, time, stream, facts))
+            return False
+        is_late = self._is_reported(time)
+        self._reasoner.push(facts, at=time, stream=stream)
+        self._note(time, known)
+        self.late += is_late
+        self._move()
+        return True
+
+    def retract(self, facts: Any, at: Any, stream: str | None = None) -> None:
+        """Take facts back, as if they had never arrived."""
+        self._reasoner.retract(facts, at=time_point(at, self.tick), stream=stream)
+
+    def elapse(self, at: Any) -> None:
+        """Nothing has come until this time, and time moves all the same.
+
+        For sources whose facts happen when they arrive: once facts have come, reports are due
+        by the clock, however long the source is silent.
+        """
+        time = time_point(at, self.tick)
+        if self._latest is None:
+            return
+        for stream in self._streams.values():
+            self._note(time, stream)
+        self._move()
+
+    def finish(self) -> None:
+        """Nothing more will come: everything that has been seen is reported.
+
+        Each registered query goes on to its first report that sees the last fact of its
+        windows; the clock of the reasoner stands at the last fact.
+        """
+        if self._latest is not None and not self._is_reported(self._latest):
+            self._reasoner.advance(self._latest)
+        if self._finished is not None:
+            self._finished()
+
+    def _refusal(self, time: int, stream: _Stream) -> str | None:
+        watermark = self.watermark
+        if stream.lateness and watermark is not None and time < watermark:
+            return TOO_OLD
+        if self._max_ahead is None or self._latest is None:
+            return None
+        return TOO_FAR_AHEAD if time > self._latest + self._max_ahead else None
+
+    def _put_aside(self, facts: SetAside) -> None:
+        self.set_aside[facts.reason] += 1
+        if len(self.kept) < MOST_KEPT:
+            self.kept.append(facts)
+
+    def _note(self, time: int, stream: _Stream) -> None:
+        stream.latest = time if stream.latest is None else max(stream.latest, time)
+        self._latest = time if self._latest is None else max(self._latest, time)
+        self._first = time if self._first is None else min(self._first, time)
+
+    # time
+
+    @property
+    def watermark(self) -> int | None:
+        """No fact that is older than this is waited for; None before all streams have begun."""
+        marks = [stream.watermark() for stream in self._awaited()]
+        known = [mark for mark in marks if mark is not None]
+        return min(known) if known and len(known) == len(marks) else None
+
+    def _awaited(self) -> list[_Stream]:
+        """The streams that are not idle."""
+        streams = [s for s in self._streams.values() if s.is_expected or s.latest is not None]
+        if self._idle is None or self._latest is None or self._first is None:
+            return streams
+        oldest, begun = self._latest - self._idle, self._first
+        return [s for s in streams if (begun if s.latest is None else s.latest) >= oldest]
+
+    def _complete(self) -> int | None:
+        """The time before which everything may be reported."""
+        if self._waits:
+            return self.watermark
+        latest = [stream.latest for stream in self._awaited()]
+        known = [time for time in latest if time is not None]
+        return min(known) if known and len(known) == len(latest) else None
+
+    def _move(self) -> None:
+        complete = self._complete()
+        if complete is None or self._first is None or complete - 1 < self._first:
+            return
+        if not self._is_reported(complete - 1):
+            self._reasoner.advance(complete - 1)
+
+    def _is_reported(self, time: int) -> bool:
+        now = self._reasoner.now
+        return now is not None and time <= now
+
+    def stats(self) -> dict[str, object]:
+        """The watermark, and what came late or was set aside."""
+        return {
+            "watermark": self.watermark,
+            "late": self.late,
+            "set_aside": dict(self.set_aside),
+        }

@@ -1,0 +1,108 @@
+"""How long a fact lasts: since when it has held, and until when it will if nothing more happens.
+
+Since when is looked up in what changed at the time points that went by.  Until when is found by
+letting time go on, in silence, for a copy of what is told now: so it is exact, whatever rules do.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from livefacts.engine.contract import IdDelta, Ids
+from livefacts.engine.embedded.change.engine import Change
+from livefacts.service.change.truth import Truth
+from livefacts.store.facts.layout import IN_DEFAULT
+
+if TYPE_CHECKING:
+    from livefacts.service.streams.streams import Streams
+
+MOST_ROWS = 1 << 18
+"""Rows of past changes that are remembered."""
+MOST_STEPS = 2_000
+"""Time points that are looked at ahead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lasting:
+    """The first time point of a fact, and the last one if nothing more happens.
+
+    `since` is None for a fact that has held for longer than is remembered, `until` for one
+    that does not end by itself; with `is_longer` it may hold beyond `until`.
+    """
+
+    since: int | None = None
+    until: int | None = None
+    is_longer: bool = False
+
+    def __str__(self) -> str:
+        return self.told(str)
+
+    def told(self, written: Callable[[int], object]) -> str:
+        """In words, with time points as they are to be written."""
+        since = "" if self.since is None else f"since {written(self.since)}, "
+        if self.until is None:
+            return f"{since}until something changes it"
+        more = "at least" if self.is_longer else "unless renewed"
+        return f"{since}until {written(self.until)} {more}"
+
+
+class Beginnings:
+    """What became true at the time points that went by, as far as it is remembered."""
+
+    def __init__(self) -> None:
+        self._began: deque[tuple[int, Mapping[int, Ids]]] = deque()
+        self._rows = 0
+
+    def note(self, time: int, delta: IdDelta) -> None:
+        if delta.added:
+            self._began.append((time, delta.added))
+            self._rows += _count(delta.added)
+        while self._rows > MOST_ROWS:
+            self._rows -= _count(self._began.popleft()[1])
+
+    def since(self, shape: int, row: Ids) -> int | None:
+        """When a fact that holds began to; None if that was too long ago."""
+        for time, added in reversed(self._began):
+            ids = added.get(shape)
+            if ids is not None and (ids == row).all(axis=1).any():
+                return time
+        return None
+
+
+def _count(facts: Mapping[int, Ids]) -> int:
+    return sum(map(len, facts.values()))
+
+
+def lasting(streams: Streams, shape: int, row: Ids) -> Lasting:
+    """How long a fact that holds now lasts."""
+    since = streams.beginnings.since(shape, row)
+    timeline = streams.timeline.copied()
+    truth = _copied(streams.truth)
+    silent = streams.beside(truth, timeline)
+    assert timeline.now is not None
+    last = timeline.now + timeline.reach
+    for _ in range(MOST_STEPS):
+        if timeline.now >= last:
+            return Lasting(since)
+        before = timeline.now
+        point = min(last, timeline.next_point(last))
+        truth.apply(silent.change(timeline.move(point)))
+        timeline.settle()
+        if not truth.holds(shape, row):
+            return Lasting(since, max(before, point - 1))
+    return Lasting(since, timeline.now, is_longer=True)
+
+
+def _copied(truth: Truth) -> Truth:
+    """The same told elsewhere, under the same rules."""
+    copy = truth.beside()
+    default: dict[int, Ids] = {}
+    others: dict[int, Ids] = {}
+    for shape, ids in truth.asserted().items():
+        is_default = truth.standing(shape, ids) & IN_DEFAULT != 0
+        default[shape], others[shape] = ids[is_default], ids[~is_default]
+    copy.apply(Change(default, others))
+    return copy

@@ -1,0 +1,453 @@
+"""The dictionary: terms become ids once on the way in, ids become terms once on the way out.
+
+An id is an int32 that is never negative.  Below 2**30 it is the number of a term in the
+term table; from there on it is a small xsd:integer itself, which needs no table: its value
+is `id - 2**30 - 2**29`, and only the canonical form is inline ("01" and "+1" are ordinary
+terms, equal only to themselves).
+
+The text of a term is what N-Triples writes for it, escaped as pyoxigraph escapes it, and
+the name itself for a symbol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from itertools import chain
+from typing import Protocol, TypeVar
+from weakref import WeakSet
+
+import numpy as np
+from numpy.typing import NDArray
+from pyoxigraph import Literal, NamedNode, RdfFormat, Triple, serialize
+
+from livefacts.errors import LimitError
+from livefacts.model.facts import Symbol, Term
+from livefacts.store.compiled import described
+from livefacts.store.terms import term_table, term_writer
+from livefacts.store.terms.decoder import Decoder, strings
+from livefacts.store.terms.line_scanner import split_triples
+from livefacts.store.terms.term_table import (
+    BLANK,
+    BORN,
+    BYTES_WANTED,
+    COUNT,
+    HEAP_USED,
+    INLINE_FIRST,
+    INLINE_REACH,
+    INLINE_ZERO,
+    IRI,
+    IS_PASSING,
+    KIND_MASK,
+    KIND_SHIFT,
+    LITERAL,
+    LIVE,
+    LOAD_DENOMINATOR,
+    LOAD_NUMERATOR,
+    LONG_TEXT,
+    OFFSET_MASK,
+    PREFIX_COUNT,
+    PREFIX_HEAP_USED,
+    PREFIX_MASK,
+    PREFIX_SHIFT,
+    SYMBOL,
+    TRIPLE,
+    Terms,
+)
+
+__all__ = [
+    "BLANK",
+    "IRI",
+    "LITERAL",
+    "SYMBOL",
+    "TRIPLE",
+    "Dictionary",
+    "inline_id",
+    "inline_value",
+    "is_inline",
+    "text_of",
+]
+
+Ids = NDArray[np.int32]
+Cells = TypeVar("Cells", NDArray[np.int64], NDArray[np.uint8])
+
+SYMBOL_MARK = "'"
+"""Stands before the name of a symbol in the heap, where no other kind of term begins so."""
+XSD_INTEGER = NamedNode("http://www.w3.org/2001/XMLSchema#integer")
+MOST_TERMS = 2**30
+HEAP_LIMIT = 2**40
+SPARE_ROOM = 4
+"""A full array grows by a quarter."""
+
+
+def inline_id(value: int) -> int | None:
+    """The id of an integer that needs no dictionary, or None.
+
+    >>> inline_value(inline_id(-7))
+    -7
+    >>> inline_id(2**29) is None
+    True
+    """
+    return value + INLINE_ZERO if -INLINE_REACH <= value < INLINE_REACH else None
+
+
+def is_inline(term_id: int) -> bool:
+    """Whether an id is an integer itself."""
+    return term_id >= INLINE_FIRST
+
+
+def inline_value(term_id: int) -> int:
+    """The integer that an inline id is."""
+    return term_id - INLINE_ZERO
+
+
+def text_of(term: Term) -> str:
+    """The text of a term: N-Triples, or the name of a symbol.
+
+    >>> text_of(Literal("x", language="en")), text_of(Symbol("kitchen"))
+    ('"x"@en', 'kitchen')
+    """
+    if type(term) is Symbol:
+        return term.name
+    if type(term) is Triple:
+        return f"<<( {term} )>>"
+    return str(term)
+
+
+def _key_of(term: Term) -> bytes:
+    if type(term) is Symbol:
+        return (SYMBOL_MARK + term.name).encode()
+    if type(term) is Triple:
+        return f"<<( {term} )>>".encode()
+    return str(term).encode()
+
+
+class Loan:
+    """Ids that somebody keeps, to read them later; alive as long as that one keeps it."""
+
+    __slots__ = ("__weakref__", "ids")
+
+    def __init__(self, ids: Callable[[], Iterable[Ids]]) -> None:
+        self.ids = ids
+
+
+class Rememberer(Protocol):
+    """Remembers ids that it could do without."""
+
+    def let_go(self) -> None:
+        """Forget what nobody needs any more."""
+        ...
+
+
+class Dictionary:
+    """All terms that a store speaks of, each with its id."""
+
+    def __init__(self) -> None:
+        self._desk = np.zeros(term_table.DESK_LENGTH, np.int64)
+        self._set_scratch(256)
+        self._decoder = Decoder()
+        self.epoch = 0
+        """Changes when ids mean other terms than before."""
+        self._loans: WeakSet[Loan] = WeakSet()
+        self._rememberers: WeakSet[Rememberer] = WeakSet()
+        self._has_passing = False
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all terms: numbers are given out from 0 again."""
+        self._set_terms(
+            Terms(
+                slots=np.zeros(1024, np.int64),
+                records=np.zeros(1024, np.int64),
+                heap=np.empty(1 << 14, np.uint8),
+                prefix_slots=np.zeros(256, np.int64),
+                prefix_starts=np.zeros(256, np.int64),
+                prefix_heap=np.empty(1 << 12, np.uint8),
+                sizes=np.array([0, 0, 1, 0, 0, 0, 0, 0, 0], np.int64),
+                block=np.empty((3, term_table.BLOCK), np.int64),
+            )
+        )
+
+    def _set_terms(self, terms: Terms) -> None:
+        self._terms = terms
+        self._desk[: term_table.TEXT_ON_DESK] = described(terms)
+
+    def _set_scratch(self, size: int) -> None:
+        """Room for the text of one term."""
+        self._scratch = np.empty(size, np.uint8)
+        self._scratch_bytes = self._scratch.data
+        self._desk[term_table.TEXT_ON_DESK] = self._scratch.ctypes.data
+
+    def __len__(self) -> int:
+        """How many terms have a number; inline integers have none."""
+        return int(self._terms.sizes[LIVE])
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that the tables take, spare room included."""
+        return sum(array.nbytes for array in self._terms)
+
+    @property
+    def desk(self) -> NDArray[np.int64]:
+        """Where the tables are, for kernels that look up texts themselves."""
+        return self._desk
+
+    def encode(self, terms: Iterable[Term]) -> Ids:
+        """The ids of terms; new ones are added."""
+        text, lengths = _packed(terms)
+        ends = np.cumsum(lengths)
+        return self.encode_spans(text, ends - lengths, ends, b"")
+
+    def encode_triples(self, triples: Sequence[Triple]) -> Ids:
+        """The ids of triples, a row each; their texts are taken as they are written together."""
+        text = _as_array(serialize(triples, format=RdfFormat.N_TRIPLES) or b"")
+        starts, ends = np.empty((2, 3 * len(triples)), np.int64)
+        split_triples(text, starts, ends)
+        return self.encode_spans(text, starts, ends, b"").reshape(-1, 3)
+
+    def encode_one(self, term: Term) -> int:
+        """The id of a term, which is added if it is new."""
+        length = self._put_key(term)
+        number: int = term_table.intern(self._desk, length)
+        if number < 0:
+            self.make_room(1)
+            number = term_table.intern(self._desk, length)
+        return number
+
+    def find(self, term: Term) -> int | None:
+        """The id of a term, or None if it was never added."""
+        number: int = term_table.look_up(self._desk, self._put_key(term))
+        return None if number < 0 else number
+
+    def find_all(self, terms: Iterable[Term]) -> Ids:
+        """The ids of terms; -1 for a term never added."""
+        text, lengths = _packed(terms)
+        return self._found(text, np.cumsum(lengths))
+
+    def find_spans(
+        self, buffer: NDArray[np.uint8], starts: NDArray[np.int64], ends: NDArray[np.int64]
+    ) -> Ids:
+        """The ids of spans of canonical N-Triples text; -1 for a term never added."""
+        lengths = ends - starts
+        after = np.cumsum(lengths)
+        places = np.repeat(ends - after, lengths) + np.arange(lengths.sum())
+        return self._found(buffer[places], after)
+
+    def ids_of(self, other: Dictionary, ids: Ids) -> Ids:
+        """The ids that terms of another dictionary have here; -1 for a term never added."""
+        return self._found(*other.packed_texts(ids))
+
+    def _found(self, text: NDArray[np.uint8], ends: NDArray[np.int64]) -> Ids:
+        found = np.empty(len(ends), np.int32)
+        term_table.look_up_spans(self._terms, text, ends, found)
+        return found
+
+    def encode_spans(
+        self,
+        buffer: NDArray[np.uint8],
+        starts: NDArray[np.int64],
+        ends: NDArray[np.int64],
+        scope: bytes,
+    ) -> Ids:
+        """The ids of spans of canonical N-Triples text; blank node labels get the scope."""
+        ids = np.empty(len(starts), np.int32)
+        scope_bytes = _as_array(scope)
+        done = 0
+        while done < len(ids):
+            done = term_table.intern_spans(
+                self._terms, buffer, starts, ends, scope_bytes, done, ids
+            )
+            if done < len(ids):
+                self.make_room(term_table.BLOCK)
+        return ids
+
+    def decode(self, ids: Sequence[int] | Ids) -> list[Term]:
+        """The terms of ids; ids that are the same share one object."""
+        distinct, places = np.unique(_as_ids(ids), return_inverse=True)
+        terms = self._decoder.terms(*self.packed_texts(distinct), self.kinds(distinct))
+        found: list[Term] = terms[places].tolist()
+        return found
+
+    def decode_one(self, term_id: int) -> Term:
+        """The term of an id, its lexical form as it came in."""
+        if term_id >= INLINE_FIRST:
+            return Literal(str(term_id - INLINE_ZERO), datatype=XSD_INTEGER)
+        terms = self._terms
+        record = int(terms.records[term_id])
+        prefix, start = (record >> PREFIX_SHIFT) & PREFIX_MASK, (record & OFFSET_MASK) + 1
+        length = int(terms.heap[start - 1])
+        if length == LONG_TEXT:
+            length = int.from_bytes(terms.heap[start : start + 4].tobytes(), "little")
+            start += 4
+        text = terms.heap[start : start + length].tobytes()
+        if prefix:
+            first, last = terms.prefix_starts[prefix : prefix + 2].tolist()
+            text = terms.prefix_heap[first:last].tobytes() + text
+        return self._decoder.term(text.decode(), (record >> KIND_SHIFT) & KIND_MASK)
+
+    def texts(self, ids: Sequence[int] | Ids) -> list[str]:
+        """The texts of ids."""
+        return [
+            text.removeprefix(SYMBOL_MARK) for text in strings(*self.packed_texts(_as_ids(ids)))
+        ]
+
+    def kinds(self, ids: Sequence[int] | Ids) -> NDArray[np.uint8]:
+        """The kinds of terms: IRI, BLANK, LITERAL, SYMBOL or TRIPLE."""
+        numbers = np.asarray(ids, np.int32)
+        stored = numbers < INLINE_FIRST
+        if stored.all():
+            return ((self._terms.records[numbers] >> KIND_SHIFT) & KIND_MASK).astype(np.uint8)
+        kinds = np.full(numbers.shape, LITERAL, np.uint8)
+        kinds[stored] = (self._terms.records[numbers[stored]] >> KIND_SHIFT) & KIND_MASK
+        return kinds
+
+    def mark_statements(self, triples: Ids, marks: NDArray[np.bool_]) -> bool:
+        """Mark the triples that RDF can write; whether that is all of them."""
+        return bool(term_table.mark_statements(self._desk, _as_ids(triples), marks))
+
+    def packed_texts(self, ids: Ids) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """The keys of ids one after the other in one array, and where each of them ends.
+
+        A key is the text, with a mark before the name of a symbol.
+        """
+        lengths = np.empty(len(ids), np.int64)
+        term_writer.lengths_of(self._terms, _as_ids(ids), lengths)
+        out = np.empty(int(lengths.sum()), np.uint8)
+        term_writer.write_texts(self._terms, _as_ids(ids), out)
+        return out, np.cumsum(lengths)
+
+    def write_ntriples(self, rows: Ids) -> bytes:
+        """Rows of ids as N-Triples; as N-Quads if there is a fourth column of graphs."""
+        statements = _as_ids(rows)
+        out = np.empty(term_writer.statements_length(self._terms, statements), np.uint8)
+        term_writer.write_statements(self._terms, statements, out)
+        return out.tobytes()
+
+    # terms that pass by
+
+    @contextmanager
+    def passing(self) -> Iterator[None]:
+        """What is asked for meanwhile only passes by: a sweep may give new terms back."""
+        self._has_passing = True
+        before = self._terms.sizes[IS_PASSING]
+        self._terms.sizes[IS_PASSING] = 1
+        try:
+            yield
+        finally:
+            self._terms.sizes[IS_PASSING] = before
+
+    def computing(self) -> AbstractContextManager[None]:
+        """Terms that are computed meanwhile pass by, where any terms do."""
+        return self.passing() if self._has_passing else nullcontext()
+
+    @property
+    def born(self) -> int:
+        """How many terms that pass by have come since the last sweep."""
+        return int(self._terms.sizes[BORN])
+
+    def lend(self, *ids: Ids) -> Loan | None:
+        """Keep the terms of these ids as long as the loan is kept; None if all terms are."""
+        return self.lend_later(lambda: ids)
+
+    def lend_later(self, ids: Callable[[], Iterable[Ids]]) -> Loan | None:
+        """The same for ids that are asked for when terms are given back."""
+        if not self._has_passing:
+            return None
+        loan = Loan(ids)
+        self._loans.add(loan)
+        return loan
+
+    def lend_rows(self, rows: Iterable[Sequence[int]]) -> Loan | None:
+        """The same for rows of ids, one by one; what is below 0 stands for no term."""
+        if not self._has_passing:
+            return None
+        return self.lend(np.array([number for row in rows for number in row], np.int32))
+
+    def tell_before_sweeps(self, rememberer: Rememberer) -> None:
+        """Let somebody who remembers ids for later let go of them before terms are given back."""
+        self._rememberers.add(rememberer)
+
+    def sweep(self, held: Iterable[Ids]) -> int:
+        """Give back the terms that pass by and are neither held nor lent; how many that are.
+
+        Their ids will mean other terms from then on.
+        """
+        for rememberer in list(self._rememberers):
+            rememberer.let_go()
+        terms = self._terms
+        marks = np.zeros(int(terms.sizes[COUNT]) + 1, np.uint8)
+        lent = (ids for loan in list(self._loans) for ids in loan.ids())
+        for ids in chain(held, lent):
+            numbers = ids.reshape(-1)
+            marks[numbers[(numbers >= 0) & (numbers < INLINE_FIRST)]] = 1
+        slots, heap = np.zeros_like(terms.slots), np.empty_like(terms.heap)
+        freed: int = term_table.sweep(terms, marks, slots, heap)
+        self.epoch += freed > 0
+        return freed
+
+    def _put_key(self, term: Term) -> int:
+        key = _key_of(term)
+        length = len(key)
+        if length > len(self._scratch):
+            self._set_scratch(2 * length)
+        self._scratch_bytes[:length] = key
+        return length
+
+    def make_room(self, texts: int) -> None:
+        """Make room for so many texts, and for the bytes that the last kernel asked for."""
+        terms = self._terms
+        count, live, used, prefixes, prefix_used = (
+            int(terms.sizes[i]) for i in (COUNT, LIVE, HEAP_USED, PREFIX_COUNT, PREFIX_HEAP_USED)
+        )
+        wanted = int(terms.sizes[BYTES_WANTED])
+        if count + texts >= MOST_TERMS or used + 2 * wanted >= HEAP_LIMIT:
+            raise LimitError(
+                f"the dictionary is full: {count:,} terms, {used:,} bytes of text",
+                hint="a store holds at most 2**30 different terms",
+            )
+        self._set_terms(
+            terms._replace(
+                slots=_larger_slots(terms.slots, live + texts),
+                records=_larger(terms.records, count + 1, count + texts + 1, MOST_TERMS + 1),
+                heap=_larger(terms.heap, used, used + 2 * wanted, HEAP_LIMIT),
+                prefix_slots=_larger_slots(terms.prefix_slots, prefixes + texts),
+                prefix_starts=_larger(terms.prefix_starts, prefixes + 1, prefixes + texts + 1),
+                prefix_heap=_larger(terms.prefix_heap, prefix_used, prefix_used + wanted),
+            )
+        )
+
+
+def _as_ids(ids: Sequence[int] | Ids) -> Ids:
+    # Contiguous and writable: kernels would be compiled again for any other array.
+    if isinstance(ids, np.ndarray) and ids.flags.carray and ids.dtype == np.int32:
+        return ids
+    return np.require(ids, np.int32, ["C", "W"])
+
+
+def _packed(terms: Iterable[Term]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The keys of terms one after the other in one array, and their lengths."""
+    keys = [_key_of(term) for term in terms]
+    return _as_array(b"".join(keys)), np.array([len(key) for key in keys], np.int64)
+
+
+def _as_array(text: bytes) -> NDArray[np.uint8]:
+    return np.frombuffer(bytearray(text), np.uint8)
+
+
+def _larger(array: Cells, used: int, needed: int, most: int = 2**62) -> Cells:
+    if needed <= len(array):
+        return array
+    larger: Cells = np.empty(min(needed + needed // SPARE_ROOM, most), array.dtype)
+    larger[:used] = array[:used]
+    return larger
+
+
+def _larger_slots(slots: NDArray[np.int64], needed: int) -> NDArray[np.int64]:
+    size = len(slots)
+    while needed * LOAD_DENOMINATOR > size * LOAD_NUMERATOR:
+        size *= 2
+    if size == len(slots):
+        return slots
+    larger = np.zeros(size, np.int64)
+    term_table.move_slots(slots, larger)
+    return larger

@@ -1,0 +1,87 @@
+"""The rule language: texts, files and ready rule sets to programs.
+
+`parse` reads a text, `open_rules` also finds files and the rule sets that come with
+livefacts.  Both see to the language alone; whether the rules make sense together
+(safety, arities, strata) is for `livefacts.language.checks.safety.check`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from textwrap import shorten
+from typing import TypeAlias
+
+from livefacts.errors import RuleError
+from livefacts.language.program import Program, Rule
+from livefacts.syntax.input.files import STANDARD_INPUT, without_compression
+from livefacts.syntax.rulelang.rule_files import READY, read_rules, ready_names
+from livefacts.syntax.rulelang.rule_parser import parse
+
+ONTOLOGY = "dlp:"
+"""Stands before the path of an ontology whose rules are meant."""
+
+RuleSource: TypeAlias = str | os.PathLike[str] | Program | Rule | Sequence["RuleSource"]
+"""A ready name, a path, "dlp:" and the path of an ontology, rule text, a program, a rule, or
+several of these."""
+
+
+def open_rules(source: RuleSource) -> Program:
+    """The program that a ready name, a path, a rule text, a program or a list of them means."""
+    if isinstance(source, Program):
+        return source
+    if isinstance(source, Rule):
+        return Program((source,))
+    if isinstance(source, os.PathLike):
+        return read_rules(source)
+    if not isinstance(source, Iterable):
+        raise RuleError(
+            f"{source!r} is no rules",
+            hint="give rule text, the name of a rule set, a Path, or a list of these",
+        )
+    if not isinstance(source, str):
+        program = Program()
+        for each in source:
+            program = program.joined(open_rules(each))
+        return program
+    if source.startswith(ONTOLOGY):
+        from livefacts.syntax.owl.ontology_files import rules_of
+
+        return rules_of(_ontology_in(source)).program
+    if source in ready_names():
+        return read_rules(READY / f"{source}.rules")
+    return _named_or_written(source)
+
+
+def _ontology_in(source: str) -> str:
+    """What stands behind "dlp:"."""
+    ontology = source.removeprefix(ONTOLOGY)
+    if not ontology.strip():
+        raise RuleError(
+            f"{ONTOLOGY} needs the file of an ontology", hint=f"for example {ONTOLOGY}wine.owl"
+        )
+    return ontology
+
+
+def _named_or_written(source: str) -> Program:
+    if not source.strip() or "\n" in source or ":-" in source:
+        return parse(source)
+    if source == STANDARD_INPUT or _is_rule_file(source):
+        return read_rules(source)
+    if source.rstrip().endswith(".") or any(mark in source for mark in "([@"):
+        return parse(source)
+    near = difflib.get_close_matches(source, ready_names(), n=1, cutoff=0.4)
+    suggestion = f"did you mean {near[0]}? " if near else ""
+    raise RuleError(
+        f"there is no rule set and no file called {shorten(source, 100)}",
+        hint=f"{suggestion}ready rule sets are {', '.join(ready_names())}",
+    )
+
+
+def _is_rule_file(name: str) -> bool:
+    try:
+        return without_compression(Path(name)).suffix == ".rules" or Path(name).exists()
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,62 @@
+"""The rule language: from text to a program.
+
+Only the language is read here; whether the rules make sense together (safety, arities,
+strata) is for `livefacts.language.checks.safety.check`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from livefacts.language.program import Program
+from livefacts.syntax.rulelang.constants import BlankNodes
+from livefacts.syntax.rulelang.parse_tree import TreeReader
+from livefacts.syntax.rulelang.source_text import Block, MistakeError, RuleText, pieces, rule_text
+from livefacts.syntax.rulelang.syntax_errors import explained, refuse_directive, refuse_word
+
+if TYPE_CHECKING:
+    from lark import Lark, Token, Tree
+
+
+def parse(text: str, file: str = "<text>", blank_nodes: BlankNodes | None = None) -> Program:
+    """The program written in this text; `file` is the name that errors give it.
+
+    With `blank_nodes`, which makes a node of a label, facts may have blank nodes.
+    """
+    source = rule_text(text, file)
+    reader = TreeReader(source, blank_nodes)
+    for piece in pieces(source.lines):
+        if isinstance(piece, Block):
+            for statement in _tree(piece, source).children:
+                reader.statement(statement)  # type: ignore[arg-type]
+        else:
+            reader.plain_fact(piece)
+    return reader.program()
+
+
+def _tree(block: Block, source: RuleText) -> Tree[Token]:
+    from lark import UnexpectedInput
+
+    source.before_block = block.line - 1
+    try:
+        return _parser().parse(block.text)
+    except UnexpectedInput as error:
+        raise explained(error, source) from None
+    except MistakeError as mistake:
+        raise source.refuse(mistake.token, mistake.message, mistake.hint) from None
+
+
+@cache
+def _parser() -> Lark:
+    from lark import Lark
+
+    # NAME comes last: lark runs a callback on a terminal that shares its words with
+    # keywords only when it is the last of them.
+    return Lark(
+        Path(__file__).with_suffix(".lark").read_text(encoding="utf-8"),
+        parser="lalr",
+        maybe_placeholders=False,
+        lexer_callbacks={"DIRECTIVE": refuse_directive, "NAME": refuse_word},
+    )

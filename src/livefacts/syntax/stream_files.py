@@ -1,0 +1,375 @@
+"""Stream files: facts with the times at which they happen, line by line.
+
+    <s> <p> <o> <stream> "2026-01-01T12:00:00Z"^^xsd:dateTime .     timed N-Quads
+    <s> <p> <o> 17 .                                                timed N-Triples
+    {"at": 17, "stream": "http://...", "facts": "<s> <p> <o> ."}    JSON lines
+    H time 17 .                                                     RDF Patch: the rows below
+    A <s> <p> <o> .                                                 happen at this time
+
+A time is a whole number or an xsd:dateTime.  A line that cannot be read is rejected with its
+place and the reason, and costs no other line.  Lines are read as they are needed, so a
+stream may be without end.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Triple, parse
+
+from livefacts.errors import InputError, Place, RuleError
+from livefacts.model.facts import Fact
+from livefacts.model.namespaces import XSD
+from livefacts.model.time_points import time_point
+from livefacts.store.terms.ntriples import reason_of
+from livefacts.syntax.input.files import (
+    STANDARD_INPUT,
+    Source,
+    name_of,
+    open_source,
+    without_compression,
+)
+from livefacts.syntax.input.rejects import Reject, Rejects
+from livefacts.syntax.rdf.patch import parse_patch
+from livefacts.syntax.rulelang import rule_parser
+from livefacts.syntax.rulelang.plain_facts import PlainFacts
+
+Statement = Triple | Fact
+Time = int | Literal
+QUADS, JSON_LINES, PATCH = "quads", "json", "patch"
+SUFFIXES = {
+    ".nq": QUADS,
+    ".nt": QUADS,
+    ".trdf": QUADS,
+    ".jsonl": JSON_LINES,
+    ".ndjson": JSON_LINES,
+    ".rdfp": PATCH,
+}
+TOGETHER = 2048
+"""Lines of a file that are parsed at once."""
+NO_NAME = ""
+"""Instead of the stream, below a header that names none."""
+DATE_TIME = NamedNode(XSD + "dateTime")
+_TIME = re.compile(
+    r'\s(?P<time>-?[0-9]+|"(?P<value>[^"\\]*)"(?:\^\^<(?P<type>[^<>\s]*)>)?)\s*\.\s*(?:#.*)?$'
+)
+PREDICATE_FACT = re.compile(r"\s*[^\W\d]\w*\s*\(")
+"""How a text begins that can only be of the rule language."""
+_HEADER = re.compile(r"\s*H\s+(?P<name>time|stream)\s+(?P<value>.*?)\s*\.\s*(?:#.*)?$")
+_PREFIX = re.compile(r"\s*P[AD]\s")
+_ROW = re.compile(r"\s*[ADH]\s")
+_BOUND = re.compile(r"\s*T([XCA])\s*\.?\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Facts that happen at one time on one stream, or are taken back."""
+
+    time: Time
+    stream: str | None
+    facts: tuple[Statement, ...]
+    retracts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A line of a file, and where it stands."""
+
+    file: str
+    number: int
+    text: str
+
+    def reject(self, reason: str, column: int = 1) -> Reject:
+        return Reject(self.file, self.number, column, reason, self.text)
+
+
+def read_events(
+    source: Source,
+    rejects: Rejects,
+    format: str | None = None,
+    together: int | None = None,
+    untimed: Time | None = None,
+) -> Iterator[Event]:
+    """The events of a file in their order, of standard input ("-") as they come.
+
+    `format` is "quads", "json" or "patch"; otherwise the name tells, or the first line.
+    `untimed` is the time of lines that tell none; without it, they are rejected.
+    """
+    name = name_of(source)
+    with open_source(source) as stream:
+        lines = _lines(name, iter(stream.readline, b""), rejects)
+        first = list(islice(lines, 1))
+        if not first:
+            return
+        lines = chain(first, lines)
+        is_live = source == STANDARD_INPUT
+        match format or _format_of(source, first[0].text):
+            case "quads":
+                size = together or (1 if is_live else TOGETHER)
+                yield from _quads(lines, rejects, size, untimed)
+            case "json":
+                yield from _json_lines(lines, rejects, untimed)
+            case "patch":
+                yield from _patches(lines, rejects, untimed)
+            case other:
+                raise InputError(f"{other} is no format of streams", hint="quads, json or patch")
+
+
+def _format_of(source: Source, first: str) -> str:
+    if not isinstance(source, bytes) and source != STANDARD_INPUT:
+        known = SUFFIXES.get(without_compression(Path(source)).suffix.lower())
+        if known is not None:
+            return known
+    if first.lstrip().startswith("{"):
+        return JSON_LINES
+    is_patch = any(each.match(first) for each in (_HEADER, _PREFIX, _BOUND, _ROW))
+    return PATCH if is_patch else QUADS
+
+
+def _lines(name: str, raw: Iterator[bytes], rejects: Rejects) -> Iterator[_Line]:
+    """The lines that say something."""
+    for number, line in enumerate(raw, 1):
+        try:
+            text = line.decode().removeprefix("\ufeff").rstrip("\r\n")
+        except UnicodeDecodeError:
+            rejects.add(Reject(name, number, 1, "this line is not UTF-8", repr(line)))
+            continue
+        if text.strip() and not text.lstrip().startswith("#"):
+            yield _Line(name, number, text)
+
+
+# timed N-Quads and N-Triples
+
+
+def _quads(
+    lines: Iterator[_Line], rejects: Rejects, together: int, untimed: Time | None
+) -> Iterator[Event]:
+    while group := list(islice(lines, together)):
+        waiting: list[tuple[Time, Quad]] = list(_timed_quads(group, rejects, untimed))
+        start = 0
+        for at in range(1, len(waiting) + 1):
+            if at == len(waiting) or _when(waiting[at]) != _when(waiting[start]):
+                time, stream = _when(waiting[start])
+                facts = tuple(quad.triple for _, quad in waiting[start:at])
+                yield Event(time, stream, facts)
+                start = at
+
+
+def _when(timed: tuple[Time, Quad]) -> tuple[Time, str | None]:
+    time, quad = timed
+    graph = quad.graph_name
+    return time, None if isinstance(graph, DefaultGraph) else graph.value
+
+
+def _timed_quads(
+    group: list[_Line], rejects: Rejects, untimed: Time | None
+) -> Iterator[tuple[Time, Quad]]:
+    times: list[tuple[Time, str, _Line]] = []
+    for line in group:
+        if untimed is not None and _is_statement(line.text):
+            times.append((untimed, line.text, line))
+            continue
+        found = _TIME.search(line.text)
+        if found is None:
+            rejects.add(line.reject(_untimed_reason(line.text)))
+            continue
+        try:
+            times.append((_time(found), line.text[: found.start()] + " .", line))
+        except InputError as error:
+            rejects.add(line.reject(error.message, found.start("time") + 1))
+    try:
+        quads = list(parse("\n".join(text for _, text, _ in times), RdfFormat.N_QUADS))
+    except SyntaxError:
+        quads = []
+    if len(quads) == len(times):
+        yield from ((time, quad) for (time, _, _), quad in zip(times, quads, strict=True))
+        return
+    for time, text, line in times:
+        try:
+            (quad,) = parse(text, RdfFormat.N_QUADS)
+        except (SyntaxError, ValueError) as error:
+            rejects.add(line.reject(_reason(error), getattr(error, "offset", None) or 1))
+            continue
+        yield time, quad
+
+
+def _reason(error: SyntaxError | ValueError) -> str:
+    return reason_of(error) if isinstance(error, SyntaxError) else "this is no statement"
+
+
+def _untimed_reason(text: str) -> str:
+    """Why a line that ends in no time cannot be read."""
+    try:
+        list(parse(text, RdfFormat.N_QUADS))
+    except SyntaxError as error:
+        return reason_of(error)
+    return "the time is missing: a whole number or an xsd:dateTime last"
+
+
+def _is_statement(text: str) -> bool:
+    """Whether a line is one without a time: what may look like a time is its object."""
+    try:
+        return len(list(parse(text, RdfFormat.N_QUADS))) == 1
+    except (SyntaxError, ValueError):
+        return False
+
+
+def _time(found: re.Match[str]) -> Time:
+    if found["value"] is None:
+        return int(found["time"])
+    if found["type"]:
+        return _checked(Literal(found["value"], datatype=NamedNode(found["type"])))
+    try:
+        return _checked(Literal(found["value"], datatype=DATE_TIME))
+    except InputError:
+        is_number = found["value"].lstrip("-").isdecimal()
+        meant = f"{found['value']} without quotes" if is_number else "a whole number"
+        raise InputError(
+            f'"{found["value"]}" is not a time point: write {meant}, or an xsd:dateTime'
+        ) from None
+
+
+def _checked(time: Literal) -> Literal:
+    """A time that is one."""
+    time_point(time)
+    return time
+
+
+# JSON lines
+
+
+def _json_lines(lines: Iterator[_Line], rejects: Rejects, untimed: Time | None) -> Iterator[Event]:
+    plain = PlainFacts()
+    for line in lines:
+        try:
+            yield from _json_events(json.loads(line.text), plain, untimed)
+        except ValueError as error:
+            rejects.add(line.reject(f"this is no JSON: {error}", getattr(error, "colno", 1)))
+        except InputError as error:
+            rejects.add(line.reject(error.message))
+
+
+def _json_events(told: Any, plain: PlainFacts, untimed: Time | None) -> list[Event]:
+    if not isinstance(told, dict) or ("at" not in told and untimed is None):
+        raise InputError('a line is an object with "at" and "facts" or "retract"')
+    at, stream = told.get("at", 0), told.get("stream")
+    if isinstance(at, bool) or not isinstance(at, int | str):
+        raise InputError(f'"at" is a whole number or a dateTime, not {at!r}')
+    if stream is not None and not isinstance(stream, str):
+        raise InputError(f'"stream" is an IRI, not {stream!r}')
+    if stream is not None:
+        _check_stream(stream)
+    time = at if isinstance(at, int) else _checked(Literal(at, datatype=DATE_TIME))
+    unknown = set(told) - {"at", "stream", "facts", "retract"}
+    if unknown or not {"facts", "retract"} & set(told):
+        raise InputError('beside "at" and "stream" there are "facts" and "retract"')
+    return [
+        Event(time, stream, tuple(_statements(told[key], plain)), key == "retract")
+        for key in ("retract", "facts")
+        if key in told
+    ]
+
+
+def _check_stream(name: str) -> None:
+    try:
+        NamedNode(name)
+    except ValueError:
+        raise InputError(
+            f"{name!r} is not the name of a stream, which is an absolute IRI"
+        ) from None
+
+
+def _statements(told: Any, plain: PlainFacts) -> Iterator[Statement]:
+    """Facts as a text of Turtle or of the rule language, or as a list of such texts."""
+    for text in told if isinstance(told, list) else [told]:
+        if not isinstance(text, str):
+            raise InputError("facts are text, in Turtle or in the rule language")
+        facts = plain.read(text)
+        if facts is not None:
+            yield from facts
+            continue
+        try:
+            yield from [quad.triple for quad in parse(text, RdfFormat.TURTLE)]
+        except SyntaxError as error:
+            try:
+                program = rule_parser.parse(text)
+            except RuleError as mistake:
+                is_predicate = PREDICATE_FACT.match(text) is not None
+                raise InputError(mistake.message if is_predicate else reason_of(error)) from None
+            yield from program.facts
+
+
+# RDF Patch
+
+
+def _patches(lines: Iterator[_Line], rejects: Rejects, untimed: Time | None) -> Iterator[Event]:
+    """The rows of a patch, each under the time and the stream that the headers before it say."""
+    time = untimed
+    stream: str | None = None
+    prefixes: list[str] = []
+    held: list[Event] | None = None
+    for line in lines:
+        header, bound = _HEADER.match(line.text), _BOUND.match(line.text)
+        if header is not None and header["name"] == "time":
+            time = _header_time(line, header["value"], rejects)
+        elif header is not None:
+            stream = _header_stream(line, header["value"].strip("<>"), rejects)
+        elif _PREFIX.match(line.text):
+            prefixes.append(line.text)
+        elif bound is not None:
+            yield from held if held and bound[1] == "C" else ()
+            held = [] if bound[1] == "X" else None
+        elif held is not None:
+            held += _row(line, time, stream, prefixes, rejects)
+        else:
+            yield from _row(line, time, stream, prefixes, rejects)
+
+
+def _header_time(line: _Line, value: str, rejects: Rejects) -> Time | None:
+    found = _TIME.search(f" {value} .")
+    if found is None:
+        rejects.add(line.reject("this is no time: a whole number or an xsd:dateTime"))
+        return None
+    try:
+        return _time(found)
+    except InputError as error:
+        rejects.add(line.reject(error.message))
+        return None
+
+
+def _header_stream(line: _Line, name: str, rejects: Rejects) -> str:
+    try:
+        _check_stream(name)
+    except InputError as error:
+        rejects.add(line.reject(error.message))
+        return NO_NAME
+    return name
+
+
+def _row(
+    line: _Line, time: Time | None, stream: str | None, prefixes: list[str], rejects: Rejects
+) -> Iterator[Event]:
+    if time is None:
+        rejects.add(line.reject("no header tells the time: H time 17 ."))
+        return
+    if stream == NO_NAME:
+        rejects.add(line.reject("the header above it names no stream"))
+        return
+    try:
+        patch = parse_patch("\n".join([*prefixes, line.text]), line.file)
+    except InputError as error:
+        place = error.place or Place(line.file, 0, 0)
+        rejects.add(line.reject(error.message, place.column))
+        return
+    for row in patch.rows:
+        if isinstance(row.statement, Quad):
+            _, graph = _when((time, row.statement))
+            yield Event(time, graph, (row.statement.triple,), not row.adds)
+        else:
+            yield Event(time, stream, (row.statement,), not row.adds)
