@@ -1,7 +1,7 @@
 """Random programs for as long as you like: `python tests/fuzz.py --minutes 10 --seed 1000`.
 
 Cases, to which facts and rules are added in a few steps, histories, in which they come and go,
-journeys through time, lives of facts that expire, reports of queries and watched queries take
+stream histories, lives of facts that expire, reports of queries and watched queries take
 turns.  Every one that differs from the oracle is made smaller and printed; the exit code is 1 if there was one.
 """
 
@@ -16,10 +16,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-CASES, HISTORIES, JOURNEYS, LIVES = "cases", "histories", "journeys", "lives"
+CASES, HISTORIES, STREAMS, LIVES = "cases", "histories", "streams", "lives"
 REPORTS, WATCHES = "reports", "watches"
 CASES_PER_HISTORY = 8
-CASES_PER_JOURNEY = 4
+CASES_PER_STREAM = 4
 CASES_PER_LIFE = 8
 CASES_PER_REPORT = 4
 CASES_PER_WATCH = 2
@@ -49,7 +49,7 @@ def main() -> int:
 def _chosen(options: argparse.Namespace, seed: int) -> list[Callable[..., str]]:
     """What to try with this seed: a case always, now and then something longer."""
     turns = {_case: (CASES, 1), _history: (HISTORIES, CASES_PER_HISTORY)}
-    turns |= {_journey: (JOURNEYS, CASES_PER_JOURNEY), _life: (LIVES, CASES_PER_LIFE)}
+    turns |= {_stream: (STREAMS, CASES_PER_STREAM), _life: (LIVES, CASES_PER_LIFE)}
     turns |= {_report: (REPORTS, CASES_PER_REPORT), _watch: (WATCHES, CASES_PER_WATCH)}
     if options.only:
         return [try_one for try_one, (kind, _) in turns.items() if kind == options.only]
@@ -57,8 +57,8 @@ def _chosen(options: argparse.Namespace, seed: int) -> list[Callable[..., str]]:
 
 
 def _case(seed: int, options: argparse.Namespace) -> str:
-    from tests.properties.comparing import differences, report
-    from tests.properties.programs import draw_case
+    from tests.properties.compare.cases import differences, report
+    from tests.properties.generate.programs import draw_case
 
     case = draw_case(seed)
     found = differences(case)
@@ -68,8 +68,8 @@ def _case(seed: int, options: argparse.Namespace) -> str:
 
 
 def _history(seed: int, options: argparse.Namespace) -> str:
-    from tests.properties.changes import differences, report
-    from tests.properties.histories import draw_history, draw_schema_history
+    from tests.properties.compare.histories import differences, report
+    from tests.properties.generate.histories import draw_history, draw_schema_history
 
     from livefacts.syntax.rule_sets import open_rules
 
@@ -85,19 +85,19 @@ def _history(seed: int, options: argparse.Namespace) -> str:
     return f"{found}\n{way}\n{history}" if options.as_they_are else report(history, way)
 
 
-def _journey(seed: int, options: argparse.Namespace) -> str:
-    from tests.properties.journeys import draw_journey
-    from tests.properties.travelling import differences, report
+def _stream(seed: int, options: argparse.Namespace) -> str:
+    from tests.properties.compare.stream_histories import differences, report
+    from tests.properties.generate.stream_histories import draw_stream_history
 
-    journey = draw_journey(seed)
-    found = next(differences(journey), "")
+    history = draw_stream_history(seed)
+    found = next(differences(history), "")
     if not found:
         return ""
-    return f"{found}\n{journey}" if options.as_they_are else report(journey)
+    return f"{found}\n{history}" if options.as_they_are else report(history)
 
 
 def _life(seed: int, options: argparse.Namespace) -> str:
-    from tests.properties.expiring import Life
+    from tests.properties.compare.expiring_facts import Life
 
     life = Life(seed, Counter())
     found = next(life.steps(8), "")
@@ -105,10 +105,10 @@ def _life(seed: int, options: argparse.Namespace) -> str:
 
 
 def _report(seed: int, options: argparse.Namespace) -> str:
-    from tests.properties.registered import History
-    from tests.properties.themed_histories import SchemaHistory, TimedHistory
+    from tests.properties.compare.registered_queries import RegisteredHistory
+    from tests.properties.compare.registered_themes import SchemaHistory, TimedHistory
 
-    kinds: list[type[History]] = [History, SchemaHistory, TimedHistory]
+    kinds: list[type[RegisteredHistory]] = [RegisteredHistory, SchemaHistory, TimedHistory]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         history = kinds[seed % 3](seed // 3)  # type: ignore[call-arg]
@@ -117,14 +117,14 @@ def _report(seed: int, options: argparse.Namespace) -> str:
 
 
 def _watch(seed: int, options: argparse.Namespace) -> str:
-    from tests.properties.patterns import random_case
-    from tests.properties.questions import Asking
+    from tests.properties.generate.graph_patterns import random_case
+    from tests.properties.generate.queries import QueryMaker
     from tests.properties.test_continuous import follow
     from tests.properties.test_patterns import check_batches, check_every_message
 
     case = random_case(seed)
     try:
-        follow(Asking(seed).query(), seed)
+        follow(QueryMaker(seed).query(), seed)
         check_every_message(case)
         check_batches(case, size=5)
     except Exception as error:
@@ -140,7 +140,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--steps", type=int, default=50, help="changes in a history")
     parser.add_argument(
         "--only",
-        choices=(CASES, HISTORIES, JOURNEYS, LIVES, REPORTS, WATCHES),
+        choices=(CASES, HISTORIES, STREAMS, LIVES, REPORTS, WATCHES),
         help="one kind only",
     )
     parser.add_argument("--stop-after", type=int, default=5, help="stop after so many failures")

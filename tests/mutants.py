@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-CASES, HISTORIES, JOURNEYS, LIVES, REPORTED, FOLLOWED = 1000, 200, 500, 400, 300, 600
+CASES, HISTORIES, STREAMS, LIVES, REPORTED, FOLLOWED = 1000, 200, 500, 400, 300, 600
 SECONDS = 900
 CAUGHT, MISSED, STALE, BROKEN = "caught", "missed", "stale", "broken"
 
@@ -853,7 +853,7 @@ def main() -> int:
         source = Path(folder) / "src"
         shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
         verdict, reason = _verdict(source, CASES, "")
-        kinds = {"histories": HISTORIES, "journeys": JOURNEYS, "lives": LIVES}
+        kinds = {"histories": HISTORIES, "streams": STREAMS, "lives": LIVES}
         kinds |= {"reports": REPORTED, "watches": FOLLOWED}
         for kind, programs in kinds.items():
             if verdict == MISSED:
@@ -918,7 +918,7 @@ def _environment(source: Path) -> dict[str, str]:
 def _programs_for(mutant: Mutant) -> tuple[int, str]:
     """How many random programs to try, and of which kind."""
     if mutant in TIMES:
-        return JOURNEYS, "journeys"
+        return STREAMS, "streams"
     if mutant in EXPIRING:
         return LIVES, "lives"
     if mutant in REPORTS:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 import clingo
 from pyoxigraph import Literal, Triple
 from tests.oracle import Row
-from tests.properties.vocabulary import PREDICATES, VALUE, VALUE_PROPERTIES
+from tests.properties.generate.vocabulary import PREDICATES, VALUE, VALUE_PROPERTIES
 
 from livefacts.language.formula import (
     Aggregate,

@@ -25,13 +25,13 @@ from tests.conformance.timed_answer_sets import asserted_and_derived, clingo_mom
 from tests.oracle import Row, model, shown
 from tests.oracle.owl import NIL, REST
 from tests.oracle.timeline import Timeline
-from tests.properties.cases import Case
-from tests.properties.journeys import draw_journey
-from tests.properties.ontologies import EX, LITERALS, draw_life
-from tests.properties.programs import draw_case
-from tests.properties.themes import schema
-from tests.properties.travels import asserted
-from tests.properties.vocabulary import IRIS, Vocabulary
+from tests.properties.coverage.stream_histories import asserted
+from tests.properties.generate.cases import Case
+from tests.properties.generate.ontologies import EX, LITERALS, draw_life
+from tests.properties.generate.programs import draw_case
+from tests.properties.generate.rule_themes import schema
+from tests.properties.generate.stream_histories import draw_stream_history
+from tests.properties.generate.vocabulary import IRIS, Vocabulary
 
 import livefacts as lf
 from livefacts.model.facts import Fact
@@ -78,18 +78,18 @@ def test_clingo_and_the_reasoner_find_the_same_model(chunk: int) -> None:
 def test_clingo_and_the_oracle_of_streams_find_the_same_model(chunk: int) -> None:
     compared = 0
     for seed in range(chunk, 120, CHUNKS):
-        journey, timeline = draw_journey(seed), Timeline()
-        for act in journey.acts:
+        history, timeline = draw_stream_history(seed), Timeline()
+        for act in history.acts:
             asserted(timeline, act)
-        end = max(act.at for act in journey.acts)
+        end = max(act.at for act in history.acts)
         for now in range(end - 4, end + 1):
             try:
-                answer = clingo_moment(journey.program, timeline, now)
+                answer = clingo_moment(history.program, timeline, now)
             except UntranslatableError:
                 break
             compared += 1
-            expected = asserted_and_derived(journey.program, timeline, now)
-            assert answer == expected, f"at {now}\n{journey}"
+            expected = asserted_and_derived(history.program, timeline, now)
+            assert answer == expected, f"at {now}\n{history}"
     assert compared >= 30
 
 

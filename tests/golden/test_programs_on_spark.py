@@ -12,8 +12,9 @@ from typing import Any
 
 import pytest
 from tests.golden.test_programs import CASES, HERE, facts_of
-from tests.properties.abreast import Abreast, World, differences
-from tests.properties.worlds import SmallTerms, tiny
+from tests.properties.compare.spark_frames import SmallTerms, tiny
+from tests.properties.compare.spark_worlds import differences
+from tests.properties.generate.worlds import World, Worlds
 
 from livefacts.engine.spark.joins.rounds import Setting
 from livefacts.errors import UnstratifiedError
@@ -47,10 +48,10 @@ def _fits(cases: Sequence[str]) -> bool:
     return True
 
 
-def abreast(cases: Sequence[str], steps: int) -> Abreast:
+def worlds_of(cases: Sequence[str], steps: int) -> Worlds:
     rules = tuple(rule for case in cases for rule in rules_of(case))
     every = frozenset(rule.id for rule in rules)
-    return Abreast(" ".join(cases), rules, every, (every,) * steps, tuple(map(_world, cases)))
+    return Worlds(" ".join(cases), rules, every, (every,) * steps, tuple(map(_world, cases)))
 
 
 def _world(case: str) -> World:
@@ -69,4 +70,4 @@ def setting(spark: Any) -> Iterator[Setting]:
 def test_the_programs_are_what_the_oracle_computes(
     setting: Setting, cases: list[str], steps: int
 ) -> None:
-    assert next(differences(abreast(cases, steps), setting), None) is None
+    assert next(differences(worlds_of(cases, steps), setting), None) is None

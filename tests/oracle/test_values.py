@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 from tests.oracle import values as oracle
-from tests.properties.vocabulary import (
+from tests.properties.generate.vocabulary import (
     BLANKS,
     INTEGER_EDGES,
     IRIS,

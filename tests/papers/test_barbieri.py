@@ -10,7 +10,7 @@ import re
 import pytest
 from pyoxigraph import Literal
 from tests.oracle import Row
-from tests.properties.windows import Arrival, Window
+from tests.properties.compare.expiry_programs import Arrival, Window
 
 import livefacts as lf
 from livefacts.language.checks.safety import check

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 import pytest
 from tests.oracle import model
-from tests.properties.changes import stored
+from tests.properties.compare.histories import stored
 
 import livefacts as lf
 from livefacts.store.facts.layout import ASSERTED

@@ -8,7 +8,7 @@ from itertools import chain
 
 import pytest
 from tests.oracle.ontologies import Axiom, Fact, World, closure, meant
-from tests.properties.axioms import (
+from tests.properties.generate.axioms import (
     DECLARED,
     EVERYBODY,
     EX,

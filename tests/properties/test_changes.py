@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.properties.changes import History, differences, draw_history, report
-from tests.properties.chunks import chunks
-from tests.properties.histories import draw_schema_history
+from tests.properties.compare.histories import History, differences, draw_history, report
+from tests.properties.generate.histories import draw_schema_history
+from tests.properties.generate.seeds import chunks
 
 from livefacts.syntax.rule_sets import open_rules
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.properties.chunks import chunks
-from tests.properties.comparing import differences, report
-from tests.properties.programs import draw_case
+from tests.properties.compare.cases import differences, report
+from tests.properties.generate.programs import draw_case
+from tests.properties.generate.seeds import chunks
 
 CASES, CHUNKS = 800, 40
 

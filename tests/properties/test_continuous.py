@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from pyoxigraph import Quad, QueryBoolean, QueryTriples, Store
-from tests.properties.chunks import chunks
-from tests.properties.questions import Asking, Telling
+from tests.properties.generate.queries import MessageMaker, QueryMaker
+from tests.properties.generate.seeds import chunks
 
 import livefacts as lf
 from livefacts.engine.flow.bags import UNBOUND, Bag, add_to
@@ -29,7 +29,7 @@ NOTHING = np.zeros((0, 3), np.int32)
 def follow(text: str, seed: int | str, messages: int = MESSAGES) -> int:
     """Follow a query over random messages; how many of its states had answers."""
     dictionary = Dictionary()
-    flow, store, assertion = Dataflow(dictionary), Store(), Telling(f"data {seed}")
+    flow, store, assertion = Dataflow(dictionary), Store(), MessageMaker(f"data {seed}")
     plan = plan_of(text, {})
     assert not any(isinstance(step.operator, Cut) for step in plan.steps)
     standing = flow.add(plan, NOTHING)
@@ -95,7 +95,7 @@ def follow_siblings(text: str, seed: int) -> tuple[int, int]:
     How many answered, and how many were members of a family, all messages together.
     """
     dictionary = Dictionary()
-    flow, store, assertion = Dataflow(dictionary), Store(), Telling(f"siblings {seed}")
+    flow, store, assertion = Dataflow(dictionary), Store(), MessageMaker(f"siblings {seed}")
     rng = random.Random(seed)
     standing: dict[str, tuple[Any, Bag]] = {}
     answered = members = 0
@@ -133,12 +133,12 @@ def test_queries_that_differ_in_constants_share_joins_and_answer_on_their_own() 
     assert sum(answered > 0 for answered, _ in found) > 11
     assert sum(members > 0 for _, members in found) > 8
     for seed in range(12):
-        follow_siblings(Asking(f"siblings {seed}").query(), seed)
+        follow_siblings(QueryMaker(f"siblings {seed}").query(), seed)
 
 
 def feed_together(texts: list[str], seed: int) -> None:
     """Queries of patterns and others stand on one stream, whose messages come twice."""
-    store, assertion = Store(), Telling(f"together {seed}")
+    store, assertion = Store(), MessageMaker(f"together {seed}")
     many = lf.ContinuousQueries({str(number): text for number, text in enumerate(texts)})
     sums = {name: rows_of(many.answers(name)) for name in many.names}
     for _ in range(MESSAGES):
@@ -169,7 +169,7 @@ def shown(term: Any) -> str | None:
 
 def test_queries_of_all_forms_stand_together_on_one_stream() -> None:
     for seed in range(4):
-        asked = [Asking(f"together {seed} {number}").query() for number in range(6)]
+        asked = [QueryMaker(f"together {seed} {number}").query() for number in range(6)]
         plain = [f"SELECT ?x {{ ?x <x:p> {node} . ?x <x:q> <x:a> }}" for node in ("<x:a>", "?y")]
         feed_together([*asked, *plain, sibling(JOINS[seed], 1), JOINS[seed]], seed)
 
@@ -178,5 +178,5 @@ def test_queries_of_all_forms_stand_together_on_one_stream() -> None:
 def test_the_sum_of_the_changes_is_the_fresh_answer_after_every_message(chunk: int) -> None:
     answered = 0
     for seed in range(chunk, QUERIES, CHUNKS):
-        answered += bool(follow(Asking(seed).query(), seed))
+        answered += bool(follow(QueryMaker(seed).query(), seed))
     assert answered > 0.4 * QUERIES / CHUNKS

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from tests.properties.expiring import Life, window_differences
+from tests.properties.compare.expiring_facts import Life, window_differences
 
 pytestmark = pytest.mark.filterwarnings("ignore::livefacts.LivefactsWarning")
 

@@ -9,10 +9,10 @@ import pytest
 from pyoxigraph import Triple
 from tests.oracle import model
 from tests.oracle.naive import Known
-from tests.properties.cases import Case
-from tests.properties.chunks import chunks
-from tests.properties.programs import draw_case
-from tests.properties.proofs import faults_of_attempt, faults_of_proof, heights, row_of
+from tests.properties.compare.proofs import faults_of_attempt, faults_of_proof, heights, row_of
+from tests.properties.generate.cases import Case
+from tests.properties.generate.programs import draw_case
+from tests.properties.generate.seeds import chunks
 
 import livefacts as lf
 from livefacts.engine.embedded.proofs import proof_search

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.properties.cases import shrink
-from tests.properties.effects import shares as shares_of_changes
-from tests.properties.histories import draw_history, smaller
-from tests.properties.measures import shares
-from tests.properties.programs import draw_case
+from tests.properties.coverage.cases import shares
+from tests.properties.coverage.histories import shares as shares_of_changes
+from tests.properties.generate.cases import shrink
+from tests.properties.generate.histories import draw_history, smaller
+from tests.properties.generate.programs import draw_case
 
 pytestmark = pytest.mark.xdist_group("generator")
 """What all of these tests look at takes long to measure: once, in one process."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from pyoxigraph import NamedNode, Quad, Store, Triple
-from tests.properties.questions import Asking, Telling
+from tests.properties.generate.queries import MessageMaker, QueryMaker
 from tests.properties.test_continuous import decoded, encoded, fresh, rows_of, shown
 
 import livefacts as lf
@@ -30,7 +30,7 @@ class Graphs:
 
     def __init__(self, seed: str) -> None:
         self._random = random.Random(seed)
-        self._assertion = Telling(seed)
+        self._assertion = MessageMaker(seed)
         self._homes: dict[Triple, set[NamedNode]] = {}
 
     def message(self) -> tuple[list[Triple], list[Triple], list[Quad], list[Quad]]:
@@ -105,7 +105,7 @@ def feed(text: str, seed: int) -> bool:
 
 
 def test_a_query_that_is_fed_with_quads_answers_as_a_fresh_evaluation_does() -> None:
-    answered = sum(feed(Asking(f"fed {seed}", GRAPHS).query(), seed) for seed in range(ALONE))
+    answered = sum(feed(QueryMaker(f"fed {seed}", GRAPHS).query(), seed) for seed in range(ALONE))
     assert answered > 0.3 * ALONE
 
 
@@ -113,7 +113,7 @@ def test_a_query_that_is_fed_with_quads_answers_as_a_fresh_evaluation_does() -> 
 def test_the_sum_of_the_changes_is_the_fresh_answer_in_named_graphs(chunk: int) -> None:
     answered = in_graphs = 0
     for seed in range(chunk, QUERIES, CHUNKS):
-        text = Asking(f"graph {seed}", GRAPHS).query()
+        text = QueryMaker(f"graph {seed}", GRAPHS).query()
         in_graphs += "GRAPH" in text
         try:
             answered += follow(text, seed)

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from pyoxigraph import NamedNode, Quad, Triple
-from tests.properties.changes import Truth, applied, keeps_names_apart, stored
-from tests.properties.histories import GRAPHS, Change, History, draw_history
-from tests.properties.vocabulary import EX
+from tests.properties.compare.histories import Truth, applied, keeps_names_apart, stored
+from tests.properties.generate.histories import GRAPHS, Change, History, draw_history
+from tests.properties.generate.vocabulary import EX
 
 import livefacts as lf
 from livefacts.language.program import Program

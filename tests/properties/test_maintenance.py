@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from tests.properties import maintaining, windows
-from tests.properties.changes import LIMIT, draw_history
-from tests.properties.chunks import chunks
-from tests.properties.programs import draw_case
+from tests.properties.compare import expiry_programs, maintenance_programs
+from tests.properties.compare.histories import LIMIT, draw_history
+from tests.properties.generate.programs import draw_case
+from tests.properties.generate.seeds import chunks
 
 import livefacts as lf
 from livefacts.language.program import Program
@@ -25,7 +25,7 @@ def test_plus_and_minus_are_what_the_reasoner_says_has_changed(chunk: int) -> No
     seen: Counter[str] = Counter()
     for seed in range(chunk, HISTORIES, CHUNKS):
         history = draw_history(seed, steps=3)
-        found = list(maintaining.differences(history, seen, split=seed % 3 == 0))
+        found = list(maintenance_programs.differences(history, seen, split=seed % 3 == 0))
         if found:
             pytest.fail("\n".join([str(history), *found[:5]]), pytrace=False)
     assert seen["refused"] < 0.25 * seen["steps"]
@@ -35,7 +35,7 @@ def test_plus_and_minus_are_what_the_reasoner_says_has_changed(chunk: int) -> No
 
 @pytest.mark.parametrize("seed", chunks(STREAMS, 30))
 def test_a_window_keeps_what_follows_from_the_facts_that_still_hold(seed: int) -> None:
-    assert list(windows.differences(seed, TICKS)) == []
+    assert list(expiry_programs.differences(seed, TICKS)) == []
 
 
 def test_a_maintenance_program_reads_back_from_its_text() -> None:

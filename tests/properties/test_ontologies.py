@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyoxigraph import Triple
 from tests.golden.test_owl import expected, violated
-from tests.properties.ontologies import Step, draw_life
+from tests.properties.generate.ontologies import Step, draw_life
 
 import livefacts as lf
 from livefacts.syntax.rule_sets import open_rules

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 
 import pytest
 from pyoxigraph import NamedNode, Quad, Triple
-from tests.properties.changes import LIMIT, Change, draw_history
-from tests.properties.chunks import chunks
-from tests.properties.vocabulary import EX
+from tests.properties.compare.histories import LIMIT, Change, draw_history
+from tests.properties.generate.seeds import chunks
+from tests.properties.generate.vocabulary import EX
 
 import livefacts as lf
 from livefacts.language.program import Program

@@ -6,15 +6,8 @@ import random
 from collections import Counter
 
 import pytest
-from tests.properties.patterns import (
-    EX,
-    Bag,
-    Case,
-    Fresh,
-    Summed,
-    random_case,
-    random_messages,
-)
+from tests.properties.compare.graph_patterns import Bag, Fresh, Summed
+from tests.properties.generate.graph_patterns import EX, Case, random_case, random_messages
 
 from livefacts.service.continuous.answers import Answers
 from livefacts.service.continuous.message_query import ContinuousQuery

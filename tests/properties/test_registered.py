@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import pytest
-from tests.properties.bodies import Bodies
-from tests.properties.chunks import chunks
-from tests.properties.registered import Abreast, Corrected, History, Places, Theme
-from tests.properties.themed_histories import EqualHistory, SchemaHistory, TimedHistory
+from tests.properties.compare.registered_bodies import Bodies
+from tests.properties.compare.registered_queries import (
+    CorrectedHistory,
+    Places,
+    RegisteredHistory,
+    SharedHistory,
+    Theme,
+)
+from tests.properties.compare.registered_themes import EqualHistory, SchemaHistory, TimedHistory
+from tests.properties.generate.seeds import chunks
 
 from livefacts.service.registered.registry import Registrations
 
 HISTORIES, BODIES, CHUNKS = 300, 60, 20
 
 
-def play(seed: int, history: History) -> None:
+def play(seed: int, history: RegisteredHistory) -> None:
     """Run a history; what differs from the definition fails the test."""
     found = history.run()
     if found:
@@ -23,7 +29,7 @@ def play(seed: int, history: History) -> None:
 @pytest.mark.parametrize("chunk", chunks(CHUNKS, 10))
 def test_reports_are_what_the_definition_says(chunk: int) -> None:
     for seed in range(chunk, HISTORIES, CHUNKS):
-        history = History(seed)
+        history = RegisteredHistory(seed)
         play(seed, history)
 
 
@@ -31,7 +37,7 @@ def test_the_histories_bite() -> None:
     """Most histories report something, change their answers on the way, and share a state."""
     answered = changed = lasting = resettled = 0
     for seed in range(60):
-        history = History(seed)
+        history = RegisteredHistory(seed)
         history.run()
         answered += history.answered > 2
         changed += history.changed > 2
@@ -63,7 +69,7 @@ def test_reports_are_right_or_say_that_too_much_is_derived(
     monkeypatch.setattr(Registrations, "limit", limit)
     answered = unmade = 0
     for seed in range(most, 100, 7):
-        history = History(seed, theme)
+        history = RegisteredHistory(seed, theme)
         play(seed, history)
         answered, unmade = answered + history.answered, unmade + history.unmade
     assert answered > 5
@@ -114,8 +120,8 @@ def test_reports_are_what_the_definition_says_where_rules_look_at_time(chunk: in
 @pytest.mark.parametrize("chunk", range(5))
 def test_queries_that_share_a_state_report_what_each_reports_alone(chunk: int) -> None:
     for seed in range(chunk, 60, 5):
-        abreast = Abreast(seed)
-        for together, alone in abreast.run():
+        shared = SharedHistory(seed)
+        for together, alone in shared.run():
             assert together == alone, f"seed {seed}"
 
 
@@ -123,7 +129,7 @@ def test_queries_that_share_a_state_report_what_each_reports_alone(chunk: int) -
 def test_reports_of_any_body_are_what_a_store_of_the_window_answers(chunk: int) -> None:
     answered = followed = 0
     for seed in range(chunk, BODIES, 4):
-        history = History(seed, Bodies())
+        history = RegisteredHistory(seed, Bodies())
         play(seed, history)
         answered += history.answered > 2
         followed += all("asked anew" not in each.registration.plan for each in history.asked)
@@ -134,12 +140,12 @@ def test_reports_of_any_body_are_what_a_store_of_the_window_answers(chunk: int) 
 @pytest.mark.parametrize("chunk", range(5))
 def test_reports_that_are_corrected_are_right_in_the_end(chunk: int) -> None:
     for seed in range(chunk, 50, 5):
-        history = Corrected(seed)
+        history = CorrectedHistory(seed)
         play(seed, history)
 
 
 def test_reports_are_corrected_in_many_histories() -> None:
-    histories = [Corrected(seed) for seed in range(20)]
+    histories = [CorrectedHistory(seed) for seed in range(20)]
     for history in histories:
         history.run()
     assert sum(history.corrections > 2 for history in histories) >= 5

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from tests.oracle import closure
-from tests.properties.chunks import chunks
-from tests.properties.histories import Change, History, draw_history, draw_schema_history
-from tests.properties.stored import Facts, stored_delta, stored_facts
+from tests.properties.compare.spark_tables import Facts, stored_delta, stored_facts
+from tests.properties.generate.histories import Change, History, draw_history, draw_schema_history
+from tests.properties.generate.seeds import chunks
 
 import livefacts as lf
 from livefacts.kb import compaction, tables

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from pyoxigraph import DefaultGraph, NamedNode, Quad
 from tests.oracle import closure
-from tests.properties.chunks import chunks
-from tests.properties.roads import draw_triple
-from tests.properties.stored import stored_delta, stored_facts, stored_graphs
+from tests.properties.compare.spark_tables import stored_delta, stored_facts, stored_graphs
+from tests.properties.generate.pipeline_steps import draw_triple
+from tests.properties.generate.seeds import chunks
 
 import livefacts as lf
 from livefacts.language.program import Program

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import pytest
 from tests.oracle.timeline import Timeline
-from tests.properties.as_triples import facts, retold
-from tests.properties.cases import shrink
-from tests.properties.chunks import chunks
-from tests.properties.ending import ended
-from tests.properties.journeys import Journey, Statement, draw_changing, draw_journey, smaller
-from tests.properties.travelling import differences, report
-from tests.properties.travels import asserted, shares
+from tests.properties.compare.stream_ends import ended
+from tests.properties.compare.stream_histories import differences, report
+from tests.properties.coverage.stream_histories import asserted, shares
+from tests.properties.generate.cases import shrink
+from tests.properties.generate.seeds import chunks
+from tests.properties.generate.stream_histories import (
+    Statement,
+    StreamHistory,
+    draw_stream_history,
+    draw_with_rule_changes,
+    smaller,
+)
+from tests.properties.generate.triple_streams import facts, retold
 
-JOURNEYS, CHUNKS = 500, 20
+STREAMS, CHUNKS = 500, 20
 RETOLD = 40
 CHANGING, EXPLAINED = 80, 40
 
@@ -58,76 +64,76 @@ LEAST_OF_ACTS = {
 
 @pytest.mark.parametrize("chunk", chunks(CHUNKS, 10))
 def test_what_holds_at_every_time_point_is_what_the_oracle_computes(chunk: int) -> None:
-    for seed in range(chunk, JOURNEYS, CHUNKS):
-        journey = draw_journey(seed)
-        if next(differences(journey), None):
-            pytest.fail(report(journey), pytrace=False)
+    for seed in range(chunk, STREAMS, CHUNKS):
+        history = draw_stream_history(seed)
+        if next(differences(history), None):
+            pytest.fail(report(history), pytrace=False)
 
 
 @pytest.mark.parametrize("chunk", range(4))
 def test_rules_that_come_and_go_see_what_is_remembered(chunk: int) -> None:
     for seed in range(chunk, CHANGING, 4):
-        journey = draw_changing(seed)
-        if next(differences(journey), None):
-            pytest.fail(report(journey), pytrace=False)
+        history = draw_with_rule_changes(seed)
+        if next(differences(history), None):
+            pytest.fail(report(history), pytrace=False)
 
 
 @pytest.mark.parametrize("chunk", range(4))
-def test_at_the_end_of_a_journey_everything_is_verified_and_explained(chunk: int) -> None:
+def test_at_the_end_of_a_stream_history_everything_is_verified_and_explained(chunk: int) -> None:
     for seed in range(40_000 + chunk, 40_000 + EXPLAINED, 4):
-        for found in ended(draw_changing(seed) if seed % 2 else draw_journey(seed)):
+        for found in ended(draw_with_rule_changes(seed) if seed % 2 else draw_stream_history(seed)):
             pytest.fail(f"seed {seed}: {found}", pytrace=False)
 
 
 @pytest.mark.parametrize("chunk", range(4))
 def test_windows_over_triples_are_windows_over_predicates(chunk: int) -> None:
     for seed in range(10_000 + chunk, 10_000 + RETOLD, 4):
-        journey = draw_journey(seed)
-        triples = retold(journey)
-        end = max(act.at for act in journey.acts)
-        ours, theirs = (_at_the_end(each, end) for each in (journey, triples))
-        assert facts(ours) == theirs, str(journey)
+        history = draw_stream_history(seed)
+        triples = retold(history)
+        end = max(act.at for act in history.acts)
+        ours, theirs = (_at_the_end(each, end) for each in (history, triples))
+        assert facts(ours) == theirs, str(history)
         if next(differences(triples), None):
             pytest.fail(report(triples), pytrace=False)
 
 
-def _at_the_end(journey: Journey, now: int) -> set[Statement]:
+def _at_the_end(history: StreamHistory, now: int) -> set[Statement]:
     timeline = Timeline()
-    for act in journey.acts:
+    for act in history.acts:
         asserted(timeline, act)
-    return timeline.model(journey.program, now).facts
+    return timeline.model(history.program, now).facts
 
 
 @pytest.fixture(scope="module")
 def measured() -> dict[str, float]:
-    return shares(draw_journey(seed) for seed in range(150))
+    return shares(draw_stream_history(seed) for seed in range(150))
 
 
-@pytest.mark.xdist_group("journeys")
+@pytest.mark.xdist_group("streams")
 @pytest.mark.parametrize("feature", LEAST)
-def test_enough_random_journeys_have(feature: str, measured: dict[str, float]) -> None:
+def test_enough_random_stream_histories_have(feature: str, measured: dict[str, float]) -> None:
     found = measured.get(feature, 0.0)
-    assert found >= LEAST[feature], f"{feature}: only {found:.0%} of the journeys"
+    assert found >= LEAST[feature], f"{feature}: only {found:.0%} of the histories"
 
 
-@pytest.mark.xdist_group("journeys")
+@pytest.mark.xdist_group("streams")
 @pytest.mark.parametrize("effect", LEAST_OF_ACTS)
 def test_enough_random_acts_are_a(effect: str, measured: dict[str, float]) -> None:
     found = measured.get(f"acts: {effect}", 0.0)
     assert found >= LEAST_OF_ACTS[effect], f"{effect}: only {found:.1%}"
 
 
-def test_the_same_seed_gives_the_same_journey() -> None:
-    assert str(draw_journey(7)) == str(draw_journey(7))
+def test_the_same_seed_gives_the_same_stream_history() -> None:
+    assert str(draw_stream_history(7)) == str(draw_stream_history(7))
 
 
-def test_shrinking_a_journey_keeps_only_what_a_failure_needs() -> None:
-    journey = draw_journey(3)
-    needed, last = journey.program.rules[0], journey.acts[-1]
+def test_shrinking_a_stream_history_keeps_only_what_a_failure_needs() -> None:
+    history = draw_stream_history(3)
+    needed, last = history.program.rules[0], history.acts[-1]
 
-    def fails(other: Journey) -> bool:
+    def fails(other: StreamHistory) -> bool:
         return needed in other.program.rules and last in other.acts
 
-    small = shrink(journey, fails, smaller)
+    small = shrink(history, fails, smaller)
     assert small.program.rules == (needed,)
     assert small.acts == (last,)

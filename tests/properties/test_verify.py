@@ -6,8 +6,8 @@ import random
 
 import numpy as np
 import pytest
-from tests.properties.changes import LIMIT, applied, draw_history
-from tests.properties.chunks import chunks
+from tests.properties.compare.histories import LIMIT, applied, draw_history
+from tests.properties.generate.seeds import chunks
 
 import livefacts as lf
 from livefacts.language.program import Program

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "livefacts"
@@ -27,19 +29,35 @@ class Module:
     def lines(self) -> int:
         return self.text.count("\n")
 
+    def place(self, node: ast.AST | None = None) -> str:
+        """Where something of the module stands, as editors find it."""
+        line = getattr(node, "lineno", 1)
+        return f"{self.path.relative_to(ROOT)}:{line}"
+
     def functions(self) -> Iterator[Function]:
         return (n for n in ast.walk(self.tree) if isinstance(n, Function))
 
     def imports(self) -> Iterator[str]:
         """The modules of the package that this one imports, wherever in the file."""
+        return (name for _, name in self.placed_imports())
+
+    def placed_imports(self) -> Iterator[tuple[ast.stmt, str]]:
+        """Each import with the statement that makes it."""
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Import):
-                yield from (each.name for each in node.names)
+                yield from ((node, each.name) for each in node.names)
             elif isinstance(node, ast.ImportFrom):
-                assert node.level == 0, f"{self.path}:{node.lineno} imports relatively"
+                assert node.level == 0, f"{self.place(node)} imports relatively; name the package"
                 source = node.module or ""
                 names = (f"{source}.{each.name}" for each in node.names)
-                yield from names if source == "livefacts" else (source,)
+                yield from ((node, n) for n in (names if source == "livefacts" else (source,)))
+
+
+def expect_none(broken: Iterable[str], remedy: str) -> None:
+    """Fail with every place that breaks a law, and with what to do there."""
+    places = sorted(broken)
+    if places:
+        pytest.fail("\n".join([f"{len(places)} break a law: {remedy}", *places]), pytrace=False)
 
 
 @cache

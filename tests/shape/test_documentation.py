@@ -5,48 +5,53 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from pathlib import Path
+from collections.abc import Iterator
 
-import pytest
-from tests.shape.code import ROOT, Module, modules
+from tests.shape.code import ROOT, expect_none, modules
 
 import livefacts
 
-every_module = pytest.mark.parametrize(
-    "module", modules(), ids=lambda module: module.name or "livefacts"
-)
+
+def test_a_module_opens_with_what_it_is_for() -> None:
+    expect_none(
+        (m.place() for m in modules() if m.text.strip() and not ast.get_docstring(m.tree)),
+        "a module opens with a docstring that says what it is for",
+    )
 
 
-@every_module
-def test_a_module_opens_with_what_it_is_for(module: Module) -> None:
-    if module.text.strip():
-        assert ast.get_docstring(module.tree)
+def test_a_public_class_says_what_it_is() -> None:
+    expect_none(
+        (
+            f"{module.place(node)} {node.name}"
+            for module in modules()
+            for node in module.tree.body
+            if isinstance(node, ast.ClassDef)
+            and not node.name.startswith("_")
+            and not ast.get_docstring(node)
+        ),
+        "a public class has a docstring",
+    )
 
 
-@every_module
-def test_a_public_class_says_what_it_is(module: Module) -> None:
-    silent = [
-        node.name
-        for node in module.tree.body
-        if isinstance(node, ast.ClassDef)
-        and not node.name.startswith("_")
-        and not ast.get_docstring(node)
-    ]
-    assert silent == []
+def test_a_public_name_and_its_methods_are_documented() -> None:
+    expect_none(
+        (
+            f"livefacts.{name}"
+            for top in livefacts.__all__
+            for name, thing in [(top, getattr(livefacts, top)), *members_of(top)]
+            if not inspect.getdoc(thing)
+        ),
+        "what users call has a docstring",
+    )
 
 
-@pytest.mark.parametrize("name", livefacts.__all__)
-def test_a_public_name_and_its_methods_are_documented(name: str) -> None:
+def members_of(name: str) -> Iterator[tuple[str, object]]:
+    """The public methods and properties of a public name."""
     thing = getattr(livefacts, name)
-    silent = [
-        f"{name}.{member}"
-        for member, value in vars(thing).items()
-        if not member.startswith("_")
-        and (inspect.isfunction(value) or isinstance(value, property | classmethod))
-        and not inspect.getdoc(getattr(thing, member))
-    ]
-    assert inspect.getdoc(thing)
-    assert silent == []
+    for member, value in vars(thing).items():
+        is_asserted = inspect.isfunction(value) or isinstance(value, property | classmethod)
+        if is_asserted and not member.startswith("_"):
+            yield f"{name}.{member}", getattr(thing, member)
 
 
 def test_every_page_of_the_documentation_is_in_its_index() -> None:
@@ -71,17 +76,45 @@ def test_pinned_requirements_have_hashes_and_name_no_index() -> None:
     assert not re.search(r"://|--index|--find-links|--extra-index", pins)
 
 
-PAGES = sorted([*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")])
+def test_a_page_links_only_to_what_exists() -> None:
+    expect_none(
+        (
+            f"{page.relative_to(ROOT)}:{line} {link}"
+            for page in [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]
+            for line, text in enumerate(page.read_text(encoding="utf-8").splitlines(), 1)
+            for link in re.findall(r"\]\((?!https?:|#)([^)#\s]+)", text)
+            if not (page.parent / link).exists()
+        ),
+        "a page links to a file that is not there",
+    )
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_a_page_links_only_to_what_exists(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", text)
-    assert [link for link in links if not (page.parent / link).exists()] == []
+def test_a_page_of_tests_names_only_files_that_exist() -> None:
+    expect_none(
+        (
+            f"docs/{page}:{line} {name}"
+            for page in ("papers.md", "testing.md")
+            for line, text in enumerate((ROOT / "docs" / page).read_text("utf-8").splitlines(), 1)
+            for name in re.findall(r"`((?:src|tests)/[^`*<]+)`", text)
+            if not (ROOT / name).exists()
+        ),
+        "a page names a file that is not there",
+    )
 
 
-def test_the_papers_page_names_only_files_that_exist() -> None:
-    named = re.findall(r"`((?:src|tests)/[^`]+)`", (ROOT / "docs/papers.md").read_text("utf-8"))
-    assert named
-    assert [name for name in named if not (ROOT / name).exists()] == []
+def test_the_papers_page_names_sources_and_tests() -> None:
+    named = re.findall(r"`(src|tests)/[^`]+`", (ROOT / "docs/papers.md").read_text("utf-8"))
+    assert {"src", "tests"} == set(named)
+
+
+def test_a_package_of_tests_has_a_map_of_its_modules() -> None:
+    maps = {path.parent: path.read_text("utf-8") for path in (ROOT / "tests").rglob("__init__.py")}
+    expect_none(
+        (
+            f"{module.relative_to(ROOT)}:1 is not in {(package / '__init__.py').relative_to(ROOT)}"
+            for package, text in maps.items()
+            for module in package.glob("*.py")
+            if module.name != "__init__.py" and f"`{module.stem}`" not in text
+        ),
+        "the docstring of a package of tests names every module in it",
+    )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import pytest
-from tests.shape.code import Module, modules
+from collections.abc import Iterator
+
+from tests.shape.code import Module, expect_none, modules
 
 # a layer, and the layers it may import besides itself
 BELOW = {
@@ -51,26 +52,42 @@ def layer_of(name: str) -> str:
     return max(fitting, key=len, default="")
 
 
-@pytest.mark.parametrize("module", modules(), ids=lambda module: module.name or "livefacts")
-def test_a_module_imports_only_from_its_own_layer_and_from_those_below(module: Module) -> None:
-    if module.name in FREE:
-        return
+def test_a_module_imports_only_from_its_own_layer_and_from_those_below() -> None:
+    expect_none(
+        (line for module in modules() if module.name not in FREE for line in forbidden(module)),
+        "a layer imports only the layers that BELOW names; move what both need further down",
+    )
+
+
+def forbidden(module: Module) -> Iterator[str]:
+    """The imports of a module that its layer does not have."""
     layer = layer_of(module.name)
     allowed = {layer, *BELOW[layer].split()} | EXCEPTIONS.get(module.name, set())
-    ours = [name for name in module.imports() if name.split(".")[0] == "livefacts"]
-    used = {layer_of(name.removeprefix("livefacts").removeprefix(".")) for name in ours}
-    assert used <= allowed, f"{module.name} may not import {sorted(used - allowed)}"
+    for statement, name in module.placed_imports():
+        if name.split(".")[0] == "livefacts":
+            used = layer_of(name.removeprefix("livefacts").removeprefix("."))
+            if used not in allowed:
+                yield f"{module.place(statement)} imports {name}: {layer} may not import {used}"
 
 
 def test_every_module_has_a_layer() -> None:
-    strangers = [
-        module.name
-        for module in modules()
-        if module.name and not layer_of(module.name) and module.name.split(".")[0] not in FREE
-    ]
-    assert strangers == []
+    expect_none(
+        (
+            module.place()
+            for module in modules()
+            if module.name and not layer_of(module.name) and module.name.split(".")[0] not in FREE
+        ),
+        "give the module a layer in BELOW",
+    )
 
 
 def test_pyspark_is_imported_by_the_spark_engine_alone() -> None:
-    users = {m.name for m in modules() for name in m.imports() if name.split(".")[0] == "pyspark"}
-    assert all(name.startswith("engine.spark") for name in users), users
+    expect_none(
+        (
+            f"{module.place(statement)} imports {name}"
+            for module in modules()
+            for statement, name in module.placed_imports()
+            if name.split(".")[0] == "pyspark" and not module.name.startswith("engine.spark")
+        ),
+        "only engine.spark imports pyspark",
+    )

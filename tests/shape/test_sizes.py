@@ -4,37 +4,38 @@ from __future__ import annotations
 
 import ast
 
-import pytest
-from tests.shape.code import Function, Module, modules
+from tests.shape.code import Function, expect_none, modules
 
 MODULE_LINES = 600
 BODY_LINES = 30
 COMPILED = {"kernel", "inlined", "intrinsic"}
 EMPTY_NAMES = {"utils", "util", "helpers", "common", "misc", "base", "manager"}
 
-every_module = pytest.mark.parametrize(
-    "module", modules(), ids=lambda module: module.name or "livefacts"
-)
+
+def test_a_module_is_short_enough_to_have_one_idea() -> None:
+    expect_none(
+        (f"{m.place()} has {m.lines} lines" for m in modules() if m.lines > MODULE_LINES),
+        f"a module has at most {MODULE_LINES} lines; split it by idea",
+    )
 
 
-@every_module
-def test_a_module_is_short_enough_to_have_one_idea(module: Module) -> None:
-    assert module.lines <= MODULE_LINES
+def test_a_function_fits_on_a_screen_unless_it_is_compiled() -> None:
+    expect_none(
+        (
+            f"{module.place(function)} {function.name} has {body_lines(function)} lines"
+            for module in modules()
+            for function in module.functions()
+            if body_lines(function) > BODY_LINES and not is_compiled(function)
+        ),
+        f"a function body has at most {BODY_LINES} lines; give a part of it a name",
+    )
 
 
-@every_module
-def test_a_function_fits_on_a_screen_unless_it_is_compiled(module: Module) -> None:
-    long = {
-        f"{module.path.name}:{function.lineno} {function.name}": body_lines(function)
-        for function in module.functions()
-        if body_lines(function) > BODY_LINES and not is_compiled(function)
-    }
-    assert long == {}
-
-
-@every_module
-def test_a_module_is_named_after_its_idea(module: Module) -> None:
-    assert not EMPTY_NAMES & set(module.name.split("."))
+def test_a_module_is_named_after_its_idea() -> None:
+    expect_none(
+        (m.place() for m in modules() if EMPTY_NAMES & set(m.name.split("."))),
+        f"a module is named after its idea, and not {', '.join(sorted(EMPTY_NAMES))}",
+    )
 
 
 def body_lines(function: Function) -> int:

@@ -120,15 +120,15 @@ def loaded():
 compile_kernels()
 known = loaded()
 warnings.simplefilter("ignore")
-from tests.properties.journeys import draw_changing, draw_journey
-from tests.properties.registered import History
-from tests.properties.travelling import differences
+from tests.properties.generate.stream_histories import draw_with_rule_changes, draw_stream_history
+from tests.properties.compare.registered_queries import RegisteredHistory
+from tests.properties.compare.stream_histories import differences
 
 for seed in range(25):
-    assert not list(differences(draw_journey(seed)))
-    assert not list(differences(draw_changing(seed)))
+    assert not list(differences(draw_stream_history(seed)))
+    assert not list(differences(draw_with_rule_changes(seed)))
 for seed in range(15):
-    assert not History(seed).run()
+    assert not RegisteredHistory(seed).run()
 print(*sorted({name for module, name, _ in loaded() - known if module.startswith("livefacts")}))
 """
 

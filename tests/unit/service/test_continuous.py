@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
-from tests.properties.patterns import random_case
+from tests.properties.generate.graph_patterns import random_case
 
 import livefacts as lf
 from livefacts.engine.messages.standing_query import StandingPattern

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.properties.worlds import tiny
+from tests.properties.compare.spark_frames import tiny
 from tests.unit.engine.spark.beside import Beside, facts_of, texts_of
 
 import livefacts as lf

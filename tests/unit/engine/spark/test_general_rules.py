@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.golden.test_programs import HERE, expected_of, facts_of, lines_of
 from tests.oracle import row_of, shown
-from tests.properties.worlds import SmallTerms, tiny
+from tests.properties.compare.spark_frames import SmallTerms, tiny
 
 from livefacts.engine.spark.joins.closure_change import change
 from livefacts.engine.spark.joins.fact_frame import columns_of

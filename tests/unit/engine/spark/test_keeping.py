@@ -7,7 +7,7 @@ from collections import Counter, OrderedDict
 from typing import Any
 
 import pytest
-from tests.properties.questions import Asking, Telling
+from tests.properties.generate.queries import MessageMaker, QueryMaker
 
 from livefacts import ContinuousQuery
 from livefacts.engine.messages.standing_group import StandingGroup
@@ -102,8 +102,8 @@ def test_lost_processes_and_attempts_that_are_not_committed_change_nothing(
 ) -> None:
     monkeypatch.setattr(keeping, "PIECE", 3)
     monkeypatch.setattr(keeping, "FEWEST_LOGGED", 12)
-    query = asked(Asking(f"kept {seed}").query())
-    standing, telling, chance = ContinuousQuery(query.text), Telling(seed), random.Random(seed)
+    query = asked(QueryMaker(f"kept {seed}").query())
+    standing, telling, chance = ContinuousQuery(query.text), MessageMaker(seed), random.Random(seed)
     state = Kept()
     for _ in range(BATCHES):
         added, removed = telling.message()
@@ -117,7 +117,7 @@ def test_lost_processes_and_attempts_that_are_not_committed_change_nothing(
 
 def test_a_micro_batch_reads_nothing_and_writes_what_it_changes(processes: Any) -> None:
     query = asked("SELECT ?x (COUNT(?y) AS ?n) { ?x <x:p> ?y } GROUP BY ?x")
-    telling, state = Telling(1), Kept()
+    telling, state = MessageMaker(1), Kept()
     for _ in range(5):
         attempt(state, query, table(*telling.message()))
     assert state.read == 0

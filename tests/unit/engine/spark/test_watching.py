@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.properties.patterns import EX, random_messages
-from tests.properties.questions import Asking, Telling
+from tests.properties.generate.graph_patterns import EX, random_messages
+from tests.properties.generate.queries import MessageMaker, QueryMaker
 from tests.system.running import environment
 
 from livefacts import ContinuousQuery, InputError, LivefactsError, QueryError
@@ -59,7 +59,7 @@ def expected(query: str, batches: Sequence[Sequence[Row]]) -> list[Counter[Chang
 
 def questioned(seed: int | str, messages: int) -> list[list[Row]]:
     """Batches of messages that random queries are about."""
-    telling, found = Telling(seed), []
+    telling, found = MessageMaker(seed), []
     for _ in range(messages):
         added, removed = telling.message()
         rows = [("del", t) for t in removed] + [("ins", t) for t in added]
@@ -108,7 +108,7 @@ def test_a_table_of_messages_tells_what_one_batch_would(spark: Any, query: str) 
 
 def test_queries_of_any_form_tell_what_one_batch_would(spark: Any) -> None:
     for seed in QUESTIONS:
-        query = Asking(f"on spark {seed}").query()
+        query = QueryMaker(f"on spark {seed}").query()
         (messages,) = questioned(f"on spark {seed}", 1)
         (wanted,) = expected(query, [messages])
         assert rows_of(watch(spark.createDataFrame(messages, SCHEMA), query)) == wanted, query

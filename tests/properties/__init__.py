@@ -1,0 +1,33 @@
+"""Property tests: random inputs from a seed, compared with an oracle after every step.
+
+Read `test_changes.py` first: it draws a history (`generate.histories`), takes a reasoner
+through it beside the oracle (`compare.histories`), and prints the smallest history that still
+differs.  Every other test here has the same three parts.
+
+    generate/   draws inputs from a seed                  knows no engine
+    compare/    takes an engine through them, beside an   yields differences, in words
+                oracle
+    coverage/   the shares of the inputs that have a      held by `test_generator` and `test_time`
+                feature, so that no generator goes dull
+    test_*.py   which seeds, which ways, how many
+
+A module has the same name in all three packages when it is about the same kind of input:
+
+| input | generate | compare | coverage | tests |
+|---|---|---|---|---|
+| case: facts and rules only come | `programs`, `cases` | `cases` | `cases` | `test_closure`, `test_regressions` |
+| history: facts and rules come and go | `histories` | `histories` | `histories` | `test_changes`, `test_laws`, `test_verify`, `test_patches`, `test_regressions` |
+| history, with a change that fails | `histories` | `fault_injection` | | `test_failed_changes` |
+| history, by maintenance programs | `histories` | `maintenance_programs` | | `test_maintenance` |
+| stream history: arrivals, and a clock | `stream_histories` | `stream_histories`, `stream_ends` | `stream_histories` | `test_time`, `test_reclaimed_terms`, `test_stream_memory` |
+| facts that expire | `programs` | `expiring_facts`, `expiry_programs` | | `test_expiring`, `test_maintenance` |
+| registered queries over streams | (drawn while they run) | `registered_queries`, `registered_bodies`, `registered_themes` | | `test_registered`, `test_limited_chains`, `test_reclaimed_terms` |
+| continuous queries and messages | `graph_patterns`, `queries` | `graph_patterns` | | `test_patterns`, `test_continuous`, `test_graphs`, `test_watches`, `test_updates` |
+| proofs of what holds and what does not | `programs` | `proofs` | | `test_explanations` |
+| ontologies as axioms, as triples | `axioms`, `ontologies` | (`tests.oracle.ontologies`, `tests.oracle.owl`) | | `test_axioms`, `test_ontologies`, `test_derived_schemas` |
+| equal things that are merged | `equalities` | (a reasoner that follows the rules) | | `test_equalities`, `test_equalities_in_time` |
+| constraints found in several orders | (in the test) | (`tests.oracle.mirrors`) | | `test_symmetric_violations` |
+| many worlds on Spark | `worlds`, `pipeline_steps` | `spark_worlds`, `spark_pipelines`, `spark_frames`, `spark_tables` | | `test_spark_joins`, `test_spark_pipelines`, `test_spark_driver`, `test_spark_graphs` |
+
+`test_generator` holds the shares of cases and histories, `test_time` those of stream histories.
+"""
