@@ -19,7 +19,7 @@ from livefacts.commands.terminal import counted, say
 from livefacts.errors import InputError
 
 if TYPE_CHECKING:
-    from livefacts.service.continuous.answer_change import Change
+    from livefacts.service.continuous.answers import Change
     from livefacts.service.continuous.watch import Watch
     from livefacts.service.reasoner.reasoner import Reasoner
     from livefacts.syntax.rdf.transactions import PatchPiece

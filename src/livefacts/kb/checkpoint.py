@@ -22,7 +22,6 @@ from livefacts.kb.consequences import fact_table, in_order, make_table, summed
 from livefacts.kb.graph_rows import DEFAULT, quads_at, told_by_default, write_quads
 from livefacts.kb.id_map import numbered
 from livefacts.kb.live_buckets import Live, ToldTriples
-from livefacts.kb.notes import COUNTED, DERIVED, GENERAL, HANDED_OVER, SINGLE
 from livefacts.kb.rule_table import rule_notes, rules_write, stored_program
 from livefacts.kb.schema_closure import (
     SchemaCloser,
@@ -32,12 +31,17 @@ from livefacts.kb.schema_closure import (
 )
 from livefacts.kb.tables import (
     CHANGES,
+    COUNTED,
+    DERIVED,
+    GENERAL,
     GRAPHS,
+    HANDED_OVER,
     OVERWRITE,
     PREDICATE_CHANGES,
     PREDICATES_TABLE,
     RULES,
     SCHEMAS,
+    SINGLE,
     TERMS,
     TRIPLES_TABLE,
     Commit,

@@ -27,8 +27,7 @@ from livefacts.kb.bucket_stages import (
 from livefacts.kb.buckets import bucket_of
 from livefacts.kb.consequences import Kind, TripleColumns, columns_of, summed
 from livefacts.kb.term_encoding import NO_TRIPLES
-from livefacts.store.facts.hash_rows import Facts, added_up, ordered
-from livefacts.store.facts.sorted_rows import places_of
+from livefacts.store.facts.hash_rows import Facts, added_up, ordered, places_of
 from livefacts.store.terms.hash_ids import HashIds
 
 Surveyor = Callable[[Survey], Iterable[tuple[HashIds, Counter[Kind]]]]

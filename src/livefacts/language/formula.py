@@ -25,6 +25,11 @@ AGGREGATES = ("count", "sum", "min", "max", "avg")
 SOMETIME, ALWAYS, AT = "sometime", "always", "at"
 
 
+# The words of the rule language that are neither symbols nor names of predicates.
+TIME_WORDS = frozenset({"sometime", "always", "at", "in"})
+RESERVED = TIME_WORDS | {"not", "true", "false"}
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Variable:
     """A variable of a rule, by its name without the question mark."""

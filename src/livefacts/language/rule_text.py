@@ -13,6 +13,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from livefacts.errors import RuleError
 from livefacts.language.formula import (
+    RESERVED,
     Aggregate,
     Arithmetic,
     Comparison,
@@ -27,7 +28,6 @@ from livefacts.language.formula import (
 )
 from livefacts.language.program import Program, Rule
 from livefacts.language.windows import FactWindow, SteppedWindow, TimeWindow, Window
-from livefacts.language.words import RESERVED
 from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.model.namespaces import DECLARED, RDF_TYPE, XSD
 

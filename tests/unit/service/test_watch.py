@@ -10,7 +10,7 @@ import pytest
 from pyoxigraph import NamedNode, Quad
 
 import livefacts as lf
-from livefacts.service.continuous.answer_change import Change
+from livefacts.service.continuous.answers import Change
 from livefacts.service.queries.results import Answer
 
 HEADER = "@prefix ex: <http://example.org/> .\n"

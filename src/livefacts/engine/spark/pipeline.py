@@ -26,10 +26,9 @@ from livefacts.engine.spark.session import require_extra
 from livefacts.engine.spark.single.closure import materialize_single
 from livefacts.errors import InputError, LivefactsError
 from livefacts.kb.consequences import compile_kernels
-from livefacts.kb.notes import GENERAL, SINGLE
 from livefacts.kb.rule_table import stored_program
 from livefacts.kb.schema_closure import SchemaNotSingleError, is_followed_singly
-from livefacts.kb.tables import Commit, KnowledgeBase
+from livefacts.kb.tables import GENERAL, SINGLE, Commit, KnowledgeBase
 from livefacts.kb.term_encoding import Encoding
 from livefacts.language.checks.safety import check
 from livefacts.language.program import Program, Rule

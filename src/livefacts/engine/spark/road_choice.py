@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from livefacts.engine.spark.jobs.commit_writes import Written, commit_change
 from livefacts.engine.spark.jobs.job_report import JobReport
-from livefacts.engine.spark.jobs.work import Work
+from livefacts.engine.spark.jobs.work import Work, Written, commit_change
 from livefacts.engine.spark.joins.general_rules import GeneralChange, change_general
 from livefacts.engine.spark.joins.level_pass import Way
 from livefacts.engine.spark.local.change_in_memory import HandedOver, is_handed_over
@@ -28,16 +27,14 @@ from livefacts.errors import InputError, LivefactsError
 from livefacts.kb.bucket_stages import bucket_files
 from livefacts.kb.compaction import is_to_be_folded
 from livefacts.kb.live_buckets import Live
-from livefacts.kb.notes import SINGLE
 from livefacts.kb.rule_table import check_limit, stored_program
 from livefacts.kb.schema_closure import SchemaNotSingleError, constants_of, is_followed_singly
-from livefacts.kb.tables import RULES, TRIPLES_TABLE, Commit
+from livefacts.kb.tables import RULES, SINGLE, TRIPLES_TABLE, Commit
 from livefacts.kb.term_rows import encoding_of
 from livefacts.language.checks.safety import check
 from livefacts.language.program import Program, Rule
 from livefacts.syntax import rule_sets
-from livefacts.syntax.rule_names import named_rules
-from livefacts.syntax.rule_sets import RuleSource
+from livefacts.syntax.rule_sets import RuleSource, named_rules
 
 DRIVER, TASKS, JOINS = "driver", "tasks", "joins"
 ROADS = (DRIVER, TASKS, JOINS)

@@ -14,7 +14,7 @@ from livefacts.service.change.assertions import Assertions
 from livefacts.service.change.fact_reader import FactReader, FactView
 from livefacts.store.facts.row_store import TRIPLES
 from livefacts.syntax.input.rejects import Rejects
-from livefacts.syntax.rdf.patch_rows import fact_lines, write_patch
+from livefacts.syntax.rdf.patch import fact_lines, write_patch
 
 
 @dataclass(frozen=True, slots=True)

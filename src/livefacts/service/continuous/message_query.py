@@ -20,7 +20,7 @@ from livefacts.engine.messages.standing_query import QueryPlan
 from livefacts.errors import InputError, QueryError
 from livefacts.service.continuous.answers import Answers, Changes
 from livefacts.service.continuous.messages import of_change, of_messages, of_tuples
-from livefacts.service.continuous.query_builder import build_of
+from livefacts.service.continuous.query_plans import build_of
 from livefacts.service.queries.results import Answer, Triples
 
 

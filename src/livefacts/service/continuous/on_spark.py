@@ -10,7 +10,7 @@ from livefacts.engine.messages.standing_group import StandingGroup
 from livefacts.engine.messages.standing_query import StandingPattern
 from livefacts.engine.spark.watch.answer_frames import changes_of
 from livefacts.engine.spark.watch.keeper import KeptQuery
-from livefacts.service.continuous.query_builder import build_of
+from livefacts.service.continuous.query_plans import build_of
 
 if TYPE_CHECKING:
     from livefacts.engine.spark.watch.answer_frames import Changes, Messages

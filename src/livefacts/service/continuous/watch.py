@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any
 
 from livefacts.plan.continuous.flow_text import PlanWords
-from livefacts.service.continuous.answer_change import CAME, WENT, Change
+from livefacts.service.continuous.answers import CAME, WENT, Change
 from livefacts.service.continuous.watched_query import Bags, FollowedQuery
 from livefacts.service.queries.results import QueryResult, Row
 from livefacts.store.terms.dictionary import Loan

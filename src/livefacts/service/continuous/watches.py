@@ -15,7 +15,7 @@ from livefacts.errors import NotIncrementalError
 from livefacts.service.change.delta import Delta
 from livefacts.service.change.fact_reader import FactReader
 from livefacts.service.change.truth import Truth
-from livefacts.service.continuous.answer_change import Change
+from livefacts.service.continuous.answers import Change
 from livefacts.service.continuous.query_plans import plan_of
 from livefacts.service.continuous.watch import Callback, Watch
 from livefacts.service.continuous.watched_query import Bags, FollowedQuery, Incremental, Reevaluated

@@ -21,8 +21,7 @@ from livefacts.plan.maintenance.delta_program import DRED, STREAM, Maintenance, 
 from livefacts.plan.maintenance.rewrite import DEL, EXT, INS, MINUS, PLUS, ProgramSection
 from livefacts.service.change.arguments import as_statements
 from livefacts.syntax import rule_sets
-from livefacts.syntax.rule_names import named_rules
-from livefacts.syntax.rule_sets import RuleSource
+from livefacts.syntax.rule_sets import RuleSource, named_rules
 from livefacts.syntax.rulelang.rule_parser import parse
 
 ABOUT = {

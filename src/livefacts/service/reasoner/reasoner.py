@@ -336,7 +336,7 @@ class Reasoner(Knowledge):
 
     def stats(self) -> dict[str, Any]:
         """Figures of the store: facts, terms, bytes, and how rules are followed."""
-        from livefacts.service.reasoner.stats import figures_of
+        from livefacts.service.reasoner.profile import figures_of
 
         asserted = {
             "facts": len(self),

@@ -46,8 +46,7 @@ from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary
 from livefacts.syntax import rule_sets
 from livefacts.syntax.input.rejects import Rejects
-from livefacts.syntax.rule_names import named_rules
-from livefacts.syntax.rule_sets import RuleSource
+from livefacts.syntax.rule_sets import RuleSource, named_rules
 
 if TYPE_CHECKING:
     from livefacts.service.continuous.watches import Watching

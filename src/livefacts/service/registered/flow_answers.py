@@ -24,7 +24,7 @@ from livefacts.language.registration import StreamOperator
 from livefacts.plan.continuous.flow import FlowPlan
 from livefacts.plan.continuous.flow_text import PlanWords, words_of
 from livefacts.service.change.fact_reader import FactReader
-from livefacts.service.continuous.found import Found, found_answer
+from livefacts.service.continuous.findings import Found, found_answer
 from livefacts.service.queries.results import Row
 from livefacts.service.registered.world_store import NO_GRAPHS, StoredWorld, WindowGraphs
 from livefacts.service.streams.stream_log import Facts, facts_of, keys_of

@@ -17,9 +17,8 @@ from livefacts.language.program import Program
 from livefacts.model.durations import Duration
 from livefacts.service.change.truth import Truth
 from livefacts.service.registered.registry import Registrations
-from livefacts.service.streams.listeners import Listener
 from livefacts.service.streams.stream_log import Facts
-from livefacts.service.streams.streams import Streams
+from livefacts.service.streams.streams import Listener, Streams
 from livefacts.store.facts.layout import IN_DEFAULT
 from livefacts.store.facts.named_graphs import NamedGraphs
 from livefacts.store.facts.row_store import TRIPLES

@@ -19,7 +19,7 @@ import numpy as np
 
 from livefacts.engine.contract import IdDelta, Ids
 from livefacts.language.registration import StreamOperator
-from livefacts.service.continuous.found import Found, found_answer, found_rows
+from livefacts.service.continuous.findings import Found, found_answer, found_rows
 from livefacts.service.continuous.row_projection import Projection
 from livefacts.service.queries.results import Answer, QueryResult, Row
 

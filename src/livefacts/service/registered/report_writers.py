@@ -15,7 +15,7 @@ from livefacts.model.time_points import moment
 from livefacts.service.queries.results import Row, as_json, plain, shown, table
 from livefacts.service.registered.reports import Report
 from livefacts.service.registered.scheduled_query import Registration
-from livefacts.syntax.rdf.patch_rows import write_patch
+from livefacts.syntax.rdf.patch import write_patch
 
 
 @dataclass(slots=True)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from livefacts.engine.contract import Flags, Ids
 from livefacts.engine.embedded.expiry.timed_engine import NEVER, ExpiryDelta
 from livefacts.language.registration import StreamOperator
-from livefacts.service.continuous.found import Found, found_answer
+from livefacts.service.continuous.findings import Found, found_answer
 from livefacts.service.continuous.row_projection import Projection
 from livefacts.service.queries.results import Row
 from livefacts.service.registered.stream_state import WindowView

@@ -16,6 +16,7 @@ import numpy as np
 from livefacts.engine.contract import IdDelta, Ids
 from livefacts.engine.embedded.change.engine import Change, Facts
 from livefacts.errors import InputError
+from livefacts.language.program import Program
 from livefacts.plan.time_lowering import BACKGROUND, Family, Timing
 from livefacts.service.change.assertions import without
 from livefacts.service.change.delta import Delta
@@ -23,7 +24,6 @@ from livefacts.service.change.truth import Truth
 from livefacts.service.streams.arrivals import row_bytes, row_ids
 from livefacts.service.streams.feeds import Choice, Notes
 from livefacts.service.streams.lifetimes import Beginnings
-from livefacts.service.streams.listeners import Listener
 from livefacts.service.streams.reclamation import Reclaimer
 from livefacts.service.streams.timeline import Timeline
 from livefacts.store.facts.layout import ASSERTED, IN_DEFAULT
@@ -36,6 +36,38 @@ if TYPE_CHECKING:
 BEFORE_THE_FIRST = "before the first time point"
 Make = Callable[[Change], Delta]
 """Makes a change of facts about time, and tells what it changed."""
+
+
+class Listener:
+    """Is told of everything that happens to the streams and the background; here, nobody."""
+
+    is_heard = False
+    """Whether anybody is told."""
+
+    def arrived(self, facts: Facts, time: int, stream: int) -> None:
+        """Facts have arrived."""
+
+    def retracted(self, facts: Facts, time: int, stream: int) -> None:
+        """Facts have been taken back."""
+
+    def changed(
+        self, program: Program, asserted: Facts, retracted: Facts, came: Ids, gone: Ids
+    ) -> None:
+        """Background or rules have changed."""
+
+    def advanced(self, now: int) -> None:
+        """Every time point up to now is complete."""
+
+    def finished(self) -> None:
+        """Nothing more will come."""
+
+    def stats(self) -> dict[str, Any]:
+        """What the listener keeps."""
+        return {}
+
+    def held_ids(self) -> Iterable[Ids]:
+        """The ids that the listener keeps."""
+        return ()
 
 
 class Streams:

@@ -16,13 +16,14 @@ passed over; a text that ends inside a transaction is no patch.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, RdfFormat, Triple, parse
 
 from livefacts.errors import InputError, Place, RuleError, UnknownPrefixError
+from livefacts.language.rule_text import write_fact
 from livefacts.model.facts import Fact, Term
 from livefacts.model.namespaces import DECLARED, RDF
 from livefacts.store.terms.ntriples import reason_of
@@ -297,3 +298,20 @@ def _fact(line: _Line) -> Fact:
     if len(program.facts) != 1 or program.rules or not isinstance(program.facts[0], Fact):
         raise line.refuse("a row has one fact", "write one row a line")
     return program.facts[0]
+
+
+def write_patch(number: int, removed: Iterable[str], added: Iterable[str]) -> str:
+    """A patch of rows that go and rows that come; the number of the change is its id."""
+    rows = "".join(_marked("D", removed)) + "".join(_marked("A", added))
+    return f'H id "{number}" .\nTX .\n{rows}TC .\n'
+
+
+def _marked(mark: str, texts: Iterable[str]) -> Iterator[str]:
+    for text in texts:
+        if text:
+            yield f"{mark} " + text[:-1].replace("\n", f"\n{mark} ") + "\n"
+
+
+def fact_lines(facts: Iterable[Fact]) -> str:
+    """Predicate facts as rows have them, a line each."""
+    return "".join(f"{write_fact(fact, {})}\n" for fact in facts)

@@ -13,7 +13,7 @@ from livefacts import ContinuousQuery
 from livefacts.engine.messages.standing_group import StandingGroup
 from livefacts.engine.spark.watch import keeper as keeping
 from livefacts.engine.spark.watch.keeper import Keeper, KeeperLog, KeptQuery, put_back
-from livefacts.service.continuous.query_builder import build_of
+from livefacts.service.continuous.query_plans import build_of
 
 pandas = pytest.importorskip("pandas")
 QUERIES, BATCHES = 24, 10

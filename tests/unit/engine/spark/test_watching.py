@@ -19,7 +19,7 @@ from tests.system.running import environment
 from livefacts import ContinuousQuery, InputError, LivefactsError, QueryError
 from livefacts.engine.spark.watch.answer_frames import PROVIDER, ROCKSDB
 from livefacts.engine.spark.watch.keeper import Keeper, KeptQuery
-from livefacts.service.continuous.query_builder import build_of
+from livefacts.service.continuous.query_plans import build_of
 from livefacts.spark import watch
 
 STAR = f"SELECT ?x {{ ?x <{EX}p0> <{EX}n0> . ?x <{EX}p1> <{EX}n1> }}"

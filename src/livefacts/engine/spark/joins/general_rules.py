@@ -37,9 +37,8 @@ from livefacts.engine.spark.read.asked_facts import AskedFacts, asked
 from livefacts.engine.spark.read.graph_change import noted_graphs, told_in
 from livefacts.engine.spark.read.table_terms import TableTerms, table_terms
 from livefacts.kb.compaction import merged
-from livefacts.kb.notes import COUNTED, GENERAL, HANDED_OVER, LARGEST
 from livefacts.kb.rule_table import rule_notes, rules_write
-from livefacts.kb.tables import RULES, Commit, Write
+from livefacts.kb.tables import COUNTED, GENERAL, HANDED_OVER, LARGEST, RULES, Commit, Write
 from livefacts.kb.term_rows import term_writes
 from livefacts.language.program import Program
 from livefacts.model.facts import Symbol

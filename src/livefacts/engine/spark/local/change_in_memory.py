@@ -11,9 +11,8 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from livefacts.engine.spark.jobs.commit_writes import Written, commit_change
 from livefacts.engine.spark.jobs.job_report import JobReport
-from livefacts.engine.spark.jobs.work import Work
+from livefacts.engine.spark.jobs.work import Work, Written, commit_change
 from livefacts.engine.spark.joins.general_rules import GeneralChange
 from livefacts.engine.spark.local.engine_over_tables import CountChanges, LiveChange, LiveProgram
 from livefacts.engine.spark.local.handover import Room, in_memory
@@ -22,9 +21,11 @@ from livefacts.engine.spark.read.graph_change import NotedGraphs, noted_graphs
 from livefacts.engine.spark.single.driver_change import signed_write
 from livefacts.kb import predicate_rows
 from livefacts.kb.consequences import table_of
-from livefacts.kb.notes import DERIVED, GENERAL, HANDED_OVER
 from livefacts.kb.tables import (
     CHANGES,
+    DERIVED,
+    GENERAL,
+    HANDED_OVER,
     PREDICATE_CHANGES,
     Commit,
     Write,

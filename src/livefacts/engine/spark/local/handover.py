@@ -29,12 +29,15 @@ from livefacts.kb.bucket_stages import bucket_files
 from livefacts.kb.buckets import bucket_of
 from livefacts.kb.consequences import fact_table, in_order
 from livefacts.kb.id_map import IdMap
-from livefacts.kb.notes import COUNTED, DERIVED, GENERAL, HANDED_OVER
 from livefacts.kb.predicate_rows import CountedRows
 from livefacts.kb.rule_table import rule_notes, rules_write
 from livefacts.kb.schema_closure import closed_in_memory
 from livefacts.kb.tables import (
     CHANGES,
+    COUNTED,
+    DERIVED,
+    GENERAL,
+    HANDED_OVER,
     OVERWRITE,
     PREDICATE_CHANGES,
     PREDICATES_TABLE,

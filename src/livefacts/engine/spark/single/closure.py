@@ -30,7 +30,6 @@ from livefacts.kb.bucket_stages import (
     survey_bucket,
 )
 from livefacts.kb.consequences import Kind, make_table, split_heads
-from livefacts.kb.notes import SINGLE
 from livefacts.kb.rule_table import check_limit, rule_notes, rules_write
 from livefacts.kb.schema_closure import SchemaCloser, SchemaConsequences
 from livefacts.kb.tables import (
@@ -39,6 +38,7 @@ from livefacts.kb.tables import (
     PREDICATE_CHANGES,
     PREDICATES_TABLE,
     RULES,
+    SINGLE,
     TRIPLES_TABLE,
     Write,
 )
