@@ -79,13 +79,13 @@ def _closing(found: Sequence[Found]) -> str:
             rows.append([one.contestant.name, one.failure, "", "", "", ""])
             continue
         agrees = one.fingerprint == ours.fingerprint
-        close, told = one.stages.get("close"), one.report["told"]
+        close, asserted = one.stages.get("close"), one.report["told"]
         rows.append(
             [
                 f"{one.contestant.name} {one.report['version']}",
                 seconds(close),
-                rate(told, close),
-                f"{told:,} → {one.report['true']:,}",
+                rate(asserted, close),
+                f"{asserted:,} → {one.report['true']:,}",
                 "yes" if agrees else "no",
                 times(close, ours.stages.get("close")) if agrees else NOTHING,
             ]

@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 
 from benchmarks.peers import ROOT
-from livefacts.generate import Ontology, chain, graphs, random_graph, tree, university
+from livefacts.generate import GeneratedOntology, chain, graphs, random_graph, tree, university
 
 FOLDER = ROOT / "out" / "data"
 PROTOCOLS = 8
@@ -74,7 +74,7 @@ def _edge(source: int, target: int) -> bytes:
 
 def ontology(kind: str, depth: int) -> tuple[Path, Path]:
     """The facts and the rules of a generated ontology."""
-    made = Ontology(kind, depth)
+    made = GeneratedOntology(kind, depth)
     name = f"ontology-{kind}-{depth}"
     return _generated(f"{name}.nt", made.facts()), _generated(f"{name}.rules", made.rules())
 

@@ -169,8 +169,8 @@ MUTANTS = (
     ),
     Mutant(
         "computing anew takes old conclusions for told",
-        "told = self.store.flags(relation) & (LIVE | ASSERTED | IN_DEFAULT)",
-        "told = self.store.flags(relation) & (LIVE | IN_DEFAULT) | ASSERTED",
+        "asserted = self.store.flags(relation) & (LIVE | ASSERTED | IN_DEFAULT)",
+        "asserted = self.store.flags(relation) & (LIVE | IN_DEFAULT) | ASSERTED",
     ),
     Mutant(
         "computing anew forgets what only named graphs say",
@@ -432,8 +432,8 @@ CHANGES = (
     ),
     Mutant(
         "a schema triple goes although a kind of triple tells it",
-        "untold = [triple for triple in gone if triple not in self._tellers]",
-        "untold = list(gone)",
+        "retracted = [triple for triple in gone if triple not in self._asserters]",
+        "retracted = list(gone)",
     ),
     Mutant(
         "a schema triple goes although it was told",
@@ -452,7 +452,7 @@ CHANGES = (
     ),
     Mutant(
         "computing anew forgets removals",
-        "is_told[self.store.find(relation, facts)] = False",
+        "is_asserted[self.store.find(relation, facts)] = False",
         "pass",
     ),
 )
@@ -531,13 +531,13 @@ TIMES = (
     ),
     Mutant(
         "background that ends stays in windows",
-        "untold = [change.untold, self._unmarked(change.unnamed)]",
-        "untold = [self._unmarked(change.unnamed)]",
+        "retracted = [change.retracted, self._unmarked(change.unnamed)]",
+        "retracted = [self._unmarked(change.unnamed)]",
     ),
     Mutant(
         "background that ends takes what a stream holds with it",
-        "untold[shape] = ids[~held]",
-        "untold[shape] = ids",
+        "retracted[shape] = ids[~held]",
+        "retracted[shape] = ids",
     ),
     Mutant(
         "the net of many ticks is that of the last",
@@ -635,12 +635,12 @@ EXPIRING = (
     ),
     Mutant(
         "what has fallen forgets what it was told",
-        "        if told <= state[NOW]:\n            told = NEVER",
-        "        told = NEVER",
+        "        if asserted <= state[NOW]:\n            asserted = NEVER",
+        "        asserted = NEVER",
     ),
     Mutant(
         "what has fallen goes back to a time that has passed",
-        "        if told <= state[NOW]:\n            told = NEVER",
+        "        if asserted <= state[NOW]:\n            asserted = NEVER",
         "        pass",
     ),
     Mutant(
@@ -665,7 +665,7 @@ EXPIRING = (
     ),
     Mutant(
         "a pair that was concluded first and told later is no step for others",
-        "link_gained(rows, relation, row, TOLD)",
+        "link_gained(rows, relation, row, ASSERTED)",
         "pass",
     ),
     Mutant(
@@ -694,7 +694,7 @@ REPORTS = (
     ),
     Mutant(
         "what the background tells, too, goes with the window",
-        "freed = self._doubly_told.intersection(untold)",
+        "freed = self._doubly_asserted.intersection(retracted)",
         "freed: set[Key] = set()",
     ),
     Mutant(

@@ -38,7 +38,7 @@ def into(rows: Ids) -> Change:
 
 
 def out_of(rows: Ids) -> Change:
-    return Change(untold={TRIPLES: rows})
+    return Change(retracted={TRIPLES: rows})
 
 
 def fingerprint(engine: EmbeddedEngine) -> tuple[int, int]:

@@ -62,12 +62,12 @@ def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
     with stages.stage("load"):
         database.execute(READ, {"input": job["input"]})
         database.execute(ENCODE)
-    (told,) = database.execute("SELECT count(*) FROM facts").fetchone()
+    (asserted,) = database.execute("SELECT count(*) FROM facts").fetchone()
     with stages.stage("close"):
         close(database)
     (true,) = database.execute("SELECT count(*) FROM facts").fetchone()
     write_lines(job.get("output"), _lines(database))
-    return {"told": told, "true": true}
+    return {"told": asserted, "true": true}
 
 
 def close(database: duckdb.DuckDBPyConnection) -> None:

@@ -24,11 +24,11 @@ def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
         database.execute(ENCODE)
     with stages.stage("close"):
         database.execute(PATHS)
-    (told,) = database.execute("SELECT count(*) FROM facts").fetchone()
+    (asserted,) = database.execute("SELECT count(*) FROM facts").fetchone()
     (paths,) = database.execute("SELECT count(*) FROM paths").fetchone()
     if job.get("output"):
         write_lines(job["output"], _lines(database, job["path"]))
-    return {"told": told, "true": told + paths}
+    return {"told": asserted, "true": asserted + paths}
 
 
 def _lines(database: duckdb.DuckDBPyConnection, path: str) -> list[str]:

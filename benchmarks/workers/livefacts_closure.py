@@ -17,13 +17,13 @@ from livefacts.syntax.rule_sets import open_rules
 
 def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
     _close(first_lines(job["input"]), job, Stages())
-    dictionary, engine, told = _close(job["input"], job, stages)
+    dictionary, engine, asserted = _close(job["input"], job, stages)
     triples = engine.facts()[TRIPLES]
     if job.get("output"):
         with open(job["output"], "wb") as out:
             out.write(dictionary.write_ntriples(triples))
     return {
-        "told": told,
+        "told": asserted,
         "true": len(triples),
         "derivations": engine.derivations,
         "terms": len(dictionary),

@@ -53,7 +53,7 @@ class Step:
         self.window.append(entering)
         ending = timed(lambda: self.times.expire(now))
         giving = timed(lambda: self.times.give({TRIPLES: entering}, now + self.points))
-        change = Change({TRIPLES: entering}, untold={TRIPLES: leaving})
+        change = Change({TRIPLES: entering}, retracted={TRIPLES: leaving})
         return {
             "ending": ending,
             "stream": ending + giving,

@@ -46,10 +46,10 @@ def closed(job: dict[str, Any]) -> tuple[lf.Reasoner, int]:
 
 def changes(job: dict[str, Any], reasoner: lf.Reasoner) -> tuple[list[float], list[float]]:
     """Processor seconds of some subclass axioms, each out and in again."""
-    told = lf.Reasoner()
+    asserted = lf.Reasoner()
     for file in job["files"]:
-        told.load(file)
-    lines = sorted(str(t) for t in told if t.predicate.value == SUBCLASS and "_:" not in str(t))
+        asserted.load(file)
+    lines = sorted(str(t) for t in asserted if t.predicate.value == SUBCLASS and "_:" not in str(t))
     chosen = [f"{line} ." for line in lines[:: max(1, len(lines) // AXIOMS)][:AXIOMS]]
     out, back = [], []
     for axiom in chosen:

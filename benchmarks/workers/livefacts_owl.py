@@ -26,7 +26,7 @@ def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
     state, is_same = state_of(reasoner), True
     best = dict.fromkeys(("-100", "+100"), float("inf"))
     for turn in range(TURNS):
-        triples = told(job["input"], turn)
+        triples = asserted(job["input"], turn)
         for change, apply in (("-100", reasoner.remove), ("+100", reasoner.add)):
             turn_stages = Stages()
             with turn_stages.stage(change):
@@ -41,7 +41,7 @@ def reasoner_of(job: dict[str, Any]) -> lf.Reasoner:
     return lf.Reasoner(rules="owl-rl", single_path=not job.get("generic", False))
 
 
-def told(path: str, turn: int) -> str:
+def asserted(path: str, turn: int) -> str:
     """A hundred told triples about instances, spread over the file, others each turn."""
     lines = [line for line in Path(path).read_text("utf-8").splitlines() if "_:" not in line]
     about = [line for line in lines if "/owl#" not in line and "rdf-schema#" not in line]

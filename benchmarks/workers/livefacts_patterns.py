@@ -117,13 +117,13 @@ def as_tuples(messages: list[str]) -> list[tuple[str, Triple]]:
 
 def one_by_one(text: str, messages: list[str]) -> float:
     """Seconds a message, each taken alone and its changes read."""
-    query, told = ContinuousQuery(text), as_tuples(messages)
+    query, asserted = ContinuousQuery(text), as_tuples(messages)
 
     def take() -> None:
-        for message in told:
+        for message in asserted:
             len(query.feed(messages=[message]))
 
-    return timed(take) / len(told)
+    return timed(take) / len(asserted)
 
 
 class Recomputing:

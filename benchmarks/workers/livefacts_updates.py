@@ -26,7 +26,7 @@ class Update:
 
     name: str
     rows: Ids
-    is_told: bool = False
+    is_asserted: bool = False
 
 
 def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
@@ -47,12 +47,12 @@ def _updated(source: str | bytes, job: dict[str, Any], stages: Stages) -> dict[s
 
 def _updates(dictionary: Dictionary, job: dict[str, Any]) -> Iterator[Update]:
     for each in updates(job["more"]):
-        yield Update(each.name, read(each.text, dictionary), each.is_told)
+        yield Update(each.name, read(each.text, dictionary), each.is_asserted)
 
 
 def _came_and_went(engine: EmbeddedEngine, update: Update, turns: int) -> dict[str, Any]:
     come, gone = into(update.rows), out_of(update.rows)
-    way = (gone, come) if update.is_told else (come, gone)
+    way = (gone, come) if update.is_asserted else (come, gone)
     before, other = fingerprint(engine), _state_after(engine, *way)
     times = [[timed(lambda each=each: engine.apply(each)) for each in way] for _ in range(turns)]  # type: ignore[misc]
     first, second = map(summary, zip(*times, strict=True))
@@ -60,8 +60,8 @@ def _came_and_went(engine: EmbeddedEngine, update: Update, turns: int) -> dict[s
         "name": update.name,
         "triples": len(np.unique(update.rows, axis=0)),
         "facts": abs(other[0] - before[0]),
-        "addition": second if update.is_told else first,
-        "removal": first if update.is_told else second,
+        "addition": second if update.is_asserted else first,
+        "removal": first if update.is_asserted else second,
         "states": [before, other, fingerprint(engine)],
     }
 

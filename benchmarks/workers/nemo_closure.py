@@ -30,12 +30,12 @@ t(?s, ?p, ?o) :- told(?s, ?p, ?o) .
 def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
     path = job["input"]
     with stages.stage("load"):
-        told = reason(READ_ONLY.format(path=path))
+        asserted = reason(READ_ONLY.format(path=path))
     with stages.stage("load and close"):
         engine = reason(RULES.format(path=path))
     rows = list(engine.result("t"))
     write_lines(job.get("output"), (" ".join([*map(str, row), "."]) for row in rows))
-    return {"told": sum(1 for _ in told.result("t")), "true": len(rows)}
+    return {"told": sum(1 for _ in asserted.result("t")), "true": len(rows)}
 
 
 def reason(program: str) -> Any:

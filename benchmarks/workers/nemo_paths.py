@@ -18,12 +18,12 @@ t(?x, <{path}>, ?z) :- t(?x, <{path}>, ?y), t(?y, <{edge}>, ?z) .
 
 def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
     with stages.stage("load"):
-        told = reason(READ_ONLY.format(path=job["input"]))
+        asserted = reason(READ_ONLY.format(path=job["input"]))
     with stages.stage("load and close"):
         engine = reason(PATHS.format(**job))
     rows = list(engine.result("t"))
     write_lines(job.get("output"), (" ".join([*map(str, row), "."]) for row in rows))
-    return {"told": sum(1 for _ in told.result("t")), "true": len(rows)}
+    return {"told": sum(1 for _ in asserted.result("t")), "true": len(rows)}
 
 
 if __name__ == "__main__":

@@ -15,12 +15,12 @@ def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
     graph = rdflib.Graph()
     with stages.stage("load"):
         graph.parse(job["input"], format="nt")
-    told = len(graph)
+    asserted = len(graph)
     with stages.stage("close"):
         owlrl.DeductiveClosure(semantics, axiomatic_triples=False).expand(graph)
     lines = (" ".join([*(t.n3() for t in triple), "."]) for triple in graph)
     write_lines(job.get("output"), lines)
-    return {"told": told, "true": len(graph)}
+    return {"told": asserted, "true": len(graph)}
 
 
 if __name__ == "__main__":

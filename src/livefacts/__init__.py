@@ -31,7 +31,7 @@ from livefacts.errors import (
 if TYPE_CHECKING:
     from livefacts.model.facts import Fact, Symbol
     from livefacts.service.change.delta import Delta, Violation
-    from livefacts.service.continuous.answer_change import Change
+    from livefacts.service.continuous.answers import Change
     from livefacts.service.continuous.message_query import ContinuousQueries, ContinuousQuery
     from livefacts.service.explanations.explanation import Explanation
     from livefacts.service.reasoner.maintenance import maintenance_program
@@ -69,7 +69,7 @@ __all__ = [
 
 # Loaded when first used, so that importing livefacts takes no time.
 _HOMES = {
-    "Change": "livefacts.service.continuous.answer_change",
+    "Change": "livefacts.service.continuous.answers",
     "ContinuousQueries": "livefacts.service.continuous.message_query",
     "ContinuousQuery": "livefacts.service.continuous.message_query",
     "Delta": "livefacts.service.change.delta",

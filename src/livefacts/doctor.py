@@ -70,7 +70,7 @@ CASE_PATTERNS = (
 CASE_CONCLUSIONS = {"path(a, c)", "leaf(c)", "leaf(d)", "fork(a)"}
 
 
-class State(StrEnum):
+class FindingState(StrEnum):
     """What a finding means for the user."""
 
     FINE = "fine"
@@ -84,12 +84,14 @@ class Finding:
 
     topic: str
     value: str
-    state: State = State.FINE
+    state: FindingState = FindingState.FINE
     advice: str = ""
 
     def as_line(self) -> str:
         """The finding on a line, with the advice below."""
-        mark = {State.FINE: "ok", State.MISSING: "--", State.BROKEN: "!!"}[self.state]
+        mark = {FindingState.FINE: "ok", FindingState.MISSING: "--", FindingState.BROKEN: "!!"}[
+            self.state
+        ]
         line = f"{mark}  {self.topic:<14} {self.value}"
         return f"{line}\n    {'':<14} -> {self.advice}" if self.advice else line
 
@@ -136,7 +138,7 @@ def _dependencies() -> Iterator[Finding]:
         if found:
             yield Finding(name, found)
         else:
-            yield Finding(name, "not installed", State.BROKEN, "pip install livefacts")
+            yield Finding(name, "not installed", FindingState.BROKEN, "pip install livefacts")
 
 
 def _engine() -> Iterator[Finding]:
@@ -144,14 +146,14 @@ def _engine() -> Iterator[Finding]:
     try:
         cache = _kernel_cache()
         yield cache
-        if cache.state is State.FINE:
+        if cache.state is FindingState.FINE:
             _small_closure()
             yield Finding("engine", "concludes what it should")
     except Exception as error:
         # Whatever goes wrong in here is the finding: the doctor must not fall ill.
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
         advice = "remove the kernel cache, then: livefacts doctor --compile"
-        yield Finding("engine", reason, State.BROKEN, advice)
+        yield Finding("engine", reason, FindingState.BROKEN, advice)
 
 
 def _kernel_cache() -> Finding:
@@ -162,7 +164,7 @@ def _kernel_cache() -> Finding:
     compiled = sum(path.suffix == ".nbc" for path in files)
     if not kernels_are_compiled():
         advice = "they compile at first use, a minute or so; now: livefacts doctor --compile"
-        return Finding("kernels", f"not all compiled, cache {CACHE}", State.MISSING, advice)
+        return Finding("kernels", f"not all compiled, cache {CACHE}", FindingState.MISSING, advice)
     others = len(list(CACHE.parent.glob("kernels-*"))) - 1
     older = f"; {others} of older versions beside it" if others else ""
     return Finding("kernels", f"{compiled} compiled, {_size(size)} in {CACHE}{older}")
@@ -262,21 +264,23 @@ def _java() -> Iterator[Finding]:
         yield Finding("Java", str(find_java()))
     except LivefactsError as error:
         advice = f"only for the Spark pipeline: {error.hint}"
-        yield Finding("Java", error.message, State.MISSING, advice)
+        yield Finding("Java", error.message, FindingState.MISSING, advice)
 
 
 def _spark() -> Iterator[Finding]:
     found = {name: _version(name) for name in SPARK}
     if not found["pyspark"]:
-        yield Finding("PySpark", "not installed", State.MISSING, SPARK_ADVICE)
+        yield Finding("PySpark", "not installed", FindingState.MISSING, SPARK_ADVICE)
         return
     missing = [name for name, number in found.items() if not number]
     versions = ", ".join(f"{name} {number}" for name, number in found.items() if number)
     if missing:
         advice = f"{SPARK_ADVICE} brings {', '.join(missing)}"
-        yield Finding("PySpark", versions, State.MISSING, advice)
+        yield Finding("PySpark", versions, FindingState.MISSING, advice)
     elif sys.platform == "win32":
-        yield Finding("PySpark", versions, State.MISSING, "the pipeline is untested on Windows")
+        yield Finding(
+            "PySpark", versions, FindingState.MISSING, "the pipeline is untested on Windows"
+        )
     else:
         yield Finding("PySpark", versions)
 
@@ -286,7 +290,7 @@ def _room() -> Iterator[Finding]:
     if free >= FREE_DISK_WANTED:
         yield Finding("disk", f"{_size(free)} free here")
     else:
-        yield Finding("disk", f"{_size(free)} free here", State.MISSING, "make some room")
+        yield Finding("disk", f"{_size(free)} free here", FindingState.MISSING, "make some room")
     yield _memory()
 
 
@@ -300,7 +304,9 @@ def _memory() -> Finding:
     room = f"{_size(total)}, {cores}"
     if total >= MEMORY_WANTED:
         return Finding("memory", room)
-    return Finding("memory", room, State.MISSING, "a gigabyte is wanted to compile the kernels")
+    return Finding(
+        "memory", room, FindingState.MISSING, "a gigabyte is wanted to compile the kernels"
+    )
 
 
 LOOKS: tuple[Callable[[], Iterator[Finding]], ...] = (

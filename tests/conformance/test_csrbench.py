@@ -43,10 +43,10 @@ def played(folder: Path, number: int, until: int) -> Registration:
 
 def recorded(folder: Path, number: int) -> dict[int, list[dict[str, Any]]]:
     """What the engine answered, by second."""
-    told = json.loads((folder / f"csparql-answer-{number}.json").read_text())
+    asserted = json.loads((folder / f"csparql-answer-{number}.json").read_text())
     return {
         relation["timestamp"] // 1000: [b["binding"] for b in relation["results"]["bindings"]]
-        for relation in told["relations"]
+        for relation in asserted["relations"]
     }
 
 

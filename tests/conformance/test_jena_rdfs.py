@@ -64,7 +64,7 @@ class Question:
     """One entry of a manifest."""
 
     rules: str
-    told: tuple[Path, ...]
+    asserted: tuple[Path, ...]
     patterns: Path
     answer: Path
 
@@ -88,8 +88,11 @@ def _entries(folder: Path, manifest: str, rules: str) -> Iterator[tuple[str, Que
             said.setdefault(str(triple.subject), {}).setdefault(key, []).append(triple.object.value)
     for subject, parts in said.items():
         name = f"{manifest.removesuffix('.rdf')}#{subject.strip('<>').rpartition('/')[2]}"
-        told = tuple(folder / file for key in ("tbox", "data") for file in parts.get(key, ()))
-        yield name, Question(rules, told, folder / parts["query"][0], folder / parts["result"][0])
+        asserted = tuple(folder / file for key in ("tbox", "data") for file in parts.get(key, ()))
+        yield (
+            name,
+            Question(rules, asserted, folder / parts["query"][0], folder / parts["result"][0]),
+        )
 
 
 def read(path: Path) -> list[Triple]:
@@ -106,7 +109,7 @@ TESTS = questions()
 def answers(question: Question) -> set[Terms]:
     """What the closure has for the patterns; each is asked alone, as Jena does."""
     program: Program = open_rules(question.rules)
-    closure = closure_of(program, [t for file in question.told for t in read(file)])
+    closure = closure_of(program, [t for file in question.asserted for t in read(file)])
     visible = [t for t in closure.triples if not isinstance(t[0], Literal)]
     patterns = terms_of(read(question.patterns))
     return {t for t in visible if any(_matches(pattern, t) for pattern in patterns)}

@@ -95,13 +95,13 @@ def test_a_wine_that_is_told_to_be_a_winery_contradicts_the_ontology_and_its_rem
     third_party_data: Path,
 ) -> None:
     reasoner = closed(third_party_data, "wine.owl")
-    told = f"<{VIN}CorbansSauvignonBlanc> a <{VIN}WineGrape> . <{VIN}WineGrape> <{DISJOINT}> <{VIN}Wine> ."
-    delta = reasoner.add(told)
+    asserted = f"<{VIN}CorbansSauvignonBlanc> a <{VIN}WineGrape> . <{VIN}WineGrape> <{DISJOINT}> <{VIN}Wine> ."
+    delta = reasoner.add(asserted)
     assert {v.constraint for v in delta.violations} == {"cax-dw"}
     assert ":CorbansSauvignonBlanc a :WineGrape   told" in str(
         reasoner.explain(delta.violations[0])
     )
-    assert len(reasoner.remove(told).resolved) == len(delta.violations)
+    assert len(reasoner.remove(asserted).resolved) == len(delta.violations)
     assert reasoner.violations() == []
 
 

@@ -21,11 +21,11 @@ import pytest
 from pyoxigraph import Literal, Triple
 from tests.conformance.answer_sets import UntranslatableError, clingo_model
 from tests.conformance.entailment import closure_of
-from tests.conformance.timed_answer_sets import clingo_moment, told_and_derived
+from tests.conformance.timed_answer_sets import asserted_and_derived, clingo_moment
 from tests.oracle import Row, model, shown
 from tests.oracle.owl import NIL, REST
 from tests.oracle.timeline import Timeline
-from tests.properties.coverage.stream_histories import told
+from tests.properties.coverage.stream_histories import asserted
 from tests.properties.generate.cases import Case
 from tests.properties.generate.ontologies import EX, LITERALS, draw_life
 from tests.properties.generate.programs import draw_case
@@ -80,7 +80,7 @@ def test_clingo_and_the_oracle_of_streams_find_the_same_model(chunk: int) -> Non
     for seed in range(chunk, 120, CHUNKS):
         history, timeline = draw_stream_history(seed), Timeline()
         for act in history.acts:
-            told(timeline, act)
+            asserted(timeline, act)
         end = max(act.at for act in history.acts)
         for now in range(end - 4, end + 1):
             try:
@@ -88,7 +88,7 @@ def test_clingo_and_the_oracle_of_streams_find_the_same_model(chunk: int) -> Non
             except UntranslatableError:
                 break
             compared += 1
-            expected = told_and_derived(history.program, timeline, now)
+            expected = asserted_and_derived(history.program, timeline, now)
             assert answer == expected, f"at {now}\n{history}"
     assert compared >= 30
 
@@ -133,7 +133,7 @@ OF_ITSELF = {
 
 def random_ontology(seed: int) -> list[Triple]:
     """Axioms and facts; lists go one way, and there are no literals of one value."""
-    told: dict[Triple, None] = {}
+    asserted: dict[Triple, None] = {}
     rests: dict[object, object] = {}
     for triple in (triple for step in draw_life(seed, steps=3) for triple in step.added):
         if triple.predicate == REST:
@@ -143,8 +143,8 @@ def random_ontology(seed: int) -> list[Triple]:
                 triple = Triple(triple.subject, REST, NIL)
             rests[triple.subject] = triple.object
         if triple.object not in LITERALS:
-            told[triple] = None
-    return list(told)
+            asserted[triple] = None
+    return list(asserted)
 
 
 def leads_to(cell: object, start: object, rests: dict[object, object]) -> bool:
@@ -167,13 +167,13 @@ def about_our_words(lines: Lines) -> Lines:
 @pytest.mark.parametrize("chunk", range(2))
 def test_owlrl_draws_the_same_conclusions_of_owl(chunk: int) -> None:
     for seed in range(chunk, 8, 2):
-        told = random_ontology(seed)
+        asserted = random_ontology(seed)
         graph = rdflib.Graph()
-        graph.parse(data="\n".join(f"{triple} ." for triple in told), format="nt")
+        graph.parse(data="\n".join(f"{triple} ." for triple in asserted), format="nt")
         owlrl.DeductiveClosure(owlrl.OWLRL_Semantics).expand(graph)
         theirs = {tuple(term.n3() for term in triple) for triple in graph}
         reasoner = lf.Reasoner(rules="owl-rl")
-        reasoner.add(told)
+        reasoner.add(asserted)
         ours = {tuple(map(str, (t.subject, t.predicate, t.object))) for t in reasoner.facts()}  # type: ignore[union-attr]
         assert about_our_words(ours) == about_our_words(theirs), seed
         if any(predicate == ERROR for _, predicate, _ in theirs):

@@ -30,7 +30,7 @@ from pyoxigraph import (
 )
 
 from livefacts.engine.flow.bags import UNBOUND
-from livefacts.engine.flow.dataflow import Dataflow, Standing
+from livefacts.engine.flow.dataflow import Dataflow, RunningQuery
 from livefacts.errors import QueryError
 from livefacts.model.namespaces import DECLARED
 from livefacts.service.continuous.query_plans import plan_of
@@ -137,13 +137,13 @@ def _entries(folder: Path) -> Iterator[tuple[str, QueryTest]]:
 
 def _graphs(folder: Path, store: Store, action: Any, query: Path) -> tuple[Path, ...]:
     """The named graphs of a test, and those of its FROM."""
-    told = {
+    asserted = {
         quad.object.value
         for quad in store.quads_for_pattern(action, GRAPH_DATA, None)
         if isinstance(quad.object, NamedNode)
     }
     read = read_query(query.read_text(encoding="utf-8"), DECLARED)
-    names = sorted(name.rpartition("/")[2] for name in {*told, *read.graphs})
+    names = sorted(name.rpartition("/")[2] for name in {*asserted, *read.graphs})
     return tuple(folder / name for name in dict.fromkeys(names))
 
 
@@ -158,7 +158,7 @@ class Replay:
         self._dictionary = Dictionary()
         self._flow = Dataflow(self._dictionary)
         plan = plan_of(self._text, {}, test.base)
-        self._standing: Standing = self._flow.add(plan, np.zeros((0, 3), np.int32))
+        self._standing: RunningQuery = self._flow.add(plan, np.zeros((0, 3), np.int32))
         self._variables = plan.variables
         self._store = Store()
 
@@ -185,8 +185,8 @@ class Replay:
         return sorted(found, key=str)
 
     def _move(self, added: Any = (), removed: Any = ()) -> None:
-        triples = [self._ids(told, 3) for told in (added, removed)]
-        self._flow.apply(*triples, *(self._ids(told, 4) for told in (added, removed)))
+        triples = [self._ids(asserted, 3) for asserted in (added, removed)]
+        self._flow.apply(*triples, *(self._ids(asserted, 4) for asserted in (added, removed)))
         self._compare()
 
     def _ids(self, quads: Any, width: int) -> Any:

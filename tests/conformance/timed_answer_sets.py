@@ -42,7 +42,7 @@ def clingo_moment(program: Program, timeline: Timeline, now: int) -> Held:
     if program.streams:
         raise UntranslatableError("streams whose facts hold in windows")
     writer = Writer(program, timeline.begin(now), now)
-    lines = list(writer.told(timeline))
+    lines = list(writer.asserted(timeline))
     for rule in program:
         if not rule.is_constraint:
             lines.append(writer.rule(rule))
@@ -54,7 +54,7 @@ def clingo_moment(program: Program, timeline: Timeline, now: int) -> Held:
     return {writer.held(symbol) for symbol in symbols if not symbol.name.startswith("helper")}
 
 
-def told_and_derived(program: Program, timeline: Timeline, now: int) -> Held:
+def asserted_and_derived(program: Program, timeline: Timeline, now: int) -> Held:
     """The same by the oracle."""
     points = range(timeline.begin(now), now + 1)
     arrived = {(each.row, each.time) for each in timeline.known() if each.time in points}
@@ -72,7 +72,7 @@ class Writer:
     terms: Translation = field(default_factory=Translation)
     helpers: list[str] = field(default_factory=list)
 
-    def told(self, timeline: Timeline) -> Iterator[str]:
+    def asserted(self, timeline: Timeline) -> Iterator[str]:
         points = range(self.first, self.now + 1)
         for each in timeline.known():
             if each.time in points:

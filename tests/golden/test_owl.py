@@ -69,9 +69,9 @@ def terms(triple: Triple) -> Terms:
     return triple.subject, triple.predicate, triple.object
 
 
-def expected(told: list[Triple]) -> tuple[set[Triple], set[Violation]]:
+def expected(asserted: list[Triple]) -> tuple[set[Triple], set[Violation]]:
     """What the oracle sees: the triples that can be shown, and the contradictions."""
-    closure = owl_closure(map(terms, told))
+    closure = owl_closure(map(terms, asserted))
     return {
         Triple(*triple)
         for triple in closure
@@ -122,12 +122,12 @@ def test_a_rule_does_not_conclude_from_what_is_nearly_its_premises(
 ) -> None:
     parts = parts_of(case)
     asked = literate if case in OF_LITERALS else reasoner
-    told = parts[""] if "nor" in parts else parts["but not from"]
-    asked.add(told)
+    asserted = parts[""] if "nor" in parts else parts["but not from"]
+    asked.add(asserted)
     for triple in parts["nor"] if "nor" in parts else parts.get("concludes", []):
         assert triple not in asked
     assert asked.violations() == []
-    asked.remove(told)
+    asked.remove(asserted)
 
 
 TWO_CELLS = """
@@ -164,11 +164,11 @@ THINGS = ":z a owl:AllDifferent ; owl:distinctMembers :l . "
 )
 @pytest.mark.parametrize("same_as", ["rules", "merge"])
 def test_two_members_of_a_list_are_in_one_list_though_it_branches(
-    told: str, wrong: str, same_as: str
+    asserted: str, wrong: str, same_as: str
 ) -> None:
     branching = lf.Reasoner(rules="owl-rl", same_as=same_as)
-    branching.add(triples_of(told))
-    assert (set(branching), violated(branching)) == expected(triples_of(told))
+    branching.add(triples_of(asserted))
+    assert (set(branching), violated(branching)) == expected(triples_of(asserted))
     assert {each.constraint for each in branching.violations()} == ({wrong} - {""})
 
 
@@ -195,12 +195,12 @@ def test_two_members_of_a_list_are_in_one_list_though_it_branches(
 def test_two_terms_where_there_may_be_one_are_the_same_whatever_their_values(
     limit: str, one: str, other: str, reasoner: lf.Reasoner
 ) -> None:
-    told = triples_of(f"{limit} :x :p {one}, {other} . :a :q {one} .")
-    reasoner.add(told)
-    assert (set(reasoner), violated(reasoner)) == expected(told)
+    asserted = triples_of(f"{limit} :x :p {one}, {other} . :a :q {one} .")
+    reasoner.add(asserted)
+    assert (set(reasoner), violated(reasoner)) == expected(asserted)
     (conclusion,) = triples_of(f":a :q {other} .")
     assert conclusion in reasoner
-    reasoner.remove(told)
+    reasoner.remove(asserted)
     assert conclusion not in reasoner
 
 
@@ -247,10 +247,10 @@ def test_a_rule_about_literals_concludes_from_its_premises_and_from_no_fewer(
 def test_a_literal_that_does_not_belong_where_it_is_contradicts(
     literal: str, wrong: str, literate: lf.Reasoner
 ) -> None:
-    told = triples_of(f":p rdfs:range xsd:nonNegativeInteger . :x :p {literal} .")
-    literate.add(told)
+    asserted = triples_of(f":p rdfs:range xsd:nonNegativeInteger . :x :p {literal} .")
+    literate.add(asserted)
     found = {violation.constraint for violation in literate.violations()}
-    literate.remove(told)
+    literate.remove(asserted)
     assert found >= {wrong} if wrong else not found
 
 
@@ -293,10 +293,10 @@ OF_TWO_SORTS = {"dt-diff", "dt-not-type.sort"}
 def test_two_values_are_wrong_where_there_may_be_one(
     literals: str, wrong: set[str], literate: lf.Reasoner
 ) -> None:
-    told = triples_of(f":p a owl:FunctionalProperty . :x :p {literals} .")
-    literate.add(told)
+    asserted = triples_of(f":p a owl:FunctionalProperty . :x :p {literals} .")
+    literate.add(asserted)
     found = {violation.constraint for violation in literate.violations()}
-    literate.remove(told)
+    literate.remove(asserted)
     assert found == wrong
 
 
@@ -338,14 +338,14 @@ def test_a_literal_is_in_every_datatype_that_has_its_value_and_contradicts_the_o
     literate: lf.Reasoner,
 ) -> None:
     datatypes = sorted({each for listed in MEMBERSHIPS.values() for each in listed.split()})
-    told = triples_of(
+    asserted = triples_of(
         "".join(
             f":D{number} owl:someValuesFrom {datatype} ; owl:onProperty :p . "
             for number, datatype in enumerate(datatypes)
         )
         + "".join(f":x{number} :p {literal} . " for number, literal in enumerate(MEMBERSHIPS))
     )
-    literate.add(told)
+    literate.add(asserted)
     for number, listed in enumerate(MEMBERSHIPS.values()):
         for other, datatype in enumerate(datatypes):
             (member,) = triples_of(f":x{number} a :D{other} .")
@@ -354,7 +354,7 @@ def test_a_literal_is_in_every_datatype_that_has_its_value_and_contradicts_the_o
     ranged = triples_of("".join(f":p rdfs:range {datatype} ." for datatype in datatypes))
     literate.add(ranged)
     found = {(v.bindings["l"], v.bindings["e"]) for v in literate.violations()}
-    literate.remove(ranged + told)
+    literate.remove(ranged + asserted)
     assert found == {
         (literal_of(literal), triples_of(f":x a {datatype} .")[0].object)
         for literal, listed in MEMBERSHIPS.items()
@@ -380,25 +380,25 @@ def literal_of(text: str) -> object:
     ],
 )
 def test_what_a_datatype_does_not_write_contradicts(literal: str, literate: lf.Reasoner) -> None:
-    told = triples_of(f":x :p {literal} .")
-    literate.add(told)
+    asserted = triples_of(f":x :p {literal} .")
+    literate.add(asserted)
     found = {violation.constraint for violation in literate.violations()}
-    literate.remove(told)
+    literate.remove(asserted)
     assert found == {"dt-not-type"}
 
 
 def test_literals_of_one_value_are_the_same(literate: lf.Reasoner) -> None:
-    told = triples_of("""
+    asserted = triples_of("""
         :u :at "2020-01-01T00:00:00.0Z"^^xsd:dateTime . :v :q "2019-12-31T24:00:00Z"^^xsd:dateTime .
         :u :zero "0"^^xsd:double . :v :q "-0"^^xsd:double .
     """)
-    literate.add(told)
+    literate.add(asserted)
     at, zero = triples_of("""
         :u :at "2019-12-31T24:00:00Z"^^xsd:dateTime . :u :zero "-0"^^xsd:double .
     """)
     assert at in literate
     assert zero not in literate
-    literate.remove(told)
+    literate.remove(asserted)
 
 
 def test_everything_is_the_same_as_itself_when_asked() -> None:

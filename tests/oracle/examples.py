@@ -60,13 +60,13 @@ class Example:
             for known, items in moments(self.output)
         }
 
-    def told(self) -> list[Triple | Fact]:
+    def asserted(self) -> list[Triple | Fact]:
         return [event.fact for event in events(0, self.background)]
 
     def timeline(self, now: int) -> Timeline:
         """What is known when the clock shows `now`."""
         timeline = Timeline(self.start)
-        for fact in self.told():
+        for fact in self.asserted():
             timeline.add(fact)
         for event in self.events():
             if event.known <= now:

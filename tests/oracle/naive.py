@@ -17,10 +17,10 @@ from livefacts.language.formula import (
     Aggregate,
     Arithmetic,
     Atom,
-    Call,
     Comparison,
     Expression,
     Formula,
+    FunctionCall,
     Negation,
     PredicateAtom,
     Slot,
@@ -303,7 +303,7 @@ def _value(part: Expression, binding: Binding) -> Term | None:
             return binding[part]
         case Arithmetic(operator, left, right):
             return values.arithmetic(operator, _value(left, binding), _value(right, binding))
-        case Call(function, argument):
+        case FunctionCall(function, argument):
             known = {"datatype": values.datatype, "value": values.value, "kind": values.kind}
             return known[function](_value(argument, binding))
         case _:

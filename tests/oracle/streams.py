@@ -70,7 +70,7 @@ class Model:
     """What holds at `now`: what was told, and conclusions with the time they are meant for."""
 
     now: int
-    told: frozenset[Row]
+    asserted: frozenset[Row]
     derived: frozenset[tuple[Row, int]]
     violations: frozenset[tuple[str, frozenset[tuple[str, Term]]]] = frozenset()
 
@@ -82,7 +82,7 @@ class Model:
     @property
     def rows(self) -> frozenset[Row]:
         """Everything that holds now, told or concluded."""
-        return self.told | self.output
+        return self.asserted | self.output
 
     @property
     def facts(self) -> set[Triple | Fact]:
@@ -115,7 +115,7 @@ def model_at(
         for binding in _solutions(rule.body, moment, outside_braces(rule))
     }
     listed = frozenset(listed_once(violations, program))
-    return Model(now, frozenset(moment.told), frozenset(moment.conclusions()), listed)
+    return Model(now, frozenset(moment.asserted), frozenset(moment.conclusions()), listed)
 
 
 class Moment:
@@ -136,12 +136,12 @@ class Moment:
         self._changes: Counter[str] = Counter()
         self._views: dict[tuple[object, ...], tuple[int, Known]] = {}
         declared = dict(program.streams)
-        self.told = self._background | {
+        self.asserted = self._background | {
             each.row
             for each in self._arrivals
             if each.time in self._holding(declared.get(each.stream))  # type: ignore[arg-type]
         }
-        self.plain = Known(self.told)
+        self.plain = Known(self.asserted)
 
     def _holding(self, declared: SteppedWindow | None) -> range:
         """The time points whose arrivals hold as plain atoms now."""

@@ -79,8 +79,8 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_the_oracle_knows_that(name: str) -> None:
     text, predicates, expected = CASES[name]
-    told = (fact for fact in closure(parse(text), ()) if isinstance(fact, Fact))
-    found = {fact for fact in told if fact.name in predicates.split()}
+    asserted = (fact for fact in closure(parse(text), ()) if isinstance(fact, Fact))
+    found = {fact for fact in asserted if fact.name in predicates.split()}
     facts = parse("\n".join(f"{fact} ." for fact in expected)).facts
     assert found == set(facts)
 

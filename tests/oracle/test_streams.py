@@ -134,8 +134,10 @@ def test_a_fact_is_seen_from_when_it_comes_until_it_ends(
     program = Program(streams=((STREAM, stepped(width, step, closed=closed)),))
     grid = Grid(width, step, closed=closed)
     for time in range(1, 8):
-        told = [Arrival(("a", ()), time, STREAM)]
-        seen = [now for now in range(1, 30) if model_at(program, now, first=1, arrivals=told).facts]
+        asserted = [Arrival(("a", ()), time, STREAM)]
+        seen = [
+            now for now in range(1, 30) if model_at(program, now, first=1, arrivals=asserted).facts
+        ]
         assert seen == list(range(grid.comes(time), grid.ends(time)))
 
 
@@ -191,7 +193,7 @@ def _pairs(numbers: Mapping[Row, int | None]) -> set[str]:
 
 def _reports(window: tuple[int, int], kind: str) -> dict[int, str]:
     """The reports on the stream of example 19, from time point 1 to 12."""
-    told = [
+    asserted = [
         Arrival(("a", (Literal(n),)), time, STREAM, n) for n, time in enumerate((1, 2, 3, 4, 6), 1)
     ]
     query = Query(
@@ -200,5 +202,5 @@ def _reports(window: tuple[int, int], kind: str) -> dict[int, str]:
         every=window[1],
         answers=lambda rows: Counter(terms[0].value for _, terms in rows),  # type: ignore[union-attr]
     )
-    reports = [(t, query.report(t, first=1, arrivals=told)) for t in query.times(1, 0, 12)]
+    reports = [(t, query.report(t, first=1, arrivals=asserted)) for t in query.times(1, 0, 12)]
     return {t: " ".join(sorted(map(str, answers))) for t, answers in streamed(reports, kind)}

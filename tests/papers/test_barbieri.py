@@ -48,9 +48,9 @@ def test_the_rules_of_table_3_are_made_with_one_deleted_premise_in_each() -> Non
     """The table's first deletion rule has two; three rules more see to what is told of isIn."""
     made = lf.maintenance_program(IS_IN).program
     expected = {rule.key() for rule in parse(TABLE_3)}
-    told = [rule for rule in made if "isIn_ext" in str(rule)]
-    assert {rule.key() for rule in made if rule not in told} == expected
-    assert {rule.id for rule in told} == {
+    asserted = [rule for rule in made if "isIn_ext" in str(rule)]
+    assert {rule.key() for rule in made if rule not in asserted} == expected
+    assert {rule.id for rule in asserted} == {
         "isIn.ext.D1",
         "isIn.ext.R",
         "isIn.ext.I1",

@@ -23,7 +23,7 @@ FIGURE_4 = """
     @id R2b t5 :- t4 .
     @id R4  t6 :- t0 .
 """
-TOLD = "t0 . t1 . t2 . t3 ."
+FACTS = "t0 . t1 . t2 . t3 ."
 WAYS = ("counting-dred", "dred", "counting", "recompute")
 SAME_CLASS = """
     @prefix ex: <http://example.org/> .
@@ -55,27 +55,27 @@ class TestFigure4:
 
     def test_counts_are_those_of_the_figure(self) -> None:
         reasoner = lf.Reasoner(FIGURE_4)
-        reasoner.add(TOLD)
+        reasoner.add(FACTS)
         expected = {"t0": 1, "t1": 1, "t2": 1, "t3": 1, "t4": 2, "t5": 2, "t6": 1}
         assert counts(reasoner) == expected
 
     def test_without_t0_the_count_of_t5_is_one_and_t6_is_gone(self) -> None:
         reasoner = lf.Reasoner(FIGURE_4)
-        reasoner.add(TOLD)
+        reasoner.add(FACTS)
         reasoner.remove("t0 .")
         assert counts(reasoner) == {"t1": 1, "t2": 1, "t3": 1, "t4": 2, "t5": 1}
 
     @pytest.mark.parametrize("maintenance", WAYS)
     def test_every_way_of_maintenance_removes_t0_and_t6_only(self, maintenance: str) -> None:
         reasoner = lf.Reasoner(FIGURE_4, maintenance=maintenance)
-        reasoner.add(TOLD)
+        reasoner.add(FACTS)
         delta = reasoner.remove("t0 .")
         assert names(delta.removed) == {"t0", "t6"}
         assert names(delta.added) == set()
 
     def test_a_fact_that_is_derived_twice_counts_once_for_what_follows_from_it(self) -> None:
         reasoner = lf.Reasoner(FIGURE_4)
-        reasoner.add(TOLD)
+        reasoner.add(FACTS)
         reasoner.remove("t2 .")
         assert (counts(reasoner)["t4"], counts(reasoner)["t5"]) == (1, 2)
         assert names(reasoner.remove("t3 .").removed) == {"t3", "t4"}
@@ -85,7 +85,7 @@ class TestFigure4:
 def test_delete_and_rederive_deletes_more_than_it_has_to_and_rederives_the_rest() -> None:
     """Section 5.1, in the terms of 5.2: T-delta is deleted, A-delta comes back, D-delta goes."""
     reasoner = lf.Reasoner(FIGURE_4)
-    reasoner.add(TOLD)
+    reasoner.add(FACTS)
     made = lf.maintenance_program(FIGURE_4)
     inputs = made.inputs(reasoner, reasoner.facts(derived=False), remove="t0 .")
     found = {name for name, _ in model(made.program, inputs)}
@@ -94,9 +94,11 @@ def test_delete_and_rederive_deletes_more_than_it_has_to_and_rederives_the_rest(
     assert {name for name in found if name.endswith("_minus")} == {"t0_minus", "t6_minus"}
 
 
-def by_counting(told: set[str], reasons: Mapping[str, list[set[str]]], gone: str) -> dict[str, int]:
+def by_counting(
+    asserted: set[str], reasons: Mapping[str, list[set[str]]], gone: str
+) -> dict[str, int]:
     """The counts that are left by the algorithm as it is described, without any search for circles."""
-    left = {fact: len(why) + (fact in told) for fact, why in reasons.items()}
+    left = {fact: len(why) + (fact in asserted) for fact, why in reasons.items()}
     left[gone] -= 1
     waiting = [gone] if left[gone] == 0 else []
     for fact in waiting:
@@ -113,7 +115,7 @@ class TestCountingOnCircles:
 
     def test_counting_is_right_on_the_figure(self) -> None:
         reasons = {
-            **{told: [] for told in ("t0", "t1", "t2", "t3")},
+            **{asserted: [] for asserted in ("t0", "t1", "t2", "t3")},
             "t4": [{"t2"}, {"t3"}],
             "t5": [{"t0", "t1"}, {"t4"}],
             "t6": [{"t0"}],

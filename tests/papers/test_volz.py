@@ -52,8 +52,8 @@ class TestFigure2:
         reasoner = lf.Reasoner(TRANSITIVE)
         reasoner.add(links(TAXONOMY))
         made = lf.maintenance_program(TRANSITIVE)
-        told = reasoner.facts(derived=False)
-        inputs = made.inputs(reasoner, told, add=links("hd"), remove=links("bc"))
+        asserted = reasoner.facts(derived=False)
+        inputs = made.inputs(reasoner, asserted, add=links("hd"), remove=links("bc"))
         return model(parse(str(made)), inputs)
 
     @pytest.mark.parametrize(
@@ -82,8 +82,8 @@ class TestFigure2:
         reasoner = lf.Reasoner(TRANSITIVE)
         reasoner.add(links(f"{TAXONOMY} ac"))
         made = lf.maintenance_program(TRANSITIVE)
-        told = reasoner.facts(derived=False)
-        found = model(made.program, made.inputs(reasoner, told, remove=links("bc")))
+        asserted = reasoner.facts(derived=False)
+        found = model(made.program, made.inputs(reasoner, asserted, remove=links("bc")))
         assert "ac" in pairs(found, "t_red")
         assert pairs(found, "t_minus") == {"bc", "bg"}
 
@@ -208,8 +208,8 @@ class TestRuleChanges:
             @id inDynasty.Temp.D inDynasty_del(?x, ?y) :- inDynasty(?x, ?y), not inDynasty_temp(?x, ?y) .
             @id inDynasty.Temp.I inDynasty_ins(?x, ?y) :- inDynasty_temp(?x, ?y), not inDynasty(?x, ?y) .
         """)
-        told = "inDynasty.ext.Temp"
-        found = [rule for rule in made.program if "Temp" in rule.id and rule.id != told]
+        asserted = "inDynasty.ext.Temp"
+        found = [rule for rule in made.program if "Temp" in rule.id and rule.id != asserted]
         assert found == list(expected.rules)
 
     def test_predicates_that_depend_on_a_changed_one_follow_its_differences(self) -> None:
@@ -240,8 +240,8 @@ class TestRuleChanges:
         reasoner = lf.Reasoner(DYNASTY)
         reasoner.add(CHILDREN)
         made = lf.maintenance_program(DYNASTY, remove_rules=["transitive"])
-        told = reasoner.facts(derived=False)
-        inputs = made.inputs(reasoner, told, add="hasChild(3, 5) .", remove="hasChild(4, 3) .")
+        asserted = reasoner.facts(derived=False)
+        inputs = made.inputs(reasoner, asserted, add="hasChild(3, 5) .", remove="hasChild(4, 3) .")
         found = made.outcome(Fact(*row) for row in model(made.program, inputs))
         delta = reasoner.apply(
             add="hasChild(3, 5) .", remove="hasChild(4, 3) .", remove_rules=["transitive"]

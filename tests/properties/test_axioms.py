@@ -51,26 +51,26 @@ class Life:
         self.properties = () if loose else PROPERTIES
         self.declared = PREFIXES if loose else DECLARED
         self.axioms = list(dict.fromkeys(self.draw(self.rng) for _ in range(6)))
-        self.told = list(dict.fromkeys(random_fact(self.rng) for _ in range(10)))
+        self.asserted = list(dict.fromkeys(random_fact(self.rng) for _ in range(10)))
         self.derived = self.ended = self.contradicted = 0
         report = lf.rules_from_owl(
             self.declared + turtle(self.axioms), same_as="rules" if equality else "off"
         )
         self.reasoner = lf.Reasoner(report.program)
-        self.reasoner.add(triples(self.told))
+        self.reasoner.add(triples(self.asserted))
         self.shown = self.check()
 
     def expected(self) -> World:
         axioms = meant(self.axioms, self.properties)
-        return closure(EVERYBODY, axioms, self.told, self.equality)
+        return closure(EVERYBODY, axioms, self.asserted, self.equality)
 
     def check(self) -> set[Fact]:
         world = self.expected()
         shown = facts_of(self.reasoner)
-        text = turtle(self.axioms) + triples(self.told)
+        text = turtle(self.axioms) + triples(self.asserted)
         assert shown == world.facts, text
         assert bool(self.reasoner.violations()) == bool(world.contradictions), text
-        self.derived += bool(shown - set(self.told))
+        self.derived += bool(shown - set(self.asserted))
         self.contradicted += bool(world.contradictions)
         return shown
 
@@ -92,10 +92,10 @@ class Life:
         return self.reasoner.change_ontology(add=turtle(come), remove=turtle(gone))
 
     def _facts(self) -> lf.Delta:
-        gone = self.rng.sample(self.told, min(len(self.told), self.rng.randrange(4)))
+        gone = self.rng.sample(self.asserted, min(len(self.asserted), self.rng.randrange(4)))
         come = [random_fact(self.rng) for _ in range(self.rng.randrange(4))]
-        kept = [fact for fact in self.told if fact not in gone]
-        self.told = list(dict.fromkeys((*kept, *come)))
+        kept = [fact for fact in self.asserted if fact not in gone]
+        self.asserted = list(dict.fromkeys((*kept, *come)))
         return self.reasoner.apply(add=triples(come), remove=triples(gone))
 
 
@@ -221,12 +221,12 @@ def test_owlrl_draws_the_same_conclusions_about_individuals() -> None:
     for seed in range(6):
         rng = random.Random(seed)
         axioms = [axiom for axiom in (random_axiom(rng) for _ in range(25)) if in_profile(axiom)]
-        told = {random_fact(rng) for _ in range(8)}
+        asserted = {random_fact(rng) for _ in range(8)}
         graph = rdflib.Graph()
-        graph.parse(data=DECLARED + turtle(axioms) + triples(told), format="turtle")
+        graph.parse(data=DECLARED + turtle(axioms) + triples(asserted), format="turtle")
         owlrl.DeductiveClosure(owlrl.OWLRL_Semantics).expand(graph)
         ours = lf.Reasoner(lf.rules_from_owl(DECLARED + turtle(axioms), same_as="rules").program)
-        ours.add(triples(told))
+        ours.add(triples(asserted))
         theirs = {
             (_word(str(s)), WORDS.get(str(p), _word(str(p))), _word(str(o))) for s, p, o in graph
         }
@@ -237,7 +237,7 @@ def test_owlrl_draws_the_same_conclusions_about_individuals() -> None:
         }
         # That everything is the same as itself is not concluded here.
         assert facts_of(ours) == {fact for fact in known if fact != (fact[0], "same", fact[0])}
-        derived += len(known - told)
+        derived += len(known - asserted)
     assert derived > 20
 
 

@@ -29,14 +29,14 @@ NOTHING = np.zeros((0, 3), np.int32)
 def follow(text: str, seed: int | str, messages: int = MESSAGES) -> int:
     """Follow a query over random messages; how many of its states had answers."""
     dictionary = Dictionary()
-    flow, store, telling = Dataflow(dictionary), Store(), MessageMaker(f"data {seed}")
+    flow, store, assertion = Dataflow(dictionary), Store(), MessageMaker(f"data {seed}")
     plan = plan_of(text, {})
     assert not any(isinstance(step.operator, Cut) for step in plan.steps)
     standing = flow.add(plan, NOTHING)
     summed: Bag = dict(standing.answers)
     answered = 0
     for _ in range(messages):
-        added, removed = telling.message()
+        added, removed = assertion.message()
         for _, change in flow.apply(encoded(dictionary, added), encoded(dictionary, removed)):
             for row, count in change.items():
                 add_to(summed, row, count)
@@ -95,7 +95,7 @@ def follow_siblings(text: str, seed: int) -> tuple[int, int]:
     How many answered, and how many were members of a family, all messages together.
     """
     dictionary = Dictionary()
-    flow, store, telling = Dataflow(dictionary), Store(), MessageMaker(f"siblings {seed}")
+    flow, store, assertion = Dataflow(dictionary), Store(), MessageMaker(f"siblings {seed}")
     rng = random.Random(seed)
     standing: dict[str, tuple[Any, Bag]] = {}
     answered = members = 0
@@ -105,10 +105,10 @@ def follow_siblings(text: str, seed: int) -> tuple[int, int]:
             flow.drop(standing.pop(asked)[0])
         else:
             added = flow.add(
-                plan_of(asked, {}), encoded(dictionary, sorted(telling.present, key=str))
+                plan_of(asked, {}), encoded(dictionary, sorted(assertion.present, key=str))
             )
             standing[asked] = added, dict(added.answers)
-        come, go = telling.message()
+        come, go = assertion.message()
         sums = {id(each): summed for each, summed in standing.values()}
         for each, change in flow.apply(encoded(dictionary, come), encoded(dictionary, go)):
             for row, count in change.items():
@@ -138,14 +138,14 @@ def test_queries_that_differ_in_constants_share_joins_and_answer_on_their_own() 
 
 def feed_together(texts: list[str], seed: int) -> None:
     """Queries of patterns and others stand on one stream, whose messages come twice."""
-    store, telling = Store(), MessageMaker(f"together {seed}")
+    store, assertion = Store(), MessageMaker(f"together {seed}")
     many = lf.ContinuousQueries({str(number): text for number, text in enumerate(texts)})
     sums = {name: rows_of(many.answers(name)) for name in many.names}
     for _ in range(MESSAGES):
-        added, removed = telling.message()
+        added, removed = assertion.message()
         for changes in (many.feed(add=added, remove=removed), many.feed(add=added[:1])):
-            for name, told in changes.items():
-                for change in told:
+            for name, asserted in changes.items():
+                for change in asserted:
                     count = change.count if change.op == "+" else -change.count
                     sums[name][tuple(map(shown, change.row))] += count
         store.extend(map(as_quad, added))

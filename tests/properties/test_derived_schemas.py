@@ -53,17 +53,19 @@ def test_after_every_change_there_is_what_the_oracle_computes(chunk: int) -> Non
         pick = random.Random(f"concluded schemas {seed}")
         program = parse("\n".join(pick.sample(RULES, pick.randint(3, 7))))
         reasoner = Reasoner(rules=program)
-        told: set[Triple] = set()
+        asserted: set[Triple] = set()
         for step in range(pick.randint(4, 10)):
-            if told and pick.random() < 0.45:
-                gone = pick.sample(sorted(told, key=str), min(len(told), pick.choice((1, 1, 2))))
-                told -= set(gone)
+            if asserted and pick.random() < 0.45:
+                gone = pick.sample(
+                    sorted(asserted, key=str), min(len(asserted), pick.choice((1, 1, 2)))
+                )
+                asserted -= set(gone)
                 reasoner.remove(gone)
             else:
                 new = {some_triple(pick) for _ in range(pick.choice((1, 2, 4)))}
-                told |= new
+                asserted |= new
                 reasoner.add(new)
-            assert set(reasoner.facts()) == closure(program, told), f"seed {seed}, step {step}"
+            assert set(reasoner.facts()) == closure(program, asserted), f"seed {seed}, step {step}"
 
 
 def test_what_only_follows_from_itself_goes_with_its_reason() -> None:

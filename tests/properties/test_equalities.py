@@ -61,11 +61,11 @@ def compare(merging: lf.Reasoner, ruled: lf.Reasoner) -> None:
     assert len(merging) == len(facts)
     assert once(merging.facts(derived=True)) == set(ruled.facts(derived=True))
     assert once(merging.facts(derived=False)) == set(ruled.facts(derived=False))
-    assert concluded(merging) == concluded(ruled)
+    assert derived(merging) == derived(ruled)
     assert listed(merging.violations()) == listed(ruled.violations())
 
 
-def concluded(reasoner: lf.Reasoner) -> set[object]:
+def derived(reasoner: lf.Reasoner) -> set[object]:
     """All conclusions, those of hidden predicates, too, which are kept in folders."""
     facts = reasoner._truth.derived()
     assert facts[TRIPLES].shape[1] == 3
@@ -85,9 +85,9 @@ def compare_deltas(merged: lf.Delta, ruled: lf.Delta) -> None:
     assert listed(merged_engine.resolved) == listed(ruled.resolved)
 
 
-def check_explanations(merging: lf.Reasoner, told: set[Triple], pick: random.Random) -> None:
+def check_explanations(merging: lf.Reasoner, asserted: set[Triple], pick: random.Random) -> None:
     """Some facts and violations have proofs by the rules, from what was told."""
-    rows = {row_of(fact) for fact in told} | {row_of(fact) for fact in RULES.facts}
+    rows = {row_of(fact) for fact in asserted} | {row_of(fact) for fact in RULES.facts}
     facts = sorted((fact for fact in merging if EX in str(fact)), key=str)
     wrong = merging.violations()
     asked = pick.sample(facts, min(len(facts), EXPLAINED)) + pick.sample(wrong, min(len(wrong), 1))
@@ -111,16 +111,16 @@ def assert_same(life: Sequence[Step], own: str = "", figure: str = "merged_group
     """Lead two reasoners through a life and back to nothing; how much was merged."""
     rules = [RULES, own] if own else RULES
     merging, ruled = lf.Reasoner(rules=rules, same_as="merge"), lf.Reasoner(rules=rules)
-    told: set[Triple] = set()
+    asserted: set[Triple] = set()
     count, pick = 0, random.Random(str(life))
     watches = [reasoner.watch(EVERYTHING) for reasoner in (merging, ruled) if own]
     for step in [*life, Step([], sorted({t for s in life for t in s.added}, key=str))]:
         delta = merging.apply(add=step.added, remove=step.removed)
         compare_deltas(delta, ruled.apply(add=step.added, remove=step.removed))
         compare(merging, ruled)
-        told = (told - set(step.removed)) | set(step.added)
+        asserted = (asserted - set(step.removed)) | set(step.added)
         if not own:
-            facts, contradictions = expected(list(told))
+            facts, contradictions = expected(list(asserted))
             assert set(merging) == facts
             assert violated(merging) == contradictions
         assert merging.verify()
@@ -128,7 +128,7 @@ def assert_same(life: Sequence[Step], own: str = "", figure: str = "merged_group
         changes = [sorted(map(str, watch.changes())) for watch in watches]
         assert answers[:1] == answers[1:]
         assert changes[:1] == changes[1:]
-        check_explanations(merging, told, pick)
+        check_explanations(merging, asserted, pick)
         count += merging.stats()[figure]
     return count
 

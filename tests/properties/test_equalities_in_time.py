@@ -54,7 +54,7 @@ class Life:
     seed: int
     own: tuple[str, ...] = ()
     merged: int = 0
-    told: set[Triple] = field(default_factory=set)
+    asserted: set[Triple] = field(default_factory=set)
     arrived: dict[int, set[Triple]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -92,7 +92,7 @@ class Life:
     def take(self, step: Step) -> None:
         """Background changes."""
         self.both(lambda r: r.apply(add=step.added, remove=step.removed))
-        self.told = (self.told - set(step.removed)) | set(step.added)
+        self.asserted = (self.asserted - set(step.removed)) | set(step.added)
 
     def push(self, step: Step) -> None:
         """Facts arrive, late or early; some are background, too."""
@@ -134,7 +134,7 @@ class Life:
         compare(self.merging, self.ruled)
         assert self.merging.verify()
         if not self.own and self.now is not None:
-            here = self.told | self.arrived.get(self.now, set())
+            here = self.asserted | self.arrived.get(self.now, set())
             triples = {fact for fact in self.merging if isinstance(fact, Triple)}
             assert triples == expected(list(here))[0]
         for part in ("answers", "changes"):
@@ -146,7 +146,7 @@ class Life:
 
     def explain(self) -> None:
         """Facts have proofs, and last as long for both."""
-        here = self.told | self.arrived.get(-1 if self.now is None else self.now, set())
+        here = self.asserted | self.arrived.get(-1 if self.now is None else self.now, set())
         if not self.own:
             check_explanations(self.merging, here, self.pick)
         facts = sorted(self.merging.facts(), key=str)

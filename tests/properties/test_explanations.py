@@ -36,19 +36,21 @@ def made(case: Case) -> lf.Reasoner:
 
 def faults(case: Case) -> Iterator[str]:
     reasoner = made(case)
-    told = {row_of(fact) for fact in case.facts}
+    asserted = {row_of(fact) for fact in case.facts}
     known = Known(model(case.program(), case.facts))
     if len(known.rows) > MOST_ROWS:
         return
-    lowest = heights(case.rules, told, known)
+    lowest = heights(case.rules, asserted, known)
     for fact in reasoner.facts():
         explanation = reasoner.explain(fact)
         height = lowest[row_of(fact)]
-        yield from (f"{fact}: {f}" for f in faults_of_proof(explanation, told, known, height))
+        yield from (f"{fact}: {f}" for f in faults_of_proof(explanation, asserted, known, height))
         check_forms(explanation)
     for violation in reasoner.violations():
         explanation = reasoner.explain(violation)
-        yield from (f"{violation}: {f}" for f in faults_of_proof(explanation, told, known, None))
+        yield from (
+            f"{violation}: {f}" for f in faults_of_proof(explanation, asserted, known, None)
+        )
     for absent in absent_facts(reasoner, random.Random(case.name)):
         explanation = reasoner.explain(absent)
         if explanation.holds:

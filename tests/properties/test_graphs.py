@@ -30,12 +30,12 @@ class Graphs:
 
     def __init__(self, seed: str) -> None:
         self._random = random.Random(seed)
-        self._telling = MessageMaker(seed)
+        self._assertion = MessageMaker(seed)
         self._homes: dict[Triple, set[NamedNode]] = {}
 
     def message(self) -> tuple[list[Triple], list[Triple], list[Quad], list[Quad]]:
         """Triples of the default graph that come and go, and quads of named graphs."""
-        added, removed = self._telling.message()
+        added, removed = self._assertion.message()
         came, gone = [], []
         for triple in removed:
             gone += [_in(triple, graph) for graph in sorted(self._homes.pop(triple), key=str)]

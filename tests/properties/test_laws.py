@@ -55,17 +55,17 @@ def begun(history: History) -> lf.Reasoner:
 
 
 def reached(history: History) -> Truth:
-    rules, told = history.start, frozenset[Any]()
+    rules, asserted = history.start, frozenset[Any]()
     for change in history.changes[:4]:
-        rules, told = change.rules_after(rules), change.told_after(told)
-    return Truth(rules, told, frozenset())
+        rules, asserted = change.rules_after(rules), change.asserted_after(asserted)
+    return Truth(rules, asserted, frozenset())
 
 
 def between(before: Truth, after: Truth) -> Change:
     """The one change that leads from here to there."""
     return Change(
-        after.told - before.told,
-        before.told - after.told,
+        after.asserted - before.asserted,
+        before.asserted - after.asserted,
         tuple(rule for rule in after.rules if rule not in before.rules),
         tuple(rule for rule in before.rules if rule not in after.rules),
     )
@@ -73,7 +73,9 @@ def between(before: Truth, after: Truth) -> Change:
 
 def after(truth: Truth, *changes: Change) -> Truth:
     for change in changes:
-        truth = Truth(change.rules_after(truth.rules), change.told_after(truth.told), truth.rows)
+        truth = Truth(
+            change.rules_after(truth.rules), change.asserted_after(truth.asserted), truth.rows
+        )
     return truth
 
 
@@ -129,11 +131,11 @@ def same_rules(reasoner: lf.Reasoner, truth: Truth, pick: random.Random) -> lf.D
 
 
 def same_facts(reasoner: lf.Reasoner, truth: Truth, pick: random.Random) -> lf.Delta:
-    return reasoner.apply(remove=list(truth.told), add=list(truth.told))
+    return reasoner.apply(remove=list(truth.asserted), add=list(truth.asserted))
 
 
-def told_again(reasoner: lf.Reasoner, truth: Truth, pick: random.Random) -> lf.Delta:
-    return reasoner.apply(add=[*truth.told, *truth.told], add_rules=Program(reasoner.rules))
+def asserted_again(reasoner: lf.Reasoner, truth: Truth, pick: random.Random) -> lf.Delta:
+    return reasoner.apply(add=[*truth.asserted, *truth.asserted], add_rules=Program(reasoner.rules))
 
 
 def conclusions_removed(reasoner: lf.Reasoner, truth: Truth, pick: random.Random) -> lf.Delta:
@@ -146,7 +148,7 @@ def strangers_removed(reasoner: lf.Reasoner, truth: Truth, pick: random.Random) 
 
 
 @pytest.mark.parametrize(
-    "change", [same_rules, same_facts, told_again, conclusions_removed, strangers_removed]
+    "change", [same_rules, same_facts, asserted_again, conclusions_removed, strangers_removed]
 )
 def test_nothing_happens_when_nothing_changes(
     change: Callable[[lf.Reasoner, Truth, random.Random], lf.Delta],
@@ -161,10 +163,10 @@ def test_nothing_happens_when_nothing_changes(
 
 def test_without_rules_only_what_was_told_is_true() -> None:
     for history, reasoner, _, _ in drawn():
-        derived, told = set(reasoner.facts(derived=True)), set(reasoner.facts(derived=False))
+        derived, asserted = set(reasoner.facts(derived=True)), set(reasoner.facts(derived=False))
         delta = reasoner.remove_rules(reasoner.rules)
         assert moved(delta) == (set(), derived), history
-        assert set(reasoner.facts()) == told, history
+        assert set(reasoner.facts()) == asserted, history
         assert reasoner.violations() == [], history
 
 
@@ -204,10 +206,10 @@ def test_a_rule_can_make_others_recursive_and_go_again(
 @pytest.mark.parametrize("single_path", [True, False])
 @pytest.mark.parametrize("maintenance", MAINTENANCE)
 def test_a_triple_is_told_while_any_graph_tells_it(maintenance: str, single_path: bool) -> None:
-    told = Triple(*(NamedNode(EX + name) for name in ("ann", "knows", "bob")))
+    asserted = Triple(*(NamedNode(EX + name) for name in ("ann", "knows", "bob")))
     rules = f"@prefix ex: <{EX}> . friend(?x, ?y) :- [?x, ex:knows, ?y] ."
-    tellers = [told, *(Quad(*told, graph) for graph in GRAPHS)]
-    for order in permutations(tellers):
+    asserters = [asserted, *(Quad(*asserted, graph) for graph in GRAPHS)]
+    for order in permutations(asserters):
         reasoner = lf.Reasoner(rules, maintenance=maintenance, single_path=single_path)
         empty = known(reasoner)
         deltas = [reasoner.add([teller]) for teller in order]

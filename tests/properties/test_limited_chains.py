@@ -31,7 +31,7 @@ LENGTH, LATENESS = 12, 4
 
 
 @dataclass
-class Told:
+class Asserted:
     """What the queries of one history have reported in the end, and for which times they have not."""
 
     rows: dict[tuple[str, int], list[str]] = field(default_factory=dict)
@@ -49,8 +49,8 @@ class Told:
                     self.unmade.add(key)
 
 
-def history(seed: int, corrects: bool) -> Told:
-    pick, told = random.Random(seed), Told()
+def history(seed: int, corrects: bool) -> Asserted:
+    pick, asserted = random.Random(seed), Asserted()
     rules = " ".join(pick.sample(RULES, pick.randint(1, 3)))
     reasoner = Reasoner(rules=f"@prefix : <{EX}> . {rules}", start=0)
     if corrects:
@@ -72,8 +72,8 @@ def history(seed: int, corrects: bool) -> Told:
             reasoner.retract([fact], at=at, stream=EX + "s")
         reasoner.advance(now)
         for query in queries:
-            told.read(query)
-    return told
+            asserted.read(query)
+    return asserted
 
 
 @pytest.mark.parametrize("corrects", [False, True])

@@ -18,14 +18,14 @@ def assert_right(seed: int) -> None:
     """Lead a reasoner through a life, and back to nothing."""
     reasoner = lf.Reasoner(rules=RULES)
     nothing = set(reasoner)
-    told: set[Triple] = set()
+    asserted: set[Triple] = set()
     life = draw_life(seed)
     for number, step in enumerate([*life, Step([], sorted(_everything(life), key=str))]):
         before = set(reasoner)
         delta = reasoner.apply(add=step.added, remove=step.removed)
-        told = (told - set(step.removed)) | set(step.added)
+        asserted = (asserted - set(step.removed)) | set(step.added)
         said = f"seed {seed}, step {number}\n" + "\n\n".join(map(str, life[: number + 1]))
-        facts, contradictions = expected(list(told))
+        facts, contradictions = expected(list(asserted))
         assert set(reasoner) == facts, said
         assert violated(reasoner) == contradictions, said
         assert (before - set(delta.removed)) | set(delta.added) == facts, said

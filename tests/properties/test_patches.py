@@ -90,6 +90,6 @@ def quads(reasoner: lf.Reasoner) -> list[object]:
 
 @pytest.mark.parametrize("chunk", chunks(CHUNKS, 3))
 def test_a_reasoner_that_is_told_every_asserted_patch_knows_the_same(chunk: int) -> None:
-    told = [follow(seed) for seed in range(chunk, HISTORIES, CHUNKS)]
-    assert sum(rows for rows, _ in told) > 100
-    assert sum(silent for _, silent in told) > 10
+    asserted = [follow(seed) for seed in range(chunk, HISTORIES, CHUNKS)]
+    assert sum(rows for rows, _ in asserted) > 100
+    assert sum(silent for _, silent in asserted) > 10

@@ -77,9 +77,9 @@ BEYOND_PATTERNS = (
 def test_forms_beyond_patterns_follow_the_same_messages(text: str) -> None:
     rng = random.Random(text)
     pattern = ("?x", "?p", "?y")
-    told = tuple(message for message in random_messages(rng, [pattern], 60))
-    check_every_message(Case(text, told))
-    check_batches(Case(text, told), size=6)
+    asserted = tuple(message for message in random_messages(rng, [pattern], 60))
+    check_every_message(Case(text, asserted))
+    check_batches(Case(text, asserted), size=6)
 
 
 @pytest.mark.thorough

@@ -71,9 +71,9 @@ def test_conclusions_are_right_though_kinds_of_triples_are_unlearned_at_every_pu
             reasoner.push(arrived, at=time, stream=STREAM)
             reasoner.advance(time)
             if pick.random() < 0.5:
-                told = fresh_triple(pick, time)
-                reasoner.add([told])
-                background.add(told)
+                asserted = fresh_triple(pick, time)
+                reasoner.add([asserted])
+                background.add(asserted)
             elif background:
                 gone = pick.choice(sorted(background, key=str))
                 reasoner.remove([gone])

@@ -61,26 +61,29 @@ def follow(seed: int) -> int:
     """Change facts and rules at random; how many violations were left out."""
     pick = random.Random(f"mirrors {seed}")
     constraint, rules = PREFIX + draw_constraint(pick), PREFIX + TURN
-    reasoner, told = lf.Reasoner(rules=constraint), set[Triple]()
+    reasoner, asserted = lf.Reasoner(rules=constraint), set[Triple]()
     program, turned, mirrored = open_rules(constraint), False, 0
     before: set[Any] = set()
     for _ in range(6):
-        added, removed = draw_facts(pick), pick.sample(sorted(told, key=str), len(told) // 3)
+        added, removed = (
+            draw_facts(pick),
+            pick.sample(sorted(asserted, key=str), len(asserted) // 3),
+        )
         if pick.random() < 0.3:
             turned = not turned
             change = {"add_rules": rules} if turned else {"remove_rules": "turn"}
             program = open_rules([constraint, rules] if turned else constraint)
         else:
             change = {}
-        told = (told - set(removed)) | set(added)
-        after = violations(program, told)
+        asserted = (asserted - set(removed)) | set(added)
+        after = violations(program, asserted)
         for apply in (reasoner.preview, reasoner.apply):
             delta = apply(add=added, remove=removed, **change)
             assert seen(delta.violations) == after - before
             assert seen(delta.resolved) == before - after
         assert seen(reasoner.violations()) == after
         before = after
-        mirrored += len(matches_in(model(program, told), program)) - len(after)
+        mirrored += len(matches_in(model(program, asserted), program)) - len(after)
     return mirrored
 
 

@@ -6,7 +6,7 @@ import pytest
 from tests.oracle.timeline import Timeline
 from tests.properties.compare.stream_ends import ended
 from tests.properties.compare.stream_histories import differences, report
-from tests.properties.coverage.stream_histories import shares, told
+from tests.properties.coverage.stream_histories import asserted, shares
 from tests.properties.generate.cases import shrink
 from tests.properties.generate.seeds import chunks
 from tests.properties.generate.stream_histories import (
@@ -100,7 +100,7 @@ def test_windows_over_triples_are_windows_over_predicates(chunk: int) -> None:
 def _at_the_end(history: StreamHistory, now: int) -> set[Statement]:
     timeline = Timeline()
     for act in history.acts:
-        told(timeline, act)
+        asserted(timeline, act)
     return timeline.model(history.program, now).facts
 
 

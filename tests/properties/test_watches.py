@@ -35,13 +35,13 @@ class Story:
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(f"story {seed}")
-        self._telling = MessageMaker(f"told {seed}")
+        self._assertion = MessageMaker(f"told {seed}")
         self.reasoner = lf.Reasoner(rules=self._rules())
         self._now = 0
         asking = [QueryMaker(f"{seed} {number}") for number in range(WATCHES)]
         self.watches = [self.reasoner.watch(each.query()) for each in asking]
         self.summed = [bag(watch.answers()) for watch in self.watches]
-        self.told = 0
+        self.asserted = 0
 
     def _rules(self) -> str:
         return "\n".join(self._random.sample(RULES, self._random.randrange(4)))
@@ -57,7 +57,7 @@ class Story:
             self.reasoner.push("<x:b> <x:seen> <x:c> .", at=self._now)
             self.reasoner.advance(self._now)
         else:
-            added, removed = self._telling.message()
+            added, removed = self._assertion.message()
             self.reasoner.apply(add=added, remove=removed)
 
     def check(self) -> None:
@@ -66,7 +66,7 @@ class Story:
             for change in watch.changes():
                 sign = 1 if change.op == "+" else -1
                 before[tuple(map(str, change.row))] += sign * change.count
-                self.told += 1
+                self.asserted += 1
             now = bag(watch.answers())
             assert Counter({row: n for row, n in before.items() if n}) == now, watch.text
             assert now == bag(self.reasoner.query(watch.text)), watch.text
@@ -74,11 +74,11 @@ class Story:
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_a_watch_answers_as_a_query_does_after_every_change(chunk: int) -> None:
-    told = 0
+    asserted = 0
     for seed in range(chunk, REASONERS, CHUNKS):
         story = Story(seed)
         for _ in range(CHANGES):
             story.change()
             story.check()
-        told += story.told > 0
-    assert told > 0.8 * REASONERS / CHUNKS
+        asserted += story.asserted > 0
+    assert asserted > 0.8 * REASONERS / CHUNKS

@@ -49,8 +49,8 @@ def members_of(name: str) -> Iterator[tuple[str, object]]:
     """The public methods and properties of a public name."""
     thing = getattr(livefacts, name)
     for member, value in vars(thing).items():
-        is_told = inspect.isfunction(value) or isinstance(value, property | classmethod)
-        if is_told and not member.startswith("_"):
+        is_asserted = inspect.isfunction(value) or isinstance(value, property | classmethod)
+        if is_asserted and not member.startswith("_"):
             yield f"{name}.{member}", getattr(thing, member)
 
 

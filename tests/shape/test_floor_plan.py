@@ -13,6 +13,8 @@ MOST_MODULES = 22
 
 # The command that shows a thing, and the thing.
 SHARED_BASENAMES = {"doctor", "dump", "spark", "watch"}
+# What an engine is asked to change; and, for users, an answer that comes or goes.
+SHARED_CLASSES = {"Change"}
 
 
 def test_the_graph_of_rooms_has_no_cycle() -> None:
@@ -29,6 +31,16 @@ def test_a_basename_occurs_once() -> None:
             homes[module.path.stem].append(module.name)
     twice = {name: found for name, found in homes.items() if len(found) > 1}
     assert {name: found for name, found in twice.items() if name not in SHARED_BASENAMES} == {}
+
+
+def test_the_name_of_a_public_class_occurs_once() -> None:
+    homes: dict[str, list[str]] = defaultdict(list)
+    for module in modules():
+        for node in module.tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                homes[node.name].append(module.name)
+    twice = {name: found for name, found in homes.items() if len(found) > 1}
+    assert {name: found for name, found in twice.items() if name not in SHARED_CLASSES} == {}
 
 
 def test_a_room_holds_as_many_modules_as_one_can_see() -> None:

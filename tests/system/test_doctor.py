@@ -13,7 +13,7 @@ import pytest
 from tests.system.running import SOURCES, livefacts, livefacts_process
 
 from livefacts import doctor
-from livefacts.doctor import Finding, State
+from livefacts.doctor import Finding, FindingState
 
 
 def findings_with(**variables: str) -> dict[str, dict[str, str]]:
@@ -42,7 +42,7 @@ def test_a_healthy_installation_is_reported_line_by_line() -> None:
 
 def test_every_dependency_is_reported_with_its_version() -> None:
     found = {finding.topic: finding for finding in doctor.examine()}
-    assert all(found[name].state is State.FINE for name in doctor.EMBEDDED)
+    assert all(found[name].state is FindingState.FINE for name in doctor.EMBEDDED)
 
 
 def test_a_missing_dependency_is_broken_and_says_how_to_get_it(
@@ -50,7 +50,7 @@ def test_a_missing_dependency_is_broken_and_says_how_to_get_it(
 ) -> None:
     monkeypatch.setattr(doctor, "EMBEDDED", ("no-such-package",))
     (finding,) = [f for f in doctor.examine() if f.topic == "no-such-package"]
-    assert finding.state is State.BROKEN
+    assert finding.state is FindingState.BROKEN
     assert finding.advice == "pip install livefacts"
 
 
@@ -65,7 +65,7 @@ def test_an_engine_that_concludes_wrongly_is_broken(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(doctor, "CASE_CONCLUSIONS", {"path(d, a)"})
     monkeypatch.setattr(doctor, "_kernel_cache", lambda: Finding("kernels", "compiled"))
     (finding,) = [f for f in doctor.examine() if f.topic == "engine"]
-    assert finding.state is State.BROKEN
+    assert finding.state is FindingState.BROKEN
     assert "path(d, a)" in finding.value
 
 
@@ -80,25 +80,25 @@ def test_an_old_java_is_missing_with_the_version_that_is_wanted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = java(monkeypatch, fake_java(tmp_path, "1.8.0_402"))
-    assert found.state is State.MISSING
+    assert found.state is FindingState.MISSING
     assert "too old" in found.value
     assert "17" in found.advice
 
 
 def test_a_new_java_is_fine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = java(monkeypatch, fake_java(tmp_path, "21.0.2"))
-    assert found.state is State.FINE
+    assert found.state is FindingState.FINE
     assert found.value.startswith("21.0.2 at")
 
 
 def test_a_java_home_that_leads_nowhere_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert java(monkeypatch, str(tmp_path / "gone")).state is State.MISSING
+    assert java(monkeypatch, str(tmp_path / "gone")).state is FindingState.MISSING
 
 
 def test_a_finding_that_is_not_fine_says_what_to_do() -> None:
-    assert all(f.advice for f in doctor.examine() if f.state is not State.FINE)
+    assert all(f.advice for f in doctor.examine() if f.state is not FindingState.FINE)
 
 
 def test_compiling_says_that_it_is_done() -> None:

@@ -40,13 +40,13 @@ def test_reports_are_printed_as_they_become_due(stream: Path) -> None:
 
 def test_reports_can_be_json_lines(stream: Path) -> None:
     ended = livefacts("register", QUERY, "--stream", str(stream), "--format", "jsonl", "--empty")
-    told = [json.loads(line) for line in ended.out.splitlines()]
-    assert [(each["time"], len(each["rows"]), each["window"]) for each in told] == [
+    asserted = [json.loads(line) for line in ended.out.splitlines()]
+    assert [(each["time"], len(each["rows"]), each["window"]) for each in asserted] == [
         (1, 1, [[1, 1]]),
         (2, 1, [[1, 2]]),
         (3, 1, [[2, 3]]),
     ]
-    assert told[2]["rows"][0]["x"] == {"type": "uri", "value": EX + "bob"}
+    assert asserted[2]["rows"][0]["x"] == {"type": "uri", "value": EX + "bob"}
 
 
 def test_reports_can_be_csv(stream: Path) -> None:

@@ -11,7 +11,7 @@ from tests.system.running import livefacts
 
 from livefacts.model.facts import Fact, Symbol
 from livefacts.service.reasoner.reasoner import Reasoner
-from livefacts.service.reasoner.verification import Difference, Report
+from livefacts.service.reasoner.verification import Difference, VerifyReport
 
 RULES = "route(?x, ?z) :- road(?x, ?y), route(?y, ?z) . route(?x, ?y) :- road(?x, ?y) .\n"
 
@@ -51,7 +51,7 @@ def test_a_report_can_be_had_as_json(roads: str) -> None:
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_differences_are_listed_and_end_with_1(roads: str, form: str) -> None:
     fact = Fact("route", (Symbol("a"), Symbol("d")))
-    broken = Report((Difference("plain count", fact, 1, 2),), {"plain count": 1}, 10, 6, 0.1)
+    broken = VerifyReport((Difference("plain count", fact, 1, 2),), {"plain count": 1}, 10, 6, 0.1)
     with patch.object(Reasoner, "verify", lambda self: broken):
         ended = livefacts("verify", roads, "--format", form)
     assert ended.code == 1

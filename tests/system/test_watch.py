@@ -49,8 +49,8 @@ def test_updates_are_read_from_standard_input_and_told_as_json(kb: str) -> None:
         *("--updates", "-", "--format", "jsonl"),
         stdin=PATCH,
     )
-    told = [json.loads(line) for line in ended.out.splitlines()]
-    assert [(each["op"], each["row"]["x"]["value"], each["seq"]) for each in told] == [
+    asserted = [json.loads(line) for line in ended.out.splitlines()]
+    assert [(each["op"], each["row"]["x"]["value"], each["seq"]) for each in asserted] == [
         ("-", "x:tom", 2),
         ("+", "x:kit", 2),
         ("+", "x:rex", 3),

@@ -11,7 +11,6 @@
 - `generate`: `livefacts generate`: data to try things on, as N-Triples, and streams with times
 - `load`: `livefacts load`: read files, draw all conclusions, and say or write what came out
 - `options`: Options that several jobs share, said once
-- `output`: Writing what is true for a command: to a file, or to standard output
 - `query`: `livefacts query`: a SPARQL query over files and what follows from them
 - `register`: `livefacts register`: C-SPARQL and RSP-QL queries over stream files and live sources
 - `rules`: `livefacts rules`: are rules in order, which ones come along, what do they say, how to maintain them
@@ -20,6 +19,5 @@
 - `terminal`: What people see: messages on standard error, data on standard output, exit codes
 - `unknown_names`: Strangers: names in a query that no fact speaks of, which are most often misspelt
 - `verify`: `livefacts verify`: are the conclusions that were kept what the rules say?
-- `violation_report`: Violations of constraints as text: JSON lines, or a table
 - `watch`: `livefacts watch`: the answers of a query, and how they change with every update
 """

@@ -39,7 +39,7 @@ class Figure:
     """One measurement: what was done, to how many facts, in how much processor time."""
 
     job: str
-    told: int
+    asserted: int
     true: int
     seconds: float
 
@@ -74,7 +74,7 @@ def bench_command(
         return
     typer.echo(f"{'job':<34}{'told':>12}{'true':>12}{'seconds':>9}{'facts/s':>12}")
     for f in figures:
-        typer.echo(f"{f.job:<34}{f.told:>12,}{f.true:>12,}{f.seconds:>9.2f}{f.rate:>12,.0f}")
+        typer.echo(f"{f.job:<34}{f.asserted:>12,}{f.true:>12,}{f.seconds:>9.2f}{f.rate:>12,.0f}")
 
 
 def _measured(universities: int) -> list[Figure]:

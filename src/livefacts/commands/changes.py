@@ -22,8 +22,7 @@ from livefacts.commands.options import (
     Rejects,
     Rules,
 )
-from livefacts.commands.output import dump
-from livefacts.commands.terminal import counted, say
+from livefacts.commands.terminal import counted, dump, say
 from livefacts.errors import InputError
 
 if TYPE_CHECKING:

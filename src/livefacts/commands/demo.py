@@ -89,9 +89,9 @@ def _load(path: Path) -> Reasoner:
     with _stage("Loading it under the rules of RDFS"):
         reasoner = Reasoner(rules=["rdfs", PREFIX])
         reasoner.load(str(path))
-    told = len(reasoner.facts(derived=False))
-    concluded = len(reasoner) - told
-    _show(f"{counted(told, 'fact')} told, {counted(concluded, 'conclusion')} drawn")
+    asserted = len(reasoner.facts(derived=False))
+    derived = len(reasoner) - asserted
+    _show(f"{counted(asserted, 'fact')} told, {counted(derived, 'conclusion')} drawn")
     return reasoner
 
 

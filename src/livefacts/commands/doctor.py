@@ -12,7 +12,7 @@ from livefacts.commands.fact_files import prepare
 from livefacts.commands.terminal import ExitCode, say
 
 
-class ReportFormat(StrEnum):
+class DoctorFormat(StrEnum):
     """How the report is printed."""
 
     text = "text"
@@ -24,8 +24,8 @@ def doctor_command(
         bool, typer.Option("--compile", help="Compile the kernels now, so that nobody waits later.")
     ] = False,
     form: Annotated[
-        ReportFormat, typer.Option("--format", help="How to print the report.")
-    ] = ReportFormat.text,
+        DoctorFormat, typer.Option("--format", help="How to print the report.")
+    ] = DoctorFormat.text,
 ) -> None:
     """Look at this installation: versions, Java, Spark, kernel cache, disk and memory.
 
@@ -43,9 +43,9 @@ def doctor_command(
             say("kernels were compiled before")
         return
     findings = doctor.examine()
-    if form is ReportFormat.json:
+    if form is DoctorFormat.json:
         typer.echo(json.dumps([finding.as_dict() for finding in findings], indent=2))
     else:
         typer.echo("\n".join(finding.as_line() for finding in findings))
-    if any(finding.state is doctor.State.BROKEN for finding in findings):
+    if any(finding.state is doctor.FindingState.BROKEN for finding in findings):
         raise typer.Exit(ExitCode.ERROR)

@@ -17,7 +17,7 @@ from livefacts.commands.options import (
     Rejects,
     Rules,
 )
-from livefacts.commands.output import dump
+from livefacts.commands.terminal import dump
 
 
 def dump_command(

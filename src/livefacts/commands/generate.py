@@ -33,7 +33,7 @@ StreamOutput = Annotated[
 ]
 
 
-class Kind(StrEnum):
+class OntologyKind(StrEnum):
     """The kinds of ontology."""
 
     taxonomy = "taxonomy"
@@ -114,9 +114,9 @@ def random_command(
 
 @app.command("ontology", short_help="A tree of classes with instances, and its rules.")
 def ontology_command(
-    kind: Annotated[Kind, typer.Option(help="What is said besides which class is below which.")] = (
-        Kind.taxonomy
-    ),
+    kind: Annotated[
+        OntologyKind, typer.Option(help="What is said besides which class is below which.")
+    ] = (OntologyKind.taxonomy),
     depth: Annotated[int, typer.Option(min=1, help="Levels of classes.")] = 3,
     subclasses: Annotated[int, typer.Option(min=1, help="Classes directly below a class.")] = 5,
     instances: Annotated[int, typer.Option(min=0, help="Individuals told of every class.")] = 5,
@@ -138,9 +138,9 @@ def ontology_command(
     livefacts generate ontology --kind dl --depth 4 --rules dl.rules -o dl.nt
     livefacts load dl.nt --rules dl.rules
     """
-    from livefacts.generate import Ontology
+    from livefacts.generate import GeneratedOntology
 
-    made = Ontology(kind.value, depth, subclasses, instances, properties, seed)
+    made = GeneratedOntology(kind.value, depth, subclasses, instances, properties, seed)
     _write(made.facts(), path)
     if rules is not None:
         _write(made.rules(), rules, made.rule_count, "rule")

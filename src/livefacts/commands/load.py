@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from collections import Counter
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,9 +23,7 @@ from livefacts.commands.options import (
     Rejects,
     Rules,
 )
-from livefacts.commands.output import dump
-from livefacts.commands.terminal import ExitCode, counted, output, say
-from livefacts.commands.violation_report import as_csv, as_json_lines
+from livefacts.commands.terminal import ExitCode, counted, dump, output, say
 
 if TYPE_CHECKING:
     from livefacts.service.change.delta import Violation
@@ -99,9 +100,9 @@ def load_command(
 
 def _summarize(loaded: Loaded) -> None:
     true = len(loaded.reasoner)
-    told = len(loaded.reasoner.facts(derived=False))
+    asserted = len(loaded.reasoner.facts(derived=False))
     say(
-        f"{counted(told, 'fact')} told, {counted(true - told, 'conclusion')}, "
+        f"{counted(asserted, 'fact')} told, {counted(true - asserted, 'conclusion')}, "
         f"{counted(true, 'fact')} true ({loaded.seconds:.1f} s)"
     )
 
@@ -119,7 +120,7 @@ def _say_violations(violations: list[Violation], path: str | None) -> None:
 
 def _write_violations(violations: list[Violation], path: str) -> None:
     with output(path) as stream:
-        stream.write(as_csv(violations) if path.endswith(".csv") else as_json_lines(violations))
+        stream.write(_as_csv(violations) if path.endswith(".csv") else _as_json_lines(violations))
 
 
 def _print_stats(loaded: Loaded, form: StatsFormat) -> None:
@@ -129,3 +130,28 @@ def _print_stats(loaded: Loaded, form: StatsFormat) -> None:
         return
     for name, value in figures.items():
         typer.echo(f"{name:<20} {value:,}" if isinstance(value, int) else f"{name:<20} {value}")
+
+
+def _as_json_lines(violations: Iterable[Violation]) -> bytes:
+    """A violation a line: the constraint, the values of its variables, the facts in conflict."""
+    lines = [
+        {
+            "constraint": violation.constraint,
+            "bindings": {name: str(term) for name, term in violation.bindings.items()},
+            "facts": [str(fact) for fact in violation.facts],
+        }
+        for violation in violations
+    ]
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines).encode()
+
+
+def _as_csv(violations: Iterable[Violation]) -> bytes:
+    """The same as a table, with what is one of several on a line of its own."""
+    text = io.StringIO()
+    table = csv.writer(text)
+    table.writerow(["constraint", "bindings", "facts"])
+    for violation in violations:
+        bindings = [f"?{name} = {term}" for name, term in violation.bindings.items()]
+        facts = [str(fact) for fact in violation.facts]
+        table.writerow([violation.constraint, "\n".join(bindings), "\n".join(facts)])
+    return text.getvalue().encode()

@@ -246,8 +246,8 @@ def _is_date(time: Time) -> bool:
 def _print(queries: list[Registration], writer: ReportWriter, empty: bool) -> None:
     for query in queries:
         for report in query.results():
-            is_told = report or report.error is not None or report.correction
-            if is_told or empty or writer.format == "patch":
+            is_printed = report or report.error is not None or report.correction
+            if is_printed or empty or writer.format == "patch":
                 typer.echo(writer.write(query, report), nl=False)
 
 

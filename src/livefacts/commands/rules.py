@@ -25,7 +25,7 @@ class ListFormat(StrEnum):
     json = "json"
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     """Which changes a maintenance program follows."""
 
     dred = "dred"
@@ -104,8 +104,8 @@ def show_command(source: Source, form: Form = ListFormat.text) -> None:
 def maintenance_command(
     source: Source,
     kind: Annotated[
-        Kind, typer.Option(help="For facts that are added and removed, or that expire.")
-    ] = Kind.dred,
+        ChangeKind, typer.Option(help="For facts that are added and removed, or that expire.")
+    ] = ChangeKind.dred,
     add_rules: Annotated[
         str | None, typer.Option(metavar="RULES", help="Rules that come with the change.")
     ] = None,

@@ -17,7 +17,7 @@ from livefacts.commands.terminal import ExitCode, say
 
 if TYPE_CHECKING:
     from livefacts.service.explanations.explanation import Explanation
-    from livefacts.service.reasoner.clocked_program import Moment, Statement
+    from livefacts.service.reasoner.clocked_program import Statement, TickChange
     from livefacts.service.reasoner.reasoner import Reasoner
     from livefacts.service.streams.event_time import EventTime
     from livefacts.service.streams.playback import Silence
@@ -157,7 +157,7 @@ class _Printer:
             self._dates = self._dates or not isinstance(event.time, int)
             yield event
 
-    def print(self, moment: Moment) -> None:
+    def print(self, moment: TickChange) -> None:
         if self._show is Shown.changes:
             self._changes(moment)
         elif moment:
@@ -167,7 +167,7 @@ class _Printer:
         elif self._explained is not None:
             self._explain(self._explained)
 
-    def _changes(self, moment: Moment) -> None:
+    def _changes(self, moment: TickChange) -> None:
         time = self._time(moment.time)
         for sign, facts in (("+", moment.added), ("-", moment.removed)):
             for text in sorted(map(str, facts)):
@@ -209,7 +209,7 @@ class _Printer:
             self._say_why(why)
         self._held = why.holds
 
-    def _explain_each(self, moment: Moment) -> None:
+    def _explain_each(self, moment: TickChange) -> None:
         """Explain each fact of a predicate that begins to hold."""
         from livefacts.model.facts import Fact
 
@@ -230,4 +230,4 @@ class _Printer:
         """An explanation whose end, since when and until when, has times as they are shown."""
         if why.lasting is None:
             return str(why)
-        return str(why).replace(f"{why.lasting}", why.lasting.told(self._time))
+        return str(why).replace(f"{why.lasting}", why.lasting.in_words(self._time))

@@ -20,7 +20,7 @@ from livefacts.commands.terminal import ExitCode, is_watched, say
 from livefacts.errors import LivefactsError
 
 if TYPE_CHECKING:
-    from livefacts.engine.spark.jobs.job_report import Report, Stage
+    from livefacts.engine.spark.jobs.job_report import JobReport, Stage
     from livefacts.engine.spark.pipeline import Pipeline
 
 SYMBOL_MARK = "'"
@@ -150,7 +150,7 @@ def update_command(
     _print_delta(pipeline, report)
 
 
-def _print_delta(pipeline: Pipeline, report: Report) -> None:
+def _print_delta(pipeline: Pipeline, report: JobReport) -> None:
     if not report.is_replay:
         for row in pipeline.delta(report.seq, decoded=True).toLocalIterator():
             sys.stdout.write(f"{'A' if row.sign > 0 else 'D'} {_fact(row)} .\n")

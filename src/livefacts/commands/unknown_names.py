@@ -11,7 +11,7 @@ from pyoxigraph import NamedNode, Triple
 from livefacts.model.facts import Fact
 from livefacts.model.namespaces import DECLARED, XSD
 from livefacts.service.queries.results import shown
-from livefacts.syntax.sparql.query_text import Kind, Token, tokens_of
+from livefacts.syntax.sparql.query_text import Token, TokenKind, tokens_of
 
 if TYPE_CHECKING:
     from livefacts.service.reasoner.reasoner import Reasoner
@@ -47,7 +47,7 @@ def _names(text: str, prefixes: Mapping[str, str]) -> Iterator[tuple[str, NamedN
 
 
 def _declares(first: Token | None, second: Token | None) -> bool:
-    return _is_word(first, "PREFIX") and second is not None and second.kind is Kind.NAME
+    return _is_word(first, "PREFIX") and second is not None and second.kind is TokenKind.NAME
 
 
 def _is_word(token: Token | None, *words: str) -> bool:
@@ -55,13 +55,13 @@ def _is_word(token: Token | None, *words: str) -> bool:
 
 
 def _iri(token: Token, prefixes: Mapping[str, str]) -> NamedNode | None:
-    if token.kind is Kind.IRI:
+    if token.kind is TokenKind.IRI:
         try:
             return NamedNode(token.text[1:-1])
         except ValueError:
             return None
     prefix, _, local = token.text.partition(":")
-    if token.kind is not Kind.NAME or prefix not in prefixes or "\\" in local:
+    if token.kind is not TokenKind.NAME or prefix not in prefixes or "\\" in local:
         return None
     return NamedNode(prefixes[prefix] + local)
 

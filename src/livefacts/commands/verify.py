@@ -21,10 +21,10 @@ from livefacts.commands.options import (
 from livefacts.commands.terminal import ExitCode, counted, say
 
 if TYPE_CHECKING:
-    from livefacts.service.reasoner.verification import Report
+    from livefacts.service.reasoner.verification import VerifyReport
 
 
-class ReportFormat(StrEnum):
+class VerifyFormat(StrEnum):
     """How the report is printed."""
 
     text = "text"
@@ -44,8 +44,8 @@ def verify_command(
         ),
     ] = None,
     form: Annotated[
-        ReportFormat, typer.Option("--format", help="How to print the report.")
-    ] = ReportFormat.text,
+        VerifyFormat, typer.Option("--format", help="How to print the report.")
+    ] = VerifyFormat.text,
     bnodes: Bnodes = BlankNodes.local,
     input_format: InputFormat = None,
     rejects: Rejects = None,
@@ -69,13 +69,13 @@ def verify_command(
             f"{counted(counts['removed'], 'fact')} ended"
         )
     report = loaded.reasoner.verify()
-    typer.echo(str(report) if form is ReportFormat.text else _as_json(report))
+    typer.echo(str(report) if form is VerifyFormat.text else _as_json(report))
     if not report:
         raise typer.Exit(ExitCode.ERROR)
     leave(loaded)
 
 
-def _as_json(report: Report) -> str:
+def _as_json(report: VerifyReport) -> str:
     return json.dumps(
         {
             "ok": report.ok,

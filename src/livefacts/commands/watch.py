@@ -19,10 +19,10 @@ from livefacts.commands.terminal import counted, say
 from livefacts.errors import InputError
 
 if TYPE_CHECKING:
-    from livefacts.service.continuous.answer_change import Change
+    from livefacts.service.continuous.answers import Change
     from livefacts.service.continuous.watch import Watch
     from livefacts.service.reasoner.reasoner import Reasoner
-    from livefacts.syntax.rdf.transactions import Piece
+    from livefacts.syntax.rdf.transactions import PatchPiece
 
 
 class ChangeFormat(StrEnum):
@@ -91,7 +91,7 @@ def _follow(reasoner: Reasoner, watch: Watch, updates: str, printer: _Printer) -
         printer.show(watch.changes(), piece.time)
 
 
-def _pieces(updates: str) -> Iterator[Piece]:
+def _pieces(updates: str) -> Iterator[PatchPiece]:
     from livefacts.syntax.input.files import open_source
     from livefacts.syntax.rdf.transactions import pieces_of
 
@@ -142,8 +142,8 @@ class _Printer:
 
         row = {name: as_json(term) for name, term in change.row.as_dict().items()}
         moment = {"time": int(time) if time.lstrip("-").isdecimal() else time} if time else {}
-        told = {"op": change.op, "seq": change.seq, **moment, "count": change.count, "row": row}
-        return json.dumps(told, ensure_ascii=False)
+        line = {"op": change.op, "seq": change.seq, **moment, "count": change.count, "row": row}
+        return json.dumps(line, ensure_ascii=False)
 
     def _cells(self, change: Change, time: str) -> list[str]:
         from livefacts.service.queries.results import plain

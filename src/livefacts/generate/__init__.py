@@ -14,14 +14,14 @@ same bytes on every machine.
 """
 
 from livefacts.generate.graphs import chain, random_graph, tree
-from livefacts.generate.ontologies import Ontology
+from livefacts.generate.ontologies import GeneratedOntology
 from livefacts.generate.positions import city, positions
 from livefacts.generate.timed_streams import TimedStream
 from livefacts.generate.universities import NAMESPACE, university
 
 __all__ = [
     "NAMESPACE",
-    "Ontology",
+    "GeneratedOntology",
     "TimedStream",
     "chain",
     "city",

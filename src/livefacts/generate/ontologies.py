@@ -32,7 +32,7 @@ MOST_CLASSES = 10_000_000
 
 
 @dataclass(frozen=True)
-class Ontology:
+class GeneratedOntology:
     """A tree of classes: `depth` levels of `subclasses` each, `instances` told of every class.
 
     `properties` are those of each class; a taxonomy has none.  Every third individual has
@@ -83,7 +83,7 @@ class Ontology:
         """What is told of individuals, as N-Triples, a class at a time."""
         draw = Random(f"values of {self.kind} {self.depth} of seed {self.seed}")
         for number in range(1, self.classes + 1):
-            yield "".join(self._told(number, draw)).encode()
+            yield "".join(self._asserted(number, draw)).encode()
 
     def rules(self) -> Iterator[bytes]:
         """What is said of classes and properties, in the rule language, a class at a time.
@@ -96,7 +96,7 @@ class Ontology:
         for number in range(1, self.classes + 1):
             yield "".join(self._said(number)).encode()
 
-    def _told(self, number: int, draw: Random) -> Iterator[str]:
+    def _asserted(self, number: int, draw: Random) -> Iterator[str]:
         for one in range(self.instances):
             name = _individual(number, one)
             yield f"{name} <{TYPE}> <{NAMESPACE}c{number}> .\n"

@@ -15,7 +15,6 @@ reasoner opens and writes it in one process, a pipeline fills it by the tasks of
 - `id_map`: Terms in the driver's memory under two names: a dictionary's number, and the id of the tables
 - `live_buckets`: The state in the driver's memory: buckets as sorted columns, and what has changed since
 - `marker`: The folder of a knowledge base: what it is, who may write to it, and what is left behind
-- `notes`: What a commit notes of how its conclusions were drawn
 - `predicate_rows`: Predicate facts as rows: out of their tables by shape, added up, and back
 - `rule_table`: The table of rules: the program as one text, in which every rule keeps its id
 - `schema_closure`: Closing the schema in the driver: from schema triples to the consequences of every kind

@@ -87,7 +87,7 @@ class Bucket:
     def read_told_columns(self) -> TripleColumns:
         """The told triples of the bucket, as columns in order."""
         facts = columns_of(self.read_facts())
-        is_told = facts.told > 0
+        is_told = facts.asserted > 0
         if is_told.all():
             return facts[:3]
         return facts.s[is_told], facts.p[is_told], facts.o[is_told]
@@ -182,18 +182,18 @@ class FollowJob:
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class FollowedBucket:
     """The exchange file with the consequences of a bucket, and how many they are."""
 
     file: str
     rows: int
 
 
-def follow_bucket(job: FollowJob, bucket: Bucket) -> Followed:
+def follow_bucket(job: FollowJob, bucket: Bucket) -> FollowedBucket:
     """The consequences of the told triples of a bucket, in an exchange file."""
     found = summed(table_of(followed(job.table, bucket.read_told_columns())))
     keys = found["s"].to_numpy()
-    return Followed(write_buckets(job.folder, found, keys, bucket.buckets), len(found))
+    return FollowedBucket(write_buckets(job.folder, found, keys, bucket.buckets), len(found))
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,22 +22,26 @@ from livefacts.kb.consequences import fact_table, in_order, make_table, summed
 from livefacts.kb.graph_rows import DEFAULT, quads_at, told_by_default, write_quads
 from livefacts.kb.id_map import numbered
 from livefacts.kb.live_buckets import Live, ToldTriples
-from livefacts.kb.notes import COUNTED, DERIVED, GENERAL, HANDED_OVER, SINGLE
 from livefacts.kb.rule_table import rule_notes, rules_write, stored_program
 from livefacts.kb.schema_closure import (
-    NotSingleError,
     SchemaCloser,
+    SchemaNotSingleError,
     constants_of,
     is_followed_singly,
 )
 from livefacts.kb.tables import (
     CHANGES,
+    COUNTED,
+    DERIVED,
+    GENERAL,
     GRAPHS,
+    HANDED_OVER,
     OVERWRITE,
     PREDICATE_CHANGES,
     PREDICATES_TABLE,
     RULES,
     SCHEMAS,
+    SINGLE,
     TERMS,
     TRIPLES_TABLE,
     Commit,
@@ -71,7 +75,7 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class SavedState:
     """What is written: a program, facts told and derived, and which graphs tell triples.
 
     `quads` are triples that named graphs tell, each with its graph; `shared` are those of
@@ -118,7 +122,9 @@ def _told_predicates(base: KnowledgeBase, commit: Commit) -> dict[int, HashIds]:
     return {shape: np.array(rows, np.int64) for shape, rows in found.items()}
 
 
-def write_base(base: KnowledgeBase, start: Commit, dictionary: Dictionary, state: State) -> Commit:
+def write_base(
+    base: KnowledgeBase, start: Commit, dictionary: Dictionary, state: SavedState
+) -> Commit:
     """Write told facts and conclusions as the next commit."""
     constants = dictionary.encode(constants_of(state.program.rules))
     facts = [*state.told.values(), *state.derived.values(), state.quads, constants]
@@ -196,7 +202,7 @@ def _supported(
 
         try:
             schema = SchemaCloser(program.rules, id_of, held.of_kinds, held.count_kinds).close()
-        except NotSingleError:
+        except SchemaNotSingleError:
             pass
         else:
             table = make_table(schema.heads)

@@ -23,7 +23,7 @@ from livefacts.store.terms.hash_ids import HashIds
 UNKNOWN = -1
 
 
-class TermIds:
+class IdMap:
     """The numbers and ids of terms, and how ids are made."""
 
     def __init__(self, dictionary: Dictionary, terms: pa.Table, encoding: Encoding) -> None:

@@ -27,8 +27,7 @@ from livefacts.kb.bucket_stages import (
 from livefacts.kb.buckets import bucket_of
 from livefacts.kb.consequences import Kind, TripleColumns, columns_of, summed
 from livefacts.kb.term_encoding import NO_TRIPLES
-from livefacts.store.facts.hash_rows import Facts, added_up, ordered
-from livefacts.store.facts.sorted_rows import places_of
+from livefacts.store.facts.hash_rows import Facts, added_up, ordered, places_of
 from livefacts.store.terms.hash_ids import HashIds
 
 Surveyor = Callable[[Survey], Iterable[tuple[HashIds, Counter[Kind]]]]
@@ -41,7 +40,7 @@ class Columns:
     def __init__(self, facts: Facts) -> None:
         self.keys = (facts.s, facts.p, facts.o)
         self.support = facts.support
-        self.told = facts.told
+        self.told = facts.asserted
 
     def __len__(self) -> int:
         return len(self.support)

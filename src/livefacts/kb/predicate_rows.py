@@ -24,7 +24,7 @@ ODD = np.uint64(0x9E3779B97F4A7C15)
 FOLD = np.uint64(29)
 
 
-class Rows(NamedTuple):
+class CountedRows(NamedTuple):
     """Facts of one shape, how often each follows and how often it is told."""
 
     facts: HashIds
@@ -62,7 +62,7 @@ def read_files(facts: Sequence[str], changes: Sequence[str]) -> pa.Table:
     return pa.concat_tables([schema.empty_table(), *parts])
 
 
-def by_shape(table: pa.Table) -> list[Rows]:
+def by_shape(table: pa.Table) -> list[CountedRows]:
     """The rows of a table, those with as many arguments together."""
     lengths = pc.list_value_length(table["arguments"]).to_numpy()
     found = []
@@ -71,52 +71,52 @@ def by_shape(table: pa.Table) -> list[Rows]:
         arguments = chosen["arguments"].combine_chunks().flatten().to_numpy()
         rows = np.column_stack([chosen["pred"].to_numpy(), arguments.reshape(len(chosen), length)])
         support, told = chosen["support"].to_numpy(), chosen["told"].to_numpy()
-        found.append(Rows(rows.astype(np.int64), support, told))
+        found.append(CountedRows(rows.astype(np.int64), support, told))
     return found
 
 
-def of_bucket(table: pa.Table, number: int, buckets: int) -> list[Rows]:
+def of_bucket(table: pa.Table, number: int, buckets: int) -> list[CountedRows]:
     """The rows of a table that belong to one bucket."""
     found = []
     for each in by_shape(table):
         mine = bucket_of(key_of(each.facts), buckets) == number
-        found.append(Rows(each.facts[mine], each.support[mine], each.told[mine]))
+        found.append(CountedRows(each.facts[mine], each.support[mine], each.told[mine]))
     return found
 
 
-def as_told(came: pa.Table) -> list[Rows]:
+def as_told(came: pa.Table) -> list[CountedRows]:
     """Rows that were exchanged, each as told once."""
     count = len(came)
     counted = came.append_column("support", pa.array(np.zeros(count, np.int64)))
     return by_shape(counted.append_column("told", pa.array(np.ones(count, np.int32))))
 
 
-def summed(parts: Iterable[Rows]) -> list[Rows]:
+def summed(parts: Iterable[CountedRows]) -> list[CountedRows]:
     """Facts each once, with the sums of their counts; those that come to nothing are left out."""
     found = []
     for part in _together(parts):
         holds = (part.support > 0) | (part.told > 0)
-        found.append(Rows(part.facts[holds], part.support[holds], part.told[holds]))
+        found.append(CountedRows(part.facts[holds], part.support[holds], part.told[holds]))
     return found
 
 
-def differences(parts: Iterable[Rows]) -> list[Rows]:
+def differences(parts: Iterable[CountedRows]) -> list[CountedRows]:
     """Signed facts each once, with the sums of their counts, without those that cancel out."""
     found = []
     for part in _together(parts):
         changed = (part.support != 0) | (part.told != 0)
-        found.append(Rows(part.facts[changed], part.support[changed], part.told[changed]))
+        found.append(CountedRows(part.facts[changed], part.support[changed], part.told[changed]))
     return found
 
 
-def _together(parts: Iterable[Rows]) -> list[Rows]:
-    by_width: dict[int, list[Rows]] = {}
+def _together(parts: Iterable[CountedRows]) -> list[CountedRows]:
+    by_width: dict[int, list[CountedRows]] = {}
     for part in parts:
         by_width.setdefault(part.facts.shape[1], []).append(part)
     return [_added_up(each) for _, each in sorted(by_width.items())]
 
 
-def _added_up(parts: list[Rows]) -> Rows:
+def _added_up(parts: list[CountedRows]) -> CountedRows:
     rows = np.concatenate([part.facts for part in parts])
     if not len(rows):
         return parts[0]
@@ -124,27 +124,27 @@ def _added_up(parts: list[Rows]) -> Rows:
     support, told = np.zeros(len(facts), np.int64), np.zeros(len(facts), np.int32)
     np.add.at(support, places, np.concatenate([part.support for part in parts]))
     np.add.at(told, places, np.concatenate([part.told for part in parts]))
-    return Rows(facts, support, told)
+    return CountedRows(facts, support, told)
 
 
-def told_once(parts: Iterable[Rows]) -> list[Rows]:
+def told_once(parts: Iterable[CountedRows]) -> list[CountedRows]:
     """Facts that are told, told once; without shapes of which there are none."""
     once = (part._replace(told=np.minimum(part.told, np.int32(1))) for part in parts)
     return [part for part in once if len(part.facts)]
 
 
-def only_told(parts: Iterable[Rows]) -> list[Rows]:
+def only_told(parts: Iterable[CountedRows]) -> list[CountedRows]:
     """The facts that are told, without what they follow from."""
     found = []
     for part in parts:
         facts = part.facts[part.told > 0]
         if len(facts):
             counts = np.zeros(len(facts), np.int64), np.ones(len(facts), np.int32)
-            found.append(Rows(facts, *counts))
+            found.append(CountedRows(facts, *counts))
     return found
 
 
-def as_table(parts: Iterable[Rows]) -> pa.Table:
+def as_table(parts: Iterable[CountedRows]) -> pa.Table:
     """Facts as a table."""
     schema = SCHEMAS[PREDICATES_TABLE]
     tables = [

@@ -43,12 +43,12 @@ CountKinds = Callable[[frozenset[int]], Mapping[Kind, int]]
 """How many told triples each kind has; those of some predicates are by object."""
 
 
-class NotSingleError(Exception):
+class SchemaNotSingleError(Exception):
     """The data do not let the rules follow single triples; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
-class ClosedSchema:
+class SchemaConsequences:
     """What follows from the schema, and from each kind of other triples.
 
     `kinds` are those that belong to the schema, `told` its told triples, `derived` what
@@ -146,7 +146,7 @@ class SchemaCloser:
         """The predicates whose kinds name the object, as far as is known."""
         return frozenset(self._by_object)
 
-    def close(self) -> ClosedSchema:
+    def close(self) -> SchemaConsequences:
         """Close the schema, and chase every kind that there are triples of."""
         extra: set[tuple[int, int, int]] = set()
         rounds = 0
@@ -166,7 +166,7 @@ class SchemaCloser:
         roots = frozenset(map(tuple, told.tolist()))
         heads = {kind: tuple(map(self._head, each)) for kind, each in found.items() if each}
         derived = frozenset(self._hashed(closed)) - roots
-        return ClosedSchema(
+        return SchemaConsequences(
             frozenset(self._schema_kinds), roots, derived, heads, frozenset(self._by_object), rounds
         )
 
@@ -181,7 +181,7 @@ class SchemaCloser:
         counts = self._count_kinds(frozenset(self._by_object))
         kinds = [kind for kind in counts if not self._is_schema(kind)]
         if len(kinds) > MOST_KINDS:
-            raise NotSingleError(f"there are more than {MOST_KINDS:,} kinds of triples")
+            raise SchemaNotSingleError(f"there are more than {MOST_KINDS:,} kinds of triples")
         schema = chase.Chase(self._single, chase.ClosedSchema(chase.as_triples(closed)))
         found = {}
         for kind in kinds:
@@ -193,7 +193,9 @@ class SchemaCloser:
                 self._by_object.add(kind[0])
                 return None
             except chase.NotSingleError as error:
-                raise NotSingleError("a rule looks at the subject of its one premise") from error
+                raise SchemaNotSingleError(
+                    "a rule looks at the subject of its one premise"
+                ) from error
             found[kind] = tuple(head for head in heads if head != symbolic)
         return found
 
@@ -208,7 +210,7 @@ class SchemaCloser:
                 predicate = self._numbers.hashed(p)
                 if o < 0:
                     if predicate in self._by_object:
-                        raise NotSingleError("a rule makes classes of what it finds")
+                        raise SchemaNotSingleError("a rule makes classes of what it finds")
                     fits = (predicate, None) in self._schema_kinds
                 else:
                     fits = self._is_schema((predicate, self._numbers.hashed(o)))

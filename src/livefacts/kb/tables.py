@@ -115,6 +115,17 @@ OLDEST = "oldest"
 """The note in which a commit says which version is the oldest that is kept."""
 
 
+# What a commit notes of how its conclusions were drawn.
+SINGLE, GENERAL = "single triples", "joins"
+"""The paths: rules that follow single triples, or any rules."""
+HANDED_OVER = "handed over"
+"""Whether conclusions of any rules were drawn in the driver, without counters."""
+COUNTED, LARGEST = "counted", "largest"
+"""Whether the counters in the tables are those of the rules, and how large they may be."""
+DERIVED = "derived"
+"""How many of the facts are conclusions."""
+
+
 @dataclass(frozen=True, slots=True)
 class Write:
     """What a change does to one table: files that are added, or take the place of all.

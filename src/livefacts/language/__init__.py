@@ -13,5 +13,4 @@ In: nothing; a program is a value, and changing one makes another.  Out: `Progra
 - `registration`: Registered queries: what a C-SPARQL or RSP-QL text asks for, as data
 - `rule_text`: Rules and programs as text of the rule language
 - `windows`: Windows: which part of a stream a literal looks at
-- `words`: The words of the rule language that are neither symbols nor names of predicates
 """

@@ -26,14 +26,14 @@ BLANK = "_:"
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PredicatePath:
     """`ex:p`: one triple."""
 
     predicate: Term
 
 
 @dataclass(frozen=True, slots=True)
-class Inverse:
+class InversePath:
     """`^path`."""
 
     path: Path
@@ -68,7 +68,7 @@ class NoneOf:
     predicates: tuple[Term, ...]
 
 
-Path: TypeAlias = Step | Inverse | Sequence | Alternative | Repeated | NoneOf
+Path: TypeAlias = PredicatePath | InversePath | Sequence | Alternative | Repeated | NoneOf
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +150,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregate:
+class QueryAggregate:
     """`COUNT(DISTINCT ?x)`; without a value it counts rows."""
 
     function: str
@@ -165,7 +165,7 @@ class Grouped:
 
     of: Pattern
     keys: tuple[Variable, ...]
-    aggregates: tuple[tuple[Variable, Aggregate], ...]
+    aggregates: tuple[tuple[Variable, QueryAggregate], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ class InGraph:
 
 
 @dataclass(frozen=True, slots=True)
-class Cut:
+class OrderedSlice:
     """So many rows of an order, from a place on (OrderBy with Slice)."""
 
     of: Pattern
@@ -214,7 +214,7 @@ Pattern: TypeAlias = (
     | Listed
     | Grouped
     | Chosen
-    | Cut
+    | OrderedSlice
     | InGraph
 )
 
@@ -270,7 +270,7 @@ def variables_in(pattern: Pattern) -> Iterator[Variable]:
             yield from (variable for variable, _ in pattern.aggregates)
         case Chosen():
             yield from pattern.variables
-        case Cut():
+        case OrderedSlice():
             yield from variables_in(pattern.of)
         case InGraph():
             if isinstance(pattern.graph, Variable):

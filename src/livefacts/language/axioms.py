@@ -247,7 +247,7 @@ class DatatypeDefinition:
     range: ClassExpression
 
 
-class Kind(StrEnum):
+class EntityKind(StrEnum):
     """What a name can be declared to be, where that changes the meaning of axioms."""
 
     OBJECT_PROPERTY = "ObjectProperty"
@@ -261,7 +261,7 @@ class Declaration:
     """A name stands for a property (of individuals, literals or annotations) or a datatype."""
 
     name: NamedNode
-    kind: Kind
+    kind: EntityKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +340,7 @@ def properties_in(part: object) -> Iterator[NamedNode]:
     True
     """
     if isinstance(part, Declaration):
-        is_property = part.kind in (Kind.OBJECT_PROPERTY, Kind.DATA_PROPERTY)
+        is_property = part.kind in (EntityKind.OBJECT_PROPERTY, EntityKind.DATA_PROPERTY)
         yield from (part.name,) if is_property else ()
     elif is_dataclass(part):
         for field in fields(part):

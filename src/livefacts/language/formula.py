@@ -25,6 +25,11 @@ AGGREGATES = ("count", "sum", "min", "max", "avg")
 SOMETIME, ALWAYS, AT = "sometime", "always", "at"
 
 
+# The words of the rule language that are neither symbols nor names of predicates.
+TIME_WORDS = frozenset({"sometime", "always", "at", "in"})
+RESERVED = TIME_WORDS | {"not", "true", "false"}
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class Variable:
     """A variable of a rule, by its name without the question mark."""
@@ -81,7 +86,7 @@ class Arithmetic:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class FunctionCall:
     """`datatype(?x)`: a function of `FUNCTIONS` applied to one expression."""
 
     function: str
@@ -89,7 +94,7 @@ class Call:
     place: Place = field(default=NOWHERE, compare=False, repr=False)
 
 
-Expression: TypeAlias = Variable | Term | Arithmetic | Call
+Expression: TypeAlias = Variable | Term | Arithmetic | FunctionCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +165,7 @@ def variables_of(part: Formula | Expression) -> Iterator[Variable]:
         case Arithmetic() | Comparison():
             yield from variables_of(part.left)
             yield from variables_of(part.right)
-        case Call():
+        case FunctionCall():
             yield from variables_of(part.argument)
         case Negation():
             yield from variables_of(part.atom)
@@ -212,7 +217,7 @@ def _in_expression(part: Expression, terms: Mapping[Variable, Term]) -> Expressi
             return terms.get(part, part)
         case Arithmetic(operator, left, right):
             return Arithmetic(operator, _in_expression(left, terms), _in_expression(right, terms))
-        case Call(function, argument):
-            return Call(function, _in_expression(argument, terms))
+        case FunctionCall(function, argument):
+            return FunctionCall(function, _in_expression(argument, terms))
         case _:
             return part

@@ -19,10 +19,10 @@ from livefacts.language.formula import (
     Aggregate,
     Arithmetic,
     Atom,
-    Call,
     Comparison,
     Expression,
     Formula,
+    FunctionCall,
     Negation,
     PredicateAtom,
     Slot,
@@ -226,8 +226,8 @@ def _renamed(part: Part, names: dict[Variable, Variable]) -> Part:
             return PredicateAtom(name, tuple(_renamed(a, names) for a in arguments))  # type: ignore[misc]
         case Arithmetic(operator, left, right):
             return Arithmetic(operator, _renamed(left, names), _renamed(right, names))  # type: ignore[arg-type]
-        case Call(function, argument):
-            return Call(function, _renamed(argument, names))  # type: ignore[arg-type]
+        case FunctionCall(function, argument):
+            return FunctionCall(function, _renamed(argument, names))  # type: ignore[arg-type]
         case Comparison(left, operator, right):
             return Comparison(_renamed(left, names), operator, _renamed(right, names))  # type: ignore[arg-type]
         case Negation(atom):

@@ -14,7 +14,7 @@ from livefacts.language.formula import NOWHERE
 from livefacts.model.durations import Duration
 
 
-class Relation(StrEnum):
+class StreamOperator(StrEnum):
     """Which answers a report has: all, those that are new, or those that are gone."""
 
     ALL = "RSTREAM"
@@ -60,7 +60,7 @@ class RegisteredQuery:
     name: str
     body: str
     windows: tuple[StreamWindow, ...]
-    relation: Relation = Relation.ALL
+    relation: StreamOperator = StreamOperator.ALL
     makes_stream: bool = False
     every: Duration | None = None
     graphs: tuple[str, ...] = ()

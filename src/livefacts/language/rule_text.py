@@ -13,12 +13,13 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from livefacts.errors import RuleError
 from livefacts.language.formula import (
+    RESERVED,
     Aggregate,
     Arithmetic,
-    Call,
     Comparison,
     Expression,
     Formula,
+    FunctionCall,
     Negation,
     PredicateAtom,
     Timed,
@@ -27,7 +28,6 @@ from livefacts.language.formula import (
 )
 from livefacts.language.program import Program, Rule
 from livefacts.language.windows import FactWindow, SteppedWindow, TimeWindow, Window
-from livefacts.language.words import RESERVED
 from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.model.namespaces import DECLARED, RDF_TYPE, XSD
 
@@ -146,7 +146,7 @@ def _value(value: Expression, prefixes: Mapping[str, str]) -> str:
             strength = STRENGTH[operator]
             before = _operand(left, strength, prefixes)
             return f"{before} {operator} {_operand(right, strength + 1, prefixes)}"
-        case Call(function, argument):
+        case FunctionCall(function, argument):
             return f"{function}({_value(argument, prefixes)})"
         case NamedNode():
             return _iri(value, prefixes)

@@ -25,8 +25,8 @@ from livefacts.model.moments import MOMENT_TYPES, SPAN_TYPES, canonical_moment, 
 from livefacts.model.namespaces import RDF, XSD
 from livefacts.model.numbers import (
     INTEGER_RANGES,
-    Kind,
     Number,
+    NumberKind,
     literal_of,
     parse_decimal,
     parse_double,
@@ -132,8 +132,11 @@ def _number(parse: Callable[[str], Number | None]) -> Callable[[str], Literal | 
 
 def _narrowed(number: Number) -> Number:
     """A decimal without a fraction is an integer."""
-    if number.kind == Kind.DECIMAL and number.amount == Decimal(number.amount).to_integral_value():
-        return Number(Kind.INTEGER, int(number.amount))
+    if (
+        number.kind == NumberKind.DECIMAL
+        and number.amount == Decimal(number.amount).to_integral_value()
+    ):
+        return Number(NumberKind.INTEGER, int(number.amount))
     return number
 
 

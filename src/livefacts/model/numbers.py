@@ -32,7 +32,7 @@ _QUOTIENT = Context(prec=QUOTIENT_DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN, rounding
 Exact: TypeAlias = int | Decimal | Fraction
 
 
-class Kind(IntEnum):
+class NumberKind(IntEnum):
     """The four kinds of number, in the order in which they are promoted."""
 
     INTEGER = 0
@@ -42,14 +42,14 @@ class Kind(IntEnum):
 
     @property
     def is_exact(self) -> bool:
-        return self <= Kind.DECIMAL
+        return self <= NumberKind.DECIMAL
 
 
 DATATYPES = {
-    Kind.INTEGER: NamedNode(XSD + "integer"),
-    Kind.DECIMAL: NamedNode(XSD + "decimal"),
-    Kind.FLOAT: NamedNode(XSD + "float"),
-    Kind.DOUBLE: NamedNode(XSD + "double"),
+    NumberKind.INTEGER: NamedNode(XSD + "integer"),
+    NumberKind.DECIMAL: NamedNode(XSD + "decimal"),
+    NumberKind.FLOAT: NamedNode(XSD + "float"),
+    NumberKind.DOUBLE: NamedNode(XSD + "double"),
 }
 
 INTEGER_RANGES: dict[str, tuple[int | None, int | None]] = {
@@ -73,7 +73,7 @@ INTEGER_RANGES: dict[str, tuple[int | None, int | None]] = {
 class Number:
     """An amount of one kind: an `int`, a `Decimal`, or a `float` (rounded to single for FLOAT)."""
 
-    kind: Kind
+    kind: NumberKind
     amount: int | Decimal | float
 
 
@@ -94,11 +94,15 @@ def parse_integer(text: str, datatype: str = "integer") -> Number | None:
     least, most = INTEGER_RANGES[datatype]
     if (least is not None and amount < least) or (most is not None and amount > most):
         return None
-    return Number(Kind.INTEGER, amount)
+    return Number(NumberKind.INTEGER, amount)
 
 
 def parse_decimal(text: str) -> Number | None:
-    return Number(Kind.DECIMAL, _unsigned_zero(Decimal(text))) if _DECIMAL.fullmatch(text) else None
+    return (
+        Number(NumberKind.DECIMAL, _unsigned_zero(Decimal(text)))
+        if _DECIMAL.fullmatch(text)
+        else None
+    )
 
 
 def _unsigned_zero(amount: Decimal) -> Decimal:
@@ -107,7 +111,7 @@ def _unsigned_zero(amount: Decimal) -> Decimal:
 
 
 def parse_double(text: str) -> Number | None:
-    return Number(Kind.DOUBLE, float(text)) if _DOUBLE.fullmatch(text) else None
+    return Number(NumberKind.DOUBLE, float(text)) if _DOUBLE.fullmatch(text) else None
 
 
 def parse_float(text: str) -> Number | None:
@@ -115,8 +119,8 @@ def parse_float(text: str) -> Number | None:
         return None
     double = float(text)
     if not math.isfinite(double) or double == 0.0:
-        return Number(Kind.FLOAT, double)
-    return Number(Kind.FLOAT, _single_of(double, Decimal(text)))
+        return Number(NumberKind.FLOAT, double)
+    return Number(NumberKind.FLOAT, _single_of(double, Decimal(text)))
 
 
 def whole(digits: str) -> int:
@@ -153,10 +157,10 @@ def promoted(left: Number, right: Number) -> tuple[int | Decimal | float, int | 
     return _amount_as(kind, left), _amount_as(kind, right)
 
 
-def _amount_as(kind: Kind, number: Number) -> int | Decimal | float:
-    if kind == Kind.DOUBLE:
+def _amount_as(kind: NumberKind, number: Number) -> int | Decimal | float:
+    if kind == NumberKind.DOUBLE:
         return nearest_double(number.amount)
-    if kind == Kind.FLOAT:
+    if kind == NumberKind.FLOAT:
         return nearest_single(number.amount)
     return number.amount
 
@@ -208,7 +212,7 @@ def calculate(operator: str, left: Number, right: Number) -> Number | None:
         return Number(kind, _calculate_rounded(operator, float(a), float(b), kind))
     if operator == "/":
         return _quotient(left.amount, right.amount)
-    if kind == Kind.INTEGER:
+    if kind == NumberKind.INTEGER:
         return Number(kind, _calculate_whole(operator, int(left.amount), int(right.amount)))
     result = _calculate_decimal(operator, Decimal(left.amount), Decimal(right.amount))
     return Number(kind, _unsigned_zero(result))
@@ -224,7 +228,7 @@ def _calculate_decimal(operator: str, a: Decimal, b: Decimal) -> Decimal:
     return _EXACT.subtract(a, b) if operator == "-" else _EXACT.multiply(a, b)
 
 
-def _calculate_rounded(operator: str, a: float, b: float, kind: Kind) -> float:
+def _calculate_rounded(operator: str, a: float, b: float, kind: NumberKind) -> float:
     # A double carries more than twice the digits of a single, so an operation in doubles
     # that is then rounded to single gives the correctly rounded single.
     match operator:
@@ -236,7 +240,7 @@ def _calculate_rounded(operator: str, a: float, b: float, kind: Kind) -> float:
             result = a * b
         case _:
             result = _divide_as_ieee(a, b)
-    return nearest_single(result) if kind == Kind.FLOAT else result
+    return nearest_single(result) if kind == NumberKind.FLOAT else result
 
 
 def _divide_as_ieee(a: float, b: float) -> float:
@@ -250,7 +254,7 @@ def _divide_as_ieee(a: float, b: float) -> float:
 def _quotient(a: int | Decimal | float, b: int | Decimal | float) -> Number | None:
     if b == 0:
         return None
-    return Number(Kind.DECIMAL, _unsigned_zero(_QUOTIENT.divide(Decimal(a), Decimal(b))))
+    return Number(NumberKind.DECIMAL, _unsigned_zero(_QUOTIENT.divide(Decimal(a), Decimal(b))))
 
 
 def literal_of(number: Number) -> Literal:
@@ -264,11 +268,11 @@ def literal_of(number: Number) -> Literal:
 
 def canonical_form(number: Number) -> str:
     match number.kind:
-        case Kind.INTEGER:
+        case NumberKind.INTEGER:
             return digits_of(int(number.amount))
-        case Kind.DECIMAL:
+        case NumberKind.DECIMAL:
             return _plain(Decimal(number.amount))
-        case Kind.FLOAT:
+        case NumberKind.FLOAT:
             return _scientific(float(number.amount), _shortest_single(float(number.amount)))
         case _:
             return _scientific(float(number.amount), repr(float(number.amount)))

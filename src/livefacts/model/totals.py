@@ -17,8 +17,8 @@ from decimal import Decimal
 from fractions import Fraction
 
 from livefacts.model.numbers import (
-    Kind,
     Number,
+    NumberKind,
     calculate,
     nearest_double,
     nearest_single,
@@ -46,13 +46,13 @@ def average(numbers: Sequence[Number]) -> Number:
     kind = max(number.kind for number in numbers)
     if not kind.is_exact:
         return _rounded(kind, numbers, len(numbers))
-    quotient = calculate("/", _exact_total(numbers), Number(Kind.INTEGER, len(numbers)))
+    quotient = calculate("/", _exact_total(numbers), Number(NumberKind.INTEGER, len(numbers)))
     assert quotient is not None, "an average is of at least one number"
     return quotient
 
 
 def _exact_total(numbers: Sequence[Number]) -> Number:
-    result = Number(Kind.INTEGER, 0)
+    result = Number(NumberKind.INTEGER, 0)
     for number in numbers:
         added = calculate("+", result, number)
         assert added is not None, "exact numbers can always be added"
@@ -60,14 +60,16 @@ def _exact_total(numbers: Sequence[Number]) -> Number:
     return result
 
 
-def _rounded(kind: Kind, numbers: Sequence[Number], divisor: int) -> Number:
+def _rounded(kind: NumberKind, numbers: Sequence[Number], divisor: int) -> Number:
     endless = [n.amount for n in numbers if not _is_finite(n)]
     if endless:
         return Number(kind, math.fsum(map(float, endless)) if _agree(endless) else math.nan)
     exact = sum((Fraction(n.amount) for n in numbers), Fraction(0)) / divisor
     if exact == 0:
         return Number(kind, _zero(numbers))
-    return Number(kind, nearest_single(exact) if kind == Kind.FLOAT else nearest_double(exact))
+    return Number(
+        kind, nearest_single(exact) if kind == NumberKind.FLOAT else nearest_double(exact)
+    )
 
 
 def _is_finite(number: Number) -> bool:

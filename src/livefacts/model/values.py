@@ -52,7 +52,7 @@ from livefacts.model.numbers import (
     parse_float,
     parse_integer,
 )
-from livefacts.model.numbers import Kind as NumberKind
+from livefacts.model.numbers import NumberKind as NumberKind
 from livefacts.model.totals import aggregate_numbers
 
 EXACT, ROUNDED, DOUBLE, FLOAT = 1, 2, 3, 4

@@ -56,7 +56,7 @@ from livefacts.plan.rules.normal_form import VIOLATION, violation_variables
 NOW = "_now:"
 ARRIVED, ARRIVED_ON, MEANT = "_arrived:", "_arrived-on:", "_at:"
 BACKGROUND = "_background:"
-CONCLUDED = "_concluded:"
+DERIVED = "_concluded:"
 POINTS, SIZE, OPEN = "_in:", "_size:", "_open:"
 FIRST, NEXT, LAST_POINT = "_first:", "_next:", "_last:"
 RECENT = "_recent:"
@@ -69,7 +69,7 @@ Family = str | NamedNode | None
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class WindowSpan:
     """A window whose lengths are numbers of time points; its key names its helpers."""
 
     window: Window
@@ -111,7 +111,7 @@ class Span:
 class Timing:
     """What the rules need to be told about time, beside facts."""
 
-    spans: frozenset[Span] = frozenset()
+    spans: frozenset[WindowSpan] = frozenset()
     """The windows whose time points are asked for, by their points key."""
     chained: frozenset[str] = frozenset()
     """The keys of windows that are gone through point by point."""
@@ -119,11 +119,11 @@ class Timing:
     """Whose arrivals are kept as facts, and for how long."""
     arrivals_on: tuple[tuple[Family, int], ...] = ()
     """The same, for arrivals that are kept with their streams."""
-    recent: frozenset[tuple[Span, Family]] = frozenset()
+    recent: frozenset[tuple[WindowSpan, Family]] = frozenset()
     """Windows by count, and whose facts they look for."""
     background: frozenset[Family] = frozenset()
     """Whose background is told apart."""
-    held: tuple[tuple[NamedNode, Span], ...] = ()
+    held: tuple[tuple[NamedNode, WindowSpan], ...] = ()
     """The windows in which facts of declared streams hold."""
     is_generating: bool = False
     """Whether rules make something of time points at which nothing arrives."""
@@ -189,11 +189,11 @@ class _Lowering:
     tick: Duration | None
     rules: list[Rule] = field(default_factory=list)
     made: dict[str, PredicateAtom] = field(default_factory=dict)
-    spans: dict[str, Span] = field(default_factory=dict)
+    spans: dict[str, WindowSpan] = field(default_factory=dict)
     chained: set[str] = field(default_factory=set)
     arrivals: dict[Family, int] = field(default_factory=dict)
     arrivals_on: dict[Family, int] = field(default_factory=dict)
-    recent: set[tuple[Span, Family]] = field(default_factory=set)
+    recent: set[tuple[WindowSpan, Family]] = field(default_factory=set)
     background: set[Family] = field(default_factory=set)
     is_generating: bool = False
     binds_times: bool = False
@@ -226,7 +226,7 @@ class _Lowering:
             kept = self._kept(span)
             kept[family] = max(kept.get(family, 0), span.retention)
 
-    def _kept(self, span: Span) -> dict[Family, int]:
+    def _kept(self, span: WindowSpan) -> dict[Family, int]:
         return self.arrivals if span.window.stream is None else self.arrivals_on
 
     def _rules(self, rule: Rule) -> Iterator[Rule]:
@@ -289,7 +289,7 @@ class _Lowering:
         time = TIME if formula.time is None else formula.time
         yield from self._hits(formula.atom, span, formula, time)
         is_at = formula.operator == AT
-        yield self._told(formula.atom), self._points(span, time) if is_at else self._open(span)
+        yield self._asserted(formula.atom), self._points(span, time) if is_at else self._open(span)
 
     def _note_needs(self, formula: Timed, operator: str | None = None) -> None:
         """What a formula asks of the time points of its window."""
@@ -335,22 +335,22 @@ class _Lowering:
             hint="write a window (in [10 s]), or say how long to remember: @retain name 10 s .",
         )
 
-    def _span(self, window: Window, place: Place | None = None) -> Span:
+    def _span(self, window: Window, place: Place | None = None) -> WindowSpan:
         try:
             match window:
                 case TimeWindow(length):
-                    return Span(window, length.points(self.tick))
+                    return WindowSpan(window, length.points(self.tick))
                 case SteppedWindow(range, step):
-                    return Span(window, range.points(self.tick), step.points(self.tick))
+                    return WindowSpan(window, range.points(self.tick), step.points(self.tick))
                 case FactWindow(count):
                     Duration(count).points(self.tick)
-                    return Span(window)
+                    return WindowSpan(window)
         except InputError as error:
             raise RuleError(error.message, place=place, hint=error.hint) from None
 
     # the rules of a window
 
-    def _helper(self, operator: str, formula: Timed, span: Span, rule: Rule) -> PredicateAtom:
+    def _helper(self, operator: str, formula: Timed, span: WindowSpan, rule: Rule) -> PredicateAtom:
         """The atom that stands for a timed formula; its rules are made at its first use."""
         general, slots = _generalized(formula.atom)
         is_chain = operator == ALWAYS and self._is_recursive(formula.atom, rule)
@@ -368,13 +368,13 @@ class _Lowering:
         operator: str,
         head: PredicateAtom,
         atom: Atom,
-        span: Span,
+        span: WindowSpan,
         formula: Timed,
         is_chain: bool,
     ) -> None:
         self._note_needs(formula, operator)
         hits = list(self._hits(atom, span, formula))
-        background = self._told(atom)
+        background = self._asserted(atom)
         if operator == AT:
             head = replace(head, arguments=(TIME, *head.arguments))
             hits.append((background, self._points(span, TIME)))
@@ -386,7 +386,7 @@ class _Lowering:
             self._add(head, [(background, self._open(span))], "background")
 
     def _hits(
-        self, atom: Atom, span: Span, formula: Timed, time: Slot = TIME
+        self, atom: Atom, span: WindowSpan, formula: Timed, time: Slot = TIME
     ) -> Iterator[tuple[Formula, ...]]:
         """The ways in which an atom holds at a time point of a window, background apart."""
         if isinstance(span.window, FactWindow):
@@ -405,15 +405,15 @@ class _Lowering:
         if any(rule.at is not None for rule in self._concluding(formula.atom)):
             yield _with(MEANT, atom, time), points
         if any(rule.at is None for rule in self._concluding(formula.atom)):
-            yield self._concluded(atom, formula.atom), PredicateAtom(NOW, (time,)), points
+            yield self._derived(atom, formula.atom), PredicateAtom(NOW, (time,)), points
 
-    def _sees_all(self, atom: Atom, span: Span) -> bool:
+    def _sees_all(self, atom: Atom, span: WindowSpan) -> bool:
         """Whether all arrivals that are kept are in the window."""
         lengths = [n for other, n in self._kept(span).items() if _may_meet(other, family_of(atom))]
         return isinstance(span.window, TimeWindow) and span.range == max(lengths)
 
     def _always(
-        self, head: PredicateAtom, hits: list[tuple[Formula, ...]], span: Span, is_chain: bool
+        self, head: PredicateAtom, hits: list[tuple[Formula, ...]], span: WindowSpan, is_chain: bool
     ) -> None:
         """All time points of the window are hit: by their number, or one after the other."""
         hit = PredicateAtom(f"_hit{head.name}", (*head.arguments, TIME))
@@ -441,39 +441,39 @@ class _Lowering:
 
     # what the rules of windows speak of
 
-    def _ask(self, span: Span) -> None:
+    def _ask(self, span: WindowSpan) -> None:
         self.spans.setdefault(span.points_key, span)
 
-    def _points(self, span: Span, time: Slot) -> PredicateAtom:
+    def _points(self, span: WindowSpan, time: Slot) -> PredicateAtom:
         self._ask(span)
         return PredicateAtom(POINTS + span.points_key, (time,))
 
-    def _open(self, span: Span) -> PredicateAtom:
+    def _open(self, span: WindowSpan) -> PredicateAtom:
         self._ask(span)
         return PredicateAtom(OPEN + span.points_key)
 
-    def _told(self, atom: Atom) -> PredicateAtom:
+    def _asserted(self, atom: Atom) -> PredicateAtom:
         self.background.add(family_of(atom))
         return _with(BACKGROUND, atom)
 
     def _concluding(self, atom: Atom) -> Iterator[Rule]:
         return concluding(self.program, atom)
 
-    def _concluded(self, atom: Atom, wanted: Atom) -> Atom:
+    def _derived(self, atom: Atom, wanted: Atom) -> Atom:
         """What rules conclude for now; apart from what declared streams hold, where there are any."""
         if not self.program.streams:
             return atom
         for rule in self._concluding(wanted):
-            if rule.at is None and f"{CONCLUDED}{rule.id}" not in self.made:
+            if rule.at is None and f"{DERIVED}{rule.id}" not in self.made:
                 self._copy(rule)
-        return _with(CONCLUDED, atom)
+        return _with(DERIVED, atom)
 
     def _copy(self, rule: Rule) -> None:
         """The conclusions of a rule once more, under a name of their own."""
         assert rule.head is not None
-        name = f"{CONCLUDED}{rule.id}"
+        name = f"{DERIVED}{rule.id}"
         self.made[name] = PredicateAtom(name)
-        self._add(_with(CONCLUDED, rule.head), list(self._bodies(rule.body, rule)), f"{rule.id}.")
+        self._add(_with(DERIVED, rule.head), list(self._bodies(rule.body, rule)), f"{rule.id}.")
 
     def _is_recursive(self, atom: Atom, rule: Rule) -> bool:
         return atom in self.strata.recursive_atoms(rule)

@@ -182,20 +182,20 @@ store_int32 = _storer(types.int32)
 store_int64 = _storer(types.int64)
 
 
-class Table(NamedTuple):
+class ArrayKind(NamedTuple):
     """The kind of one array: its cells and its number of dimensions."""
 
     cell: Any
     dimensions: int
 
 
-INTS = Table(types.int64, 1)
-INT_ROWS = Table(types.int64, 2)
-IDS = Table(types.int32, 1)
-ID_ROWS = Table(types.int32, 2)
-FLOATS = Table(types.float64, 1)
-BYTES = Table(types.uint8, 1)
-BYTE_ROWS = Table(types.uint8, 2)
+INTS = ArrayKind(types.int64, 1)
+INT_ROWS = ArrayKind(types.int64, 2)
+IDS = ArrayKind(types.int32, 1)
+ID_ROWS = ArrayKind(types.int32, 2)
+FLOATS = ArrayKind(types.float64, 1)
+BYTES = ArrayKind(types.uint8, 1)
+BYTE_ROWS = ArrayKind(types.uint8, 2)
 VECTOR = types.Array(types.int64, 1, "C")
 _array: Any = make_array
 
@@ -205,12 +205,12 @@ def described(arrays: Iterable[Any]) -> list[int]:
     return [number for array in arrays for number in (array.ctypes.data, *array.shape)]
 
 
-def length_described(tables: Sequence[Table]) -> int:
+def length_described(tables: Sequence[ArrayKind]) -> int:
     """How many numbers describe these tables."""
     return sum(1 + table.dimensions for table in tables)
 
 
-def tables_reader(kind: Any, tables: Sequence[Table], first: int = 0) -> Any:
+def tables_reader(kind: Any, tables: Sequence[ArrayKind], first: int = 0) -> Any:
     """What makes a `kind`, a named tuple of arrays, out of their description in a vector.
 
     A call from Python then passes one vector instead of two dozen arrays, whose checking

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from textwrap import shorten
 from typing import TypeAlias
@@ -85,3 +85,32 @@ def _is_rule_file(name: str) -> bool:
         return without_compression(Path(name)).suffix == ".rules" or Path(name).exists()
     except (OSError, ValueError):
         return False
+
+
+def named_rules(program: Program, rules: str | Rule | Sequence[str | Rule]) -> list[Rule]:
+    """The rules of the program that these mean; ids, and texts whatever the spacing."""
+    each = [rules] if isinstance(rules, str | Rule) else rules
+    if not isinstance(each, Iterable):
+        raise RuleError(f"{each!r} is no rule", hint="give the ids or the texts of rules")
+    if not each:
+        return []
+    known = {rule.key(): rule for rule in program}
+    return [found for rule in each for found in _named(program, known, rule)]
+
+
+def _named(program: Program, known: Mapping[Rule, Rule], rule: str | Rule) -> Iterator[Rule]:
+    if isinstance(rule, Rule):
+        yield _known(known, rule)
+    elif ":-" not in rule or rule in {each.id for each in program}:
+        yield program.rule(rule)
+    else:
+        yield from (_known(known, each) for each in open_rules(rule).rules)
+
+
+def _known(known: Mapping[Rule, Rule], rule: Rule) -> Rule:
+    found = known.get(rule.key())
+    if found is not None:
+        return found
+    raise RuleError(
+        "there is no such rule to remove", place=rule.place, hint="Reasoner.rules lists them"
+    )

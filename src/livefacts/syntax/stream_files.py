@@ -255,10 +255,10 @@ def _json_lines(lines: Iterator[_Line], rejects: Rejects, untimed: Time | None) 
             rejects.add(line.reject(error.message))
 
 
-def _json_events(told: Any, plain: PlainFacts, untimed: Time | None) -> list[Event]:
-    if not isinstance(told, dict) or ("at" not in told and untimed is None):
+def _json_events(given: Any, plain: PlainFacts, untimed: Time | None) -> list[Event]:
+    if not isinstance(given, dict) or ("at" not in given and untimed is None):
         raise InputError('a line is an object with "at" and "facts" or "retract"')
-    at, stream = told.get("at", 0), told.get("stream")
+    at, stream = given.get("at", 0), given.get("stream")
     if isinstance(at, bool) or not isinstance(at, int | str):
         raise InputError(f'"at" is a whole number or a dateTime, not {at!r}')
     if stream is not None and not isinstance(stream, str):
@@ -266,13 +266,13 @@ def _json_events(told: Any, plain: PlainFacts, untimed: Time | None) -> list[Eve
     if stream is not None:
         _check_stream(stream)
     time = at if isinstance(at, int) else _checked(Literal(at, datatype=DATE_TIME))
-    unknown = set(told) - {"at", "stream", "facts", "retract"}
-    if unknown or not {"facts", "retract"} & set(told):
+    unknown = set(given) - {"at", "stream", "facts", "retract"}
+    if unknown or not {"facts", "retract"} & set(given):
         raise InputError('beside "at" and "stream" there are "facts" and "retract"')
     return [
-        Event(time, stream, tuple(_statements(told[key], plain)), key == "retract")
+        Event(time, stream, tuple(_statements(given[key], plain)), key == "retract")
         for key in ("retract", "facts")
-        if key in told
+        if key in given
     ]
 
 
@@ -285,9 +285,9 @@ def _check_stream(name: str) -> None:
         ) from None
 
 
-def _statements(told: Any, plain: PlainFacts) -> Iterator[Statement]:
+def _statements(given: Any, plain: PlainFacts) -> Iterator[Statement]:
     """Facts as a text of Turtle or of the rule language, or as a list of such texts."""
-    for text in told if isinstance(told, list) else [told]:
+    for text in given if isinstance(given, list) else [given]:
         if not isinstance(text, str):
             raise InputError("facts are text, in Turtle or in the rule language")
         facts = plain.read(text)

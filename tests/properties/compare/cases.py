@@ -71,16 +71,16 @@ class Known:
     """What was told so far."""
 
     program: Program
-    told: frozenset[Triple | Fact]
+    asserted: frozenset[Triple | Fact]
 
     def plus(self, change: Step) -> Known:
-        return Known(self.program.plus(change.rules), self.told | set(change.facts))
+        return Known(self.program.plus(change.rules), self.asserted | set(change.facts))
 
     def true(self) -> Facts:
-        return closure(self.program, self.told)
+        return closure(self.program, self.asserted)
 
     def violations(self) -> set[tuple[str, frozenset[tuple[str, Term]]]]:
-        return violations(self.program, self.told)
+        return violations(self.program, self.asserted)
 
 
 def _compared(case: Case) -> Iterator[str]:
@@ -147,7 +147,7 @@ def _refused(error: Exception, case: Case, wanted: Known) -> Iterator[str]:
             yield f"refused without a violation: {error}"
     elif case.limit is None or (
         not _has_inner_rows(wanted.program)
-        and len(model(wanted.program, wanted.told)) <= case.limit
+        and len(model(wanted.program, wanted.asserted)) <= case.limit
     ):
         yield f"refused within the limit: {error}"
 
@@ -179,7 +179,7 @@ def _as_stored(triples: Iterable[Triple]) -> set[Triple]:
 
 def _state(reasoner: lf.Reasoner, known: Known) -> Iterator[str]:
     listed, true = list(reasoner.facts()), known.true()
-    asserted = {fact for fact in known.told if _is_shown(fact)}
+    asserted = {fact for fact in known.asserted if _is_shown(fact)}
     yield from _unlike("facts()", listed, true)
     yield from _unlike("facts(derived=False)", reasoner.facts(derived=False), asserted)
     yield from _unlike("facts(derived=True)", reasoner.facts(derived=True), true - asserted)
@@ -197,12 +197,12 @@ def _change(delta: lf.Delta, known: Known, wanted: Known, case: Case) -> Iterato
     before, after = known.true(), wanted.true()
     yield from _unlike("Delta.added", delta.added, after - before)
     yield from _unlike("Delta.removed", delta.removed, before - after)
-    yield from _unlike("Delta.derived", delta.derived, after - before - wanted.told)
+    yield from _unlike("Delta.derived", delta.derived, after - before - wanted.asserted)
     if len(delta.added) != len(after - before):
         yield "a Delta lists a fact twice"
     new = wanted.violations() - known.violations()
-    told = {(v.constraint, frozenset(v.bindings.items())) for v in delta.violations}
-    yield from _unlike("Delta.violations", told, new)
+    asserted = {(v.constraint, frozenset(v.bindings.items())) for v in delta.violations}
+    yield from _unlike("Delta.violations", asserted, new)
     if case.refuses and new:
         yield "a change with a violation was not refused"
 

@@ -55,7 +55,7 @@ class Book:
         self._dictionary = Dictionary()
         self.engine = ExpiringEngine(self._dictionary, rules)
 
-    def told(
+    def asserted(
         self, dated: Dated
     ) -> tuple[dict[int, NDArray[np.int32]], dict[int, NDArray[np.int64]]]:
         """Facts by shape, and their times."""
@@ -100,11 +100,11 @@ class Book:
         return after
 
 
-def meant(program: Program, told: Untils, now: int) -> Untils:
+def meant(program: Program, asserted: Untils, now: int) -> Untils:
     """Until when everything holds: the latest time whose facts derive it."""
     found: Untils = {}
-    for time in sorted({until for until in told.values() if until > now}):
-        holding = [_fact(row) for row, until in told.items() if until >= time]
+    for time in sorted({until for until in asserted.values() if until > now}):
+        holding = [_fact(row) for row, until in asserted.items() if until >= time]
         found |= dict.fromkeys(model(program, holding), time)
     return found
 
@@ -128,7 +128,7 @@ class Life:
     stock: list[Row] = field(init=False)
     spare: list[Rule] = field(init=False)
     rules: list[Rule] = field(init=False)
-    told: Untils = field(default_factory=dict)
+    asserted: Untils = field(default_factory=dict)
     shown: Untils = field(default_factory=dict)
     now: int = 0
     book: Book = field(init=False)
@@ -156,7 +156,7 @@ class Life:
         for number in range(count):
             self.now += self.pick.choice((0, 1, 1, 2))
             self._note(self.book.engine.expire(self.now), "endings")
-            self.told = {row: until for row, until in self.told.items() if until > self.now}
+            self.asserted = {row: until for row, until in self.asserted.items() if until > self.now}
             yield from self._wrong(f"step {number}, after the endings at {self.now}")
             what = self._change()
             yield from self._wrong(f"step {number} at {self.now}, {what}")
@@ -169,8 +169,8 @@ class Life:
         self.shown = self.book.apply(delta, self.shown)
 
     def _wrong(self, where: str) -> Iterator[str]:
-        expected = meant(Program(tuple(self.rules)), self.told, self.now)
-        if expected.keys() - self.told.keys():
+        expected = meant(Program(tuple(self.rules)), self.asserted, self.now)
+        if expected.keys() - self.asserted.keys():
             self.seen["states with conclusions"] += 1
         self.seen["states"] += 1
         for name, found in (("is", self.book.untils()), ("says", self.shown)):
@@ -188,8 +188,8 @@ class Life:
         engine.limit = 0 if chosen == "refused" else None
         try:
             delta = engine.change(
-                give=self.book.told(give),
-                lower=self.book.told(lower),
+                give=self.book.asserted(give),
+                lower=self.book.asserted(lower),
                 add_rules=added,
                 remove_rules=removed,
             )
@@ -198,16 +198,16 @@ class Life:
             return "refused"
         self._note(delta, chosen)
         for row, until in lower:
-            self._tell(row, min(until, self.told.get(row, NEVER)))
+            self._assert(row, min(until, self.asserted.get(row, NEVER)))
         for row, until in give:
-            self._tell(row, max(until, self.told.get(row, NEVER)))
+            self._assert(row, max(until, self.asserted.get(row, NEVER)))
         self.rules = [rule for rule in self.rules if rule not in removed] + added
         return f"{chosen}: gave {give}, lowered {lower}, rules +{added} -{removed}"
 
-    def _tell(self, row: Row, until: int) -> None:
-        self.told.pop(row, None)
+    def _assert(self, row: Row, until: int) -> None:
+        self.asserted.pop(row, None)
         if until > self.now:
-            self.told[row] = until
+            self.asserted[row] = until
 
     def _arrivals(self) -> Dated:
         chosen = (
@@ -221,7 +221,7 @@ class Life:
 
     def _retractions(self) -> Dated:
         """Facts of which most are told, and each once: two times for one would be no order."""
-        known = sorted(self.told, key=str)
+        known = sorted(self.asserted, key=str)
         chosen = self.pick.sample(known, min(len(known), self.pick.choice((1, 1, 2, 3))))
         chosen += self.pick.sample(self.stock, min(1, len(self.stock)))
         times = (NEVER if self.pick.random() < 0.7 else self._time() for _ in iter(int, 1))
@@ -242,11 +242,11 @@ def window_differences(seed: int, ticks: int) -> Iterator[str]:
         life.book.engine.expire(now - max(lengths))
         late = (FOREVER, now, now, now, now - 1, now - 3)
         arrivals = [(row, pick.choice(late)) for row in pick.choices(life.stock, k=4)]
-        life.book.engine.give(*life.book.told(arrivals))
+        life.book.engine.give(*life.book.asserted(arrivals))
         for row, time in arrivals:
-            life.told[row] = max(time, life.told.get(row, NEVER))
+            life.asserted[row] = max(time, life.asserted.get(row, NEVER))
         for length in lengths:
-            holding = [_fact(row) for row, time in life.told.items() if time > now - length]
+            holding = [_fact(row) for row, time in life.asserted.items() if time > now - length]
             found = life.book.untils(after=now - length).keys()
             wrong = found ^ model(Program(tuple(life.rules)), holding)
             if wrong:

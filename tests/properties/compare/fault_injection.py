@@ -19,7 +19,7 @@ from livefacts.engine.embedded.change.aggregates import BoundAggregate
 from livefacts.engine.embedded.change.level import BoundLevel
 from livefacts.engine.embedded.kernel.bound_plans import Binder
 from livefacts.engine.embedded.kernel.driver import Interpreter
-from livefacts.engine.embedded.kernel.value_memory import Answers
+from livefacts.engine.embedded.kernel.value_memory import ValueMemo
 from livefacts.engine.embedded.schema.single_path import SinglePath
 from livefacts.engine.embedded.transitive.edge_loss import TransitiveLosses
 from livefacts.store.facts.layout import FLAGS, SINGLE
@@ -29,8 +29,8 @@ ALLOCATIONS = (
     (RowStore, "make_room"),
     (RowStore, "index"),
     (Binder, "_add"),
-    (Answers, "answer_number"),
-    (Answers, "answer_pair"),
+    (ValueMemo, "answer_number"),
+    (ValueMemo, "answer_pair"),
     (SinglePath, "answer"),
     (SinglePath, "_learn"),
     (BoundAggregate, "changes"),

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from pyoxigraph import Quad, QueryBoolean, Store, Triple
 
-from livefacts.service.continuous.answer_change import Change
+from livefacts.service.continuous.answers import Change
 
 Bag = Counter[tuple[str, ...]]
 

@@ -62,17 +62,17 @@ class Truth:
     """What is told, and everything that the oracle finds to be true."""
 
     rules: tuple[Rule, ...]
-    told: frozenset[Statement]
+    asserted: frozenset[Statement]
     rows: frozenset[Row]
 
     @classmethod
-    def of(cls, rules: tuple[Rule, ...], told: frozenset[Statement] = frozenset()) -> Truth:
-        return cls(rules, told, frozenset(model(Program().plus(rules), map(fact_of, told))))
+    def of(cls, rules: tuple[Rule, ...], asserted: frozenset[Statement] = frozenset()) -> Truth:
+        return cls(rules, asserted, frozenset(model(Program().plus(rules), map(fact_of, asserted))))
 
     def after(self, change: Change) -> Truth:
-        rules, told = change.rules_after(self.rules), change.told_after(self.told)
-        same = rules == self.rules and told == self.told
-        return self if same else Truth.of(rules, told)
+        rules, asserted = change.rules_after(self.rules), change.asserted_after(self.asserted)
+        same = rules == self.rules and asserted == self.asserted
+        return self if same else Truth.of(rules, asserted)
 
     @cached_property
     def visible(self) -> set[Triple | Fact]:
@@ -80,7 +80,7 @@ class Truth:
 
     @cached_property
     def asserted(self) -> set[Triple | Fact]:
-        return {fact for fact in map(fact_of, self.told) if shown(row_of(fact)) is not None}
+        return {fact for fact in map(fact_of, self.asserted) if shown(row_of(fact)) is not None}
 
     @cached_property
     def violations(self) -> set[Any]:
@@ -263,7 +263,7 @@ def unlike_answers(reasoner: lf.Reasoner, truth: Truth) -> Iterator[str]:
     triples = (fact for fact in truth.visible if isinstance(fact, Triple))
     yield from unlike("the query", _kept(Quad(*row) for row in found), _kept(map(_quad, triples)))
     found = reasoner.query("SELECT ?s ?p ?o ?g { GRAPH ?g { ?s ?p ?o } }")
-    quads = (quad for quad in truth.told if isinstance(quad, Quad))
+    quads = (quad for quad in truth.asserted if isinstance(quad, Quad))
     yield from unlike("the graphs", _kept(Quad(*row) for row in found), _kept(quads))
 
 
@@ -282,14 +282,14 @@ def unlike_rows(reasoner: lf.Reasoner, truth: Truth) -> Iterator[str]:
     """Every row with who tells it and how many instances of rules derive it."""
     plans = [plan for level in reasoner._engine.plan.levels for plan in level.plans]
     transitive = {plan.rule.key() for plan in plans if plan.transitive}
-    told, counts, closed = _tellers(truth), Counter[Row](), set()
+    asserted, counts, closed = _asserters(truth), Counter[Row](), set()
     for rule, binding in instances(truth.rows, truth.rules):
         if rule.key() in transitive:
             closed.add(conclusion(rule, binding))
         elif not rule.is_constraint:
             counts[conclusion(rule, binding)] += 1
     expected = {
-        row: (*told.get(row, (False, False)), counts[row], row in closed) for row in truth.rows
+        row: (*asserted.get(row, (False, False)), counts[row], row in closed) for row in truth.rows
     }
     found = _rows(reasoner)
     for row in sorted(found.keys() | expected.keys(), key=str):
@@ -297,10 +297,12 @@ def unlike_rows(reasoner: lf.Reasoner, truth: Truth) -> Iterator[str]:
             yield f"{row}: {found.get(row)} is stored, the oracle has {expected.get(row)}"
 
 
-def _tellers(truth: Truth) -> dict[Row, tuple[bool, bool]]:
+def _asserters(truth: Truth) -> dict[Row, tuple[bool, bool]]:
     """For each row that is told: that it is, and whether the default graph tells it."""
-    told = {row_of(fact_of(each)): (True, False) for each in truth.told}
-    return told | {row_of(fact): (True, True) for fact in truth.told if not isinstance(fact, Quad)}
+    asserted = {row_of(fact_of(each)): (True, False) for each in truth.asserted}
+    return asserted | {
+        row_of(fact): (True, True) for fact in truth.asserted if not isinstance(fact, Quad)
+    }
 
 
 def _rows(reasoner: lf.Reasoner) -> dict[Row, tuple[bool, bool, int, bool]]:
@@ -313,8 +315,8 @@ def _rows(reasoner: lf.Reasoner) -> dict[Row, tuple[bool, bool, int, bool]]:
         ):
             row = ("[]", terms) if shape == TRIPLES else (terms[0].name, terms[1:])
             if ":" not in row[0]:
-                told = flags & ASSERTED != 0, flags & IN_DEFAULT != 0
-                found[row] = *told, plain + recursive, flags & CLOSED != 0
+                asserted = flags & ASSERTED != 0, flags & IN_DEFAULT != 0
+                found[row] = *asserted, plain + recursive, flags & CLOSED != 0
     return found
 
 
@@ -335,7 +337,7 @@ def unlike_anew(reasoner: lf.Reasoner, truth: Truth) -> Iterator[str]:
     """
     anew = lf.Reasoner()
     anew.add_rules(Program(reasoner.rules, limit=LIMIT))
-    anew.add(sorted(truth.told, key=str))
+    anew.add(sorted(truth.asserted, key=str))
     if _kinds_apart(anew) != _kinds_apart(reasoner):
         yield from map(str, reasoner.verify().differences)
         return

@@ -30,7 +30,7 @@ class Step:
 
     before: Program
     after: Program
-    told: Rows
+    asserted: Rows
     added: Rows
     removed: Rows
     change: Change
@@ -38,12 +38,12 @@ class Step:
 
 def steps(history: History) -> Iterator[Step]:
     program = Program(history.start, limit=LIMIT)
-    told: Rows = set()
+    asserted: Rows = set()
     for change in history.changes:
         after = Program(change.rules_after(program.rules), limit=LIMIT)
         added, removed = ({row_of(f) for f in facts} for facts in (change.added, change.removed))
-        yield Step(program, after, told, added, removed, change)
-        told, program = (told - removed) | added, after
+        yield Step(program, after, asserted, added, removed, change)
+        asserted, program = (asserted - removed) | added, after
 
 
 def differences(history: History, seen: Counter[str], split: bool = False) -> Iterator[str]:
@@ -57,8 +57,8 @@ def differences(history: History, seen: Counter[str], split: bool = False) -> It
         except lf.RuleError:
             seen["refused"] += 1
             continue
-        was = model(step.before, map(_statement, step.told))
-        now = model(step.after, map(_statement, (step.told - step.removed) | step.added))
+        was = model(step.before, map(_statement, step.asserted))
+        now = model(step.after, map(_statement, (step.asserted - step.removed) | step.added))
         found = evaluated(rules, was, step)
         seen.update(role for role in ("red", "plus", "minus") if extension(rules, found, role))
         for role, rows, ours in (
@@ -78,8 +78,8 @@ def differences(history: History, seen: Counter[str], split: bool = False) -> It
 def evaluated(rules: Maintenance, was: Iterable[Row], step: Step) -> Rows:
     """Everything that the oracle derives by a dred maintenance program."""
     inputs = [_fact(rules, row) for row in was]
-    inputs += [_fact(rules, row, "ext") for row in step.told if _is_derived(rules, row)]
-    for rows, role in ((step.removed & step.told, "del"), (step.added, "ins")):
+    inputs += [_fact(rules, row, "ext") for row in step.asserted if _is_derived(rules, row)]
+    for rows, role in ((step.removed & step.asserted, "del"), (step.added, "ins")):
         for row in rows:
             roles = ("ext", role) if _is_derived(rules, row) else (role,)
             inputs.append(_fact(rules, row, *roles))

@@ -44,8 +44,8 @@ from livefacts.service.explanations.explanation import (
     Compared,
     Explanation,
     Premise,
+    PremiseState,
     Shown,
-    State,
     Step,
 )
 
@@ -60,7 +60,7 @@ def row_of(fact: Shown) -> Row:
     return (TRIPLE, fact.slots) if isinstance(fact, TripleAtom) else (fact.name, fact.arguments)  # type: ignore[return-value]
 
 
-def heights(rules: Sequence[Rule], told: set[Row], known: Known) -> dict[Row, int]:
+def heights(rules: Sequence[Rule], asserted: set[Row], known: Known) -> dict[Row, int]:
     """The least height of every row that is true."""
     instances = [
         (_instantiated(rule.head, binding), list(_parts(rule, binding, known)))
@@ -68,7 +68,7 @@ def heights(rules: Sequence[Rule], told: set[Row], known: Known) -> dict[Row, in
         if rule.head is not None
         for binding in _solutions(rule.body, known, outside_braces(rule))
     ]
-    found = dict.fromkeys(told, 0)
+    found = dict.fromkeys(asserted, 0)
     progress = True
     while progress:
         progress = False
@@ -124,7 +124,7 @@ def _instantiated(atom: Atom, binding: Binding) -> Row:
 
 
 def faults_of_proof(
-    explanation: Explanation, told: set[Row], known: Known, height: int | None
+    explanation: Explanation, asserted: set[Row], known: Known, height: int | None
 ) -> Iterator[str]:
     """What is wrong with a proof; `height` is what brute force found."""
     proof = explanation.proof
@@ -140,13 +140,13 @@ def faults_of_proof(
         if id(step) in seen:
             continue
         seen.add(id(step))
-        yield from _faults_of_step(step, told, known)
+        yield from _faults_of_step(step, asserted, known)
         waiting.extend(step.facts())
 
 
-def _faults_of_step(step: Step, told: set[Row], known: Known) -> Iterator[str]:
+def _faults_of_step(step: Step, asserted: set[Row], known: Known) -> Iterator[str]:
     if step.rule is None:
-        if row_of(step.fact) not in told:
+        if row_of(step.fact) not in asserted:
             yield f"{step.fact} was not told"
         return
     below = max((premise.height for premise in step.facts()), default=0)
@@ -243,14 +243,14 @@ def faults_of_attempt(attempt: Attempt, fact: Triple | Fact, known: Known) -> It
     yield from _faults_of_repair(attempt, fact, known)
 
 
-def _is_so(formula: Formula, state: State, known: Known) -> bool:
+def _is_so(formula: Formula, state: PremiseState, known: Known) -> bool:
     """Whether a premise is in the state that it is said to be in."""
     match formula:
         case TripleAtom() | PredicateAtom():
-            return _fits_a_row(formula, known) == (state != State.MISSING)
-        case Negation(atom) if state != State.OPEN:
-            return _fits_a_row(atom, known) == (state == State.FALSE)
-        case Comparison() if state == State.TRUE:
+            return _fits_a_row(formula, known) == (state != PremiseState.MISSING)
+        case Negation(atom) if state != PremiseState.OPEN:
+            return _fits_a_row(atom, known) == (state == PremiseState.FALSE)
+        case Comparison() if state == PremiseState.TRUE:
             return _is_true(formula, {})
         case _:
             return True
@@ -262,7 +262,7 @@ def _fits_a_row(atom: Atom, known: Known) -> bool:
 
 def _faults_of_repair(attempt: Attempt, fact: Triple | Fact, known: Known) -> Iterator[str]:
     """Adding what is missing makes the rule fire, where everything else is ground and true."""
-    lacking = [p for p in attempt.premises if p.state != State.TRUE]
+    lacking = [p for p in attempt.premises if p.state != PremiseState.TRUE]
     atoms = [p.formula for p in lacking if isinstance(p.formula, TripleAtom | PredicateAtom)]
     if len(atoms) < len(lacking) or any(list(variables_of(atom)) for atom in atoms):
         return

@@ -107,13 +107,13 @@ class Bodies:
         return parse("\n".join(pick.sample(RULES, pick.choice((0, 1, 1, 2, 3)))))
 
     def pool(self, pick: random.Random, seed: int) -> list[Triple | Fact]:
-        telling = MessageMaker(f"pool {seed}")
-        telling.message()
-        told = sorted(telling.present - set(telling.always), key=str)
+        assertion = MessageMaker(f"pool {seed}")
+        assertion.message()
+        asserted = sorted(assertion.present - set(assertion.always), key=str)
         # Labels of blank nodes are those of a text, and not the reasoner's; booleans have an
         # order in rules, which triple patterns with comparisons are, and none in pyoxigraph.
         other = (BlankNode("thing"), Literal(True))
-        return [t for t in told if t.subject not in other and t.object not in other]
+        return [t for t in asserted if t.subject not in other and t.object not in other]
 
     def always(self) -> list[Triple | Fact]:
         return list(MessageMaker(0).always)

@@ -136,13 +136,13 @@ class Asked:
 def places(pick: random.Random) -> list[Triple | Fact]:
     """Who is in what, in a small world, as triples and as predicate facts."""
     nodes = [NamedNode(EX + name) for name in "abcd"]
-    told: list[Triple | Fact] = [
+    asserted: list[Triple | Fact] = [
         Triple(one, NamedNode(EX + name), other)
         for name in ("in", "in", "has")
         for one in nodes
         for other in nodes
     ]
-    chosen = pick.sample(list(dict.fromkeys(told)), 9)
+    chosen = pick.sample(list(dict.fromkeys(asserted)), 9)
     return [*chosen, Fact("inside", (nodes[0], nodes[1])), Fact("inside", (nodes[1], nodes[2]))]
 
 
@@ -386,15 +386,15 @@ class RegisteredHistory:
     def _pattern(self) -> Pattern:
         pick = self.pick
         heads = [rule.head for rule in self.program.rules]
-        told = [fact for fact in self.pool if isinstance(fact, Triple)]
+        asserted = [fact for fact in self.pool if isinstance(fact, Triple)]
         predicates: list[str | Term] = ["p", "p", NamedNode(EX + "in"), NamedNode(EX + "in")]
-        predicates += [pick.choice(told).predicate]
+        predicates += [pick.choice(asserted).predicate]
         predicates += [
             head.slots[1]
             for head in heads
             if head is not None and len(head.slots) == 3 and isinstance(head.slots[1], NamedNode)
         ]
-        objects: list[str | Term] = ["y", "z", "z", "z", pick.choice(told).object]
+        objects: list[str | Term] = ["y", "z", "z", "z", pick.choice(asserted).object]
         return (pick.choice("xxy"), pick.choice(predicates), pick.choice(objects))
 
     # the definition

@@ -95,10 +95,12 @@ class Schemas(Places):
         schema = pick.sample(SCHEMA, 6) + (pick.sample(STRANGE, 1) if pick.random() < 0.3 else [])
         nodes = [NamedNode(EX + name) for name in "abc"]
         verbs = [NamedNode(EX + name) for name in ("in", "has", "near")]
-        told = [Triple(pick.choice(nodes), pick.choice(verbs), n) for n in nodes for _ in range(2)]
+        asserted = [
+            Triple(pick.choice(nodes), pick.choice(verbs), n) for n in nodes for _ in range(2)
+        ]
         classes = [NamedNode(EX + name) for name in "CDE"]
         typed = [Triple(n, NamedNode(RDF + "type"), pick.choice(classes)) for n in nodes]
-        return list(dict.fromkeys([*told, *typed, *map(_schema_triple, schema)]))
+        return list(dict.fromkeys([*asserted, *typed, *map(_schema_triple, schema)]))
 
 
 class Remembering(Places):

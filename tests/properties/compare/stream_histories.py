@@ -60,7 +60,7 @@ class Pair:
         if act.kind in (ADVANCE, TICKS):
             yield from self._move(act)
         else:
-            delta = self._tell(act)
+            delta = self._assert(act)
             if self.now is None or act.kind not in (PUSH, RETRACT) or act.at <= self.now:
                 self._models.clear()
             if self.now is None:
@@ -72,7 +72,7 @@ class Pair:
         if act.kind in (ADVANCE, TICKS):
             self.oracle.forget(act.at - retention(self.program))
 
-    def _tell(self, act: Act) -> lf.Delta:
+    def _assert(self, act: Act) -> lf.Delta:
         oracle, reasoner, facts = self.oracle, self.reasoner, list(act.facts)
         for fact in act.facts:
             match act.kind:
@@ -89,8 +89,8 @@ class Pair:
             return timed(facts, at=act.at, stream=act.stream)
         if act.rules:
             return self._change_rules(act)
-        told = [Quad(*fact, act.stream) if act.stream else fact for fact in facts]  # type: ignore[misc]
-        return {ADD: reasoner.add, REMOVE: reasoner.remove}[act.kind](told)
+        asserted = [Quad(*fact, act.stream) if act.stream else fact for fact in facts]  # type: ignore[misc]
+        return {ADD: reasoner.add, REMOVE: reasoner.remove}[act.kind](asserted)
 
     def _change_rules(self, act: Act) -> lf.Delta:
         ids = [rule.id for rule in act.rules]
@@ -129,10 +129,10 @@ class Pair:
             yield f"at {model.now}: wrong about added {_listed(added ^ (expected - self.held))}"
         if removed != self.held - expected:
             yield f"at {model.now}: wrong about removed {_listed(removed ^ (self.held - expected))}"
-        output, told = visible(model.output), visible(model.told)
-        concluded = set(delta.derived)
-        if not (added & output) - told <= concluded <= added & output:
-            yield f"at {model.now}: the delta is wrong about conclusions {_listed(concluded)}"
+        output, asserted = visible(model.output), visible(model.asserted)
+        derived = set(delta.derived)
+        if not (added & output) - asserted <= derived <= added & output:
+            yield f"at {model.now}: the delta is wrong about conclusions {_listed(derived)}"
         self._take(delta)
 
     def _take(self, delta: lf.Delta) -> None:
@@ -145,10 +145,10 @@ class Pair:
             yield f"at {model.now}: wrong about {_listed(wrong)}"
         if reasoner.now != model.now or len(reasoner) != len(expected):
             yield f"at {model.now}: now is {reasoner.now}, with {len(reasoner)} facts"
-        output, told = visible(model.output), visible(model.told)
-        concluded = set(reasoner.facts(derived=True))
-        if not output - told <= concluded <= output:
-            wrong = (output - told - concluded) | (concluded - output)
+        output, asserted = visible(model.output), visible(model.asserted)
+        derived = set(reasoner.facts(derived=True))
+        if not output - asserted <= derived <= output:
+            wrong = (output - asserted - derived) | (derived - output)
             yield f"at {model.now}: wrong about conclusions {_listed(wrong)}"
         violations = {
             (each.constraint, frozenset(each.bindings.items())) for each in reasoner.violations()

@@ -68,25 +68,25 @@ def _whole(name: str) -> str:
 
 def _of_removal(before: Truth, change: Change) -> Iterator[str]:
     """The facts that go, looked at without the rest of the change."""
-    left = before.told - change.removed
-    gone = {row_of(fact_of(fact)) for fact in before.told & change.removed}
-    told = {row_of(fact_of(fact)) for fact in left}
+    left = before.asserted - change.removed
+    gone = {row_of(fact_of(fact)) for fact in before.asserted & change.removed}
+    asserted = {row_of(fact_of(fact)) for fact in left}
     if not gone:
         return
     yield "removals"
-    if gone & told:
+    if gone & asserted:
         yield "removals: still told in another graph"
     found = _instances(before)
     after = Truth.of(before.rules, left)
-    doomed = _doomed(gone - told, found, told)
+    doomed = _doomed(gone - asserted, found, asserted)
     if doomed - gone or after.visible - after.asserted != before.visible - before.asserted:
         yield "removals: reach a conclusion"
     kept = doomed & after.rows
     if kept:
         yield "removals: rederive"
-    if any(_only_by_recursion(row, found, after, told) for row in kept):
+    if any(_only_by_recursion(row, found, after, asserted) for row in kept):
         yield "removals: rederive by recursion alone"
-    if (doomed - after.rows) - _counted_out(gone - told, found, told):
+    if (doomed - after.rows) - _counted_out(gone - asserted, found, asserted):
         yield "removals: end a circle"
     if after.rows - before.rows:
         yield "removals: make something true"
@@ -100,32 +100,32 @@ def _instances(truth: Truth) -> list[Instance]:
     ]
 
 
-def _doomed(gone: set[Row], found: list[Instance], told: set[Row]) -> set[Row]:
+def _doomed(gone: set[Row], found: list[Instance], asserted: set[Row]) -> set[Row]:
     """What delete-and-rederive deletes for a try."""
     doomed, size = set(gone), -1
     while len(doomed) > size:
         size = len(doomed)
         reached = {each.head for each in found if doomed.intersection(each.premises)}
-        doomed |= reached - told
+        doomed |= reached - asserted
     return doomed
 
 
-def _counted_out(gone: set[Row], found: list[Instance], told: set[Row]) -> set[Row]:
+def _counted_out(gone: set[Row], found: list[Instance], asserted: set[Row]) -> set[Row]:
     """What counting alone deletes."""
     dead: set[Row] = set()
     while True:
         alive = {each.head for each in found if not dead.intersection(each.premises)}
         heads = gone | {each.head for each in found}
-        now = {row for row in heads if row not in alive and row not in told}
+        now = {row for row in heads if row not in alive and row not in asserted}
         if now == dead:
             return dead
         dead = now
 
 
-def _only_by_recursion(row: Row, found: list[Instance], after: Truth, told: set[Row]) -> bool:
+def _only_by_recursion(row: Row, found: list[Instance], after: Truth, asserted: set[Row]) -> bool:
     rules = [rule for rule in after.rules if not rule.is_constraint]
     left = {each.rule for each in found if each.head == row and after.rows >= {*each.premises}}
-    return row not in told and all(is_recursive(rule, rules) for rule in left)
+    return row not in asserted and all(is_recursive(rule, rules) for rule in left)
 
 
 def _of_rules(before: Truth, after: Truth, change: Change) -> Iterator[str]:
@@ -140,7 +140,7 @@ def _of_rules(before: Truth, after: Truth, change: Change) -> Iterator[str]:
     used |= {rule for rule, _ in instances(after.rows, came)}
     if used:
         yield "rule changes: reach a conclusion"
-    if change.added - before.told or change.removed & before.told:
+    if change.added - before.asserted or change.removed & before.asserted:
         yield "rule changes: with facts"
     was, now = _recursive(before), _recursive(after)
     if (now - was) - came:
@@ -165,9 +165,9 @@ def _of_truth(before: Truth, after: Truth, change: Change) -> Iterator[str]:
         yield "violations go"
     if not change.removed and not change.rules_removed and before.rows - after.rows:
         yield "an addition ends something"
-    if any(isinstance(each, Quad) for each in change.removed & before.told):
+    if any(isinstance(each, Quad) for each in change.removed & before.asserted):
         yield "a triple leaves a named graph"
-    if change.added & before.told or change.removed - before.told:
+    if change.added & before.asserted or change.removed - before.asserted:
         yield "idle facts"
 
 
@@ -175,6 +175,6 @@ def _of_schema(before: Truth, change: Change) -> Iterator[str]:
     if not any(level.single for level in compile_rules(before.rules).levels):
         return
     yield "follow single triples"
-    edges = [each for each in change.removed & before.told if isinstance(each, Triple)]
+    edges = [each for each in change.removed & before.asserted if isinstance(each, Triple)]
     if any(edge.predicate in SCHEMA for edge in edges):
         yield "the schema loses an edge"

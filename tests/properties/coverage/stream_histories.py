@@ -128,7 +128,7 @@ def effects(history: StreamHistory) -> Iterator[str]:
     timeline, now, before = Timeline(history.start), None, None
     for act in history.acts:
         kind = _kind(act, now)
-        told(timeline, act)
+        asserted(timeline, act)
         if act.kind in (ADVANCE, TICKS):
             yield from _passing(history, timeline, act, now)
             now = act.at
@@ -148,7 +148,7 @@ def _kind(act: Act, now: int | None) -> str:
     return f"{act.kind} {when}"
 
 
-def told(timeline: Timeline, act: Act) -> None:
+def asserted(timeline: Timeline, act: Act) -> None:
     """Tell the timeline what an act tells; the clock makes no difference to it."""
     for fact in act.facts:
         match act.kind:

@@ -14,9 +14,9 @@ RDF_TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 CLASSES = tuple("ABCDE")
 PROPERTIES = tuple("pqr")
 INDIVIDUALS = tuple(f"i{n}" for n in range(6))
-TOLD = tuple(f"j{n}" for n in range(2))
+ASSERTED = tuple(f"j{n}" for n in range(2))
 """Individuals of which the ontology itself tells, so that facts are told in one place only."""
-EVERYBODY = INDIVIDUALS + TOLD
+EVERYBODY = INDIVIDUALS + ASSERTED
 TRAITS = (
     *("Symmetric", "Transitive", "Functional", "InverseFunctional"),
     *("Asymmetric", "Irreflexive", "Reflexive"),
@@ -55,12 +55,12 @@ def random_axiom(rng: random.Random) -> Axiom:
             keys = tuple(sorted(rng.sample(PROPERTIES, rng.choice((1, 2)))))
             return "key", random_class(rng, 1, left=True), keys
         case 14:
-            return "is", rng.choice(TOLD), random_class(rng, 1, left=False)
+            return "is", rng.choice(ASSERTED), random_class(rng, 1, left=False)
         case _:
             kinds: list[Axiom] = [
-                ("fact", rng.choice(TOLD), rng.choice(PROPERTIES), individual()),
+                ("fact", rng.choice(ASSERTED), rng.choice(PROPERTIES), individual()),
                 ("denied", individual(), rng.choice(PROPERTIES), individual()),
-                ("same", *sorted(rng.sample(TOLD, 2))),
+                ("same", *sorted(rng.sample(ASSERTED, 2))),
                 ("different", *sorted(rng.sample(EVERYBODY, 2))),
             ]
             return rng.choice(kinds)
@@ -71,8 +71,8 @@ def loose_axiom(rng: random.Random) -> Axiom:
     property, other = rng.choice(PROPERTIES), rng.choice(PROPERTIES)
     kinds: list[Axiom] = [
         ("annotation", property),
-        ("fact", rng.choice(TOLD), property, rng.choice(EVERYBODY)),
-        ("fact", rng.choice(TOLD), property, rng.choice(EVERYBODY)),
+        ("fact", rng.choice(ASSERTED), property, rng.choice(EVERYBODY)),
+        ("fact", rng.choice(ASSERTED), property, rng.choice(EVERYBODY)),
         (rng.choice(("domain", "range")), property, rng.choice(CLASSES)),
         ("chain", (property,), other),
     ]

@@ -104,7 +104,7 @@ def _life(
 ) -> list[Step]:
     """Steps in which some of each come, and some of all go."""
     pick = words.pick
-    told: set[Triple] = set()
+    asserted: set[Triple] = set()
     life = []
     for _ in range(steps):
         added = [
@@ -112,10 +112,10 @@ def _life(
             for some in (axioms, facts, equals)
             for triple in pick.sample(some, min(len(some), pick.choice((0, 1, 2, len(some)))))
         ]
-        known = sorted(told, key=str)
+        known = sorted(asserted, key=str)
         removed = pick.sample(known, len(known) * pick.choice((0, 0, 1, 2)) // 4)
         same = [triple for triple in known if triple.predicate == SAME]
         removed += [pick.choice(same)] if same and pick.random() < 0.4 else []
         life.append(Step(added, removed))
-        told = (told - set(removed)) | set(added)
+        asserted = (asserted - set(removed)) | set(added)
     return life

@@ -31,8 +31,8 @@ def random_case(seed: int, messages: int = 24) -> Case:
     rng = random.Random(seed)
     patterns = list(_PATTERNS[CLASSES[seed % len(CLASSES)]](rng))
     rng.shuffle(patterns)
-    told = tuple(random_messages(rng, patterns, messages))
-    return Case(_asked(rng, patterns), told)
+    asserted = tuple(random_messages(rng, patterns, messages))
+    return Case(_asked(rng, patterns), asserted)
 
 
 def _constant(rng: random.Random) -> str:

@@ -47,8 +47,8 @@ class Change:
         parts += [f"- {write_rule(rule)}" for rule in self.rules_removed]
         return "\n".join(parts + [f"+ {write_rule(rule)}" for rule in self.rules_added])
 
-    def told_after(self, told: Statements) -> Statements:
-        return (told - self.removed) | self.added
+    def asserted_after(self, asserted: Statements) -> Statements:
+        return (asserted - self.removed) | self.added
 
     def rules_after(self, rules: Sequence[Rule]) -> tuple[Rule, ...]:
         kept = [rule for rule in rules if rule not in self.rules_removed]
@@ -118,12 +118,12 @@ def _with_turning_point(
     pick: random.Random, rules: tuple[Rule, ...], facts: list[Triple | Fact]
 ) -> tuple[tuple[Rule, ...], list[Triple | Fact]]:
     """More rules and facts, in the place of some that were drawn before."""
-    more, told = pick.choice(TURNING_POINTS)(pick, draw_vocabulary(pick))
+    more, asserted = pick.choice(TURNING_POINTS)(pick, draw_vocabulary(pick))
     known = {rule.key() for rule in rules}
     named = [replace(rule, id=f"turn{n}") for n, rule in enumerate(more) if rule.key() not in known]
     for kept in (rules, rules[: len(rules) // 2], ()):
         if fits([*kept, *named]):
-            return (*kept, *named), [*dict.fromkeys((*told, *facts))][:MOST_FACTS]
+            return (*kept, *named), [*dict.fromkeys((*asserted, *facts))][:MOST_FACTS]
     return rules, facts
 
 
@@ -151,20 +151,20 @@ def _in_graphs(pick: random.Random, facts: Iterable[Triple | Fact]) -> Iterator[
 def draw_changes(
     pick: random.Random, stock: Stock, start: tuple[Rule, ...], steps: int
 ) -> tuple[Change, ...]:
-    told: Statements = frozenset()
+    asserted: Statements = frozenset()
     rules, changes = start, []
     for number in range(steps):
-        change = _draw_change(pick, stock, told, rules, is_first=number == 0)
-        told, rules = change.told_after(told), change.rules_after(rules)
+        change = _draw_change(pick, stock, asserted, rules, is_first=number == 0)
+        asserted, rules = change.asserted_after(asserted), change.rules_after(rules)
         changes.append(change)
     return tuple(changes)
 
 
 def _draw_change(
-    pick: random.Random, stock: Stock, told: Statements, rules: tuple[Rule, ...], is_first: bool
+    pick: random.Random, stock: Stock, asserted: Statements, rules: tuple[Rule, ...], is_first: bool
 ) -> Change:
-    there = [fact for fact in stock.statements if fact in told]
-    absent = [fact for fact in stock.statements if fact not in told]
+    there = [fact for fact in stock.statements if fact in asserted]
+    absent = [fact for fact in stock.statements if fact not in asserted]
     if is_first:
         return Change(frozenset(_sample(pick, absent, 4 * len(absent) // 5)))
     kind = pick.choices(("both", "go", "come", "rules", "much", "all", "idle"), KINDS)[0]

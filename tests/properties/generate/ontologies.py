@@ -231,15 +231,17 @@ def draw_life(seed: int, steps: int = 6) -> list[Step]:
     sorts += BENT if pick.random() < 0.3 else []
     axioms = [triple for _ in range(8) for triple in pick.choice(sorts)(words)]
     facts = [triple for _ in range(9) for triple in _fact(words)]
-    told: set[Triple] = set()
+    asserted: set[Triple] = set()
     life = []
     for number in range(steps):
         axiomatic, others = (
             pick.sample(some, min(len(some), pick.choice((0, 1, 2, len(some))) or number == 0))
             for some in (axioms, facts)
         )
-        removed = pick.sample(sorted(told, key=str), len(told) * pick.choice((0, 0, 1, 2)) // 4)
+        removed = pick.sample(
+            sorted(asserted, key=str), len(asserted) * pick.choice((0, 0, 1, 2)) // 4
+        )
         step = Step(axiomatic + others, removed)
-        told = (told - set(removed)) | set(step.added)
+        asserted = (asserted - set(removed)) | set(step.added)
         life.append(step)
     return life

@@ -44,13 +44,13 @@ class Step:
 def draw_steps(pick: random.Random, worlds: int, steps: int, rules: str) -> Iterator[Step]:
     """Random changes; the second of them takes a rule away, and the next puts it back."""
     whole = rule_sets.open_rules(rules)
-    told: list[set[Triple]] = [set() for _ in range(worlds)]
+    asserted: list[set[Triple]] = [set() for _ in range(worlds)]
     for number in range(steps):
         add, remove = [], []
-        for world, known in enumerate(told):
+        for world, known in enumerate(asserted):
             coming = [draw_triple(pick, world) for _ in range(pick.randrange(1, 5))]
             going = pick.sample(sorted(known, key=str), min(len(known), pick.randrange(3)))
-            told[world] = (known - set(going)) | set(coming)
+            asserted[world] = (known - set(going)) | set(coming)
             add, remove = add + coming, remove + going
         gone = pick.choice(whole.rules) if number == 2 else None
         yield Step(add, remove, whole.minus([gone]) if gone else whole)

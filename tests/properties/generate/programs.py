@@ -54,9 +54,9 @@ def _draw_rules(
     facts: list[Triple | Fact] = []
     themes = [theme for theme in THEMES if theme is not sums_at_the_edges or not plain]
     for theme in pick.sample(themes, pick.choice((0, 1, 1, 2, 2, 3))):
-        more, told = theme(pick, words)
+        more, asserted = theme(pick, words)
         if fits(rules + more):
-            rules, facts = rules + more, facts + told
+            rules, facts = rules + more, facts + asserted
     maker = RuleMaker(pick, words, plain=plain)
     for _ in range(pick.choice((2, 3, 5, 8))):
         maker.heads = [r.head for r in rules if r.head is not None]
@@ -158,14 +158,14 @@ def _in_steps(
     count = pick.choice((1, 2, 3, 4))
     late = pick.choice((0, 0, 0, 1, 2)) if count > 1 else 0
     early, later = named[: len(named) - late], named[len(named) - late :]
-    told = tuple(f for f in facts if not _has_blank(f) and pick.random() < 0.1)
+    asserted = tuple(f for f in facts if not _has_blank(f) and pick.random() < 0.1)
     piles = _piles(facts, count, pick)
     piles[-1] += _conclusions(rules, facts, pick)
     steps = [Step(tuple(pile)) for pile in piles]
     for rule in later:
         at = pick.randrange(1, count)
         steps[at] = replace(steps[at], rules=(*steps[at].rules, rule))
-    return Case(name, replace(Program().plus(early), facts=told), tuple(steps))
+    return Case(name, replace(Program().plus(early), facts=asserted), tuple(steps))
 
 
 def _piles(

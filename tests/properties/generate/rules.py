@@ -27,9 +27,9 @@ from livefacts.language.formula import (
     Aggregate,
     Arithmetic,
     Atom,
-    Call,
     Comparison,
     Formula,
+    FunctionCall,
     Negation,
     PredicateAtom,
     Slot,
@@ -230,7 +230,7 @@ class RuleMaker:
             return [Comparison(left, "=", result)]
         if not self.plain and self.chance(0.15):
             function = self.pick.choice(FUNCTIONS)
-            return [Comparison(result, "=", Call(function, left))]
+            return [Comparison(result, "=", FunctionCall(function, left))]
         operator = self.pick.choice(("+", "-", "*") if self.plain else ("+", "-", "*", "/"))
         return [Comparison(result, "=", Arithmetic(operator, left, right))]
 

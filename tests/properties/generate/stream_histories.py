@@ -18,7 +18,7 @@ from tests.properties.generate.cases import fewer
 from tests.properties.generate.programs import is_recursive
 from tests.properties.generate.timed_rules import (
     ARRIVING,
-    CONCLUDED,
+    DERIVED,
     NODES,
     PROPERTIES,
     STREAMS,
@@ -123,7 +123,7 @@ def draw_with_rule_changes(seed: int) -> StreamHistory:
 
 
 def draw_program(pick: random.Random) -> Program:
-    retained = pick.sample(sorted(ARRIVING | CONCLUDED), 2) if pick.random() < 0.2 else []
+    retained = pick.sample(sorted(ARRIVING | DERIVED), 2) if pick.random() < 0.2 else []
     maker = TimedRuleMaker(pick, retained)
     rules: list[Rule] = []
     for theme in pick.sample(THEMES, pick.choice((0, 0, 1, 1))):
@@ -184,7 +184,7 @@ def _instance(atom: Atom, pick: random.Random, nodes: Sequence[NamedNode]) -> St
         sorts = (NODE, PROPERTIES[atom.predicate])
         subject, object = (_term(sort, pick, nodes) for sort in sorts)
         return Triple(subject, atom.predicate, object)  # type: ignore[arg-type]
-    sorts = (ARRIVING | CONCLUDED)[atom.name]
+    sorts = (ARRIVING | DERIVED)[atom.name]
     kept = zip(atom.arguments, sorts, strict=True)
     return Fact(
         atom.name,
@@ -298,10 +298,10 @@ class ActMaker:
         elif self.stock:
             fact = self.pick.choice(self.stock).fact
             named = isinstance(fact, Triple) and self.chance(0.4)
-            told = fact, self.pick.choice(GRAPHS) if named else None
-            if told not in self.background:
-                self.background.append(told)
-            yield Act(ADD, (fact,), stream=told[1])
+            asserted = fact, self.pick.choice(GRAPHS) if named else None
+            if asserted not in self.background:
+                self.background.append(asserted)
+            yield Act(ADD, (fact,), stream=asserted[1])
 
 
 def smaller(history: StreamHistory) -> Iterator[StreamHistory]:

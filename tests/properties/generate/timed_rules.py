@@ -44,7 +44,7 @@ ARRIVING: dict[str, tuple[str, ...]] = {
     "near": (NODE, NODE),
     "reading": (NODE, VALUE),
 }
-CONCLUDED: dict[str, tuple[str, ...]] = {
+DERIVED: dict[str, tuple[str, ...]] = {
     "alarm": (),
     "warm": (NODE,),
     "_mark": (NODE,),
@@ -86,7 +86,7 @@ class TimedRuleMaker:
         self.pick = pick
         self.retained = retained
         self.arriving = pick.sample(sorted(ARRIVING), 3)
-        self.concluded = pick.sample(sorted(CONCLUDED), 3)
+        self.derived = pick.sample(sorted(DERIVED), 3)
         self.has_triples = pick.random() < 0.35
         self.heads: list[Atom] = []
 
@@ -135,7 +135,7 @@ class TimedRuleMaker:
             sort = PROPERTIES[atom.predicate]  # type: ignore[index]
             subject, object = self.slots((NODE, sort), scope)
             return TripleAtom(subject, atom.predicate, object)
-        sorts = (ARRIVING | CONCLUDED)[atom.name]
+        sorts = (ARRIVING | DERIVED)[atom.name]
         return PredicateAtom(atom.name, tuple(self.slots(sorts, scope)))
 
     def slots(self, sorts: Iterable[str], scope: Scope) -> list[Slot]:
@@ -264,7 +264,7 @@ class TimedRuleMaker:
             sort = PROPERTIES[shape.predicate]  # type: ignore[index]
             subject = self.bound_slot(NODE, scope)
             return TripleAtom(subject, shape.predicate, self.bound_slot(sort, scope))
-        sorts = (ARRIVING | CONCLUDED)[shape.name]
+        sorts = (ARRIVING | DERIVED)[shape.name]
         return PredicateAtom(shape.name, tuple(self.bound_slot(sort, scope) for sort in sorts))
 
     def bound_slot(self, sort: str, scope: Scope) -> Slot:
@@ -280,14 +280,14 @@ class TimedRuleMaker:
             property = self.pick.choice(list(PROPERTIES))
             object = self.bound_slot(PROPERTIES[property], scope)
             return TripleAtom(self.bound_slot(NODE, scope), property, object)
-        names = self.arriving if self.chance(0.12) else self.concluded
+        names = self.arriving if self.chance(0.12) else self.derived
         fitting = [name for name in names if self._can_fill(name, scope)]
         name = self.pick.choice(fitting or names)
-        sorts = (ARRIVING | CONCLUDED)[name]
+        sorts = (ARRIVING | DERIVED)[name]
         return PredicateAtom(name, tuple(self.bound_slot(sort, scope) for sort in sorts))
 
     def _can_fill(self, name: str, scope: Scope) -> bool:
-        sorts = (ARRIVING | CONCLUDED)[name]
+        sorts = (ARRIVING | DERIVED)[name]
         return all(scope.bound[s] or (s == VALUE and scope.bound[TIME]) for s in sorts)
 
     def head_time(self, scope: Scope) -> Slot | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from pyoxigraph import NamedNode, Triple
 from tests.properties.generate.stream_histories import Statement, StreamHistory
-from tests.properties.generate.timed_rules import ARRIVING, CONCLUDED
+from tests.properties.generate.timed_rules import ARRIVING, DERIVED
 from tests.properties.generate.vocabulary import EX
 
 from livefacts.language.formula import (
@@ -29,7 +29,7 @@ from livefacts.model.facts import Fact
 
 PROPERTIES = {
     name: NamedNode(f"{EX}{name}")
-    for name, sorts in (ARRIVING | CONCLUDED).items()
+    for name, sorts in (ARRIVING | DERIVED).items()
     if len(sorts) == 2
 }
 
@@ -40,15 +40,15 @@ def retold(history: StreamHistory) -> StreamHistory:
     return replace(history, program=_program(history.program), acts=tuple(acts))
 
 
-def fact(told: Statement) -> Statement:
-    if isinstance(told, Fact) and told.name in PROPERTIES:
-        subject, object = told.arguments
-        return Triple(subject, PROPERTIES[told.name], object)  # type: ignore[arg-type]
-    return told
+def fact(asserted: Statement) -> Statement:
+    if isinstance(asserted, Fact) and asserted.name in PROPERTIES:
+        subject, object = asserted.arguments
+        return Triple(subject, PROPERTIES[asserted.name], object)  # type: ignore[arg-type]
+    return asserted
 
 
-def facts(told: Iterable[Statement]) -> set[Statement]:
-    return set(map(fact, told))
+def facts(asserted: Iterable[Statement]) -> set[Statement]:
+    return set(map(fact, asserted))
 
 
 def _program(program: Program) -> Program:

@@ -27,7 +27,7 @@ SWITCH, WORLD = "switched_on", Fact("_world:", ())
 class World:
     """What is told and which rules are switched on, after each step."""
 
-    told: tuple[frozenset[Triple | Fact], ...]
+    asserted: tuple[frozenset[Triple | Fact], ...]
     switched: tuple[frozenset[str], ...]
 
 
@@ -53,10 +53,10 @@ class Worlds:
             if rule.id in self.present[step]
         ]
 
-    def told(self, world: int, step: int) -> set[Triple | Fact]:
+    def asserted(self, world: int, step: int) -> set[Triple | Fact]:
         """What a world is told, switches included."""
         switches = {Fact(SWITCH, (Symbol(id),)) for id in self.worlds[world].switched[step]}
-        return {*self.worlds[world].told[step], *switches, WORLD}
+        return {*self.worlds[world].asserted[step], *switches, WORLD}
 
     def active(self, world: int, step: int) -> list[Rule]:
         """The rules that a world has."""
@@ -99,9 +99,9 @@ def _draw_present(
 
 def _draw_world(pick: random.Random, stock: Stock, steps: int) -> World:
     start = tuple(rule for rule in stock.rules if pick.random() < 0.8)
-    told: Any = frozenset()
+    asserted: Any = frozenset()
     rules, history = start, []
     for each in draw_changes(pick, stock, start, steps):
-        told, rules = each.told_after(told), each.rules_after(rules)
-        history.append((told, frozenset(rule.id for rule in rules)))
+        asserted, rules = each.asserted_after(asserted), each.rules_after(rules)
+        history.append((asserted, frozenset(rule.id for rule in rules)))
     return World(tuple(t for t, _ in history), tuple(on for _, on in history))

@@ -12,7 +12,7 @@ from pyoxigraph import Literal, NamedNode
 
 from livefacts.engine.embedded.recheck import id_tables
 from livefacts.engine.embedded.recheck.column_values import NONE, Calculator
-from livefacts.engine.embedded.recheck.id_tables import Table, distinct
+from livefacts.engine.embedded.recheck.id_tables import IdTable, distinct
 from livefacts.model import values
 from livefacts.model.facts import Symbol
 from livefacts.store.terms.dictionary import Dictionary
@@ -88,9 +88,9 @@ def test_a_search_in_order_finds_the_same_as_one_out_of_order() -> None:
     assert (id_tables._search(keys, wanted) == expected).all()
 
 
-def _filled(facts: Sequence[Fact], width: int, pieces: int) -> Table:
+def _filled(facts: Sequence[Fact], width: int, pieces: int) -> IdTable:
     """A table that is looked into after each of some pieces has come."""
-    table = Table(width)
+    table = IdTable(width)
     for part in np.array_split(np.array(facts, np.int32).reshape(-1, width), pieces):
         if len(part):
             table.append(list(part.T))

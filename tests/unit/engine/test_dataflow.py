@@ -14,7 +14,7 @@ import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from livefacts.engine.flow.bags import UNBOUND
-from livefacts.engine.flow.dataflow import Dataflow, Standing
+from livefacts.engine.flow.dataflow import Dataflow, RunningQuery
 from livefacts.plan.continuous.flow import Cut
 from livefacts.service.continuous.query_plans import plan_of
 from livefacts.store.terms.dictionary import Dictionary
@@ -158,7 +158,7 @@ class Table:
     def __init__(self, text: str) -> None:
         self.dictionary = Dictionary()
         self.flow = Dataflow(self.dictionary)
-        self.standing: Standing = self.flow.add(plan_of(text, {}), NOTHING)
+        self.standing: RunningQuery = self.flow.add(plan_of(text, {}), NOTHING)
 
     def tell(self, *terms: Any, gone: bool = False) -> None:
         triple = self.dictionary.encode(terms).reshape(-1, 3)
@@ -308,8 +308,8 @@ def test_the_memory_that_is_reported_is_what_python_has_given(form: str) -> None
     gc.collect()
     given, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    told = sum(part.bytes for part in standing.kept()) - before
-    assert 0.75 < told / given < 1.25
+    asserted = sum(part.bytes for part in standing.kept()) - before
+    assert 0.75 < asserted / given < 1.25
 
 
 def test_every_step_that_keeps_something_is_reported_with_its_rows() -> None:

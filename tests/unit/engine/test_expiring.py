@@ -256,7 +256,7 @@ def test_reading_goes_by_time_and_by_column() -> None:
     assert engine.rows(7)[0].shape == (0, 7)
     facts = places.pairs("AB BA")[PAIRS]
     assert engine.until(PAIRS, facts).tolist() == [1, NEVER]
-    assert engine.told(PAIRS, facts).tolist() == [1, NEVER]
+    assert engine.asserted(PAIRS, facts).tolist() == [1, NEVER]
 
 
 class TestRules:

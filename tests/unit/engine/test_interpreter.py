@@ -14,7 +14,7 @@ import livefacts as lf
 from livefacts.engine.embedded.kernel import registers as code
 from livefacts.engine.embedded.kernel import value_kernels
 from livefacts.engine.embedded.kernel.driver import Interpreter
-from livefacts.engine.embedded.kernel.value_memory import ARITHMETIC, COMPARISONS, Answers
+from livefacts.engine.embedded.kernel.value_memory import ARITHMETIC, COMPARISONS, ValueMemo
 from livefacts.model import values
 from livefacts.store.terms.dictionary import Dictionary
 
@@ -157,7 +157,7 @@ NUMBERS = [
 ]
 
 
-def settled(kernel: Any, operator: int, left: int, right: int, answers: Answers) -> int:
+def settled(kernel: Any, operator: int, left: int, right: int, answers: ValueMemo) -> int:
     """What the kernel says once its questions have been answered."""
     state, answer = np.zeros(code.STATE_FIELDS, np.int64), np.zeros(2, np.int64)
     while True:
@@ -172,7 +172,7 @@ def settled(kernel: Any, operator: int, left: int, right: int, answers: Answers)
 
 def test_the_kernel_compares_as_values_do() -> None:
     dictionary = Dictionary()
-    answers = Answers(dictionary)
+    answers = ValueMemo(dictionary)
     for left in NUMBERS:
         for right in NUMBERS:
             ids = dictionary.encode_one(left), dictionary.encode_one(right)
@@ -183,7 +183,7 @@ def test_the_kernel_compares_as_values_do() -> None:
 
 def test_the_kernel_computes_as_values_do() -> None:
     dictionary = Dictionary()
-    answers = Answers(dictionary)
+    answers = ValueMemo(dictionary)
     for left in NUMBERS:
         for right in NUMBERS:
             ids = dictionary.encode_one(left), dictionary.encode_one(right)
@@ -195,7 +195,7 @@ def test_the_kernel_computes_as_values_do() -> None:
 
 def test_answers_are_kept_however_many_there_are() -> None:
     dictionary = Dictionary()
-    answers = Answers(dictionary)
+    answers = ValueMemo(dictionary)
     terms = [Literal(str(n / 4), datatype=NamedNode(XSD + "decimal")) for n in range(400)]
     ids = [dictionary.encode_one(term) for term in terms]
     for left, right in pairwise(ids):

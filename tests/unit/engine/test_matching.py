@@ -16,7 +16,7 @@ from livefacts.syntax.sparql.basic_query import parse_basic_query
 EX = "http://example.org/"
 
 
-class Told:
+class Asserted:
     """A matcher with its own dictionary, told triples by the names of their terms."""
 
     def __init__(self, group: str) -> None:
@@ -43,31 +43,31 @@ class Told:
 
 
 def test_an_answer_comes_with_its_last_triple_and_goes_with_its_first() -> None:
-    told = Told("?x :in :Rome . ?x :likes :cats")
-    assert told.tell("ann in Rome") == {}
-    assert told.tell("ann likes cats") == {("ann",): 1}
-    assert told.tell(removed="ann in Rome") == {("ann",): -1}
-    assert told.now() == {}
+    asserted = Asserted("?x :in :Rome . ?x :likes :cats")
+    assert asserted.tell("ann in Rome") == {}
+    assert asserted.tell("ann likes cats") == {("ann",): 1}
+    assert asserted.tell(removed="ann in Rome") == {("ann",): -1}
+    assert asserted.now() == {}
 
 
 def test_a_triple_that_is_there_already_or_was_never_there_changes_nothing() -> None:
-    told = Told("?x :in :Rome")
-    assert told.tell("ann in Rome, ann in Rome") == {("ann",): 1}
-    assert told.tell("ann in Rome", "bob in Rome") == {}
-    assert told.now() == {("ann",): 1}
+    asserted = Asserted("?x :in :Rome")
+    assert asserted.tell("ann in Rome, ann in Rome") == {("ann",): 1}
+    assert asserted.tell("ann in Rome", "bob in Rome") == {}
+    assert asserted.now() == {("ann",): 1}
 
 
 def test_what_goes_and_comes_in_one_batch_stays() -> None:
-    told = Told("?x :in :Rome . ?x :likes ?y")
-    told.tell("ann in Rome, ann likes cats")
-    assert told.tell("ann in Rome", "ann in Rome") == {}
+    asserted = Asserted("?x :in :Rome . ?x :likes ?y")
+    asserted.tell("ann in Rome, ann likes cats")
+    assert asserted.tell("ann in Rome", "ann in Rome") == {}
 
 
 def test_a_path_is_joined_over_its_middle() -> None:
-    told = Told("?x :knows ?y . ?y :knows ?z")
-    assert told.tell("a knows b, b knows c") == {("a", "b", "c"): 1}
-    assert told.tell("b knows a") == {("a", "b", "a"): 1, ("b", "a", "b"): 1}
-    assert told.tell(removed="a knows b") == {
+    asserted = Asserted("?x :knows ?y . ?y :knows ?z")
+    assert asserted.tell("a knows b, b knows c") == {("a", "b", "c"): 1}
+    assert asserted.tell("b knows a") == {("a", "b", "a"): 1, ("b", "a", "b"): 1}
+    assert asserted.tell(removed="a knows b") == {
         ("a", "b", "c"): -1,
         ("a", "b", "a"): -1,
         ("b", "a", "b"): -1,
@@ -75,17 +75,17 @@ def test_a_path_is_joined_over_its_middle() -> None:
 
 
 def test_a_triple_may_stand_in_the_place_of_several_patterns_at_once() -> None:
-    told = Told("?x :knows ?y . ?y :knows ?z")
-    assert told.tell("a knows a") == {("a", "a", "a"): 1}
-    assert told.tell(removed="a knows a") == {("a", "a", "a"): -1}
+    asserted = Asserted("?x :knows ?y . ?y :knows ?z")
+    assert asserted.tell("a knows a") == {("a", "a", "a"): 1}
+    assert asserted.tell(removed="a knows a") == {("a", "a", "a"): -1}
 
 
 def test_the_answers_of_parts_are_multiplied() -> None:
-    told = Told("?x :in :Rome . ?y :in :Oslo . :sun :over :Rome")
-    told.tell("ann in Rome, bob in Rome, cal in Oslo")
-    assert told.now() == {}
-    assert told.tell("sun over Rome") == {("ann", "cal"): 1, ("bob", "cal"): 1}
-    assert told.tell("dan in Oslo", "bob in Rome") == {("bob", "cal"): -1, ("ann", "dan"): 1}
+    asserted = Asserted("?x :in :Rome . ?y :in :Oslo . :sun :over :Rome")
+    asserted.tell("ann in Rome, bob in Rome, cal in Oslo")
+    assert asserted.now() == {}
+    assert asserted.tell("sun over Rome") == {("ann", "cal"): 1, ("bob", "cal"): 1}
+    assert asserted.tell("dan in Oslo", "bob in Rome") == {("bob", "cal"): -1, ("ann", "dan"): 1}
 
 
 def test_no_pattern_has_one_answer_without_columns() -> None:

@@ -75,23 +75,23 @@ def random_steps(seed: int) -> Iterator[Step]:
     """What comes and what goes, in changes of one edge and of many."""
     pick = random.Random(seed)
     points = pick.choice([3, 4, 6, 9, 14])
-    told = {random_edge(pick, points) for _ in range(int(points * pick.choice([1, 2, 3])))}
-    yield told, set()
+    asserted = {random_edge(pick, points) for _ in range(int(points * pick.choice([1, 2, 3])))}
+    yield asserted, set()
     for _ in range(12):
         new = {random_edge(pick, points) for _ in range(pick.choice([0, 0, 1, 4]))}
-        gone = set(pick.sample(sorted(told), min(len(told), pick.choice([0, 1, 1, 2, 12]))))
-        told = (told - gone) | new
+        gone = set(pick.sample(sorted(asserted), min(len(asserted), pick.choice([0, 1, 1, 2, 12]))))
+        asserted = (asserted - gone) | new
         yield new, gone
 
 
 def assert_exact(seed: int) -> None:
     reasoner = lf.Reasoner(rules=RULES)
-    told: set[tuple[str, str, str]] = set()
+    asserted: set[tuple[str, str, str]] = set()
     for new, gone in random_steps(seed):
         reasoner.apply(add=sorted(new), remove=sorted(gone))
-        told = (told - gone) | new
-        paths = {(start, end) for name, start, end in told if name != "route"}
-        routes = {(start, end) for name, start, end in told if name == "route"}
+        asserted = (asserted - gone) | new
+        paths = {(start, end) for name, start, end in asserted if name != "route"}
+        routes = {(start, end) for name, start, end in asserted if name == "route"}
         assert stored(reasoner, "path") == expected(paths)
         assert stored(reasoner, "route") == expected(routes)
 

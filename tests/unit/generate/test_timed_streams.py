@@ -16,9 +16,9 @@ from livefacts.generate.timed_streams import KINDS
 def test_the_lines_of_a_stream_are_its_atoms(kind: str) -> None:
     stream = TimedStream(kind, points=3, rate=4, seed=1)
     for now, (line, atoms) in enumerate(zip(stream.lines(), stream.atoms(), strict=True)):
-        told = json.loads(line)
-        read = set(lf.Reasoner(rules=told["facts"]))
-        assert told["at"] == now
+        asserted = json.loads(line)
+        read = set(lf.Reasoner(rules=asserted["facts"]))
+        assert asserted["at"] == now
         assert read == set(_reasoner_of(atoms))
         assert len(read) == 4
 

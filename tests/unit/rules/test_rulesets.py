@@ -136,8 +136,8 @@ def test_only_rdfs_axioms_brings_facts() -> None:
 def test_a_literal_belongs_to_its_datatype_if_that_is_recognized() -> None:
     names = ("rdfs1", "rdfD1", "rdfD1-literals")
     program = Program(tuple(open_rules("rdfs-axioms").rule(name) for name in names))
-    told = facts('[ex:s, ex:p, 5] . [ex:s, ex:p, "x"^^ex:t] . _recognized(xsd:integer) .')
-    types = {terms[:1] + terms[2:] for name, terms in model(program, told) if RDF_TYPE in terms}
+    asserted = facts('[ex:s, ex:p, 5] . [ex:s, ex:p, "x"^^ex:t] . _recognized(xsd:integer) .')
+    types = {terms[:1] + terms[2:] for name, terms in model(program, asserted) if RDF_TYPE in terms}
     integer = Literal(5).datatype
     assert types == {(Literal(5), integer), (integer, NamedNode(RDFS + "Datatype"))}
 

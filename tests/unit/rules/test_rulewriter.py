@@ -14,8 +14,8 @@ from livefacts.language.formula import (
     COMPARISONS,
     Aggregate,
     Arithmetic,
-    Call,
     Comparison,
+    FunctionCall,
     Negation,
     PredicateAtom,
     TripleAtom,
@@ -80,7 +80,7 @@ expressions = st.recursive(
     variables | terms,
     lambda inner: st.one_of(
         st.builds(Arithmetic, st.sampled_from(ARITHMETIC), inner, inner),
-        st.builds(Call, st.just("datatype"), inner),
+        st.builds(FunctionCall, st.just("datatype"), inner),
     ),
     max_leaves=6,
 )

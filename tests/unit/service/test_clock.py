@@ -38,10 +38,15 @@ def test_to_advance_to_now_tells_what_an_error_kept_before_anything_else_changes
     r.push([("a", "bad")], at=2)
     with pytest.raises(lf.ViolationError):
         r.advance(3)
-    told = r.advance(r.now)
-    assert texts(told.added) == ["a(ok)", "q(ok)"]
+    asserted = r.advance(r.now)
+    assert texts(asserted.added) == ["a(ok)", "q(ok)"]
     assert r.now == 1
-    deltas = [told, r.retract([("a", "ok")], at=1), r.retract([("a", "bad")], at=2), r.advance(3)]
+    deltas = [
+        asserted,
+        r.retract([("a", "ok")], at=1),
+        r.retract([("a", "bad")], at=2),
+        r.advance(3),
+    ]
     summed = set()
     for delta in deltas:
         summed = (summed | set(texts(delta.added))) - set(texts(delta.removed))

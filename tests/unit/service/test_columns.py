@@ -16,7 +16,7 @@ from livefacts.store.terms.dictionary import Dictionary
 MANY = 12
 
 
-def told(facts: list[Any]) -> set[Any]:
+def asserted(facts: list[Any]) -> set[Any]:
     reasoner = lf.Reasoner()
     reasoner.add(facts)
     return set(reasoner)
@@ -49,7 +49,7 @@ def one_by_one(facts: list[Any]) -> set[Any]:
 )
 def test_many_tuples_are_what_they_are_one_by_one(fact: Any) -> None:
     facts = [fact(n) for n in range(MANY)]
-    assert told(facts) == one_by_one(facts)
+    assert asserted(facts) == one_by_one(facts)
 
 
 def test_tuples_of_one_shape_are_encoded_at_once() -> None:
@@ -60,7 +60,7 @@ def test_tuples_of_one_shape_are_encoded_at_once() -> None:
 
 
 def _numbers(count: int) -> list[Any]:
-    facts = list(told([("n", n) for n in range(count)]))
+    facts = list(asserted([("n", n) for n in range(count)]))
     return sorted((fact.arguments[0] for fact in facts), key=lambda term: int(term.value))
 
 

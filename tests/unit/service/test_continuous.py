@@ -147,9 +147,9 @@ def test_what_has_gone_is_forgotten_with_its_terms() -> None:
     query = lf.ContinuousQuery(PATH)
     query.feed(add=[triple("ann", "knows", "bob"), triple("bob", "knows", "cal")])
     for first in range(0, 20_000, 1000):
-        told = [triple(f"n{i}", "knows", f"m{i}") for i in range(first, first + 1000)]
-        query.feed(add=told)
-        query.feed(remove=told)
+        asserted = [triple(f"n{i}", "knows", f"m{i}") for i in range(first, first + 1000)]
+        query.feed(add=asserted)
+        query.feed(remove=asserted)
     assert query.cached.entries == 2
     assert query.cached.terms < 5000
     assert shown(query.feed(add=[triple("cal", "knows", "ann")])) == ["+bob", "+cal"]
@@ -159,9 +159,9 @@ def test_changes_are_readable_after_terms_were_forgotten() -> None:
     query = lf.ContinuousQuery(f"SELECT ?x {{ ?x <{EX}in> <{EX}Rome> }}")
     kept = query.feed(add=[triple("ann", "in", "Rome")])
     for first in range(0, 10_000, 1000):
-        told = [triple(f"n{i}", "in", "Rome") for i in range(first, first + 1000)]
-        query.feed(add=told)
-        query.feed(remove=told)
+        asserted = [triple(f"n{i}", "in", "Rome") for i in range(first, first + 1000)]
+        query.feed(add=asserted)
+        query.feed(remove=asserted)
     assert shown(kept) == ["+ann"]
     answers = query.answers()
     assert isinstance(answers, Answers)
@@ -261,9 +261,9 @@ ANN_IN_GRAPH = (*ANN_IN_ROME, NamedNode("x:g"))
     ],
     ids=["tuple", "quads", "N-Quads", "TriG", "messages", "patch", "json lines"],
 )
-def test_a_query_that_speaks_of_graphs_takes_quads(told: dict[str, object]) -> None:
+def test_a_query_that_speaks_of_graphs_takes_quads(asserted: dict[str, object]) -> None:
     query = lf.ContinuousQuery(IN_GRAPHS)
-    (change,) = query.feed(**told)
+    (change,) = query.feed(**asserted)
     assert (change.op, list(change.row)) == ("+", [ANN_IN_ROME[0], ANN_IN_GRAPH[3]])
     assert query.feed(remove=[ANN_IN_ROME]) == []
     assert [change.op for change in query.feed(remove=ANN_IN_GRAPH)] == ["-"]
@@ -299,8 +299,8 @@ def test_quads_that_have_gone_are_forgotten_with_their_terms() -> None:
     query = lf.ContinuousQuery(IN_GRAPHS)
     query.feed(add=[ANN_IN_GRAPH, ANN_IN_ROME])
     for turn in range(6):
-        told = "".join(f"<x:{turn}_{n}> <x:in> <x:Rome> <x:g{turn}> .\n" for n in range(1500))
-        assert len(query.feed(add=told)) == len(query.feed(remove=told)) == 1500
+        asserted = "".join(f"<x:{turn}_{n}> <x:in> <x:Rome> <x:g{turn}> .\n" for n in range(1500))
+        assert len(query.feed(add=asserted)) == len(query.feed(remove=asserted)) == 1500
     assert query.cached.terms < 5000
     assert query.feed(add=ANN_IN_GRAPH) == []
     assert [list(row) for row in query.answers()] == [[ANN_IN_ROME[0], ANN_IN_GRAPH[3]]]
@@ -375,9 +375,9 @@ def test_changes_have_the_times_of_their_messages(messages: object) -> None:
 def test_messages_that_repeat_what_is_known_change_nothing() -> None:
     for body in ("{ ?x <x:in> <x:Rome> }", "{ ?x <x:in> <x:Rome> OPTIONAL { ?x <x:in> ?y } }"):
         q = lf.ContinuousQuery(f"SELECT ?x {body}")
-        told = [("del", ANN_IN_ROME), ("ins", ANN_IN_ROME), ("ins", ANN_IN_ROME)]
-        told += [("del", ANN_IN_ROME), ("del", ANN_IN_ROME)]
-        found = [[change.op for change in changes] for changes in q.follow(told)]
+        asserted = [("del", ANN_IN_ROME), ("ins", ANN_IN_ROME), ("ins", ANN_IN_ROME)]
+        asserted += [("del", ANN_IN_ROME), ("del", ANN_IN_ROME)]
+        found = [[change.op for change in changes] for changes in q.follow(asserted)]
         assert found == [[], ["+"], [], ["-"], []]
 
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from livefacts.service.merging import expansion
-from livefacts.service.merging.expansion import Roles, Standing
-from livefacts.service.merging.group_steps import Step
+from livefacts.service.merging.expansion import Roles, StandIns
+from livefacts.service.merging.group_steps import GroupStep
 from livefacts.service.merging.group_views import lens_of, rows_among
-from livefacts.service.merging.groups import Group
+from livefacts.service.merging.groups import EqualGroup
 
 FIRST, SECOND, MEMBERS = 1, 2, (1, 2, 3, 4)
 Facts = set[tuple[int, ...]]
@@ -22,7 +22,7 @@ def ids(*rows: tuple[int, ...]) -> np.ndarray:
 
 
 def expanded(*rows: tuple[int, ...], are_triples: bool = True) -> Facts:
-    roles = Roles([Standing(FIRST, SECOND, np.array(MEMBERS, np.int32))])
+    roles = Roles([StandIns(FIRST, SECOND, np.array(MEMBERS, np.int32))])
     found = [tuple(row) for row in roles.expanded(ids(*rows), are_triples=are_triples).tolist()]
     assert len(found) == len(set(found))
     return set(found)
@@ -56,8 +56,8 @@ def test_of_a_predicate_members_differ_where_stand_ins_do() -> None:
 
 
 def test_a_member_that_leaves_a_group_loses_what_was_said_of_the_others() -> None:
-    step = Step.__new__(Step)
-    step.gone, step.come = [Group((1, 2, 3, 4, 5), ())], [Group((1, 2, 3, 4), ())]
+    step = GroupStep.__new__(GroupStep)
+    step.gone, step.come = [EqualGroup((1, 2, 3, 4, 5), ())], [EqualGroup((1, 2, 3, 4), ())]
     lens = lens_of(step, {1, 2})
     said = ids((1, 7, 8), (2, 7, 8))
     came, went = lens.difference(said, said[:0], said[:0], are_triples=True)

@@ -12,7 +12,7 @@ import livefacts as lf
 from livefacts import InputError
 from livefacts.engine.embedded.proofs import lookups, proof_search
 from livefacts.language.formula import TripleAtom
-from livefacts.service.explanations.explanation import State, Step
+from livefacts.service.explanations.explanation import PremiseState, Step
 
 EX = "http://example.org/"
 ROADS = """
@@ -65,7 +65,7 @@ class TestProofs:
 
     def test_a_fact_that_was_told_and_concluded_counts_as_told(self, roads: lf.Reasoner) -> None:
         roads.add("route(harbour, castle) .")
-        assert proof_of(roads, "route(harbour, castle)").is_told
+        assert proof_of(roads, "route(harbour, castle)").is_asserted
 
     def test_a_shorter_way_is_taken_and_circles_are_not(self) -> None:
         r = lf.Reasoner(rules=ROADS)
@@ -179,7 +179,7 @@ class TestWhatDoesNotHold:
         assert not explanation
         assert [a.rule.id for a in explanation.attempts] == ["reach", "start"]
         nearest = explanation.attempts[0]
-        assert [p.state for p in nearest.premises] == [State.TRUE, State.MISSING]
+        assert [p.state for p in nearest.premises] == [PremiseState.TRUE, PremiseState.MISSING]
         assert "missing: route(mill, island)" in str(explanation)
 
     def test_a_fact_that_stands_against_a_negation_is_named(self, roads: lf.Reasoner) -> None:

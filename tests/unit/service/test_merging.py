@@ -339,5 +339,5 @@ def test_what_is_counted_is_explained_beside_a_merged_group(pair: Pair) -> None:
     assert pair.groups == (1, 4)
     proof = pair.merging.explain("many(ex:box, 3)").proof
     assert proof is not None
-    told = {str(step.fact) for step in proof.facts()}
-    assert told == {f"<{EX}{name}> <{EX}in> <{EX}box>" for name in "xzw"}
+    asserted = {str(step.fact) for step in proof.facts()}
+    assert asserted == {f"<{EX}{name}> <{EX}in> <{EX}box>" for name in "xzw"}

@@ -148,9 +148,9 @@ def test_an_equality_that_follows_is_explained_down_to_what_was_told(pair: Pair)
     assert proof is not None
     assert proof.rule is not None
     assert proof.rule.id == "prp-fp"
-    told = {str(step.fact) for step in proof.facts()}
-    assert f"<{PREFIX}has> <{TYPE}> <http://www.w3.org/2002/07/owl#FunctionalProperty>" in told
-    assert len(told) == 3
+    asserted = {str(step.fact) for step in proof.facts()}
+    assert f"<{PREFIX}has> <{TYPE}> <http://www.w3.org/2002/07/owl#FunctionalProperty>" in asserted
+    assert len(asserted) == 3
 
 
 def test_a_refused_change_leaves_no_trace() -> None:

@@ -17,7 +17,7 @@ def lines(patch: str) -> list[str]:
     return [line for line in patch.splitlines() if line[0] in "AD"]
 
 
-def told(reasoner: lf.Reasoner) -> list[str]:
+def asserted(reasoner: lf.Reasoner) -> list[str]:
     return sorted(map(str, reasoner.facts(derived=False)))
 
 
@@ -77,6 +77,8 @@ class TestWriting:
             "removed": 0,
             "derived": 2,
             "derived_removed": 0,
+            "asserted": 2,
+            "retracted": 0,
             "told": 2,
             "untold": 0,
             "rejected": 0,
@@ -108,7 +110,7 @@ class TestApplying:
         reasoner.add("p(a) .")
         with pytest.raises(lf.InputError):
             reasoner.apply(patch=bad)
-        assert told(reasoner) == ["p(a)"]
+        assert asserted(reasoner) == ["p(a)"]
         assert reasoner.add("p(b) .").seq == 2
 
     def test_aborted_rows_are_left_out_and_that_is_said(self) -> None:

@@ -23,10 +23,10 @@ def facts_of(view: Any) -> set[str]:
 
 def assert_foretold(reasoner: lf.Reasoner, **change: Any) -> None:
     before, rules = facts_of(reasoner.facts()), reasoner.rules
-    told = facts_of(reasoner.facts(derived=False))
+    asserted = facts_of(reasoner.facts(derived=False))
     foretold = reasoner.preview(**change)
     assert (facts_of(reasoner.facts()), reasoner.rules) == (before, rules)
-    assert facts_of(reasoner.facts(derived=False)) == told
+    assert facts_of(reasoner.facts(derived=False)) == asserted
     assert len(reasoner) == len(before)
     assert reasoner.verify()
     happened = reasoner.apply(**change)
@@ -67,6 +67,6 @@ def test_violations_are_foretold_even_where_they_would_be_refused() -> None:
 def test_named_graphs_are_foretold() -> None:
     reasoner = lf.Reasoner("rdfs")
     reasoner.add(SCHEMA)
-    told = Quad(*(NamedNode(f"http://example/{name}") for name in ("tom", "likes", "kim", "g")))
-    assert_foretold(reasoner, add=[told])
-    assert_foretold(reasoner, remove=[told])
+    asserted = Quad(*(NamedNode(f"http://example/{name}") for name in ("tom", "likes", "kim", "g")))
+    assert_foretold(reasoner, add=[asserted])
+    assert_foretold(reasoner, remove=[asserted])

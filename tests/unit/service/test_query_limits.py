@@ -7,7 +7,7 @@ from tests.unit.service.stage import EX, PREFIX, Stage, by_time
 
 from livefacts.errors import LimitError
 from livefacts.service.registered.query_preparation import Preparer
-from livefacts.service.registered.scheduled_query import Asked, Prepared, Registration
+from livefacts.service.registered.scheduled_query import Prepared, QueryRequest, Registration
 
 SAME = "[?x, :same, ?y] :- [?x, :in, ?z], [?y, :in, ?z] ."
 """So many things in one place give as many conclusions as their number squared."""
@@ -196,7 +196,7 @@ def test_queries_that_share_a_world_with_one_that_derives_too_much_are_reported(
     body: str, rules: str, relation: str
 ) -> None:
     """As if it were not there: before, meanwhile and after."""
-    told = []
+    asserted = []
     for others in ([], [STATE], [WORLD, STATE]):
         made = too_many(rules=rules + "[?x, :one, ?y] :- [?x, :in, ?y], [?y, :in, ?z] .")
         bad = [
@@ -207,11 +207,11 @@ def test_queries_that_share_a_world_with_one_that_derives_too_much_are_reported(
         made.push("in P C", at=3)
         made.push("in F P", at=7)
         made.advance(8)
-        told.append(by_time(query))
+        asserted.append(by_time(query))
         for each in bad:
             assert [time for time, size in sizes(each).items() if size is None] == [2, 3]
-    assert told[0] == told[1] == told[2]
-    assert any(told[0].values())
+    assert asserted[0] == asserted[1] == asserted[2]
+    assert any(asserted[0].values())
 
 
 def test_a_query_that_derives_too_much_can_be_closed() -> None:
@@ -280,7 +280,7 @@ def test_a_query_whose_new_world_cannot_begin_tries_at_its_next_report(
     made = too_many()
     query = made.register(f"REGISTER QUERY q AS SELECT * FROM STREAM <s> [RANGE 3] {STATE}")
 
-    def refuse(self: Preparer, asked: Asked) -> Prepared:
+    def refuse(self: Preparer, asked: QueryRequest) -> Prepared:
         raise LimitError("the background alone derives too much")
 
     with monkeypatch.context() as patched:

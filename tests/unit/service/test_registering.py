@@ -16,7 +16,7 @@ from tests.unit.service.stage import (
 )
 
 from livefacts.errors import QueryError
-from livefacts.service.registered.moving_window import Span
+from livefacts.service.registered.moving_window import TimeSpan
 
 
 def window(extent: str, what: str = "QUERY", body: str = PAIRS, name: str = "q") -> str:
@@ -303,7 +303,7 @@ def test_the_window_of_a_report_has_its_time_points() -> None:
     stage.push("in A B", at=2)
     stage.advance(6)
     first, second = query.results()
-    assert (first.window, second.window) == (Span(2, 3), Span(3, 6))
+    assert (first.window, second.window) == (TimeSpan(2, 3), TimeSpan(3, 6))
 
 
 def test_construct_makes_triples_and_a_stream_that_others_read() -> None:

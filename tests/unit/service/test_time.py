@@ -201,8 +201,8 @@ def test_rules_over_windows_registered_queries_and_sparql_share_one_reasoner() -
     hottest = reasoner.register(HOTTEST)
     seen = []
     for now, value in enumerate([80, 95, 95, 95, 20]):
-        told = f"<http://example.org/boiler> <http://example.org/temperature> {value} ."
-        reasoner.push(told, at=now, stream="http://example.org/plant")
+        asserted = f"<http://example.org/boiler> <http://example.org/temperature> {value} ."
+        reasoner.push(asserted, at=now, stream="http://example.org/plant")
         reasoner.advance(now)
         reports = [len(report.rows) for report in hottest.results()]
         seen.append((len(reasoner.query(ALARMS)), reports))

@@ -18,10 +18,10 @@ by_name = {"ids": lambda example: example.name}
 def test_the_conclusions_are_those_of_the_table(example: Example) -> None:
     table = example.table()
     for now, reasoner, _ in _played(example):
-        told = set(reasoner.facts(derived=False))
+        asserted = set(reasoner.facts(derived=False))
         found = set(reasoner.facts(derived=True))
         if now in table:
-            assert found - told == table[now] - told, f"at {now}"
+            assert found - asserted == table[now] - asserted, f"at {now}"
 
 
 @pytest.mark.parametrize("example", DECLARED, **by_name)
@@ -98,10 +98,10 @@ def test_e19_a_window_moves_with_its_grid(window: str, table: dict[int, str]) ->
 def _played(example: Example) -> Iterator[tuple[int, lf.Reasoner, list[lf.Delta]]]:
     """The reasoner at every time point, with the deltas since the one before."""
     reasoner = _reasoner(example)
-    deltas = [reasoner.add(example.told())]
+    deltas = [reasoner.add(example.asserted())]
     happened = example.events()
     for now in range(example.start, max(example.table()) + 1):
-        deltas += [_tell(reasoner, event) for event in happened if event.known == now]
+        deltas += [_assert(reasoner, event) for event in happened if event.known == now]
         deltas += [delta for _, delta in reasoner.ticks(now)]
         assert reasoner.now == now
         yield now, reasoner, deltas
@@ -115,7 +115,7 @@ def _reasoner(example: Example) -> lf.Reasoner:
         return lf.Reasoner(f"@prefix ex: <{EX}> . {example.rules}", start=example.start)
 
 
-def _tell(reasoner: lf.Reasoner, event: Event) -> lf.Delta:
+def _assert(reasoner: lf.Reasoner, event: Event) -> lf.Delta:
     act = reasoner.retract if event.is_retraction else reasoner.push
     return act([event.fact], at=event.time, stream=event.stream)
 
@@ -127,7 +127,7 @@ def _named(name: str) -> Example:
 def _after(example: Example, time: int) -> lf.Reasoner:
     reasoner = _reasoner(example)
     for event in example.events():
-        _tell(reasoner, event)
+        _assert(reasoner, event)
     reasoner.advance(time)
     return reasoner
 

@@ -10,7 +10,7 @@ import pytest
 from pyoxigraph import NamedNode, Quad
 
 import livefacts as lf
-from livefacts.service.continuous.answer_change import Change
+from livefacts.service.continuous.answers import Change
 from livefacts.service.queries.results import Answer
 
 HEADER = "@prefix ex: <http://example.org/> .\n"
@@ -26,7 +26,7 @@ def remove(reasoner: lf.Reasoner, facts: str) -> lf.Delta:
     return reasoner.remove(HEADER + facts)
 
 
-def told(changes: list[Change]) -> list[str]:
+def asserted(changes: list[Change]) -> list[str]:
     """Changes in short: `+2 ann ben` comes twice."""
     return [
         " ".join(
@@ -48,7 +48,7 @@ def test_changes_are_what_came_and_went_since_last_asked() -> None:
     delta = add(r, "ex:ben ex:knows ex:ann .")
     remove(r, "ex:ann ex:knows ex:ben .")
     changes = q.changes()
-    assert told(changes) == ["+ ben ann", "- ann ben"]
+    assert asserted(changes) == ["+ ben ann", "- ann ben"]
     assert [change.seq for change in changes] == [delta.seq, delta.seq + 1]
     assert q.changes() == []
     assert q.seq == delta.seq + 1
@@ -59,9 +59,9 @@ def test_conclusions_and_rule_changes_are_told() -> None:
     q = r.watch(KNOWS)
     add(r, "ex:ann ex:knows ex:ben .")
     r.add_rules(HEADER + "@id back [?y, ex:knows, ?x] :- [?x, ex:knows, ?y] .")
-    assert told(q.changes()) == ["+ ann ben", "+ ben ann"]
+    assert asserted(q.changes()) == ["+ ann ben", "+ ben ann"]
     r.remove_rules("back")
-    assert told(q.changes()) == ["- ben ann"]
+    assert asserted(q.changes()) == ["- ben ann"]
 
 
 def test_time_is_told() -> None:
@@ -69,9 +69,9 @@ def test_time_is_told() -> None:
     q = r.watch(f"{PREFIX} SELECT ?x {{ ?x ex:seen ex:now }}")
     r.push(HEADER + "ex:ann ex:at ex:door .", at=1)
     r.advance(1)
-    assert told(q.changes()) == ["+ ann"]
+    assert asserted(q.changes()) == ["+ ann"]
     r.advance(9)
-    assert told(q.changes()) == ["- ann"]
+    assert asserted(q.changes()) == ["- ann"]
 
 
 def test_a_bag_counts_and_distinct_does_not() -> None:
@@ -79,10 +79,10 @@ def test_a_bag_counts_and_distinct_does_not() -> None:
     bag = r.watch(f"{PREFIX} SELECT ?x {{ ?x ex:knows ?y }}")
     once = r.watch(f"{PREFIX} SELECT DISTINCT ?x {{ ?x ex:knows ?y }}")
     add(r, "ex:ann ex:knows ex:ben, ex:cleo .")
-    assert told(bag.changes()) == ["+2 ann"]
-    assert told(once.changes()) == ["+ ann"]
+    assert asserted(bag.changes()) == ["+2 ann"]
+    assert asserted(once.changes()) == ["+ ann"]
     remove(r, "ex:ann ex:knows ex:ben .")
-    assert told(bag.changes()) == ["- ann"]
+    assert asserted(bag.changes()) == ["- ann"]
     assert once.changes() == []
 
 
@@ -99,7 +99,7 @@ def test_answers_have_the_form_and_the_order_of_the_query() -> None:
     assert len(made.answers()) == 2
     remove(r, "ex:ann ex:age 31 .")
     assert not ask.answers()
-    assert told(ask.changes()) == ["-"]
+    assert asserted(ask.changes()) == ["-"]
     assert made.changes() == []
 
 
@@ -107,9 +107,9 @@ def test_a_cut_is_made_anew_and_the_plan_says_so() -> None:
     r = lf.Reasoner()
     first = r.watch(f"{PREFIX} SELECT ?x {{ ?x ex:age ?n }} ORDER BY ?n ?x LIMIT 1")
     add(r, "ex:ann ex:age 31 . ex:ben ex:age 4 .")
-    assert told(first.changes()) == ["+ ben"]
+    assert asserted(first.changes()) == ["+ ben"]
     remove(r, "ex:ben ex:age 4 .")
-    assert told(first.changes()) == ["- ben", "+ ann"]
+    assert asserted(first.changes()) == ["- ben", "+ ann"]
     assert "computed anew" in first.plan
     assert "computed anew" not in r.watch(KNOWS).plan
 
@@ -118,9 +118,9 @@ def test_what_cannot_be_followed_is_evaluated_anew_and_the_plan_says_so() -> Non
     r = lf.Reasoner()
     q = r.watch(f"{PREFIX} DESCRIBE ex:ann")
     add(r, "ex:ann ex:knows ex:ben .")
-    assert told(q.changes()) == ["+ ann knows ben"]
+    assert asserted(q.changes()) == ["+ ann knows ben"]
     remove(r, "ex:ann ex:knows ex:ben .")
-    assert told(q.changes()) == ["- ann knows ben"]
+    assert asserted(q.changes()) == ["- ann knows ben"]
     assert "evaluated anew after every change: DESCRIBE" in q.plan
 
 
@@ -178,7 +178,7 @@ def test_rows_are_ordered_by_what_they_do_not_show() -> None:
         add(r, facts)
         for watch in (by_age, known):
             assert list(watch.answers()) == list(r.query(watch.text))
-    assert told(known.changes()) == told(by_age.changes()) == ["+ dan"]
+    assert asserted(known.changes()) == asserted(by_age.changes()) == ["+ dan"]
     assert "and what they are ordered by" in known.plan
 
 
@@ -220,11 +220,11 @@ def test_totals_and_cuts_inside_of_a_graph_are_those_of_each_graph() -> None:
     )
     r.add([*in_graph(ONE, "ann ben", "ann cleo"), *in_graph(TWO, "ben dan")])
     assert sorted(f"{g.value[-3:]} {n.value}" for g, n in count.answers()) == ["one 2", "two 0"]
-    assert told(first.changes()) == ["+ one ben", "+ two dan"]
+    assert asserted(first.changes()) == ["+ one ben", "+ two dan"]
     r.remove(in_graph(ONE, "ann ben"))
-    assert told(first.changes()) == ["- one ben", "+ one cleo"]
+    assert asserted(first.changes()) == ["- one ben", "+ one cleo"]
     r.remove(in_graph(TWO, "ben dan"))
-    assert told(first.changes()) == ["- two dan"]
+    assert asserted(first.changes()) == ["- two dan"]
     assert [n.value for _, n in count.answers()] == ["1"]
 
 
@@ -290,7 +290,7 @@ def test_a_triple_that_two_graphs_of_from_tell_counts_once() -> None:
     r.remove(in_graph(ONE, "ann ben"))
     assert q.changes() == []
     r.remove(in_graph(TWO, "ann ben"))
-    assert told(q.changes()) == ["- ann"]
+    assert asserted(q.changes()) == ["- ann"]
 
 
 @pytest.mark.parametrize("call", ["NOW()", "RAND()", "UUID()", "STRUUID()", "BNODE()"])
@@ -328,9 +328,9 @@ def test_a_watch_that_begins_later_sees_what_shared_steps_already_hold() -> None
     r.watch(KNOWS)
     add(r, "ex:ann ex:knows ex:ben .")
     later = r.watch(f"{PREFIX} SELECT ?y {{ ?x ex:knows ?y }}")
-    assert told(later.beginning()) == ["+ ben"]
+    assert asserted(later.beginning()) == ["+ ben"]
     remove(r, "ex:ann ex:knows ex:ben .")
-    assert told(later.changes()) == ["- ben"]
+    assert asserted(later.changes()) == ["- ben"]
 
 
 def test_a_preview_and_a_failed_change_tell_nothing() -> None:
@@ -351,7 +351,7 @@ def test_an_update_of_several_parts_is_one_change() -> None:
         "DELETE { ?x ex:knows ?y } INSERT { ?y ex:likes ?x } WHERE { ?x ex:knows ?y }"
     )
     changes = q.changes()
-    assert told(changes) == ["- ann ben"]
+    assert asserted(changes) == ["- ann ben"]
     assert {change.seq for change in changes} == {delta.seq}
 
 
@@ -363,19 +363,19 @@ class TestCallbacks:
         r.watch(KNOWS).on_change(heard.append)
         add(r, "ex:ann ex:knows ex:ben, ex:cleo .")
         add(r, "ex:ann ex:likes ex:ben .")
-        assert list(map(told, heard)) == [["+ ann ben", "+ ann cleo"]]
+        assert list(map(asserted, heard)) == [["+ ann ben", "+ ann cleo"]]
 
     def test_what_a_callback_changes_is_told_after_what_it_was_called_for(self) -> None:
         r, heard = lf.Reasoner(), []
         first, second = r.watch(KNOWS), r.watch(KNOWS)
 
         def answer(changes: list[Change]) -> None:
-            heard.append(("first", *told(changes)))
+            heard.append(("first", *asserted(changes)))
             if len(heard) == 1:
                 add(r, "ex:ben ex:knows ex:ann .")
 
         first.on_change(answer)
-        second.on_change(lambda changes: heard.append(("second", *told(changes))))
+        second.on_change(lambda changes: heard.append(("second", *asserted(changes))))
         add(r, "ex:ann ex:knows ex:ben .")
         assert heard == [
             ("first", "+ ann ben"),
@@ -406,7 +406,7 @@ class TestBuffers:
         assert (lost.op, lost.count, lost.seq, rest) == ("lagged", 3, 1, [])
         assert len(q.answers()) == 3
         add(r, "ex:ann ex:knows ex:eve .")
-        assert told(q.changes()) == ["+ ann eve"]
+        assert asserted(q.changes()) == ["+ ann eve"]
 
     def test_the_marker_comes_before_what_was_not_lost(self) -> None:
         r = lf.Reasoner()
@@ -415,7 +415,7 @@ class TestBuffers:
         add(r, "ex:ann ex:knows ex:dan .")
         lost, kept = q.changes()
         assert (lost.op, lost.seq) == ("lagged", 1)
-        assert (told([kept]), kept.seq) == (["+ ann dan"], 2)
+        assert (asserted([kept]), kept.seq) == (["+ ann dan"], 2)
 
     def test_a_buffer_holds_something(self) -> None:
         with pytest.raises(ValueError, match="at least one"):
@@ -428,7 +428,7 @@ class TestWaiting:
     def test_an_iterator_waits_for_other_threads_until_the_watch_is_closed(self) -> None:
         r = lf.Reasoner()
         q, heard = r.watch(KNOWS), []
-        reader = threading.Thread(target=lambda: heard.extend(told(list(q))))
+        reader = threading.Thread(target=lambda: heard.extend(asserted(list(q))))
         reader.start()
         add(r, "ex:ann ex:knows ex:ben .")
         remove(r, "ex:ann ex:knows ex:ben .")
@@ -450,7 +450,7 @@ class TestWaiting:
 
             task = asyncio.create_task(change())
             async for each in q:
-                heard += told([each])
+                heard += asserted([each])
             await task
             return heard
 
@@ -461,4 +461,4 @@ class TestWaiting:
         with r.watch(KNOWS) as q:
             add(r, "ex:ann ex:knows ex:ben .")
         add(r, "ex:ann ex:knows ex:cleo .")
-        assert told(q.changes()) == ["+ ann ben"]
+        assert asserted(q.changes()) == ["+ ann ben"]

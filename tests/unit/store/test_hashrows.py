@@ -48,10 +48,10 @@ def test_facts_that_are_in_order_stay_as_they_are() -> None:
 def test_counts_of_the_same_fact_are_added_up(subjects: int) -> None:
     facts = random_facts(subjects, 3000, subjects)
     sums: dict[tuple[int, ...], list[int]] = {}
-    for *fact, support, told in rows_of(facts):
+    for *fact, support, asserted in rows_of(facts):
         each = sums.setdefault(tuple(fact), [0, 0])
         each[0] += support
-        each[1] += told
+        each[1] += asserted
     assert rows_of(added_up(facts)) == [(*fact, *sums[fact]) for fact in sorted(sums)]
 
 

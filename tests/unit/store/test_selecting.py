@@ -9,7 +9,7 @@ import numpy as np
 from livefacts.model.facts import Symbol
 from livefacts.store.facts.layout import ASSERTED, FLAGS, LIVE
 from livefacts.store.facts.row_store import RowStore
-from livefacts.store.facts.selection import Names
+from livefacts.store.facts.selection import KnownNames
 from livefacts.store.terms.dictionary import Dictionary
 
 SHAPE = 3
@@ -19,11 +19,11 @@ def is_even(name: int) -> bool:
     return name % 2 == 0
 
 
-def even_names() -> tuple[Names, Dictionary]:
+def even_names() -> tuple[KnownNames, Dictionary]:
     """Names of which every second one is looked at, and where they are from."""
     dictionary = Dictionary()
     assert dictionary.encode([Symbol(f"n{n}") for n in range(7)]).tolist() == list(range(7))
-    return Names(dictionary, lambda name: is_even(int(name[1:]))), dictionary
+    return KnownNames(dictionary, lambda name: is_even(int(name[1:]))), dictionary
 
 
 def filled(pick: random.Random) -> tuple[RowStore, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from livefacts.errors import QueryError
-from livefacts.language.registration import CountWindow, RangeWindow, Relation, StreamWindow
+from livefacts.language.registration import CountWindow, RangeWindow, StreamOperator, StreamWindow
 from livefacts.model.durations import Duration, read_duration
 from livefacts.syntax.sparql.csparql import parse_registration
 
@@ -43,15 +43,15 @@ def test_windows_are_written_in_many_ways(extent: str, window: RangeWindow | Cou
 @pytest.mark.parametrize(
     ("head", "relation", "every"),
     [
-        ("REGISTER QUERY q AS", Relation.ALL, None),
-        ("REGISTER RSTREAM q AS", Relation.ALL, None),
-        ("register istream q compute every 1m as", Relation.NEW, "60 s"),
-        ("REGISTER DSTREAM q COMPUTED EVERY PT2S AS", Relation.GONE, "2 s"),
-        ("", Relation.ALL, None),
+        ("REGISTER QUERY q AS", StreamOperator.ALL, None),
+        ("REGISTER RSTREAM q AS", StreamOperator.ALL, None),
+        ("register istream q compute every 1m as", StreamOperator.NEW, "60 s"),
+        ("REGISTER DSTREAM q COMPUTED EVERY PT2S AS", StreamOperator.GONE, "2 s"),
+        ("", StreamOperator.ALL, None),
     ],
 )
 def test_the_header_says_what_is_reported_and_how_often(
-    head: str, relation: Relation, every: str | None
+    head: str, relation: StreamOperator, every: str | None
 ) -> None:
     query = parse_registration(with_window("RANGE 10s").replace("REGISTER QUERY q AS", head))
     assert query.relation is relation

@@ -10,8 +10,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Triple
 
 from livefacts.errors import InputError
 from livefacts.model.facts import Fact, Symbol
-from livefacts.syntax.rdf.patch import parse_patch, read_patch
-from livefacts.syntax.rdf.patch_rows import fact_lines, write_patch
+from livefacts.syntax.rdf.patch import fact_lines, parse_patch, read_patch, write_patch
 
 S, P, X, G = (NamedNode(f"x:{name}") for name in "spog")
 XSD = "http://www.w3.org/2001/XMLSchema#"

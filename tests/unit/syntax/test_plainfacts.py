@@ -92,10 +92,10 @@ def test_anything_else_is_left_to_the_grammar(text: str) -> None:
 
 def test_facts_that_are_told_as_text_are_those_told_as_tuples() -> None:
     text = " ".join(f"reading(s{n}, {n}) . open ." for n in range(20))
-    told, as_tuples = lf.Reasoner(), lf.Reasoner()
-    told.add(text)
+    asserted, as_tuples = lf.Reasoner(), lf.Reasoner()
+    asserted.add(text)
     as_tuples.add([("open",), *(("reading", f"s{n}", n) for n in range(20))])
-    assert set(told) == set(as_tuples)
+    assert set(asserted) == set(as_tuples)
 
 
 def test_the_arrivals_of_a_text_keep_their_order() -> None:

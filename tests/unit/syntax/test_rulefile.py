@@ -23,8 +23,8 @@ from livefacts.errors import (
 from livefacts.language.formula import (
     Aggregate,
     Arithmetic,
-    Call,
     Comparison,
+    FunctionCall,
     Negation,
     PredicateAtom,
     TripleAtom,
@@ -113,7 +113,7 @@ def test_a_minus_before_anything_else_multiplies_by_minus_one() -> None:
 
 def test_a_function_stands_in_comparisons() -> None:
     (comparison,) = body_of("datatype(?x) = xsd:integer")
-    assert comparison == Comparison(Call("datatype", X), "=", NamedNode(XSD + "integer"))
+    assert comparison == Comparison(FunctionCall("datatype", X), "=", NamedNode(XSD + "integer"))
 
 
 def test_terms_are_compared_with_is_and_is_not() -> None:

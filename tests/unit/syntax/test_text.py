@@ -29,8 +29,8 @@ def test_a_text_is_what_turtle_makes_of_it(text: str) -> None:
 
 def test_a_mistake_is_told_as_turtle_tells_it() -> None:
     text = "<x:a> <x:b> <x:c> .\n<x:a> <x:b .\n"
-    with pytest.raises(InputError, match="<text>:2") as told:
+    with pytest.raises(InputError, match="<text>:2") as asserted:
         read_text(text, Dictionary(), b"t1")
     with pytest.raises(InputError) as expected:
         list(read_rows(text.encode(), Dictionary(), format=RdfFormat.TURTLE, scope=b"t1"))
-    assert str(told.value) == str(expected.value)
+    assert str(asserted.value) == str(expected.value)

@@ -20,10 +20,10 @@ from livefacts.engine.flow.group_totals import Grouper
 from livefacts.engine.flow.memory_use import Footprint, KeptPart
 from livefacts.engine.flow.nodes import (
     Family,
+    FamilyShape,
     Member,
     Node,
     NodeKey,
-    Shape,
     Source,
     shape_of,
 )
@@ -39,7 +39,7 @@ NO_QUADS = np.zeros((0, 4), np.int32)
 
 
 @dataclass(slots=True, eq=False)
-class Standing:
+class RunningQuery:
     """A query at work: its plan, its steps, and its answers."""
 
     plan: FlowPlan
@@ -105,19 +105,19 @@ class Dataflow:
         self._dictionary = dictionary
         self._nodes: dict[NodeKey, Node] = {}
         self._sources = Sources()
-        self._only: dict[Shape, Node] = {}
+        self._only: dict[FamilyShape, Node] = {}
         """The step of a shape that no other has."""
-        self._families: dict[Shape, Family] = {}
+        self._families: dict[FamilyShape, Family] = {}
         self._next = 0
-        self._standing: list[Standing] = []
-        self._ends: dict[int, list[Standing]] = {}
+        self._standing: list[RunningQuery] = []
+        self._ends: dict[int, list[RunningQuery]] = {}
         """Queries by the number of their last step."""
 
     def __len__(self) -> int:
         """How many steps are at work, each counted once."""
         return len(self._nodes)
 
-    def add(self, plan: FlowPlan, triples: Ids, quads: Ids = NO_QUADS) -> Standing:
+    def add(self, plan: FlowPlan, triples: Ids, quads: Ids = NO_QUADS) -> RunningQuery:
         """A query begins to stand, over the triples that are there, and those of named graphs."""
         workers, answers = _filled(plan, self._dictionary, triples, quads)
         nodes: list[Node] = []
@@ -128,7 +128,7 @@ class Dataflow:
         for node in nodes:
             node.users += 1
         shown = shown_rows(plan, answers) if plan.is_ordered_by_more else answers
-        standing = Standing(plan, tuple(nodes), shown, answers)
+        standing = RunningQuery(plan, tuple(nodes), shown, answers)
         self._standing.append(standing)
         self._ends.setdefault(nodes[-1].number, []).append(standing)
         return standing
@@ -169,7 +169,7 @@ class Dataflow:
         assert found is not None, "a member of a family has a shape"
         return self._dictionary.encode_one(found[1])
 
-    def drop(self, standing: Standing) -> None:
+    def drop(self, standing: RunningQuery) -> None:
         """A query stands no longer; steps that nobody else needs go with it."""
         if standing not in self._standing:
             return
@@ -204,7 +204,7 @@ class Dataflow:
 
     def apply(
         self, added: Ids, removed: Ids, came: Ids = NO_QUADS, gone: Ids = NO_QUADS
-    ) -> list[tuple[Standing, Bag]]:
+    ) -> list[tuple[RunningQuery, Bag]]:
         """The change of the answers of each query that a change of triples reaches.
 
         Triples that are added were not there, and triples that are removed were; so did the

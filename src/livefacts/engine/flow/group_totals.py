@@ -22,8 +22,8 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Store
 from livefacts.engine.flow.bags import UNBOUND, Bag, Row, add_to, key_getter, nothing_kept
 from livefacts.model.facts import Term
 from livefacts.model.numbers import (
-    Kind,
     Number,
+    NumberKind,
     calculate,
     literal_of,
     nearest_double,
@@ -47,7 +47,7 @@ class Running(Protocol):
         """The values that are kept, as rows."""
 
 
-class Counting:
+class CountTotal:
     """COUNT: of values that are no error."""
 
     rows = nothing_kept
@@ -82,7 +82,7 @@ class Summing:
 
     def change(self, value: int, count: int) -> None:
         if is_inline(value):
-            self._kinds[Kind.INTEGER] += count
+            self._kinds[NumberKind.INTEGER] += count
             self._sum += count * inline_value(value)
             return
         number = None if value == UNBOUND else value_of(self._dictionary.decode_one(value))
@@ -111,12 +111,12 @@ class Summing:
     def _literal(self) -> Literal:
         """The total as the query engine computes and writes it, where it has such numbers."""
         found = self._number()
-        if found.kind == Kind.INTEGER:
+        if found.kind == NumberKind.INTEGER:
             return literal_of(found)
         written = _computed(str(literal_of(found)))
         count = sum(self._kinds)
-        if self._averages and found.kind == Kind.DECIMAL:
-            kind = Kind.DECIMAL if self._kinds[Kind.DECIMAL] else Kind.INTEGER
+        if self._averages and found.kind == NumberKind.DECIMAL:
+            kind = NumberKind.DECIMAL if self._kinds[NumberKind.DECIMAL] else NumberKind.INTEGER
             whole = literal_of(Number(kind, _exact(self._sum, kind)))
             written = _computed(f"{whole} / {count}")
         return literal_of(found) if written is None else written
@@ -124,28 +124,30 @@ class Summing:
     def _number(self) -> Number:
         count = sum(self._kinds)
         if not count:
-            return Number(Kind.INTEGER, 0)
-        kind = Kind(max(kind for kind, number in enumerate(self._kinds) if number))
+            return Number(NumberKind.INTEGER, 0)
+        kind = NumberKind(max(kind for kind, number in enumerate(self._kinds) if number))
         if not kind.is_exact:
             return self._rounded(kind, count if self._averages else 1)
         exact = Number(kind, _exact(self._sum, kind))
         if not self._averages:
             return exact
-        quotient = calculate("/", exact, Number(Kind.INTEGER, count))
+        quotient = calculate("/", exact, Number(NumberKind.INTEGER, count))
         assert quotient is not None, "an average is of at least one number"
         return quotient
 
-    def _rounded(self, kind: Kind, divisor: int) -> Number:
+    def _rounded(self, kind: NumberKind, divisor: int) -> Number:
         if self._nans or len(self._endless) > 1:
             return Number(kind, math.nan)
         if self._endless:
             return Number(kind, next(iter(self._endless)))
         exact = Fraction(self._sum) / divisor
-        return Number(kind, nearest_single(exact) if kind == Kind.FLOAT else nearest_double(exact))
+        return Number(
+            kind, nearest_single(exact) if kind == NumberKind.FLOAT else nearest_double(exact)
+        )
 
 
-def _exact(amount: int | Fraction, kind: Kind) -> int | Decimal:
-    if kind == Kind.INTEGER:
+def _exact(amount: int | Fraction, kind: NumberKind) -> int | Decimal:
+    if kind == NumberKind.INTEGER:
         return int(amount)
     numerator, denominator = amount.as_integer_ratio()
     digits = 0
@@ -261,7 +263,7 @@ def _running(total: Total, dictionary: Dictionary) -> Running:
     made: Running
     match total.function:
         case "COUNT":
-            made = Counting(dictionary)
+            made = CountTotal(dictionary)
         case "SUM" | "AVG":
             made = Summing(dictionary, total.function == "AVG")
         case "MIN" | "MAX" | "SAMPLE":

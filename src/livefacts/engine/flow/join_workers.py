@@ -214,7 +214,7 @@ class SupportedRows:
         return chain(self._support, chain.from_iterable(self._rows.values()))
 
 
-class Keeper(SupportedRows):
+class KeepWorker(SupportedRows):
     """Follows a `Keep`: counts how often each key is supported."""
 
     def __init__(self, operator: Keep) -> None:
@@ -262,13 +262,13 @@ class Marker(SupportedRows):
 
 def joiner_of(
     operator: Combine | Keep | Mark, dictionary: Dictionary
-) -> Combiner | Keeper | Marker:
+) -> Combiner | KeepWorker | Marker:
     """What carries out a join."""
     match operator:
         case Combine():
             return Combiner(operator)
         case Keep():
-            return Keeper(operator)
+            return KeepWorker(operator)
         case Mark():
             return Marker(operator, dictionary)
 

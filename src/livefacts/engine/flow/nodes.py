@@ -90,7 +90,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class FamilyShape:
     """Patterns with a column in the place of a constant, and where that is."""
 
     general: Joined
@@ -98,7 +98,7 @@ class Shape:
     place: int
 
 
-def shape_of(operator: Operator) -> tuple[Shape, Term] | None:
+def shape_of(operator: Operator) -> tuple[FamilyShape, Term] | None:
     """What a step has in common with others, and its constant; None if it is on its own."""
     if not isinstance(operator, Joined):
         return None
@@ -122,7 +122,7 @@ def shape_of(operator: Operator) -> tuple[Shape, Term] | None:
     assert not isinstance(constant, int), "a constant is a term"
     slots[place] = column
     general = Joined((*patterns[:number], tuple(slots), *patterns[number + 1 :]))  # type: ignore[arg-type]
-    return Shape(general, number, place), constant
+    return FamilyShape(general, number, place), constant
 
 
 class Family:
@@ -130,7 +130,7 @@ class Family:
 
     is_named = False
 
-    def __init__(self, shape: Shape, dictionary: Dictionary, triples: Ids) -> None:
+    def __init__(self, shape: FamilyShape, dictionary: Dictionary, triples: Ids) -> None:
         self.matches = PatternMatches(shape.general, dictionary)
         self._place = shape.place
         self._predicate = self.matches.patterns[shape.pattern][PREDICATE]

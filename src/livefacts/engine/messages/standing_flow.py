@@ -13,7 +13,7 @@ from livefacts.engine.flow.bags import Bag
 from livefacts.engine.flow.dataflow import Dataflow
 from livefacts.engine.flow.evaluator import Ordering
 from livefacts.engine.flow.memory_use import Footprint, KeptPart
-from livefacts.engine.messages.standing_query import Plan
+from livefacts.engine.messages.standing_query import QueryPlan
 from livefacts.engine.patterns.signed_rows import Factored, SignedRows
 from livefacts.plan.continuous.flow import FlowPlan
 from livefacts.plan.continuous.flow_text import words_of
@@ -29,12 +29,12 @@ class StandingFlow:
         self.standing = flow.add(plan, NO_TRIPLES)
         self.form = plan.form
         self.variables = plan.variables
-        self.plan: Plan = words_of(plan)
+        self.plan: QueryPlan = words_of(plan)
         self.patterns: Ids = self.standing.patterns
         self._ordering = Ordering(plan.order, dictionary, plan.base) if plan.order else None
         self._order = tuple(range(len(self.variables)))
 
-    def told(self, bag: Bag) -> Factored:
+    def answers_in(self, bag: Bag) -> Factored:
         """Answers that the flow has found to come and go."""
         return self._factored(list(bag), bag)
 

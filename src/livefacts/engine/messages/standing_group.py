@@ -20,7 +20,7 @@ from livefacts.engine.flow.triple_changes import TripleChange
 from livefacts.engine.messages.admission import Gate
 from livefacts.engine.messages.message_scan import Messages
 from livefacts.engine.messages.standing_flow import StandingFlow
-from livefacts.engine.messages.standing_query import Standing, StandingPattern
+from livefacts.engine.messages.standing_query import StandingPattern, StandingQuery
 from livefacts.engine.messages.stream_facts import (
     DEFAULT,
     NO_CHANGE,
@@ -34,7 +34,7 @@ from livefacts.engine.patterns.signed_rows import Factored
 from livefacts.errors import InputError
 from livefacts.store.terms.dictionary import Dictionary
 
-Build = Callable[[Dictionary, Dataflow], Standing]
+Build = Callable[[Dictionary, Dataflow], StandingQuery]
 """Makes a standing query over a dictionary, perhaps in a flow; again when terms are forgotten."""
 
 NOTHING = Factored((), ())
@@ -121,11 +121,11 @@ class StandingGroup:
     def _admit_quads(self, messages: Messages) -> tuple[Ids, Signs]:
         graphs = dict.fromkeys([None, *messages.graphs])
         numbers = {graph: number for number, graph in enumerate(graphs, start=1)}
-        told = np.ones_like(messages.signs)
+        homes = np.ones_like(messages.signs)
         if messages.graphs:
-            told = np.array([numbers[graph] for graph in messages.graphs], np.int32)
+            homes = np.array([numbers[graph] for graph in messages.graphs], np.int32)
         # The gate passes signs through: they tell the graph as well.
-        triples, coded = self._gate.admit(messages._replace(signs=messages.signs * told))
+        triples, coded = self._gate.admit(messages._replace(signs=messages.signs * homes))
         ids = dict.fromkeys(numbers.values(), DEFAULT)
         for graph, number in numbers.items():
             if graph is not None and (np.abs(coded) == number).any():
@@ -152,7 +152,7 @@ class StandingGroup:
                 number = self._numbers[id(standing)]
                 query = self.queries[number]
                 assert isinstance(query, StandingFlow), "it stands in the flow"
-                found[number] = query.told(bag)
+                found[number] = query.answers_in(bag)
         return found
 
     def _changed(self, rows: Ids, signs: Signs) -> StreamChange:
@@ -211,7 +211,7 @@ class StandingGroup:
 ANY_PREDICATE = -1
 
 
-def _by_predicate(queries: Sequence[Standing]) -> dict[int, list[int]]:
+def _by_predicate(queries: Sequence[StandingQuery]) -> dict[int, list[int]]:
     """The numbers of the queries that a predicate concerns."""
     concerned: dict[int, list[int]] = {}
     for number, query in enumerate(queries):

@@ -20,14 +20,14 @@ ANY = -1
 """Stands for a variable in the patterns that triples are let in by."""
 
 
-class Plan(Protocol):
+class QueryPlan(Protocol):
     """How a query is followed: in words when printed."""
 
     def to_dot(self) -> str:
         """The same as a picture for Graphviz."""
 
 
-class Standing(Protocol):
+class StandingQuery(Protocol):
     """Follows one query."""
 
     form: str
@@ -36,7 +36,7 @@ class Standing(Protocol):
     """Every triple pattern that the query can see: ids, and -1 for variables."""
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> QueryPlan:
         """How the query is followed."""
 
     def answers(self) -> Factored:
@@ -51,7 +51,7 @@ class StandingPattern:
 
     def __init__(self, query: BasicQuery, dictionary: Dictionary, flow: object = None) -> None:
         self.query = query
-        self.plan: Plan = PatternPlan(query)
+        self.plan: QueryPlan = PatternPlan(query)
         self.form = query.form
         self.variables = tuple(variable.name for variable in query.selected)
         distinct = query.distinct or query.form == "ASK"

@@ -57,10 +57,10 @@ class StreamTriples:
     def follow(self, rows: Ids, signs: Signs) -> StreamChange:
         """What changes in the end, when triples come (1) and go (-1); the last word counts."""
         last = dict(zip(map(tuple, rows.tolist()), signs.tolist(), strict=True))
-        told = _ids(last, 3)
+        named = _ids(last, 3)
         comes = np.fromiter(last.values(), np.int32, len(last)) > 0
-        found = self._store.find(TRIPLES, told)
-        added, removed = told[comes & (found == 0)], told[~comes & (found != 0)]
+        found = self._store.find(TRIPLES, named)
+        added, removed = named[comes & (found == 0)], named[~comes & (found != 0)]
         for row in found[~comes & (found != 0)].tolist():
             self._store.remove(TRIPLES, row)
         self._store.insert(TRIPLES, added)

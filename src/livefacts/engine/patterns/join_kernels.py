@@ -39,7 +39,7 @@ from livefacts.store.facts.layout import (
     LIVE,
     MASK,
     USED,
-    Rows,
+    StoredRows,
 )
 from livefacts.store.facts.row_kernels import (
     find,
@@ -97,7 +97,7 @@ class Joins(NamedTuple):
 
 
 ROWS_TABLES = (INT_ROWS, INT_ROWS)
-rows_on = tables_reader(Rows, ROWS_TABLES)
+rows_on = tables_reader(StoredRows, ROWS_TABLES)
 joins_on = tables_reader(
     Joins, (ID_ROWS, INT_ROWS, IDS, INTS, IDS, INTS), length_described(ROWS_TABLES)
 )

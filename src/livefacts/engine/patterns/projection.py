@@ -113,11 +113,11 @@ class Distinct:
             return no_rows(self._width)
         signed = np.zeros(len(counts), np.int64)
         for number, (row, count) in enumerate(zip(rows, counts.tolist(), strict=True)):
-            signed[number] = self._tell(row.tobytes(), count)
+            signed[number] = self._assert(row.tobytes(), count)
         changed = signed != 0
         return SignedRows(rows[changed], signed[changed])
 
-    def _tell(self, row: bytes, count: int) -> int:
+    def _assert(self, row: bytes, count: int) -> int:
         """Count a row; 1 if it comes, -1 if it goes, else 0."""
         before = self._found.get(row, 0)
         if before + count:

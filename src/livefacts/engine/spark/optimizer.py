@@ -15,7 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from livefacts.engine.spark.jobs.frames import frame
-from livefacts.engine.spark.jobs.job_report import Report
+from livefacts.engine.spark.jobs.job_report import JobReport
 from livefacts.engine.spark.jobs.work import Work, run_tasks
 from livefacts.engine.spark.read.resumption import forget
 from livefacts.errors import InputError
@@ -47,7 +47,7 @@ FOLDED = (TRIPLES_TABLE, TERMS, CHANGES, PREDICATE_CHANGES, GRAPHS)
 MADE = "name string, size long, rows long, written long"
 
 
-def optimize(work: Work, keep: int | None = None) -> Report:
+def optimize(work: Work, keep: int | None = None) -> JobReport:
     """Put everything in order; of versions, the last `keep` stay readable, or all of them."""
     if keep is not None and keep < 1:
         raise InputError(f"keep={keep}: the last version always stays", hint="keep 1 or more")
@@ -67,7 +67,7 @@ def optimize(work: Work, keep: int | None = None) -> Report:
         "files removed": removed.files,
         "bytes freed": removed.bytes,
     }
-    return Report(commit.seq, "optimize", figures, tuple(work.stages.done))
+    return JobReport(commit.seq, "optimize", figures, tuple(work.stages.done))
 
 
 def _fact_writes(work: Work) -> dict[str, Write]:

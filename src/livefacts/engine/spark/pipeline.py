@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from livefacts.engine.spark.jobs import frames
-from livefacts.engine.spark.jobs.job_report import Report, Stage, Stages
+from livefacts.engine.spark.jobs.job_report import JobReport, Stage, Stages
 from livefacts.engine.spark.jobs.work import Work
 from livefacts.engine.spark.joins.level_pass import Way
 from livefacts.engine.spark.local.change_in_memory import is_handed_over
@@ -26,10 +26,9 @@ from livefacts.engine.spark.session import require_extra
 from livefacts.engine.spark.single.closure import materialize_single
 from livefacts.errors import InputError, LivefactsError
 from livefacts.kb.consequences import compile_kernels
-from livefacts.kb.notes import GENERAL, SINGLE
 from livefacts.kb.rule_table import stored_program
-from livefacts.kb.schema_closure import NotSingleError, is_followed_singly
-from livefacts.kb.tables import Commit, KnowledgeBase
+from livefacts.kb.schema_closure import SchemaNotSingleError, is_followed_singly
+from livefacts.kb.tables import GENERAL, SINGLE, Commit, KnowledgeBase
 from livefacts.kb.term_encoding import Encoding
 from livefacts.language.checks.safety import check
 from livefacts.language.program import Program, Rule
@@ -92,7 +91,7 @@ class Pipeline:
 
     def ingest(
         self, sources: Sources, *, format: str | None = None, bnodes: str = LOCAL, batch: str = ""
-    ) -> Report:
+    ) -> JobReport:
         """Read files of triples in any RDF format; paths and globs, .gz and .zst too.
 
         What cannot be read is listed in `rejects()`; a file that cannot be read to its end
@@ -120,7 +119,7 @@ class Pipeline:
             self.base.create({"buckets": self._buckets or self._chosen_buckets(size)})
             return ingest(self._work(start), splits, batch)
 
-    def materialize(self, rules: RuleSource | None = None, *, batch: str = "") -> Report:
+    def materialize(self, rules: RuleSource | None = None, *, batch: str = "") -> JobReport:
         """Draw every conclusion from what was told, under these rules or those it had."""
         with self.base.writing() as start:
             replayed = self._replayed(batch)
@@ -133,10 +132,10 @@ class Pipeline:
                 return self._close_general(start, program, batch=batch)
             try:
                 return materialize_single(self._work(start), program, batch)
-            except NotSingleError:
+            except SchemaNotSingleError:
                 return self._close_general(start, program, batch=batch)
 
-    def _close_general(self, start: Commit, program: Program, *, batch: str) -> Report:
+    def _close_general(self, start: Commit, program: Program, *, batch: str) -> JobReport:
         from livefacts.engine.spark.joins.general_rules import close_general
 
         room = room_for(self.base, start, self._memory)
@@ -145,7 +144,7 @@ class Pipeline:
                 return close_in_driver(self._work(start), program, room, batch)
         return close_general(self._work(start), program, batch=batch)
 
-    def update(self, *, add: Facts = (), remove: Facts = (), batch: str = "") -> Report:
+    def update(self, *, add: Facts = (), remove: Facts = (), batch: str = "") -> JobReport:
         """Tell and take back facts in one change; removals come first.
 
         `add` and `remove` are text, a Path to a file, or facts.  `delta` of the report's
@@ -164,7 +163,7 @@ class Pipeline:
         remove: str | Rule | Sequence[str | Rule] = (),
         *,
         batch: str = "",
-    ) -> Report:
+    ) -> JobReport:
         """Add rules, with the facts that come with them, and remove some by id or by text.
 
         Everything that follows now, and everything that no longer does, is in `delta` of the
@@ -177,7 +176,7 @@ class Pipeline:
             self._require_closed(start)
             return self._changer.change_rules(self._work(start), add, remove, batch)
 
-    def optimize(self, *, keep: int | None = None) -> Report:
+    def optimize(self, *, keep: int | None = None) -> JobReport:
         """Fold what has changed into the facts, put small files together, and make room.
 
         Of versions, the last `keep` stay readable; all of them if it is not given.
@@ -201,10 +200,10 @@ class Pipeline:
         cores = self.session.sparkContext.defaultParallelism
         return min(MOST_BUCKETS, max(2 * cores, size // BYTES_PER_BUCKET + 1))
 
-    def _replayed(self, batch: str) -> Report | None:
+    def _replayed(self, batch: str) -> JobReport | None:
         for commit in self.base.commits() if batch else ():
             if commit.batch == batch:
-                return Report(commit.seq, commit.kind, is_replay=True)
+                return JobReport(commit.seq, commit.kind, is_replay=True)
         return None
 
     def _require_facts(self, start: Commit) -> None:

@@ -11,33 +11,30 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from livefacts.engine.spark.jobs.commit_writes import Written, commit_change
-from livefacts.engine.spark.jobs.job_report import Report
-from livefacts.engine.spark.jobs.work import Work
+from livefacts.engine.spark.jobs.job_report import JobReport
+from livefacts.engine.spark.jobs.work import Work, Written, commit_change
 from livefacts.engine.spark.joins.general_rules import GeneralChange, change_general
 from livefacts.engine.spark.joins.level_pass import Way
 from livefacts.engine.spark.local.change_in_memory import HandedOver, is_handed_over
 from livefacts.engine.spark.local.handover import Room, TooLargeError, room_for
 from livefacts.engine.spark.optimizer import optimize
-from livefacts.engine.spark.read.asked_facts import Asked, Facts, asked
+from livefacts.engine.spark.read.asked_facts import AskedFacts, Facts, asked
 from livefacts.engine.spark.read.graph_change import noted_graphs
 from livefacts.engine.spark.read.predicate_change import told_predicates
-from livefacts.engine.spark.single.driver_change import State, Updater, change_writes
+from livefacts.engine.spark.single.driver_change import RuleState, Updater, change_writes
 from livefacts.engine.spark.single.task_change import changed_by_tasks, surveyed
 from livefacts.errors import InputError, LivefactsError
 from livefacts.kb.bucket_stages import bucket_files
 from livefacts.kb.compaction import is_to_be_folded
 from livefacts.kb.live_buckets import Live
-from livefacts.kb.notes import SINGLE
 from livefacts.kb.rule_table import check_limit, stored_program
-from livefacts.kb.schema_closure import NotSingleError, constants_of, is_followed_singly
-from livefacts.kb.tables import RULES, TRIPLES_TABLE, Commit
+from livefacts.kb.schema_closure import SchemaNotSingleError, constants_of, is_followed_singly
+from livefacts.kb.tables import RULES, SINGLE, TRIPLES_TABLE, Commit
 from livefacts.kb.term_rows import encoding_of
 from livefacts.language.checks.safety import check
 from livefacts.language.program import Program, Rule
 from livefacts.syntax import rule_sets
-from livefacts.syntax.rule_names import named_rules
-from livefacts.syntax.rule_sets import RuleSource
+from livefacts.syntax.rule_sets import RuleSource, named_rules
 
 DRIVER, TASKS, JOINS = "driver", "tasks", "joins"
 ROADS = (DRIVER, TASKS, JOINS)
@@ -85,12 +82,12 @@ class Changer:
     def __init__(self, roads: Roads) -> None:
         self.roads = roads
         self._updating: tuple[int, Updater] | None = None
-        self._said: tuple[int, State] | None = None
+        self._said: tuple[int, RuleState] | None = None
         """What the rules say at a commit that tasks have made."""
         self._handed_over: tuple[int, HandedOver, Room] | None = None
         self._rules: tuple[int, Program] | None = None
 
-    def update(self, work: Work, add: Facts, remove: Facts, batch: str) -> Report:
+    def update(self, work: Work, add: Facts, remove: Facts, batch: str) -> JobReport:
         """Tell and untell facts; one commit."""
         program = self._program(work)
         change = asked(add, remove, f"u{work.start.seq + 1}".encode())
@@ -98,7 +95,7 @@ class Changer:
 
     def change_rules(
         self, work: Work, add: RuleSource, remove: str | Rule | Sequence[str | Rule], batch: str
-    ) -> Report:
+    ) -> JobReport:
         """Add and remove rules, and tell the facts that come with them; one commit."""
         before = self._program(work)
         after = before.minus(named_rules(before, remove)).joined(rule_sets.open_rules(add))
@@ -114,13 +111,13 @@ class Changer:
         return self._rules[1]
 
     def _changed(
-        self, work: Work, asked: Asked, before: Program, after: Program, kind: str, batch: str
-    ) -> Report:
+        self, work: Work, asked: AskedFacts, before: Program, after: Program, kind: str, batch: str
+    ) -> JobReport:
         is_single = work.start.notes.get("path") == SINGLE
         if is_single and not self.roads.takes_joins(after):
             try:
                 return self._followed(work, asked, before, after, kind, batch)
-            except NotSingleError:
+            except SchemaNotSingleError:
                 pass
         if self.roads.road in (DRIVER, TASKS):
             raise LivefactsError(
@@ -135,7 +132,9 @@ class Changer:
             self._handed_over = last.seq, *self._handed_over[1:]
         return report
 
-    def _in_driver(self, work: Work, change: GeneralChange, kind: str, batch: str) -> Report | None:
+    def _in_driver(
+        self, work: Work, change: GeneralChange, kind: str, batch: str
+    ) -> JobReport | None:
         """The change in the driver, where rules were handed over and still fit."""
         known, self._handed_over = self._handed_over, None
         if not self.roads.hands_over(work.start):
@@ -156,8 +155,8 @@ class Changer:
     # in the driver
 
     def _followed(
-        self, work: Work, asked: Asked, before: Program, after: Program, kind: str, batch: str
-    ) -> Report:
+        self, work: Work, asked: AskedFacts, before: Program, after: Program, kind: str, batch: str
+    ) -> JobReport:
         if self.roads.way is not Way.COUNTING_DRED:
             raise LivefactsError(
                 f'maintenance="{self.roads.way.value}" is for rules that join facts; '
@@ -180,16 +179,16 @@ class Changer:
         updater.keep(change)
         last = self._folded(work, commit)
         self._updating = last.seq, updater
-        return Report(commit.seq, kind, change.figures, tuple(work.stages.done))
+        return JobReport(commit.seq, kind, change.figures, tuple(work.stages.done))
 
-    def _takes_tasks(self, asked: Asked) -> bool:
+    def _takes_tasks(self, asked: AskedFacts) -> bool:
         if self.roads.road is not None:
             return self.roads.road == TASKS
         return asked.size >= self.roads.small
 
     def _followed_by_tasks(
-        self, work: Work, asked: Asked, before: Program, after: Program, kind: str, batch: str
-    ) -> Report:
+        self, work: Work, asked: AskedFacts, before: Program, after: Program, kind: str, batch: str
+    ) -> JobReport:
         known, self._said = self._said, None
         state = known[1] if known is not None and known[0] == work.start.seq else None
         change = changed_by_tasks(work, asked, before, after, state)
@@ -199,7 +198,7 @@ class Changer:
             commit = commit_change(work, written, (before, after), kind, batch)
         last = self._folded(work, commit)
         self._said = last.seq, change.state
-        return Report(commit.seq, kind, change.figures, tuple(work.stages.done))
+        return JobReport(commit.seq, kind, change.figures, tuple(work.stages.done))
 
     def _folded(self, work: Work, commit: Commit) -> Commit:
         """Fold changes into facts, as a commit of its own, when there are many."""

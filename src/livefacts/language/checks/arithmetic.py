@@ -25,10 +25,10 @@ from livefacts.language.formula import (
     Aggregate,
     Arithmetic,
     Atom,
-    Call,
     Comparison,
     Expression,
     Formula,
+    FunctionCall,
     PredicateAtom,
     Timed,
     TripleAtom,
@@ -104,7 +104,7 @@ class _Values:
                 return self._variable(expression)
             case Arithmetic():
                 return self._arithmetic(expression)
-            case Call("value", argument):
+            case FunctionCall("value", argument):
                 return self.of(argument)
             case _:
                 return FINITE

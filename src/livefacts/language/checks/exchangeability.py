@@ -21,10 +21,10 @@ from livefacts.language.formula import (
     Aggregate,
     Arithmetic,
     Atom,
-    Call,
     Comparison,
     Expression,
     Formula,
+    FunctionCall,
     Negation,
     PredicateAtom,
     Timed,
@@ -58,7 +58,7 @@ class Interchange:
     """
 
     constants: frozenset[Term] = frozenset()
-    telling: frozenset[str] = frozenset()
+    telling_apart: frozenset[str] = frozenset()
     obstacle: Obstacle | None = None
 
 
@@ -68,17 +68,19 @@ def interchange_of(rules: Iterable[Rule], trusted: Collection[Rule] = ()) -> Int
     `trusted` are keys of rules of which it is known that two stand-ins are enough.
     """
     rules = list(rules)
-    telling = {name for rule in rules for name in _telling(rule)}
+    telling_apart = {name for rule in rules for name in _telling_apart(rule)}
     for rule in rules:
         if rule.key() not in trusted:
             why, names = _checked(rule)
             if why:
                 return Interchange(obstacle=Obstacle(rule, why))
-            telling |= names
-    return Interchange(frozenset(t for rule in rules for t in _constants(rule)), frozenset(telling))
+            telling_apart |= names
+    return Interchange(
+        frozenset(t for rule in rules for t in _constants(rule)), frozenset(telling_apart)
+    )
 
 
-def _telling(rule: Rule) -> Iterator[str]:
+def _telling_apart(rule: Rule) -> Iterator[str]:
     """Predicates that may hold of a thing and itself, but not of it and its equal."""
     head = rule.head
     if isinstance(head, PredicateAtom):
@@ -224,7 +226,7 @@ def _terms_in(part: Formula | Expression) -> Iterator[Term]:
         case Arithmetic() | Comparison():
             yield from _terms_in(part.left)
             yield from _terms_in(part.right)
-        case Call():
+        case FunctionCall():
             yield from _terms_in(part.argument)
         case Negation() | Timed():
             yield from _terms_in(part.atom)

@@ -107,7 +107,7 @@ class _Planner:
                 return self._grouped(pattern, given)
             case algebra.Chosen():
                 return self._chosen(pattern, given)
-            case algebra.Cut():
+            case algebra.OrderedSlice():
                 return self._cut(pattern, given)
             case algebra.InGraph():
                 return self._in_graph(pattern, given)
@@ -274,7 +274,7 @@ class _Planner:
         return relations.gathered([grouped, empty])
 
     def _totalled(
-        self, found: Relation, aggregate: algebra.Aggregate
+        self, found: Relation, aggregate: algebra.QueryAggregate
     ) -> tuple[Relation, int | None]:
         """Rows with the value that is aggregated, and its column; None: the rows themselves."""
         if aggregate.value is None:
@@ -300,7 +300,7 @@ class _Planner:
             found = self.relations.once(found)
         return found if given is None else self.relations.joined(given, found)
 
-    def _cut(self, pattern: algebra.Cut, given: Relation | None) -> Relation:
+    def _cut(self, pattern: algebra.OrderedSlice, given: Relation | None) -> Relation:
         found = self.of(pattern.of, given)
         order = []
         for key in pattern.order:
@@ -362,7 +362,7 @@ class _Planner:
         return Relation(step, names, frozenset(names))
 
 
-def _is_key(aggregate: algebra.Aggregate, keys: Sequence[str]) -> bool:
+def _is_key(aggregate: algebra.QueryAggregate, keys: Sequence[str]) -> bool:
     """Whether a sample is one of a group's key, which all of its rows have."""
     value = aggregate.value
     return aggregate.function == "SAMPLE" and isinstance(value, Variable) and value.name in keys

@@ -14,12 +14,12 @@ from collections.abc import Iterator, Sequence
 from livefacts.language.algebra import (
     Alternative,
     Basic,
-    Inverse,
+    InversePath,
     NoneOf,
     Path,
     PathAtom,
+    PredicatePath,
     Repeated,
-    Step,
 )
 from livefacts.language.algebra import Sequence as PathSequence
 from livefacts.language.expressions import Call, Constant
@@ -74,9 +74,9 @@ def _flat(relations: Relations, atom: Atom) -> Iterator[Atom]:
         yield atom
         return
     match atom.path:
-        case Step():
+        case PredicatePath():
             yield TripleAtom(atom.subject, atom.path.predicate, atom.object)
-        case Inverse():
+        case InversePath():
             yield from _flat(relations, PathAtom(atom.object, atom.path.path, atom.subject))
         case PathSequence():
             inner = [Variable(relations.fresh()) for _ in atom.path.paths[1:]]

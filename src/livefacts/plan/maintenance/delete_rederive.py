@@ -33,8 +33,8 @@ from livefacts.plan.maintenance.rewrite import (
     TEMP,
     FlatRule,
     Input,
-    Names,
-    Section,
+    PredicateNames,
+    ProgramSection,
     arities,
     flat_rules,
     general_atom,
@@ -46,8 +46,8 @@ from livefacts.plan.maintenance.rewrite import (
 class Rederiving:
     """The rules to maintain, sorted by how: `kept` by differences, `renewed` from scratch."""
 
-    names: Names
-    told: tuple[PredicateAtom, ...]
+    names: PredicateNames
+    asserted: tuple[PredicateAtom, ...]
     """Predicates that no rule concludes."""
     derived: tuple[PredicateAtom, ...]
     renewed_names: frozenset[str]
@@ -76,10 +76,10 @@ def rederiving(before: Sequence[Rule], after: Sequence[Rule], split: bool = Fals
     )
 
 
-def _link(head: PredicateAtom, names: Names) -> FlatRule:
+def _link(head: PredicateAtom, names: PredicateNames) -> FlatRule:
     """`p :- p_ext`: what is told is true."""
-    told = names.atom(head, EXT)
-    return FlatRule(f"{head.name}.{EXT}", 0, head, (told,))
+    asserted = names.atom(head, EXT)
+    return FlatRule(f"{head.name}.{EXT}", 0, head, (asserted,))
 
 
 def _recursive_with(changed: set[str], rules: Iterable[FlatRule]) -> frozenset[str]:
@@ -105,13 +105,13 @@ def inputs_of(task: Rederiving) -> Iterator[Input]:
         yield Input(names.atom(atom, EXT), "what of it is told before the change")
         yield Input(names.atom(atom, EXT, DEL), "what is no longer told")
         yield Input(names.atom(atom, EXT, INS), "what is told from now on")
-    for atom in task.told:
+    for atom in task.asserted:
         yield Input(atom, "what is told before the change")
         yield Input(names.atom(atom, DEL), "what is no longer told")
         yield Input(names.atom(atom, INS), "what is told from now on")
 
 
-def sections_of(task: Rederiving) -> Iterator[Section]:
+def sections_of(task: Rederiving) -> Iterator[ProgramSection]:
     """The maintenance program."""
     names = task.names
     kept, renewed = task.kept, task.renewed
@@ -139,10 +139,10 @@ def sections_of(task: Rederiving) -> Iterator[Section]:
     }
     for title, rules in titled.items():
         if rules:
-            yield Section(title, tuple(rules))
+            yield ProgramSection(title, tuple(rules))
 
 
-def _deletions(rule: FlatRule, names: Names) -> Iterator[Rule]:
+def _deletions(rule: FlatRule, names: PredicateNames) -> Iterator[Rule]:
     """D_i: premise i may go, the others are those of before."""
     for number, (i, atom, is_negated) in enumerate(_premises(rule), 1):
         change = names.atom(atom, PLUS if is_negated else DEL)
@@ -150,7 +150,7 @@ def _deletions(rule: FlatRule, names: Names) -> Iterator[Rule]:
         yield Rule(names.atom(rule.head, DEL), body, f"{rule.id}.D{number}")
 
 
-def _insertions(rule: FlatRule, names: Names) -> Iterator[Rule]:
+def _insertions(rule: FlatRule, names: PredicateNames) -> Iterator[Rule]:
     """I_i: premise i comes, the others are those of afterwards."""
     for number, (i, atom, is_negated) in enumerate(_premises(rule), 1):
         change = names.atom(atom, MINUS if is_negated else INS)
@@ -158,7 +158,7 @@ def _insertions(rule: FlatRule, names: Names) -> Iterator[Rule]:
         yield Rule(names.atom(rule.head, INS), body, f"{rule.id}.I{number}")
 
 
-def _rederivation(rule: FlatRule, names: Names) -> Rule:
+def _rederivation(rule: FlatRule, names: PredicateNames) -> Rule:
     """R: a candidate whose body is true afterwards."""
     body = _core(rule, names, NEW)
     return Rule(names.atom(rule.head, RED), (names.atom(rule.head, DEL), *body), f"{rule.id}.R")
@@ -175,7 +175,12 @@ def _premises(rule: FlatRule) -> Iterator[tuple[int, PredicateAtom, bool]]:
 
 
 def _with_change(
-    rule: FlatRule, at: int, change: PredicateAtom, is_negated: bool, names: Names, *role: str
+    rule: FlatRule,
+    at: int,
+    change: PredicateAtom,
+    is_negated: bool,
+    names: PredicateNames,
+    *role: str,
 ) -> tuple[Formula, ...]:
     """The body with one premise replaced by its change, the others in one state."""
     if not (is_negated and rule.computes):
@@ -185,7 +190,7 @@ def _with_change(
     return (_rows_atom(rule, names, *role), change, *_negations(remaining, names, *role))
 
 
-def _core(rule: FlatRule, names: Names, *role: str) -> tuple[Formula, ...]:
+def _core(rule: FlatRule, names: PredicateNames, *role: str) -> tuple[Formula, ...]:
     """The body in one state, such that other atoms may share the variables of the head.
 
     Beside such an atom an `=` that computes a value would compare it instead, and take
@@ -196,7 +201,7 @@ def _core(rule: FlatRule, names: Names, *role: str) -> tuple[Formula, ...]:
     return tuple(_in_state(formula, names, *role) for formula in rule.body)
 
 
-def _in_state(formula: Formula, names: Names, *role: str) -> Formula:
+def _in_state(formula: Formula, names: PredicateNames, *role: str) -> Formula:
     match formula:
         case PredicateAtom():
             return names.atom(formula, *role)
@@ -206,15 +211,15 @@ def _in_state(formula: Formula, names: Names, *role: str) -> Formula:
             return formula
 
 
-def _negations(rule: FlatRule, names: Names, *role: str) -> Iterator[Formula]:
+def _negations(rule: FlatRule, names: PredicateNames, *role: str) -> Iterator[Formula]:
     return (_in_state(f, names, *role) for f in rule.body if isinstance(f, Negation))
 
 
-def _rows_atom(rule: FlatRule, names: Names, *role: str) -> PredicateAtom:
+def _rows_atom(rule: FlatRule, names: PredicateNames, *role: str) -> PredicateAtom:
     return PredicateAtom(names.of(ROWS, str(rule.number), *role), rule.needed())
 
 
-def _rows(rule: FlatRule, names: Names) -> Iterator[Rule]:
+def _rows(rule: FlatRule, names: PredicateNames) -> Iterator[Rule]:
     """The rows of a body that computes: before, where a negation asks for them, and after."""
     if not rule.computes:
         return
@@ -225,7 +230,7 @@ def _rows(rule: FlatRule, names: Names) -> Iterator[Rule]:
     yield Rule(_rows_atom(rule, names, NEW), body, f"{rule.id}.rows.N")
 
 
-def _groups(rule: FlatRule, names: Names) -> Iterator[Rule]:
+def _groups(rule: FlatRule, names: PredicateNames) -> Iterator[Rule]:
     """The groups of aggregates before and after, and how they differ."""
     yield from _new_groups(rule, names)
     for number, (atom, aggregate) in enumerate(rule.aggregates.values(), 1):
@@ -236,7 +241,7 @@ def _groups(rule: FlatRule, names: Names) -> Iterator[Rule]:
         yield Rule(names.atom(atom, INS), (new, Negation(atom)), f"{id}.I")
 
 
-def _new_groups(rule: FlatRule, names: Names) -> Iterator[Rule]:
+def _new_groups(rule: FlatRule, names: PredicateNames) -> Iterator[Rule]:
     for number, (atom, aggregate) in enumerate(rule.aggregates.values(), 1):
         inner = tuple(_in_state(formula, names, NEW) for formula in aggregate.body)
         over: Aggregate = replace(aggregate, body=inner)
@@ -268,13 +273,15 @@ def _compared(atom: PredicateAtom, task: Rederiving) -> Iterator[Rule]:
 def _new_states(task: Rederiving) -> Iterator[Rule]:
     for atom in task.derived:
         yield from _new_state(task.names.atom(atom, EXT), task.names)
-    for atom in task.told:
+    for atom in task.asserted:
         yield from _new_state(atom, task.names)
     for atom in task.derived:
         yield from _new_state(atom, task.names, atom.name not in task.renewed_names)
 
 
-def _new_state(atom: PredicateAtom, names: Names, may_rederive: bool = False) -> Iterator[Rule]:
+def _new_state(
+    atom: PredicateAtom, names: PredicateNames, may_rederive: bool = False
+) -> Iterator[Rule]:
     """N_1, N_2 and N_3: what stays, what is rederived and what comes."""
     new = names.atom(atom, NEW)
     yield Rule(new, (atom, Negation(names.atom(atom, DEL))), f"{atom.name}.N1")
@@ -286,7 +293,7 @@ def _new_state(atom: PredicateAtom, names: Names, may_rederive: bool = False) ->
 def _differentials(task: Rederiving) -> Iterator[Rule]:
     """P and M: what was not there comes, and what is not back goes."""
     names = task.names
-    for atom in (*task.told, *task.derived):
+    for atom in (*task.asserted, *task.derived):
         may_rederive = atom in task.derived and atom.name not in task.renewed_names
         back = [names.atom(atom, role) for role in ((INS, RED) if may_rederive else (INS,))]
         yield Rule(

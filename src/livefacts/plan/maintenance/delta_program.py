@@ -16,7 +16,7 @@ from livefacts.errors import RuleError
 from livefacts.language.checks.safety import check
 from livefacts.language.program import Program, Rule
 from livefacts.plan.maintenance import delete_rederive, expiry_program
-from livefacts.plan.maintenance.rewrite import Input, Names, Section
+from livefacts.plan.maintenance.rewrite import Input, PredicateNames, ProgramSection
 
 DRED, STREAM = "dred", "stream"
 KINDS = (DRED, STREAM)
@@ -27,9 +27,9 @@ class Maintenance:
     """A maintenance program: what it has to be given, and its rules by purpose."""
 
     kind: str
-    names: Names
+    names: PredicateNames
     inputs: tuple[Input, ...]
-    sections: tuple[Section, ...]
+    sections: tuple[ProgramSection, ...]
     derived: frozenset[str] = frozenset()
     """The predicates whose told facts are kept apart (p_ext)."""
 
@@ -66,7 +66,7 @@ def _made(before: Program, after: Program, kind: str, split: bool) -> Maintenanc
         DRED,
         task.names,
         tuple(delete_rederive.inputs_of(task)),
-        _told_apart(delete_rederive.sections_of(task)),
+        _asserted_apart(delete_rederive.sections_of(task)),
         frozenset(atom.name for atom in task.derived),
     )
 
@@ -82,11 +82,11 @@ def _expiring(before: Program, after: Program, split: bool) -> Maintenance:
         STREAM,
         task.names,
         tuple(expiry_program.inputs_of(task)),
-        _told_apart(expiry_program.sections_of(task)),
+        _asserted_apart(expiry_program.sections_of(task)),
     )
 
 
-def _told_apart(sections: Iterable[Section]) -> tuple[Section, ...]:
+def _asserted_apart(sections: Iterable[ProgramSection]) -> tuple[ProgramSection, ...]:
     """The sections with every id once: a rule may be called as a predicate is."""
     seen: set[str] = set()
     kept = []

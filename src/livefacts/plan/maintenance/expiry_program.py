@@ -34,8 +34,8 @@ from livefacts.plan.maintenance.rewrite import (
     PLUS,
     FlatRule,
     Input,
-    Names,
-    Section,
+    PredicateNames,
+    ProgramSection,
     arities,
     flat_rules,
     general_atom,
@@ -50,7 +50,7 @@ Published = tuple[str, tuple[PredicateAtom, ...]]
 class Expiring:
     """The rules to maintain, and the predicates they speak of."""
 
-    names: Names
+    names: PredicateNames
     now: PredicateAtom
     predicates: tuple[PredicateAtom, ...]
     rules: tuple[FlatRule, ...]
@@ -94,10 +94,10 @@ def inputs_of(task: Expiring) -> Iterator[Input]:
         )
 
 
-def sections_of(task: Expiring) -> Iterator[Section]:
+def sections_of(task: Expiring) -> Iterator[ProgramSection]:
     """The maintenance program."""
     insertions = [rule for each in task.rules for rule in _insertions(each, task.names)]
-    yield Section(
+    yield ProgramSection(
         "Ins: conclusions of what enters, which hold as long as the premise that ends first.",
         tuple(rule for rule, _ in insertions),
         {rule.id: published for rule, published in insertions if published},
@@ -110,7 +110,7 @@ def sections_of(task: Expiring) -> Iterator[Section]:
     }
     for title, rewritten in parts.items():
         pairs = [pair for atom in task.predicates for pair in rewritten(atom, task)]
-        yield Section(
+        yield ProgramSection(
             title,
             tuple(rule for rule, _ in pairs),
             {rule.id: published for rule, published in pairs if published},
@@ -178,7 +178,7 @@ def _plus(atom: PredicateAtom, task: Expiring) -> Pairs:
     )
 
 
-def _insertions(rule: FlatRule, names: Names) -> Pairs:
+def _insertions(rule: FlatRule, names: PredicateNames) -> Pairs:
     """Premise i comes, and premise j ends first: `min` is said by comparisons."""
     atoms = [formula for formula in rule.body if isinstance(formula, PredicateAtom)]
     ends = _ends(rule, len(atoms))

@@ -27,7 +27,7 @@ from livefacts.language.formula import (
     variables_of,
 )
 from livefacts.language.program import Rule
-from livefacts.plan.maintenance.split_points import Part, parts_of
+from livefacts.plan.maintenance.split_points import SplitPart, parts_of
 
 EXT, DEL, INS, RED, NEW = "ext", "del", "ins", "red", "new"
 PLUS, MINUS, TEMP, OLD = "plus", "minus", "temp", "old"
@@ -37,7 +37,7 @@ ROWS, GROUPS, NOW = "rows", "groups", "now"
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class ProgramSection:
     """Rules of one purpose, with the sentence that says which.
 
     `published` has, by the id of a rule that differs from the paper's, what the paper has:
@@ -58,7 +58,7 @@ class Input:
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
+class PredicateNames:
     """What predicates are called in a rewritten program.
 
     >>> Names("t", "_").of("isIn", "ext", "del")
@@ -67,7 +67,7 @@ class Names:
 
     triple: str
     separator: str
-    parts: tuple[Part, ...] = ()
+    parts: tuple[SplitPart, ...] = ()
     """The predicates that relations are split into."""
 
     def of(self, name: str, *roles: str) -> str:
@@ -133,13 +133,13 @@ class FlatRule:
         return not matched.issuperset(self.needed())
 
 
-def names_for(rules: Iterable[Rule], split: bool = False) -> Names:
+def names_for(rules: Iterable[Rule], split: bool = False) -> PredicateNames:
     """Names that are none of the predicates in these rules and do not meet each other."""
     atoms = [atom for rule in rules for atom in _atoms(rule)]
     taken = {atom.name for atom in atoms if isinstance(atom, PredicateAtom)}
     triple = next(name for name in _triple_names() if name not in taken)
     for length in count(1):
-        names = Names(triple, "_" * length)
+        names = PredicateNames(triple, "_" * length)
         if split:
             names = replace(names, parts=tuple(_parts(atoms, names)))
         if _are_free(names, taken):
@@ -147,16 +147,16 @@ def names_for(rules: Iterable[Rule], split: bool = False) -> Names:
     raise AssertionError("some number of underscores is free")
 
 
-def _are_free(names: Names, taken: set[str]) -> bool:
+def _are_free(names: PredicateNames, taken: set[str]) -> bool:
     bases = {*taken, names.triple, *(part.name for part in names.parts)}
-    told = {names.of(base, EXT) for base in bases}
-    made = {names.of(base, role) for base in (*bases, *told) for role in ROLES}
+    asserted = {names.of(base, EXT) for base in bases}
+    made = {names.of(base, role) for base in (*bases, *asserted) for role in ROLES}
     made |= {part.name for part in names.parts}
     starts = names.of(ROWS, ""), names.of(GROUPS, "")
     return taken.isdisjoint(made) and not any(name.startswith(starts) for name in taken)
 
 
-def _parts(atoms: Iterable[Atom], names: Names) -> Iterator[Part]:
+def _parts(atoms: Iterable[Atom], names: PredicateNames) -> Iterator[SplitPart]:
     slots: dict[str, list[Sequence[object]]] = {}
     for atom in atoms:
         if isinstance(atom, TripleAtom):
@@ -177,7 +177,7 @@ def _atoms(rule: Rule) -> Iterator[Atom]:
         yield from (atom for atom, _ in body_atoms(rule.body))
 
 
-def flat_rules(rules: Iterable[Rule], names: Names) -> dict[Rule, FlatRule]:
+def flat_rules(rules: Iterable[Rule], names: PredicateNames) -> dict[Rule, FlatRule]:
     """The rules with heads, each with its flat form; constraints conclude nothing."""
     return {
         rule: _flat_rule(rule, number, names)
@@ -186,7 +186,7 @@ def flat_rules(rules: Iterable[Rule], names: Names) -> dict[Rule, FlatRule]:
     }
 
 
-def _flat_rule(rule: Rule, number: int, names: Names) -> FlatRule:
+def _flat_rule(rule: Rule, number: int, names: PredicateNames) -> FlatRule:
     assert rule.head is not None
     body: list[Formula] = []
     aggregates: dict[str, tuple[PredicateAtom, Aggregate]] = {}
@@ -224,7 +224,7 @@ def unused(name: str, rule: Rule) -> Variable:
     return Variable(next(each for each in names if each not in taken))
 
 
-def general_atom(name: str, arity: int, names: Names) -> PredicateAtom:
+def general_atom(name: str, arity: int, names: PredicateNames) -> PredicateAtom:
     """The predicate with a variable in every place.
 
     >>> general_atom("isIn", 2, Names("t", "_")).arguments

@@ -22,7 +22,7 @@ Constants = tuple[Term | None, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SplitPart:
     """The facts of a relation that have these constants, under a name of their own."""
 
     relation: str
@@ -34,7 +34,9 @@ class Part:
         return all(c is None or c == s for c, s in zip(self.constants, slots, strict=True))
 
 
-def parts_of(relation: str, atoms: Iterable[Sequence[object]], separator: str) -> Iterator[Part]:
+def parts_of(
+    relation: str, atoms: Iterable[Sequence[object]], separator: str
+) -> Iterator[SplitPart]:
     """The parts that the atoms of a relation split it into; none if they cannot.
 
     >>> x, type, cat = Variable("x"), NamedNode("http://e/type"), NamedNode("http://e/Cat")
@@ -50,7 +52,7 @@ def parts_of(relation: str, atoms: Iterable[Sequence[object]], separator: str) -
             while name in names:
                 name += "X"
             names.add(name)
-            yield Part(relation, constants, name)
+            yield SplitPart(relation, constants, name)
 
 
 def _splits(atoms: list[Sequence[object]], fixed: Constants) -> Iterator[Constants]:

@@ -18,7 +18,7 @@ from livefacts.language.formula import Comparison, PredicateAtom, Slot, TripleAt
 from livefacts.language.program import Rule
 from livefacts.plan.rules.join_order import backward_steps, ordered_steps
 from livefacts.plan.rules.normal_form import normalize, positive_atoms
-from livefacts.plan.rules.operators import Match, RulePlan
+from livefacts.plan.rules.operators import RulePlan, Scan
 from livefacts.plan.rules.transitive_rules import is_transitive, restricted
 
 ANYTHING = Variable("")
@@ -77,7 +77,7 @@ class LastingPlanner:
 
     def plans(self, rules: Sequence[Rule]) -> list[LastingPlans]:
         """One for each rule of a program."""
-        concluding = Counter(_concluded(rule) for rule in rules)
+        concluding = Counter(_derived(rule) for rule in rules)
         return [self._plans_of(rule, _is_alone(rule, concluding)) for rule in rules]
 
     def _plans_of(self, rule: Rule, is_alone: bool) -> LastingPlans:
@@ -87,7 +87,7 @@ class LastingPlanner:
         return known
 
 
-def _concluded(rule: Rule) -> Slot | tuple[str, int]:
+def _derived(rule: Rule) -> Slot | tuple[str, int]:
     """The predicate of the facts that a rule concludes, or a variable."""
     assert rule.head is not None
     if isinstance(rule.head, TripleAtom):
@@ -98,7 +98,7 @@ def _concluded(rule: Rule) -> Slot | tuple[str, int]:
 def _is_alone(rule: Rule, concluding: Counter[Slot | tuple[str, int]]) -> bool:
     """Whether a transitive rule is the only one that concludes facts of its predicate."""
     is_triple = isinstance(rule.head, TripleAtom)
-    others = concluding[_concluded(rule)] - 1 + (concluding[ANYTHING] if is_triple else 0)
+    others = concluding[_derived(rule)] - 1 + (concluding[ANYTHING] if is_triple else 0)
     return is_transitive(rule) and not others
 
 
@@ -123,7 +123,7 @@ def _lasting_plans(rule: Rule, is_alone: bool) -> LastingPlans:
 def _restricted_backward(plan: RulePlan) -> RulePlan:
     target = plan.head.slots[-1]
     steps = (
-        replace(step, edges_only=step.atom.slots[-1] == target) if isinstance(step, Match) else step
+        replace(step, edges_only=step.atom.slots[-1] == target) if isinstance(step, Scan) else step
         for step in plan.steps
     )
     return replace(plan, steps=tuple(steps))

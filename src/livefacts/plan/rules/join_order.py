@@ -12,10 +12,10 @@ from itertools import count
 from livefacts.language.formula import (
     Arithmetic,
     Atom,
-    Call,
     Comparison,
     Expression,
     Formula,
+    FunctionCall,
     Negation,
     PredicateAtom,
     Slot,
@@ -25,7 +25,7 @@ from livefacts.language.formula import (
 )
 from livefacts.language.program import Rule
 from livefacts.plan.rules.normal_form import positive_atoms
-from livefacts.plan.rules.operators import Absent, Compute, Match, Step, Test
+from livefacts.plan.rules.operators import AntiJoin, Bind, Scan, Step, Test
 
 COPY = "copy"
 SAME = "is"
@@ -84,7 +84,7 @@ def _completed(
     while waiting:
         number = max(waiting, key=lambda n: (_bound_columns(atoms[n], bound), -n))
         waiting.remove(number)
-        steps.append(Match(atoms[number], before=number < pivot))
+        steps.append(Scan(atoms[number], before=number < pivot))
         bound.update(variables_of(atoms[number]))
         steps.extend(checks.ready(bound))
     assert not checks.waiting, f"safety was checked before: {checks.waiting}"
@@ -124,7 +124,7 @@ class _Checks:
         if isinstance(formula, Negation):
             if not bound.issuperset(variables_of(formula)):
                 return None
-            return [Absent(formula.atom, any(formula is earlier for earlier in self._before))]
+            return [AntiJoin(formula.atom, any(formula is earlier for earlier in self._before))]
         assert isinstance(formula, Comparison)
         target, expression = self._binding(formula)
         if target is not None:
@@ -150,10 +150,10 @@ class _Checks:
 
     def _computed(self, expression: Expression, target: Variable) -> list[Step]:
         value, steps = self._flattened(expression)
-        if steps and isinstance(steps[-1], Compute):
+        if steps and isinstance(steps[-1], Bind):
             last = steps[-1]
-            return [*steps[:-1], Compute(target, last.operator, last.left, last.right)]
-        return [Compute(target, COPY, value, value)]
+            return [*steps[:-1], Bind(target, last.operator, last.left, last.right)]
+        return [Bind(target, COPY, value, value)]
 
     def _flattened(self, expression: Expression) -> tuple[Slot, list[Step]]:
         """The variable or term that holds the value, and the steps that compute it."""
@@ -161,11 +161,11 @@ class _Checks:
             left, steps = self._flattened(expression.left)
             right, more = self._flattened(expression.right)
             result = Variable(f":{next(self._numbers)}")
-            return result, [*steps, *more, Compute(result, expression.operator, left, right)]
-        if isinstance(expression, Call):
+            return result, [*steps, *more, Bind(result, expression.operator, left, right)]
+        if isinstance(expression, FunctionCall):
             value, steps = self._flattened(expression.argument)
             result = Variable(f":{next(self._numbers)}")
-            return result, [*steps, Compute(result, expression.function, value, value)]
+            return result, [*steps, Bind(result, expression.function, value, value)]
         return expression, []
 
 

@@ -15,7 +15,7 @@ from livefacts.language.program import Rule
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class Scan:
     """Each stored fact that fits the atom; `before` when the atom precedes the pivot."""
 
     atom: Atom
@@ -24,7 +24,7 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class Absent:
+class AntiJoin:
     """Go on if no stored fact is the atom; `before` when the atom precedes a negated pivot."""
 
     atom: Atom
@@ -41,7 +41,7 @@ class Test:
 
 
 @dataclass(frozen=True, slots=True)
-class Compute:
+class Bind:
     """Bind a variable to the result of an operator; go on unless it is an error."""
 
     target: Variable
@@ -50,7 +50,7 @@ class Compute:
     right: Slot
 
 
-Step: TypeAlias = Match | Absent | Test | Compute
+Step: TypeAlias = Scan | AntiJoin | Test | Bind
 
 
 @dataclass(frozen=True, slots=True)

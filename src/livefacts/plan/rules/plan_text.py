@@ -8,13 +8,13 @@ from livefacts.language.formula import Atom, PredicateAtom, Slot, TripleAtom, Va
 from livefacts.language.program import Rule
 from livefacts.model.facts import shown
 from livefacts.plan.rules.operators import (
-    Absent,
     AggregatePlan,
-    Compute,
+    AntiJoin,
+    Bind,
     Level,
-    Match,
     Plan,
     RulePlan,
+    Scan,
     Step,
     Test,
 )
@@ -66,14 +66,14 @@ def _rule_plan(plan: RulePlan) -> Iterator[str]:
 
 def _step(step: Step) -> str:
     match step:
-        case Match(atom, before, edges_only):
+        case Scan(atom, before, edges_only):
             kind = "edges of " if edges_only else ""
             return f"match {kind}{_written(atom)}" + (" seen before" if before else "")
-        case Absent(atom):
+        case AntiJoin(atom):
             return f"unless {_written(atom)}"
         case Test(operator, left, right):
             return f"if {_written(left)} {operator} {_written(right)}"
-        case Compute(target, operator, left, right):
+        case Bind(target, operator, left, right):
             return f"let {_written(target)} = {operator}({_written(left)}, {_written(right)})"
 
 

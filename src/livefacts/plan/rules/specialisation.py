@@ -22,9 +22,9 @@ from pyoxigraph import NamedNode
 from livefacts.language.formula import (
     Arithmetic,
     Atom,
-    Call,
     Comparison,
     Formula,
+    FunctionCall,
     PredicateAtom,
     TripleAtom,
     Variable,
@@ -73,7 +73,7 @@ class Template:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class SchemaReading:
     """The rules of a program, by what they read of the schema.
 
     `guarded` are rules that look at every triple, and have nothing to do while there is none
@@ -90,7 +90,7 @@ class Reading:
     predicates: frozenset[str]
 
 
-def reading_of(rules: Sequence[Rule]) -> Reading:
+def reading_of(rules: Sequence[Rule]) -> SchemaReading:
     """What rules in normal form read of the schema."""
     hidden = _schema_predicates(rules)
     ids = {rule.id for rule in rules}
@@ -111,7 +111,7 @@ def reading_of(rules: Sequence[Rule]) -> Reading:
     closing = _closing(rules, templates, hidden)
     read = [atom for template in templates for atom in template.read]
     read += [atom for rule in closing for atom in positive_atoms(rule)]
-    return Reading(
+    return SchemaReading(
         tuple(templates),
         guarded,
         tuple(others),
@@ -169,8 +169,8 @@ def _template(rule: Rule, hidden: set[str]) -> Template | None:
         formula
         for formula in rule.body
         if isinstance(formula, Comparison)
-        and not isinstance(formula.left, Arithmetic | Call)
-        and not isinstance(formula.right, Arithmetic | Call)
+        and not isinstance(formula.left, Arithmetic | FunctionCall)
+        and not isinstance(formula.right, Arithmetic | FunctionCall)
         and known >= set(variables_of(formula))
     )
     done = {id(formula) for formula in (*read, *tests)}

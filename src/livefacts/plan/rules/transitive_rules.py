@@ -12,7 +12,7 @@ from dataclasses import replace
 from livefacts.language.formula import Atom, PredicateAtom, TripleAtom, Variable
 from livefacts.language.program import Rule
 from livefacts.plan.rules.memo import by_address
-from livefacts.plan.rules.operators import Match, RulePlan
+from livefacts.plan.rules.operators import RulePlan, Scan
 
 
 @by_address
@@ -58,6 +58,6 @@ def restricted(plan: RulePlan) -> RulePlan:
     target = plan.head.slots[-1]
     pivot_is_edge = plan.pivot.slots[-1] == target
     (step,) = plan.steps
-    assert isinstance(step, Match)
+    assert isinstance(step, Scan)
     step = replace(step, edges_only=not pivot_is_edge)
     return replace(plan, steps=(step,), transitive=True, pivot_is_edge=pivot_is_edge)

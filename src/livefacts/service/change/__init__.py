@@ -10,7 +10,6 @@
 - `intake`: Intake: files, texts and objects on their way to one change
 - `interrupts`: Interrupts at the end of a change: Ctrl-C waits until everything says the same
 - `patches`: Patches on their way to a change
-- `prefixes`: Undeclared prefixes: a text of facts may use those that are known, as a query may
 - `retraction`: Withdrawals: facts on their way out, as files, texts and objects
 - `truth`: Truth: what is told and true, whoever keeps it
 """

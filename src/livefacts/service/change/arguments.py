@@ -18,7 +18,7 @@ from typing import Any
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
 from livefacts.errors import InputError
-from livefacts.language.words import RESERVED
+from livefacts.language.formula import RESERVED
 from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.model.namespaces import XSD
 

@@ -38,26 +38,26 @@ class Shapes:
         self._truth = truth
         self._rules: tuple[Rule, ...] = ()
         self._in_rules: dict[int, tuple[int, Place]] = {}
-        self._told: dict[int, int] = {}
+        self._asserted: dict[int, int] = {}
 
     def held_ids(self) -> Iterator[Ids]:
         """The ids of the names that are remembered."""
-        yield np.array([*self._in_rules, *self._told], np.int32)
+        yield np.array([*self._in_rules, *self._asserted], np.int32)
 
     def check(
-        self, program: Program, told: Mapping[int, Ids], untold: Mapping[int, Ids] = NOTHING
+        self, program: Program, asserted: Mapping[int, Ids], retracted: Mapping[int, Ids] = NOTHING
     ) -> None:
         """Raise if facts that are told differ from the rules, or from what was told before."""
         if program.rules is not self._rules:
-            self._follow(program, untold)
+            self._follow(program, retracted)
         here: dict[int, int] = {}
-        for shape, name, ids in _predicates(told):
+        for shape, name, ids in _predicates(asserted):
             self._check_rules(name, shape, ids)
-            known = here.get(name) or self._told_shape(name, shape, untold)
+            known = here.get(name) or self._asserted_shape(name, shape, retracted)
             if known != shape:
                 raise self._refusal(name, shape, ids, f"{arguments(known - 1)} in other facts")
             here[name] = shape
-        self._told |= here
+        self._asserted |= here
 
     def check_arrivals(self, program: Program, runs: Iterable[Mapping[int, Ids]]) -> None:
         """Raise if facts of a stream differ from the rules."""
@@ -67,7 +67,7 @@ class Shapes:
             for shape, name, ids in _predicates(run):
                 self._check_rules(name, shape, ids)
 
-    def _follow(self, program: Program, untold: Mapping[int, Ids]) -> None:
+    def _follow(self, program: Program, retracted: Mapping[int, Ids]) -> None:
         """The rules are these now; raise if facts have been told that they differ from."""
         encode = self._dictionary.encode_one
         in_rules = {
@@ -75,7 +75,7 @@ class Shapes:
             for name, atom in first_atoms(program.rules).items()
         }
         for name, (shape, place) in in_rules.items():
-            known = self._told_shape(name, shape, untold)
+            known = self._asserted_shape(name, shape, retracted)
             if known != shape:
                 raise ArityError(
                     f"{self._word(name)} has {arguments(shape - 1)} here and "
@@ -91,16 +91,16 @@ class Shapes:
             where = f" at {place}" if place is not None and place.line else " in the rules"
             raise self._refusal(name, shape, ids, arguments(known - 1) + where)
 
-    def _told_shape(self, name: int, shape: int, untold: Mapping[int, Ids]) -> int:
+    def _asserted_shape(self, name: int, shape: int, retracted: Mapping[int, Ids]) -> int:
         """The shape in which facts of this predicate are told and stay; this one if none are."""
-        known = self._told.get(name, shape)
+        known = self._asserted.get(name, shape)
         if known == shape:
             return shape
         # This looks at all facts of a shape, and is rare: who comes here is refused or right.
-        told = self._truth.asserted().get(known)
-        if told is None:
+        asserted = self._truth.asserted().get(known)
+        if asserted is None:
             return shape
-        others = without(told[told[:, 0] == name], untold.get(known, told[:0]))
+        others = without(asserted[asserted[:, 0] == name], retracted.get(known, asserted[:0]))
         return known if len(others) else shape
 
     def _refusal(self, name: int, shape: int, ids: Ids, otherwise: str) -> ArityError:

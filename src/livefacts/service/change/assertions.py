@@ -27,20 +27,24 @@ FEW = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedChange:
     """What a change asks for, in the default graph, and how that stood before it."""
 
-    told: dict[int, Ids]
-    untold: dict[int, Ids]
-    told_before: Standing
-    untold_before: Standing
+    asserted: dict[int, Ids]
+    retracted: dict[int, Ids]
+    asserted_before: Standing
+    retracted_before: Standing
     strange: int = 0
     """Facts to remove that speak of something nobody has ever spoken of."""
 
 
-def note(find: FindFlags, told: dict[int, Ids], untold: dict[int, Ids], strange: int) -> Asked:
+def note(
+    find: FindFlags, asserted: dict[int, Ids], retracted: dict[int, Ids], strange: int
+) -> AskedChange:
     """How the facts stand that a change is about to tell and untell."""
-    return Asked(told, untold, _standing(find, told), _standing(find, untold), strange)
+    return AskedChange(
+        asserted, retracted, _standing(find, asserted), _standing(find, retracted), strange
+    )
 
 
 def _standing(find: FindFlags, facts: dict[int, Ids]) -> Standing:
@@ -50,7 +54,7 @@ def _standing(find: FindFlags, facts: dict[int, Ids]) -> Standing:
 class Assertions:
     """The net change of what is told, by shape, and of what named graphs tell."""
 
-    def __init__(self, asked: Asked, ids: IdDelta, came: Ids, went: Ids, absent: int) -> None:
+    def __init__(self, asked: AskedChange, ids: IdDelta, came: Ids, went: Ids, absent: int) -> None:
         self._asked = asked
         self._ids = ids
         self._came = came
@@ -58,12 +62,12 @@ class Assertions:
         self._absent = absent + asked.strange
 
     @cached_property
-    def told(self) -> dict[int, Ids]:
+    def asserted(self) -> dict[int, Ids]:
         """Facts that the default graph tells now and did not."""
-        return {shape: self._told(shape) for shape in self._asked.told}
+        return {shape: self._asserted(shape) for shape in self._asked.asserted}
 
-    def _told(self, shape: int) -> Ids:
-        facts, before = self._asked.told[shape], self._asked.told_before[shape]
+    def _asserted(self, shape: int) -> Ids:
+        facts, before = self._asked.asserted[shape], self._asked.asserted_before[shape]
         if shape != TRIPLES or len(self._came):
             return distinct(facts[before & IN_DEFAULT == 0])
         # All triples that are new and told were told here: they are known without sorting.
@@ -75,13 +79,13 @@ class Assertions:
         return np.concatenate([new, distinct(facts[(before != 0) & (before & IN_DEFAULT == 0)])])
 
     @cached_property
-    def untold(self) -> dict[int, Ids]:
+    def retracted(self) -> dict[int, Ids]:
         """Facts that the default graph told and does not tell any more."""
         found = {}
-        for shape, before in self._asked.untold_before.items():
-            facts = self._asked.untold[shape]
-            told = self._asked.told.get(shape, facts[:0])
-            found[shape] = without(distinct(facts[before & IN_DEFAULT != 0]), told)
+        for shape, before in self._asked.retracted_before.items():
+            facts = self._asked.retracted[shape]
+            asserted = self._asked.asserted.get(shape, facts[:0])
+            found[shape] = without(distinct(facts[before & IN_DEFAULT != 0]), asserted)
         return found
 
     @cached_property
@@ -94,9 +98,9 @@ class Assertions:
         """Quads that named graphs told and do not tell any more."""
         return without(self._went, self._came)
 
-    def were_told(self, shape: int, facts: Ids) -> int:
+    def were_asserted(self, shape: int, facts: Ids) -> int:
         """How many of these facts, which are no longer true, had been told."""
-        parts = [self.untold.get(shape, facts[:0])]
+        parts = [self.retracted.get(shape, facts[:0])]
         if shape == TRIPLES:
             parts.append(self.went[:, :3])
         ended = set(map(tuple, np.concatenate(parts).tolist()))
@@ -106,12 +110,14 @@ class Assertions:
         """What had no effect, and why."""
         stayed = graphed = 0
         absent = self._absent
-        for before in self._asked.untold_before.values():
+        for before in self._asked.retracted_before.values():
             idle = before[before & IN_DEFAULT == 0]
             absent += int(np.count_nonzero(idle == 0))
             graphed += int(np.count_nonzero(idle & ASSERTED))
             stayed += int(np.count_nonzero((idle != 0) & (idle & ASSERTED == 0)))
-        known = sum(int(np.count_nonzero(b & IN_DEFAULT)) for b in self._asked.told_before.values())
+        known = sum(
+            int(np.count_nonzero(b & IN_DEFAULT)) for b in self._asked.asserted_before.values()
+        )
         yield from _remarks(known, absent, stayed, graphed)
 
 

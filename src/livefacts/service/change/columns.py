@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pyoxigraph import Literal, NamedNode
 
 from livefacts.engine.contract import Ids
-from livefacts.language.words import RESERVED
+from livefacts.language.formula import RESERVED
 from livefacts.model.facts import Fact, Symbol
 from livefacts.store.terms.dictionary import SYMBOL_MARK, Dictionary
 from livefacts.store.terms.term_table import INLINE_REACH, INLINE_ZERO

@@ -14,7 +14,7 @@ from livefacts.service.change.assertions import Assertions
 from livefacts.service.change.fact_reader import FactReader, FactView
 from livefacts.store.facts.row_store import TRIPLES
 from livefacts.syntax.input.rejects import Rejects
-from livefacts.syntax.rdf.patch_rows import fact_lines, write_patch
+from livefacts.syntax.rdf.patch import fact_lines, write_patch
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Delta:
         self._reader = reader
         self.assertions = assertions
         self._loan = reader.lend_later(
-            lambda: (ids.added, ids.removed, assertions.told, assertions.untold)
+            lambda: (ids.added, ids.removed, assertions.asserted, assertions.retracted)
         )
 
     @cached_property
@@ -79,9 +79,9 @@ class Delta:
 
     @cached_property
     def derived(self) -> FactView:
-        return FactView(self._reader, self._reader.shown(self._concluded()))
+        return FactView(self._reader, self._reader.shown(self._derived()))
 
-    def _concluded(self) -> dict[int, Ids]:
+    def _derived(self) -> dict[int, Ids]:
         return {shape: ids[self.ids.derived[shape]] for shape, ids in self.ids.added.items()}
 
     @cached_property
@@ -89,23 +89,28 @@ class Delta:
         """What came and went, by kind.
 
         `added` and `removed` count what became true and what ended, `derived` and
-        `derived_removed` the conclusions among them; `told` and `untold` count assertions,
-        also those that made nothing true or ended nothing; `rejected` counts lines.
+        `derived_removed` the conclusions among them; `asserted` and `retracted` count
+        assertions, also those that made nothing true or ended nothing (`told` and `untold` are
+        their old names, for one more release); `rejected` counts lines.
         """
-        told, untold = self.assertions.told, self.assertions.untold
+        net = self.assertions
+        asserted = _count(self._reader.shown(net.asserted)) + len(net.came)
+        retracted = _count(self._reader.shown(net.retracted)) + len(net.went)
         return {
             "added": len(self.added),
             "removed": len(self.removed),
             "derived": len(self.derived),
-            "derived_removed": len(self.removed) - self._told_removed(),
-            "told": _count(self._reader.shown(told)) + len(self.assertions.came),
-            "untold": _count(self._reader.shown(untold)) + len(self.assertions.went),
+            "derived_removed": len(self.removed) - self._asserted_removed(),
+            "asserted": asserted,
+            "retracted": retracted,
+            "told": asserted,
+            "untold": retracted,
             "rejected": self._rejected,
         }
 
-    def _told_removed(self) -> int:
+    def _asserted_removed(self) -> int:
         removed = self._reader.shown(self.ids.removed)
-        return sum(self.assertions.were_told(shape, ids) for shape, ids in removed.items())
+        return sum(self.assertions.were_asserted(shape, ids) for shape, ids in removed.items())
 
     @cached_property
     def hints(self) -> tuple[str, ...]:
@@ -119,9 +124,9 @@ class Delta:
         conclusions.
         """
         if asserted:
-            told = self.assertions
-            removed = self._lines(told.untold, told.went)
-            return write_patch(self.seq, removed, self._lines(told.told, told.came))
+            net = self.assertions
+            removed = self._lines(net.retracted, net.went)
+            return write_patch(self.seq, removed, self._lines(net.asserted, net.came))
         reader = self._reader
         removed = self._lines(reader.shown(self.ids.removed))
         return write_patch(self.seq, removed, self._lines(reader.shown(self.ids.added)))

@@ -15,7 +15,7 @@ from livefacts.engine.contract import Ids
 from livefacts.model.facts import Fact
 from livefacts.store.facts.layout import ASSERTED, LIVE
 from livefacts.store.facts.row_store import TRIPLES, RowStore
-from livefacts.store.facts.selection import Names
+from livefacts.store.facts.selection import KnownNames
 from livefacts.store.terms.dictionary import Dictionary, Loan
 
 PIECE = 4096
@@ -27,7 +27,7 @@ class FactReader:
 
     def __init__(self, dictionary: Dictionary) -> None:
         self._dictionary = dictionary
-        self._names = Names(dictionary, lambda name: not name.startswith(HIDDEN))
+        self._names = KnownNames(dictionary, lambda name: not name.startswith(HIDDEN))
 
     def stored(self, store: RowStore, derived: bool | None) -> dict[int, Ids]:
         """What is true and shown, by shape; only conclusions, or only what was told."""

@@ -18,12 +18,12 @@ import numpy as np
 from pyoxigraph import BlankNode, NamedNode, Triple
 
 from livefacts.engine.contract import Ids
-from livefacts.errors import InputError, RuleError
+from livefacts.errors import InputError, LivefactsError, RuleError, UnknownPrefixError
 from livefacts.language.program import NO_PROGRAM, Program
 from livefacts.model.facts import Fact, Symbol, Term
+from livefacts.model.namespaces import DECLARED
 from livefacts.service.change import columns
 from livefacts.service.change.arguments import Statement, as_statements, graph_of
-from livefacts.service.change.prefixes import read_with
 from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary
 from livefacts.store.terms.ntriples import DEFAULT_GRAPH, Batch
@@ -43,8 +43,11 @@ LOCAL = "local"
 NO_PREFIXES: Mapping[str, str] = {}
 
 
+_UNDECLARED = re.compile(r"[Tt]he prefix (?P<name>[^\s:]*): (?:has not been|is not) declared")
+
+
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ReadingOptions:
     """How files are read."""
 
     format: str | None = None
@@ -77,7 +80,9 @@ class Intake:
 
     # taking in
 
-    def take_file(self, path: str | os.PathLike[str], scope: bytes, reading: Reading) -> None:
+    def take_file(
+        self, path: str | os.PathLike[str], scope: bytes, reading: ReadingOptions
+    ) -> None:
         """An RDF file, or a file of rules and facts."""
         if reading.bnodes == BY_NAME and path != "-":
             scope = scope_of_name(path)
@@ -213,9 +218,9 @@ class Intake:
         for shape, rows in self._rows.items():
             parts.setdefault(shape, []).append(np.array(rows, np.int32))
         return {
-            shape: told[0] if len(told) == 1 else np.concatenate(told)
-            for shape, told in parts.items()
-            if told
+            shape: asserted[0] if len(asserted) == 1 else np.concatenate(asserted)
+            for shape, asserted in parts.items()
+            if asserted
         }
 
     def in_order(self) -> list[dict[int, Ids]]:
@@ -293,3 +298,27 @@ def _looks_like_facts(text: str) -> bool:
     """Whether a text was meant in the rule language rather than as RDF."""
     first = text.lstrip().partition("\n")[0]
     return "(" in first or ":-" in text or first.startswith("[")
+
+
+def read_with(known: Mapping[str, str], text: str, read: Callable[[str], None]) -> None:
+    """Read a text, with declarations of the known prefixes that it lacks."""
+    known = {**DECLARED, **known}
+    added: list[str] = []
+    while True:
+        try:
+            read("".join(f"@prefix {name}: <{known[name]}> .\n" for name in added) + text)
+        except (InputError, UnknownPrefixError) as error:
+            found = _UNDECLARED.search(error.message)
+            if found is None or found["name"] in added or found["name"] not in known:
+                raise _placed(error, found, len(added)) from None
+            added.append(found["name"])
+        else:
+            return
+
+
+def _placed(error: LivefactsError, found: re.Match[str] | None, lines: int) -> LivefactsError:
+    if error.place is not None and error.place.line > lines:
+        error.place = replace(error.place, line=error.place.line - lines)
+    if found is not None and not error.hint:
+        error.hint = f"declare it: @prefix {found['name']}: <http://…> ."
+    return error

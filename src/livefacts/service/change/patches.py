@@ -16,7 +16,7 @@ from livefacts.model.facts import Fact
 from livefacts.service.change.arguments import graph_of
 from livefacts.service.change.intake import Intake
 from livefacts.service.change.retraction import Withdrawal
-from livefacts.syntax.rdf.patch import Row, Statement, read_patch
+from livefacts.syntax.rdf.patch import PatchRow, Statement, read_patch
 
 PatchSource: TypeAlias = str | os.PathLike[str] | Sequence["str | os.PathLike[str]"]
 """RDF Patch as text, a path to a file, or several of these."""
@@ -24,7 +24,7 @@ PatchSource: TypeAlias = str | os.PathLike[str] | Sequence["str | os.PathLike[st
 
 def take_patches(source: PatchSource, intake: Intake, outtake: Withdrawal) -> None:
     """What patches add and remove, all in all."""
-    rows: list[Row] = []
+    rows: list[PatchRow] = []
     for each in [source] if isinstance(source, str | os.PathLike) else source:
         patch = read_patch(each.encode() if isinstance(each, str) else os.fspath(each))
         rows += patch.rows
@@ -36,7 +36,7 @@ def take_patches(source: PatchSource, intake: Intake, outtake: Withdrawal) -> No
         _take_rows(rows, intake, outtake)
 
 
-def _take_rows(rows: list[Row], intake: Intake, outtake: Withdrawal) -> None:
+def _take_rows(rows: list[PatchRow], intake: Intake, outtake: Withdrawal) -> None:
     # A node may come and go within the rows: what adds it makes its label known.
     for node in {node for row in rows if row.adds for node in _nodes(row.statement)}:
         intake.dictionary.encode_one(node)

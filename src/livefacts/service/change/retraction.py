@@ -20,7 +20,7 @@ from livefacts.errors import InputError, Place
 from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.service.change.arguments import Statement, as_statements, graph_of
 from livefacts.service.change.assertions import NO_QUADS
-from livefacts.service.change.intake import NO_PREFIXES, Intake, Reading, in_pieces, terms_of
+from livefacts.service.change.intake import NO_PREFIXES, Intake, ReadingOptions, in_pieces, terms_of
 from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import BLANK, Dictionary
 from livefacts.store.terms.ntriples import known_triples
@@ -57,7 +57,7 @@ class Withdrawal:
     def take_file(self, path: str | os.PathLike[str]) -> None:
         """An RDF file, or a file of facts."""
         read = Intake(Dictionary())
-        read.take_file(path, AS_HANDED_OUT, Reading())
+        read.take_file(path, AS_HANDED_OUT, ReadingOptions())
         self._take_read(read)
 
     def take_text(self, text: str) -> None:

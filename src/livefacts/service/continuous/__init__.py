@@ -2,13 +2,11 @@
 
 Paper: Gergatsoulis and Damigos.
 
-- `answer_change`: Changes of answers: what a continuous query tells when the graph has changed
 - `answers`: Answers of continuous queries: multiplied out and turned into terms when they are read
-- `found`: Found: what a report has found, counted and read only if somebody wants that
+- `findings`: Findings: what a report has found, counted and read only if somebody wants that
 - `message_query`: Continuous queries: answers that change with a stream of update messages, and no graph
 - `messages`: Update messages: triples that come and go, from every way to write them
 - `on_spark`: Continuous queries on Spark: from the text of a query to a DataFrame of changes
-- `query_builder`: From the text of a query to what follows it, on its own or on Spark
 - `query_plans`: Plans of continuous queries: from the text to a flow, or the reason why there is none
 - `row_projection`: Projecting: from the matches of a query's patterns to the rows that it reports
 - `watch`: Watches: the answers of a query, and how they change while facts, rules and time do

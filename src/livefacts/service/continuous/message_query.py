@@ -16,11 +16,11 @@ from pyoxigraph import Triple
 
 from livefacts.engine.messages.message_scan import Messages
 from livefacts.engine.messages.standing_group import Cached, StandingGroup
-from livefacts.engine.messages.standing_query import Plan
+from livefacts.engine.messages.standing_query import QueryPlan
 from livefacts.errors import InputError, QueryError
 from livefacts.service.continuous.answers import Answers, Changes
 from livefacts.service.continuous.messages import of_change, of_messages, of_tuples
-from livefacts.service.continuous.query_builder import build_of
+from livefacts.service.continuous.query_plans import build_of
 from livefacts.service.queries.results import Answer, Triples
 
 
@@ -85,7 +85,7 @@ class ContinuousQuery:
         return _answers(self._group, 0)
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> QueryPlan:
         """How the query is followed: in words when printed, and `to_dot()` as a picture."""
         return self._group.queries[0].plan
 
@@ -143,7 +143,7 @@ class ContinuousQueries:
         """The answers of one query as they are now."""
         return _answers(self._group, self._number(name))
 
-    def plan(self, name: str) -> Plan:
+    def plan(self, name: str) -> QueryPlan:
         """How one query is followed."""
         return self._group.queries[self._number(name)].plan
 

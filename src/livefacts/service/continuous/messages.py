@@ -36,40 +36,42 @@ KNOWN = '"ins" or "del", and before it the time if there is one: (17, "ins", tri
 
 def of_change(add: Any, remove: Any) -> Messages:
     """Triples that go and, after them, triples that come."""
-    parts = [of_triples(told, sign) for told, sign in ((remove, -1), (add, 1)) if told is not None]
+    parts = [
+        of_triples(given, sign) for given, sign in ((remove, -1), (add, 1)) if given is not None
+    ]
     if len(parts) == 1:
         return parts[0]
     return _joined(parts)
 
 
-def of_triples(told: Any, sign: int) -> Messages:
+def of_triples(given: Any, sign: int) -> Messages:
     """Triples, texts of them or files, that all come or all go."""
-    if isinstance(told, str):
-        plain = scanned(told.encode(), sign)
-        return plain if plain is not None else _signed(_parsed(told), sign)
-    if isinstance(told, Path):
-        return _signed(_file(told), sign)
-    return _signed(map(as_rdf, as_statements(told)), sign)
+    if isinstance(given, str):
+        plain = scanned(given.encode(), sign)
+        return plain if plain is not None else _signed(_parsed(given), sign)
+    if isinstance(given, Path):
+        return _signed(_file(given), sign)
+    return _signed(map(as_rdf, as_statements(given)), sign)
 
 
-def of_messages(told: Any) -> Messages:
+def of_messages(given: Any) -> Messages:
     """Messages as tuples, as text, or in a file."""
-    if isinstance(told, str | bytes):
-        return _of_text(told.encode() if isinstance(told, str) else told, "<text>")
-    if isinstance(told, Path):
-        with open_source(told) as stream:
+    if isinstance(given, str | bytes):
+        return _of_text(given.encode() if isinstance(given, str) else given, "<text>")
+    if isinstance(given, Path):
+        with open_source(given) as stream:
             content = stream.read()
-        is_json = without_compression(told).suffix.lower() in LINES_OF_JSON
-        return _of_json(content, name_of(told)) if is_json else _of_text(content, name_of(told))
-    if not isinstance(told, Iterable):
-        raise InputError(f"{told!r} is no messages", hint=KNOWN)
-    return of_tuples([told] if _is_message(told) else told)
+        is_json = without_compression(given).suffix.lower() in LINES_OF_JSON
+        return _of_json(content, name_of(given)) if is_json else _of_text(content, name_of(given))
+    if not isinstance(given, Iterable):
+        raise InputError(f"{given!r} is no messages", hint=KNOWN)
+    return of_tuples([given] if _is_message(given) else given)
 
 
-def of_tuples(told: Iterable[Any]) -> Messages:
+def of_tuples(given: Iterable[Any]) -> Messages:
     """Messages as tuples."""
     signs, statements, times = [], [], []
-    for message in told:
+    for message in given:
         try:
             *time, operation, triple = message
             signs.append(SIGNS[operation])
@@ -89,20 +91,20 @@ def as_rdf(fact: Statement) -> Triple | Quad:
     )
 
 
-def _is_message(told: Any) -> bool:
-    return isinstance(told, tuple) and len(told) in (2, 3) and told[-2] in list(SIGNS)
+def _is_message(given: Any) -> bool:
+    return isinstance(given, tuple) and len(given) in (2, 3) and given[-2] in list(SIGNS)
 
 
-def _signed(told: Iterable[Triple | Quad], sign: int) -> Messages:
-    statements = list(told)
+def _signed(given: Iterable[Triple | Quad], sign: int) -> Messages:
+    statements = list(given)
     return _written(statements, np.full(len(statements), sign, np.int32))
 
 
 def _written(
-    told: Sequence[Triple | Quad], signs: NDArray[np.int32], times: Sequence[int | None] = ()
+    given: Sequence[Triple | Quad], signs: NDArray[np.int32], times: Sequence[int | None] = ()
 ) -> Messages:
-    lines = "".join([f"{each if type(each) is Triple else each.triple}\n" for each in told])
-    return canonical(lines, signs, times, [graph_of(each) for each in told])
+    lines = "".join([f"{each if type(each) is Triple else each.triple}\n" for each in given])
+    return canonical(lines, signs, times, [graph_of(each) for each in given])
 
 
 def _parsed(text: str) -> list[Quad]:
@@ -157,9 +159,9 @@ def _of_json(content: bytes, name: str) -> Messages:
     for number, line in enumerate(content.decode().split("\n"), start=1):
         if line.strip():
             try:
-                told = json.loads(line)
-                found += _json_line(told)
-                at = time_point(told["at"]) if "at" in told else None
+                given = json.loads(line)
+                found += _json_line(given)
+                at = time_point(given["at"]) if "at" in given else None
                 times += [at] * (len(found) - len(times))
             except (ValueError, InputError) as error:
                 reason = error.message if isinstance(error, InputError) else "this is no JSON"
@@ -171,12 +173,12 @@ def _of_json(content: bytes, name: str) -> Messages:
     return _written([quad for _, quad in found], signs, times)
 
 
-def _json_line(told: Any) -> Iterator[tuple[int, Quad]]:
+def _json_line(given: Any) -> Iterator[tuple[int, Quad]]:
     known = {"at", "facts", "retract"}
-    if not isinstance(told, dict) or not {"facts", "retract"} & set(told) or set(told) - known:
+    if not isinstance(given, dict) or not {"facts", "retract"} & set(given) or set(given) - known:
         raise InputError('a line is an object with "facts" or "retract", and "at" for the time')
     for key, sign in (("retract", -1), ("facts", 1)):
-        texts = told.get(key, [])
+        texts = given.get(key, [])
         for text in texts if isinstance(texts, list) else [texts]:
             if not isinstance(text, str):
                 raise InputError("facts are text, in Turtle or N-Triples")

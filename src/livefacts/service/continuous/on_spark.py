@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from livefacts.engine.messages.standing_group import StandingGroup
 from livefacts.engine.messages.standing_query import StandingPattern
 from livefacts.engine.spark.watch.answer_frames import changes_of
-from livefacts.engine.spark.watch.keeper import Asked
-from livefacts.service.continuous.query_builder import build_of
+from livefacts.engine.spark.watch.keeper import KeptQuery
+from livefacts.service.continuous.query_plans import build_of
 
 if TYPE_CHECKING:
     from livefacts.engine.spark.watch.answer_frames import Changes, Messages
@@ -30,6 +30,6 @@ def watch(messages: Messages, query: str, prefixes: Mapping[str, str] = NO_PREFI
     build = build_of(query, prefixes)
     (standing,) = StandingGroup([build]).queries
     meaning = "\n".join([query, *(f"{name}: {iri}" for name, iri in sorted(prefixes.items()))])
-    asked = Asked(meaning, tuple(standing.variables), build)
+    asked = KeptQuery(meaning, tuple(standing.variables), build)
     basic = standing.query if isinstance(standing, StandingPattern) else None
     return changes_of(messages, asked, basic)

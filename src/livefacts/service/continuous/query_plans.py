@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 from pyoxigraph import QuerySolutions, Store
 
+from livefacts.engine.messages.standing_flow import StandingFlow
+from livefacts.engine.messages.standing_group import Build
+from livefacts.engine.messages.standing_query import StandingPattern
 from livefacts.errors import QueryError
 from livefacts.language.expressions import UNREPEATABLE
 from livefacts.model.facts import Term
@@ -15,6 +19,7 @@ from livefacts.model.namespaces import DECLARED
 from livefacts.plan.continuous.flow import FlowPlan
 from livefacts.plan.continuous.flow_builder import flow_of
 from livefacts.syntax.sparql.algebra_reader import parse_query
+from livefacts.syntax.sparql.basic_query import parse_basic_query
 from livefacts.syntax.sparql.query_errors import syntax_error
 from livefacts.syntax.sparql.query_text import (
     Token,
@@ -104,3 +109,22 @@ def _selected(text: str, prefixes: Mapping[str, str], base: str) -> tuple[str, .
     if not isinstance(found, QuerySolutions):
         return ()
     return tuple(variable.value for variable in found.variables)
+
+
+def build_of(text: str, prefixes: Mapping[str, str] | None) -> Build:
+    """What makes the standing query of a text.
+
+    `prefixes` are known beside rdf:, rdfs:, xsd: and owl:, and those of the text.
+    """
+    known = {**DECLARED, **(prefixes or {})}
+    asked = read_query(text, known)
+    try:
+        Store().query(asked.text, prefixes=known)
+    except SyntaxError as error:
+        raise syntax_error(asked.text, error) from None
+    except RuntimeError as error:
+        raise QueryError(f"the query cannot be evaluated: {error}") from None
+    query = parse_basic_query(asked.text, known)
+    if query is None or query.comparisons or query.form == "CONSTRUCT":
+        return partial(StandingFlow, plan_of(asked.text, known))
+    return partial(StandingPattern, query)

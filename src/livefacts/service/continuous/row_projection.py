@@ -17,7 +17,7 @@ from livefacts.language.formula import Formula, PredicateAtom, Variable
 from livefacts.language.graph_pattern import BasicQuery
 from livefacts.language.program import Rule
 from livefacts.model.facts import Symbol
-from livefacts.service.continuous.found import Found
+from livefacts.service.continuous.findings import Found
 from livefacts.service.queries.results import Row, row_type
 from livefacts.store.terms.dictionary import BLANK, IRI, SYMBOL, Dictionary, Loan
 

@@ -16,8 +16,8 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any
 
 from livefacts.plan.continuous.flow_text import PlanWords
-from livefacts.service.continuous.answer_change import CAME, WENT, Change
-from livefacts.service.continuous.watched_query import Bags, Followed
+from livefacts.service.continuous.answers import CAME, WENT, Change
+from livefacts.service.continuous.watched_query import Bags, FollowedQuery
 from livefacts.service.queries.results import QueryResult, Row
 from livefacts.store.terms.dictionary import Loan
 
@@ -32,7 +32,7 @@ class Watch:
     def __init__(
         self,
         text: str,
-        followed: Followed,
+        followed: FollowedQuery,
         prefixes: Mapping[str, str],
         buffer: int,
         closing: Callable[[Watch], None],
@@ -68,12 +68,12 @@ class Watch:
             taken, self._waiting, self._size = self._waiting, deque(), 0
         found = [Change(LAGGED, Row.of((), ()), lost, self._lost_until)] if lost else []
         for seq, bag, _ in taken:
-            found += self._told(seq, bag)
+            found += self._signed(seq, bag)
         return found
 
     def beginning(self) -> list[Change]:
         """All answers as they are now, as changes that come."""
-        return self._told(self._seq, self._followed.bag())
+        return self._signed(self._seq, self._followed.bag())
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -151,7 +151,7 @@ class Watch:
     # following
 
     @property
-    def followed(self) -> Followed:
+    def followed(self) -> FollowedQuery:
         """What follows the query."""
         return self._followed
 
@@ -172,15 +172,15 @@ class Watch:
             self._wake()
         if not self._callbacks:
             return []
-        told = self._told(seq, bag)
-        return [(callback, told) for callback in self._callbacks]
+        changes = self._signed(seq, bag)
+        return [(callback, changes) for callback in self._callbacks]
 
     def _wake(self) -> None:
         self._news.notify_all()
         for wake in self._wakers:
             wake()
 
-    def _told(self, seq: int, bag: Bags) -> list[Change]:
+    def _signed(self, seq: int, bag: Bags) -> list[Change]:
         """Changes as objects: what goes before what comes, each in the order of its text."""
         rows = sorted(((self._followed.row(key), count) for key, count in bag.items()), key=_text)
         gone = [Change(WENT, row, -count, seq) for row, count in rows if count < 0]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from livefacts.engine.flow.bags import UNBOUND, Bag
-from livefacts.engine.flow.dataflow import Standing
+from livefacts.engine.flow.dataflow import RunningQuery
 from livefacts.engine.flow.evaluator import Ordering
 from livefacts.engine.flow.memory_use import Footprint
 from livefacts.plan.continuous.flow_text import PlanWords, words_of
@@ -21,7 +21,7 @@ from livefacts.store.terms.dictionary import Dictionary, Loan
 Bags = Mapping[Any, int]
 
 
-class Followed(Protocol):
+class FollowedQuery(Protocol):
     """A query that is followed in some way."""
 
     @property
@@ -52,7 +52,7 @@ class Followed(Protocol):
 class Incremental:
     """A query that a dataflow follows; answers are rows of ids."""
 
-    def __init__(self, standing: Standing, dictionary: Dictionary) -> None:
+    def __init__(self, standing: RunningQuery, dictionary: Dictionary) -> None:
         self.standing = standing
         self._dictionary = dictionary
         plan = standing.plan

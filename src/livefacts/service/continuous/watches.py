@@ -15,10 +15,10 @@ from livefacts.errors import NotIncrementalError
 from livefacts.service.change.delta import Delta
 from livefacts.service.change.fact_reader import FactReader
 from livefacts.service.change.truth import Truth
-from livefacts.service.continuous.answer_change import Change
+from livefacts.service.continuous.answers import Change
 from livefacts.service.continuous.query_plans import plan_of
 from livefacts.service.continuous.watch import Callback, Watch
-from livefacts.service.continuous.watched_query import Bags, Followed, Incremental, Reevaluated
+from livefacts.service.continuous.watched_query import Bags, FollowedQuery, Incremental, Reevaluated
 from livefacts.service.queries.query_view import QueryView
 from livefacts.store.facts.row_store import TRIPLES
 
@@ -44,7 +44,7 @@ class Watching:
         self._watches.append(made)
         return made
 
-    def _followed(self, text: str, prefixes: Mapping[str, str]) -> Followed:
+    def _followed(self, text: str, prefixes: Mapping[str, str]) -> FollowedQuery:
         try:
             plan = plan_of(text, prefixes)
         except NotIncrementalError as error:
@@ -81,13 +81,13 @@ class Watching:
             else:
                 assert isinstance(followed, Reevaluated), "there is no third way"
                 bag = followed.follow()
-            self._tell(watch, bag, seq)
+            self._assert(watch, bag, seq)
 
     def held_ids(self) -> Iterator[Ids]:
         """The ids that the steps of all watches keep; unread changes keep theirs themselves."""
         return self._flow.held_ids()
 
-    def _tell(self, watch: Watch, bag: Bags, seq: int) -> None:
+    def _assert(self, watch: Watch, bag: Bags, seq: int) -> None:
         if self._quiet is None:
             self._calls.extend(watch.advance(seq, bag))
             return
@@ -105,7 +105,7 @@ class Watching:
             heard, self._quiet = self._quiet, None
             for watch, net in heard.items():
                 if net:
-                    self._tell(watch, net, watch.seq)
+                    self._assert(watch, net, watch.seq)
 
     def call(self) -> None:
         """Make the calls that are due, in order; those that come up meanwhile wait for their turn."""

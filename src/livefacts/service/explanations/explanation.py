@@ -68,9 +68,14 @@ class Step:
     height: int = 0
 
     @property
-    def is_told(self) -> bool:
-        """Whether the fact was told and needs no rule."""
+    def is_asserted(self) -> bool:
+        """Whether the fact was asserted and needs no rule."""
         return self.rule is None
+
+    @property
+    def is_told(self) -> bool:
+        """The old name of `is_asserted`, for one more release."""
+        return self.is_asserted
 
     def facts(self) -> Iterator[Step]:
         """The steps that this one rests on directly, those inside aggregates too."""
@@ -89,7 +94,7 @@ def _steps_in(premises: tuple[Premise, ...]) -> Iterator[Step]:
                 yield from _steps_in(row.premises)
 
 
-class State(StrEnum):
+class PremiseState(StrEnum):
     """What is known about a premise of a rule that does not fire."""
 
     TRUE = "true"
@@ -108,7 +113,7 @@ class Wanted:
     """
 
     formula: Formula
-    state: State
+    state: PremiseState
     value: Term | None = None
 
 
@@ -123,7 +128,7 @@ class Attempt:
     @property
     def missing(self) -> tuple[Formula, ...]:
         """The premises that are known to be false."""
-        lacking = (State.MISSING, State.FALSE)
+        lacking = (PremiseState.MISSING, PremiseState.FALSE)
         return tuple(premise.formula for premise in self.premises if premise.state in lacking)
 
 
@@ -171,7 +176,7 @@ class Explanation:
         waiting = [] if self.proof is None else [self.proof]
         while waiting:
             step = waiting.pop()
-            if step.is_told or id(step) in found:
+            if step.is_asserted or id(step) in found:
                 continue
             found[id(step)] = step
             waiting.extend(reversed(list(step.facts())))

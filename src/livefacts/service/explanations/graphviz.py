@@ -15,15 +15,20 @@ from livefacts.service.explanations.explanation import (
     Compared,
     Explanation,
     Premise,
-    State,
+    PremiseState,
     Step,
 )
 from livefacts.service.explanations.wording import Words
 
-TOLD = 'style=filled fillcolor="#dde8f4"'
+ASSERTED = 'style=filled fillcolor="#dde8f4"'
 CONDITION = "shape=plaintext"
 MISSING = 'style=dashed color="#b03030" fontcolor="#b03030"'
-STYLES = {State.TRUE: "", State.OPEN: "style=dotted", State.MISSING: MISSING, State.FALSE: MISSING}
+STYLES = {
+    PremiseState.TRUE: "",
+    PremiseState.OPEN: "style=dotted",
+    PremiseState.MISSING: MISSING,
+    PremiseState.FALSE: MISSING,
+}
 
 
 def as_dot(explanation: Explanation) -> str:
@@ -47,7 +52,7 @@ class _Graph:
             for attempt in explanation.attempts:
                 yield from self._attempt(attempt)
             return
-        if explanation.proof.is_told:
+        if explanation.proof.is_asserted:
             yield from self._node_of(explanation.proof)
         for step in explanation.steps():
             yield from self._step(step)
@@ -94,7 +99,7 @@ class _Graph:
         """The node of a fact, the first time it is met."""
         if id(step) not in self._nodes:
             node = self._nodes[id(step)] = f"n{next(self._numbers)}"
-            style = f" {TOLD}" if step.is_told else ""
+            style = f" {ASSERTED}" if step.is_asserted else ""
             yield f"{node} [{_labelled(self._words.fact(step.fact))}{style}]"
 
     def _new(self, text: str, style: str, target: str) -> Iterator[str]:

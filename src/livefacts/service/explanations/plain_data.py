@@ -30,7 +30,7 @@ def as_data(explanation: Explanation) -> Data:
     if explanation.proof is not None:
         steps = _Steps(explanation.steps(), words)
         data |= {
-            "told": explanation.proof.is_told,
+            "told": explanation.proof.is_asserted,
             "height": explanation.proof.height,
             "smallest": explanation.is_smallest,
             "steps": steps.all(),
@@ -78,8 +78,10 @@ class _Steps:
         match premise:
             case Step():
                 data: Data = {"fact": self._words.fact(premise.fact)}
-                told: Data = {"told": True}
-                return data | (told if premise.is_told else {"step": self._numbers[id(premise)]})
+                asserted: Data = {"told": True}
+                return data | (
+                    asserted if premise.is_asserted else {"step": self._numbers[id(premise)]}
+                )
             case Absent(atom):
                 return {"absent": self._words.formula(atom)}
             case Compared(comparison):

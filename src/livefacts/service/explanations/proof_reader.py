@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pyoxigraph import BlankNode, NamedNode, Triple
 
-from livefacts.engine.embedded.proofs.body_matches import Body, Env
+from livefacts.engine.embedded.proofs.body_matches import BoundBody, Env
 from livefacts.engine.embedded.proofs.near_misses import NearMiss
 from livefacts.engine.embedded.proofs.proof_search import (
     BoundRules,
+    GroupTotal,
     Instance,
     Node,
     Proof,
-    Total,
     is_inner,
 )
 from livefacts.language.formula import (
@@ -42,8 +42,8 @@ from livefacts.service.explanations.explanation import (
     Attempt,
     Compared,
     Premise,
+    PremiseState,
     Shown,
-    State,
     Step,
     Wanted,
 )
@@ -53,7 +53,7 @@ UNNAMED = ":"
 """Begins the names of variables that nobody wrote."""
 
 
-class Reading:
+class ProofTerms:
     """The terms behind the ids of one search."""
 
     def __init__(self, rules: Sequence[Rule], bound: BoundRules) -> None:
@@ -96,9 +96,9 @@ class Reading:
     def attempt(self, miss: NearMiss) -> Attempt:
         """How far the body of a rule is true."""
         rule = self._rules[miss.body.rule.id]
-        states = {pattern.atom: State.TRUE for pattern in miss.matched}
-        states |= {pattern.atom: State.OPEN for pattern in miss.open}
-        states |= {pattern.atom: State.MISSING for pattern in miss.missing}
+        states = {pattern.atom: PremiseState.TRUE for pattern in miss.matched}
+        states |= {pattern.atom: PremiseState.OPEN for pattern in miss.open}
+        states |= {pattern.atom: PremiseState.MISSING for pattern in miss.missing}
         premises = tuple(
             self._wanted(rule, number, formula, miss, states)
             for number, formula in enumerate(rule.body)
@@ -111,7 +111,7 @@ class Reading:
         number: int,
         formula: Formula,
         miss: NearMiss,
-        states: dict[Atom, State],
+        states: dict[Atom, PremiseState],
     ) -> Wanted:
         terms = self.terms(miss.env)
         if isinstance(formula, Aggregate):
@@ -124,7 +124,7 @@ class Reading:
         return Wanted(filled(formula, terms), state)
 
     def _wanted_aggregate(
-        self, name: str, formula: Aggregate, miss: NearMiss, states: dict[Atom, State]
+        self, name: str, formula: Aggregate, miss: NearMiss, states: dict[Atom, PremiseState]
     ) -> Wanted:
         (pattern,) = (p for p in miss.body.atoms if _is_named(p.atom, f"_values:{name}"))
         groups = pattern.known(miss.env)
@@ -137,10 +137,10 @@ class Reading:
         return Wanted(filled(formula, self.terms(miss.env)), states[pattern.atom], value)
 
 
-def _state_of(check: Comparison | Negation, miss: NearMiss) -> State:
+def _state_of(check: Comparison | Negation, miss: NearMiss) -> PremiseState:
     if any(check is other for other in miss.held):
-        return State.TRUE
-    return State.FALSE if any(check is other for other in miss.failed) else State.OPEN
+        return PremiseState.TRUE
+    return PremiseState.FALSE if any(check is other for other in miss.failed) else PremiseState.OPEN
 
 
 def _is_named(atom: Atom, name: str) -> bool:
@@ -158,7 +158,7 @@ def as_triple(s: Term, p: Term, o: Term) -> Triple | TripleAtom:
 class _ProofReader:
     """Makes the steps of one proof, premises before conclusions."""
 
-    def __init__(self, reading: Reading, bound: BoundRules, proof: Proof) -> None:
+    def __init__(self, reading: ProofTerms, bound: BoundRules, proof: Proof) -> None:
         self._reading = reading
         self._bound = bound
         self._proof = proof
@@ -197,18 +197,18 @@ class _ProofReader:
                     yield self._steps[self._node_of(formula, instance)]
 
     def _node_of(self, atom: Atom, instance: Instance) -> Node:
-        assert isinstance(instance.body, Body)
+        assert isinstance(instance.body, BoundBody)
         pattern = instance.body.pattern(atom)
         return pattern.relation, self._bound.lookup.row_of(
             pattern.relation, pattern.fact(instance.env)
         )
 
     def _aggregated(self, aggregate: Aggregate, instance: Instance, name: str) -> Aggregated:
-        assert isinstance(instance.body, Body)
+        assert isinstance(instance.body, BoundBody)
         (atom,) = (a.atom for a in instance.body.atoms if _is_named(a.atom, name))
         node = self._node_of(atom, instance)
         total = self._proof.instances[node]
-        assert isinstance(total.body, Total)
+        assert isinstance(total.body, GroupTotal)
         fact = self._bound.lookup.fact(*node)
         rows = tuple(self._row(aggregate, row) for row in total.premises)
         value = self._bound.terms.term(fact[-1])

@@ -26,7 +26,7 @@ from livefacts.plan.rules.normal_form import VIOLATION, violation_variables
 from livefacts.service.change.arguments import as_statement
 from livefacts.service.change.delta import Violation
 from livefacts.service.explanations.explanation import Explanation, Shown
-from livefacts.service.explanations.proof_reader import Reading
+from livefacts.service.explanations.proof_reader import ProofTerms
 from livefacts.store.facts.row_store import TRIPLES
 from livefacts.syntax.rulelang import rule_parser
 
@@ -58,7 +58,7 @@ def explained(
     """Why the fact of these terms holds, or what is missing for it; `asked` is what it is for users."""
     shape = TRIPLES if isinstance(asked, Triple) else len(terms)
     ids = tuple(bound.terms.id_of(term) for term in terms)
-    reading = Reading(rules, bound)
+    reading = ProofTerms(rules, bound)
     proof = prove(bound, shape, ids)
     if proof is not None:
         step = reading.step(proof)
@@ -202,7 +202,7 @@ def _unknown(terms: Sequence[Term], ids: Ids) -> tuple[Term, ...]:
     return tuple(dict.fromkeys(t for t, number in zip(terms, ids, strict=True) if number < 0))
 
 
-def _nearby(reading: Reading, bound: BoundRules, shape: int, ids: Ids) -> Iterator[Shown]:
+def _nearby(reading: ProofTerms, bound: BoundRules, shape: int, ids: Ids) -> Iterator[Shown]:
     """Facts with the same predicate about the same subject or first argument."""
     if len(ids) < 3:
         return

@@ -118,7 +118,7 @@ def _recent(rest: str, arguments: list[str]) -> str:
     return f"{_atom(name, arguments[:-1])} at {arguments[-1]}, in [{key}]"
 
 
-def _concluded(pattern: str, arguments: list[str]) -> str:
+def _derived(pattern: str, arguments: list[str]) -> str:
     return f"{_filled(pattern, arguments)} by rules"
 
 
@@ -128,5 +128,5 @@ _COMPANIONS: dict[str, Callable[[str, list[str]], str]] = {
     names.MEANT: _timed,
     names.BACKGROUND: _background,
     names.RECENT: _recent,
-    "_concluded:": _concluded,
+    "_concluded:": _derived,
 }

@@ -20,7 +20,7 @@ from livefacts.service.explanations.explanation import (
     Compared,
     Explanation,
     Premise,
-    State,
+    PremiseState,
     Step,
     Wanted,
 )
@@ -176,17 +176,17 @@ def _attempt(attempt: Attempt, words: Words) -> Branch:
 
 def _wanted(premise: Wanted, words: Words) -> Branch:
     note = _note(premise.formula, premise.state)
-    if premise.value is not None and premise.state != State.TRUE:
+    if premise.value is not None and premise.state != PremiseState.TRUE:
         note = f"it is {words.term(premise.value)}"
     return Branch(f"{premise.state + ':':<9}{words.formula(premise.formula)}", note)
 
 
-def _note(formula: Formula, state: State) -> str:
-    if state == State.FALSE and isinstance(formula, Negation):
+def _note(formula: Formula, state: PremiseState) -> str:
+    if state == PremiseState.FALSE and isinstance(formula, Negation):
         return "there is such a fact"
-    if state == State.MISSING and isinstance(formula, Aggregate):
+    if state == PremiseState.MISSING and isinstance(formula, Aggregate):
         return "no row is in this group"
-    return "depends on what is missing" if state == State.OPEN else ""
+    return "depends on what is missing" if state == PremiseState.OPEN else ""
 
 
 def _remarks(explanation: Explanation, words: Words) -> Iterator[str]:

@@ -16,15 +16,15 @@ import numpy as np
 
 from livefacts.engine.contract import Ids
 from livefacts.engine.embedded.change.engine import EmbeddedEngine
-from livefacts.engine.embedded.proofs.body_matches import Body
+from livefacts.engine.embedded.proofs.body_matches import BoundBody
 from livefacts.engine.embedded.proofs.proof_search import BoundRules, Node, Proof, proof_of
 from livefacts.language.formula import Negation
 from livefacts.language.program import Rule
-from livefacts.service.merging.equality_support import Pair, Support, Told
-from livefacts.service.merging.group_steps import Step
-from livefacts.service.merging.groups import Group, Groups
+from livefacts.service.merging.equality_support import Asserted, Pair, Support
+from livefacts.service.merging.group_steps import GroupStep
+from livefacts.service.merging.groups import EqualGroup, Groups
 from livefacts.service.merging.indistinguishability import Plainness
-from livefacts.service.merging.member_assertions import Row, Tellings, image, is_special
+from livefacts.service.merging.member_assertions import MemberAssertions, Row, image, is_special
 from livefacts.store.facts.layout import FRESH, LIVE
 from livefacts.store.facts.row_store import TRIPLES
 
@@ -44,20 +44,24 @@ class Following:
     """Looks out for equalities that follow, while steps are made."""
 
     def __init__(
-        self, engine: EmbeddedEngine, groups: Groups, tellings: Tellings, plainness: Plainness
+        self,
+        engine: EmbeddedEngine,
+        groups: Groups,
+        assertions: MemberAssertions,
+        plainness: Plainness,
     ) -> None:
         self._engine = engine
         self._groups = groups
-        self._tellings = tellings
+        self._assertions = assertions
         self._plainness = plainness
 
-    def check_stored(self, step: Step, rules: Sequence[Rule]) -> None:
+    def check_stored(self, step: GroupStep, rules: Sequence[Rule]) -> None:
         """Whether what a change has concluded so far makes it worth to begin again."""
         store = self._engine.store
         new = store.columns(TRIPLES, store.with_flags(TRIPLES, LIVE | FRESH))
         self.check(step, rules, new)
 
-    def check(self, step: Step, rules: Sequence[Rule], new: Ids) -> None:
+    def check(self, step: GroupStep, rules: Sequence[Rule], new: Ids) -> None:
         """Whether new triples conclude of so many things that they are the same as to merge them."""
         is_equality = (new[:, 1] == self._plainness.same_as) & (new[:, 0] != new[:, 2])
         pairs = new[is_equality][:, [0, 2]]
@@ -74,14 +78,14 @@ class Following:
         if found:
             raise FollowingError(found)
 
-    def _plain_among(self, terms: Ids, step: Step) -> set[int]:
+    def _plain_among(self, terms: Ids, step: GroupStep) -> set[int]:
         asked = set(np.unique(terms).tolist())
         known = {term for term in asked if term in step.plain}
         return known | self._plainness.plain(asked - known, step.change)
 
-    def _tracing(self, step: Step, rules: Sequence[Rule]) -> Tracing:
+    def _tracing(self, step: GroupStep, rules: Sequence[Rule]) -> Tracing:
         bound = BoundRules(rules, self._engine.store, self._engine.dictionary)
-        return Tracing(bound, self._plainness.same_as, self._groups, self._tellings, step)
+        return Tracing(bound, self._plainness.same_as, self._groups, self._assertions, step)
 
 
 def large_components(pairs: Ids, fewest: int) -> Iterator[Ids]:
@@ -151,11 +155,11 @@ class Tracing:
     rules: BoundRules
     same_as: int
     groups: Groups
-    tellings: Tellings
-    step: Step
+    assertions: MemberAssertions
+    step: GroupStep
     _forgotten: frozenset[Row] = frozenset()
     _images: dict[Row, Row] = field(default_factory=dict)
-    _imaged: set[Group] = field(default_factory=set)
+    _imaged: set[EqualGroup] = field(default_factory=set)
     _parts: dict[Node, Support | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -182,7 +186,7 @@ class Tracing:
     def _direct(self, fact: Row) -> Iterator[tuple[tuple[Node, ...], Rule]]:
         """Instances that conclude an equality from facts that are none, of each rule the first."""
         for body in self.rules.concluding(TRIPLES, fact):
-            if isinstance(body, Body) and not _has_negation(body):
+            if isinstance(body, BoundBody) and not _has_negation(body):
                 premises = self.rules.first(body, fact)
                 if premises and not any(self._is_equality(node) for node in premises):
                     yield premises, body.rule.key()
@@ -200,31 +204,31 @@ class Tracing:
         rules = None if proof is None else _rules_of(proof)
         if proof is None or rules is None:
             return None
-        told: set[Told] = set()
+        asserted: set[Asserted] = set()
         equalities: set[Pair] = set()
         for node in proof.heights:
             if node not in proof.instances:
-                self._trace(node[0], self.rules.lookup.fact(*node), told, equalities)
-        return Support(frozenset(told), rules, frozenset(equalities))
+                self._trace(node[0], self.rules.lookup.fact(*node), asserted, equalities)
+        return Support(frozenset(asserted), rules, frozenset(equalities))
 
     def _trace(
-        self, relation: int, fact: tuple[int, ...], told: set[Told], equalities: set[Pair]
+        self, relation: int, fact: tuple[int, ...], asserted: set[Asserted], equalities: set[Pair]
     ) -> None:
         """What it rests on that the engine was told this fact."""
         if relation != TRIPLES:
-            told.add((len(fact), *fact))
+            asserted.add((len(fact), *fact))
             return
         row: Row = fact[0], fact[1], fact[2]
         if row[1] == self.same_as and row[0] != row[2]:
-            self._follow(row[0], row[2], told, equalities)
+            self._follow(row[0], row[2], asserted, equalities)
             return
-        telling = self._telling(row)
-        told.add((TRIPLES, *telling))
-        for member, stand_in in zip(telling, row, strict=True):
+        assertion = self._assertion(row)
+        asserted.add((TRIPLES, *assertion))
+        for member, stand_in in zip(assertion, row, strict=True):
             if member != stand_in:
-                self._follow(member, stand_in, told, equalities)
+                self._follow(member, stand_in, asserted, equalities)
 
-    def _telling(self, row: Row) -> Row:
+    def _assertion(self, row: Row) -> Row:
         """A fact about members that the engine was told this fact for."""
         if not is_special(row, self.step.plain):
             return row
@@ -234,8 +238,8 @@ class Tracing:
             group = self.step.plain.get(term)
             if group is not None and group not in self._imaged:
                 self._imaged.add(group)
-                told = self.tellings.of(group.plain)
-                self._note_images(each for each in told if each not in self._forgotten)
+                asserted = self.assertions.of(group.plain)
+                self._note_images(each for each in asserted if each not in self._forgotten)
         return self._images[row]
 
     def _note_images(self, rows: Iterable[Row]) -> None:
@@ -244,13 +248,13 @@ class Tracing:
             if shown == row or shown not in self._images:
                 self._images[shown] = row
 
-    def _follow(self, start: int, end: int, told: set[Told], equalities: set[Pair]) -> None:
+    def _follow(self, start: int, end: int, asserted: set[Asserted], equalities: set[Pair]) -> None:
         """What it rests on that two things are known to be the same."""
         for x, y in pairwise(self.groups.path(start, end)):
-            if (x, y) in self.groups.told:
-                told.add((TRIPLES, x, self.same_as, y))
-            elif (y, x) in self.groups.told:
-                told.add((TRIPLES, y, self.same_as, x))
+            if (x, y) in self.groups.asserted:
+                asserted.add((TRIPLES, x, self.same_as, y))
+            elif (y, x) in self.groups.asserted:
+                asserted.add((TRIPLES, y, self.same_as, x))
             else:
                 equalities.add((min(x, y), max(x, y)))
 
@@ -258,18 +262,18 @@ class Tracing:
 def _rules_of(proof: Proof) -> frozenset[Rule] | None:
     """The rules of a proof, or None if it needs something not to be."""
     bodies = [instance.body for instance in proof.instances.values()]
-    if any(not isinstance(body, Body) or _has_negation(body) for body in bodies):
+    if any(not isinstance(body, BoundBody) or _has_negation(body) for body in bodies):
         return None
     return frozenset(body.rule.key() for body in bodies)
 
 
-def _has_negation(body: Body) -> bool:
+def _has_negation(body: BoundBody) -> bool:
     return any(isinstance(check, Negation) for check in body.checks)
 
 
 def _joined(parts: Sequence[Support]) -> Support:
     return Support(
-        frozenset().union(*(part.told for part in parts)),
+        frozenset().union(*(part.asserted for part in parts)),
         frozenset().union(*(part.rules for part in parts)),
         frozenset().union(*(part.equalities for part in parts)),
     )

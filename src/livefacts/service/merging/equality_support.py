@@ -15,7 +15,7 @@ from livefacts.language.program import Rule
 
 K = TypeVar("K")
 Pair = tuple[int, int]
-Told = tuple[int, ...]
+Asserted = tuple[int, ...]
 """A fact that was told: its shape, and its ids."""
 
 
@@ -23,7 +23,7 @@ Told = tuple[int, ...]
 class Support:
     """What the proof of an equality rests on; rules by their keys."""
 
-    told: frozenset[Told]
+    asserted: frozenset[Asserted]
     rules: frozenset[Rule]
     equalities: frozenset[Pair]
 
@@ -32,22 +32,22 @@ class Resting:
     """Which proven equalities rest on what."""
 
     def __init__(self) -> None:
-        self._on_fact: dict[Told, set[Pair]] = {}
+        self._on_fact: dict[Asserted, set[Pair]] = {}
         self._on_rule: dict[Rule, set[Pair]] = {}
         self._on_equality: dict[Pair, set[Pair]] = {}
 
     def replace(self, lost: Mapping[Pair, Support], found: Mapping[Pair, Support]) -> None:
         """Forget some equalities, and take note of others."""
         for pair, support in lost.items():
-            _forget(pair, self._on_fact, support.told)
+            _forget(pair, self._on_fact, support.asserted)
             _forget(pair, self._on_rule, support.rules)
             _forget(pair, self._on_equality, support.equalities)
         for pair, support in found.items():
-            _note(pair, self._on_fact, support.told)
+            _note(pair, self._on_fact, support.asserted)
             _note(pair, self._on_rule, support.rules)
             _note(pair, self._on_equality, support.equalities)
 
-    def on_facts(self, facts: Iterable[Told]) -> set[Pair]:
+    def on_facts(self, facts: Iterable[Asserted]) -> set[Pair]:
         """The equalities that go with these facts."""
         return self._closed(self._on_fact[fact] for fact in facts if fact in self._on_fact)
 

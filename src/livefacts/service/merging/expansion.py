@@ -24,7 +24,7 @@ FEW = 4096
 NOBODY = -1
 
 
-class Standing(NamedTuple):
+class StandIns(NamedTuple):
     """Two terms that stand for members, themselves among them."""
 
     first: int
@@ -35,13 +35,13 @@ class Standing(NamedTuple):
 class Roles:
     """Who stands for whom."""
 
-    def __init__(self, groups: Iterable[Standing] = ()) -> None:
+    def __init__(self, groups: Iterable[StandIns] = ()) -> None:
         self._members: dict[int, Ids] = {}
         self._places: dict[int, tuple[int, bool]] = {}
         for group in groups:
             self.add(group)
 
-    def add(self, group: Standing) -> None:
+    def add(self, group: StandIns) -> None:
         self._members[group.first] = group.members
         self._places[group.first] = group.first, False
         self._places[group.second] = group.first, True

@@ -18,36 +18,36 @@ from livefacts.service.merging.equality_support import Pair, Support
 from livefacts.service.merging.groups import (
     ELSEWHERE,
     HERE,
-    UNTOLD,
-    Group,
+    RETRACTED,
+    EqualGroup,
     Groups,
     stand_in,
 )
-from livefacts.service.merging.indistinguishability import Plainness, told_of
-from livefacts.service.merging.member_assertions import Row, Tellings, image, is_special
+from livefacts.service.merging.indistinguishability import Plainness, asserted_of
+from livefacts.service.merging.member_assertions import MemberAssertions, Row, image, is_special
 from livefacts.store.facts.layout import ASSERTED, IN_DEFAULT, LIVE
 from livefacts.store.facts.row_store import TRIPLES
 
 AFTER = {
-    "untold": (UNTOLD, ELSEWHERE, UNTOLD),
-    "unmarked": (UNTOLD, ELSEWHERE, ELSEWHERE),
-    "unnamed": (UNTOLD, UNTOLD, HERE),
+    "untold": (RETRACTED, ELSEWHERE, RETRACTED),
+    "unmarked": (RETRACTED, ELSEWHERE, ELSEWHERE),
+    "unnamed": (RETRACTED, RETRACTED, HERE),
     "facts": (HERE, HERE, HERE),
     "others": (ELSEWHERE, ELSEWHERE, HERE),
 }
 """The parts of a change in their order, and how a fact is told after each of them."""
 FEW = 1000
 """Up to so many rows are looked at one by one."""
-Plain = Mapping[int, Group]
+Plain = Mapping[int, EqualGroup]
 
 
 @dataclass(slots=True)
-class Step:
+class GroupStep:
     """A change on its way: what becomes of groups and tellings, and what the engine is told."""
 
     change: Change
-    gone: list[Group] = field(default_factory=list)
-    come: list[Group] = field(default_factory=list)
+    gone: list[EqualGroup] = field(default_factory=list)
+    come: list[EqualGroup] = field(default_factory=list)
     before: dict[Pair, int] = field(default_factory=dict)
     """How equalities were told."""
     lost: Mapping[Pair, Support] = field(default_factory=dict)
@@ -63,15 +63,15 @@ class Step:
     """Facts that are told now and were not, of those that the engine is not told as they are."""
 
 
-class _After(Mapping[int, Group]):
+class _After(Mapping[int, EqualGroup]):
     """The groups of plain members after a step."""
 
-    def __init__(self, before: Plain, step: Step) -> None:
+    def __init__(self, before: Plain, step: GroupStep) -> None:
         self._before = before
         self._gone = {term for group in step.gone for term in group.plain}
         self._come = {term: group for group in step.come for term in group.plain}
 
-    def __getitem__(self, term: int) -> Group:
+    def __getitem__(self, term: int) -> EqualGroup:
         found = self._come.get(term)
         if found is not None:
             return found
@@ -93,10 +93,12 @@ class _After(Mapping[int, Group]):
 class Stepping:
     """Makes steps of changes."""
 
-    def __init__(self, engine: EmbeddedEngine, groups: Groups, tellings: Tellings) -> None:
+    def __init__(
+        self, engine: EmbeddedEngine, groups: Groups, assertions: MemberAssertions
+    ) -> None:
         self._engine = engine
         self._groups = groups
-        self._tellings = tellings
+        self._assertions = assertions
         self.plainness = Plainness(engine)
         self.is_active = False
         """Whether the rules of equality are there."""
@@ -107,15 +109,15 @@ class Stepping:
 
     def step(
         self, change: Change, lost: Mapping[Pair, Support], found: Mapping[Pair, Support]
-    ) -> Step:
+    ) -> GroupStep:
         """What a change means; equalities are known by then, groups not yet changed.
 
         Proofs of equalities are lost with the change, and others are found.
         """
         rows, rest = self._taken(change, lambda ids: _equates(ids, self.plainness.same_as))
-        states = _states(rows, lambda row: self._groups.told.get((row[0], row[2]), UNTOLD))
+        states = _states(rows, lambda row: self._groups.asserted.get((row[0], row[2]), RETRACTED))
         pairs = {(x, y): state for (x, _, y), state in states.items()}
-        step = Step(rest, before=self._groups.tell(pairs), lost=lost, found=found)
+        step = GroupStep(rest, before=self._groups.tell(pairs), lost=lost, found=found)
         self._groups.prove(lost, found)
         try:
             self._regroup(step, pairs, change)
@@ -127,12 +129,12 @@ class Stepping:
             raise
         return step
 
-    def leave(self, step: Step) -> None:
+    def leave(self, step: GroupStep) -> None:
         """What is the same is what it was before the step."""
         self._groups.prove(step.found, step.lost)
         self._groups.tell(step.before)
 
-    def _regroup(self, step: Step, pairs: Mapping[Pair, int], change: Change) -> None:
+    def _regroup(self, step: GroupStep, pairs: Mapping[Pair, int], change: Change) -> None:
         """Which groups go, and which come instead."""
         moved = [pair for pair, state in pairs.items() if bool(state) != bool(step.before[pair])]
         self._doubt(change)
@@ -163,19 +165,19 @@ class Stepping:
         """Members that a change speaks of so that they must stay themselves."""
         if not self._groups.plain:
             return
-        for ids in told_of(change, self.plainness.same_as):
+        for ids in asserted_of(change, self.plainness.same_as):
             found = [term for term in np.unique(ids).tolist() if term in self._groups.plain]
             self.plainness.known.update(found)
             self.doubted.update(found)
 
-    def _plain_after(self, step: Step) -> Plain:
+    def _plain_after(self, step: GroupStep) -> Plain:
         if not step.gone and not step.come:
             return self._groups.plain
         return _After(self._groups.plain, step)
 
     # what is told of members
 
-    def _retell(self, step: Step, after: Plain) -> None:
+    def _retell(self, step: GroupStep, after: Plain) -> None:
         """Tell of the new stand-ins what was told of the old ones."""
         before = self._groups.plain
         if not before and not after:
@@ -187,24 +189,24 @@ class Stepping:
             if (term in before) != (term in after)
             or stand_in(term, before) != stand_in(term, after)
         }
-        known = {row: self._tellings.states[row] for row in self._tellings.of(moved)}
-        known |= self._told_in_store({term for term in moved if term not in before})
+        known = {row: self._assertions.states[row] for row in self._assertions.of(moved)}
+        known |= self._asserted_in_store({term for term in moved if term not in before})
         parts, step.change = self._taken(
             step.change, lambda ids: _mentions(ids, before) | _mentions(ids, after)
         )
         states = dict(known)
-        old = self._tellings.states
-        states |= _states(parts, lambda row: known.get(row, old.get(row, UNTOLD)))
-        self._tell(
-            step, states, {row: known.get(row, old.get(row, UNTOLD)) for row in states}, after
+        old = self._assertions.states
+        states |= _states(parts, lambda row: known.get(row, old.get(row, RETRACTED)))
+        self._assert(
+            step, states, {row: known.get(row, old.get(row, RETRACTED)) for row in states}, after
         )
 
-    def _tell(
-        self, step: Step, states: Mapping[Row, int], known: Mapping[Row, int], after: Plain
+    def _assert(
+        self, step: GroupStep, states: Mapping[Row, int], known: Mapping[Row, int], after: Plain
     ) -> None:
         """Work out what the engine is told, from how facts were told and are told."""
         before = self._groups.plain
-        told: dict[Row, int] = {}
+        asserted: dict[Row, int] = {}
         tell: dict[Row, int] = {}
         counts: Counter[Row] = Counter()
         for row, state in known.items():
@@ -212,7 +214,7 @@ class Stepping:
                 counts[image(row, before)] -= 1
                 step.forgotten.append(row)
             elif state:
-                told[row] = state
+                asserted[row] = state
         for row, state in states.items():
             if state and is_special(row, after):
                 counts[image(row, after)] += 1
@@ -220,16 +222,16 @@ class Stepping:
             elif state:
                 tell[row] = state
         for row, more in counts.items():
-            count = self._tellings.counts.get(row, 0)
+            count = self._assertions.counts.get(row, 0)
             step.counts[row] = count + more
             if count:
-                told[row] = HERE
+                asserted[row] = HERE
             if count + more:
                 tell[row] = HERE
         step.new |= {row for row, state in states.items() if state and not known[row]}
-        step.change = _emitted(step.change, told, tell)
+        step.change = _emitted(step.change, asserted, tell)
 
-    def _told_in_store(self, terms: set[int]) -> dict[Row, int]:
+    def _asserted_in_store(self, terms: set[int]) -> dict[Row, int]:
         """What the engine was told of terms that come to be members."""
         if not terms:
             return {}
@@ -245,27 +247,27 @@ class Stepping:
 
     # equalities
 
-    def _relink(self, step: Step, pairs: Mapping[Pair, int]) -> None:
+    def _relink(self, step: GroupStep, pairs: Mapping[Pair, int]) -> None:
         """Tell the equalities that hold groups together, instead of those that were told."""
         same = self.plainness.same_as
         gone = {term: group for group in step.gone for term in group.plain + group.others}
         come = {term: group for group in step.come for term in group.plain + group.others}
         touched = set(pairs) | set(self._groups.pairs_of(gone.keys() | come.keys()))
-        told = {p: step.before.get(p, self._groups.told.get(p, UNTOLD)) for p in touched}
-        old = {p: state for p, state in told.items() if state and p[0] not in self._groups.of}
+        asserted = {p: step.before.get(p, self._groups.asserted.get(p, RETRACTED)) for p in touched}
+        old = {p: state for p, state in asserted.items() if state and p[0] not in self._groups.of}
         old |= {link: HERE for group in step.gone for link in group.links()}
         new = {
             p: state
             for p in touched
-            if (state := self._groups.told.get(p, UNTOLD))
+            if (state := self._groups.asserted.get(p, RETRACTED))
             and p[0] not in come
             and (p[0] in gone or p[0] not in self._groups.of)
         }
         new |= {link: HERE for group in step.come for link in group.links()}
         step.new |= {
             (x, same, y)
-            for (x, y), state in told.items()
-            if not state and (x, y) in self._groups.told
+            for (x, y), state in asserted.items()
+            if not state and (x, y) in self._groups.asserted
         }
         step.change = _emitted(
             step.change,
@@ -328,11 +330,11 @@ def _states(parts: Mapping[str, Iterable[Row]], before: Callable[[Row], int]) ->
     return states
 
 
-def _emitted(change: Change, told: Mapping[Row, int], tell: Mapping[Row, int]) -> Change:
+def _emitted(change: Change, asserted: Mapping[Row, int], tell: Mapping[Row, int]) -> Change:
     """The change, and what makes triples told as they are to be."""
     parts: dict[str, list[Row]] = {}
-    for row in told.keys() | tell.keys():
-        before, after = told.get(row, UNTOLD), tell.get(row, UNTOLD)
+    for row in asserted.keys() | tell.keys():
+        before, after = asserted.get(row, RETRACTED), tell.get(row, RETRACTED)
         if before != after:
             for part in MOVES[before, after]:
                 parts.setdefault(part, []).append(row)
@@ -345,11 +347,11 @@ def _emitted(change: Change, told: Mapping[Row, int], tell: Mapping[Row, int]) -
 
 
 MOVES = {
-    (UNTOLD, ELSEWHERE): ("others",),
-    (UNTOLD, HERE): ("facts",),
-    (ELSEWHERE, UNTOLD): ("unnamed",),
+    (RETRACTED, ELSEWHERE): ("others",),
+    (RETRACTED, HERE): ("facts",),
+    (ELSEWHERE, RETRACTED): ("unnamed",),
     (ELSEWHERE, HERE): ("facts",),
-    (HERE, UNTOLD): ("untold",),
+    (HERE, RETRACTED): ("untold",),
     (HERE, ELSEWHERE): ("unmarked",),
 }
 """By which part of a change a fact comes to be told as it is to be."""

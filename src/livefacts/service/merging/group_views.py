@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from livefacts.engine.contract import Flags, Ids
-from livefacts.service.merging.expansion import Roles, Standing
-from livefacts.service.merging.group_steps import Step, have_any
-from livefacts.service.merging.groups import Group
+from livefacts.service.merging.expansion import Roles, StandIns
+from livefacts.service.merging.group_steps import GroupStep, have_any
+from livefacts.service.merging.groups import EqualGroup
 
 FEW = 1000
 
@@ -47,7 +47,7 @@ class Lens:
         )
 
 
-def changed_terms(step: Step, plain: Mapping[int, Group]) -> tuple[Ids, Ids]:
+def changed_terms(step: GroupStep, plain: Mapping[int, EqualGroup]) -> tuple[Ids, Ids]:
     """The plain members of groups that change, and those of them that facts may speak of now."""
     members = {term for group in step.gone + step.come for term in group.plain}
     spoken = {term for group in step.gone for term in group.stand_ins}
@@ -55,7 +55,7 @@ def changed_terms(step: Step, plain: Mapping[int, Group]) -> tuple[Ids, Ids]:
     return _ids(members), _ids(spoken)
 
 
-def lens_of(step: Step, present: set[int]) -> Lens:
+def lens_of(step: GroupStep, present: set[int]) -> Lens:
     """The lens for a step; `present` are terms that facts spoke of before."""
     old = {term: group.plain[0] for group in step.gone for term in group.plain}
     new = {term: group.plain[0] for group in step.come for term in group.plain}
@@ -69,7 +69,7 @@ def lens_of(step: Step, present: set[int]) -> Lens:
         Roles(_narrowed(group, seen) for group in step.gone),
         Roles(_narrowed(group, seen) for group in step.come),
         Roles(
-            Standing(members[0], members[1], _ids(members))
+            StandIns(members[0], members[1], _ids(members))
             for members in kinds.values()
             if len(members) > 2
         ),
@@ -79,8 +79,8 @@ def lens_of(step: Step, present: set[int]) -> Lens:
 ABSENT = -1
 
 
-def _narrowed(group: Group, seen: set[int]) -> Standing:
-    return Standing(*group.stand_ins, _ids(term for term in group.plain if term in seen))
+def _narrowed(group: EqualGroup, seen: set[int]) -> StandIns:
+    return StandIns(*group.stand_ins, _ids(term for term in group.plain if term in seen))
 
 
 def _ids(terms: object) -> Ids:

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 
 from livefacts.service.merging.equality_support import Pair, Resting, Support
 
-UNTOLD, ELSEWHERE, HERE = 0, 1, 2
+RETRACTED, ELSEWHERE, HERE = 0, 1, 2
 """How a fact is told: not at all, by named graphs alone, or in the default graph."""
 FEWEST = 3
 """So many plain members make a group worth merging."""
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class EqualGroup:
     """A merged group: its plain members, the two stand-ins first, and its other members."""
 
     plain: tuple[int, ...]
@@ -40,26 +40,26 @@ class Groups:
     """The equalities that are known, and the merged groups among what they connect."""
 
     def __init__(self) -> None:
-        self.told: dict[Pair, int] = {}
+        self.asserted: dict[Pair, int] = {}
         self.proven: dict[Pair, Support] = {}
         """Equalities that follow, the smaller term first, and what each rests on."""
         self.resting = Resting()
         self._near: dict[int, set[int]] = {}
-        self.of: dict[int, Group] = {}
+        self.of: dict[int, EqualGroup] = {}
         """The merged group of each of its members."""
-        self.plain: dict[int, Group] = {}
+        self.plain: dict[int, EqualGroup] = {}
         """The same, for plain members alone."""
 
     # equalities
 
     def tell(self, states: Mapping[Pair, int]) -> dict[Pair, int]:
         """Set how equalities are told; how they were told before."""
-        before = {pair: self.told.get(pair, UNTOLD) for pair in states}
+        before = {pair: self.asserted.get(pair, RETRACTED) for pair in states}
         for pair, state in states.items():
             if state:
-                self.told[pair] = state
+                self.asserted[pair] = state
                 self._connect(*pair)
-            elif self.told.pop(pair, UNTOLD):
+            elif self.asserted.pop(pair, RETRACTED):
                 self._disconnect(*pair)
         return before
 
@@ -78,7 +78,7 @@ class Groups:
         self._near.setdefault(y, set()).add(x)
 
     def _disconnect(self, x: int, y: int) -> None:
-        if self.is_told(x, y) or (min(x, y), max(x, y)) in self.proven:
+        if self.is_asserted(x, y) or (min(x, y), max(x, y)) in self.proven:
             return
         for here, there in ((x, y), (y, x)):
             self._near[here].discard(there)
@@ -100,9 +100,9 @@ class Groups:
                 waiting += new
             yield found
 
-    def is_told(self, x: int, y: int) -> bool:
+    def is_asserted(self, x: int, y: int) -> bool:
         """Whether two things are told to be the same, whichever way round."""
-        return (x, y) in self.told or (y, x) in self.told
+        return (x, y) in self.asserted or (y, x) in self.asserted
 
     def path(self, start: int, end: int) -> list[int]:
         """A shortest way from one thing to another along equalities that are known."""
@@ -123,9 +123,9 @@ class Groups:
         """The told equalities of these terms."""
         for x in terms:
             for y in self._near.get(x, ()):
-                if (x, y) in self.told:
+                if (x, y) in self.asserted:
                     yield x, y
-                if (y, x) in self.told:
+                if (y, x) in self.asserted:
                     yield y, x
 
     def is_alone(self, term: int) -> bool:
@@ -137,7 +137,7 @@ class Groups:
 
     # groups
 
-    def replace(self, gone: Iterable[Group], come: Iterable[Group]) -> None:
+    def replace(self, gone: Iterable[EqualGroup], come: Iterable[EqualGroup]) -> None:
         """Let groups go and others come."""
         for group in gone:
             for term in group.plain:
@@ -148,7 +148,7 @@ class Groups:
             self.of.update(dict.fromkeys(group.plain + group.others, group))
             self.plain.update(dict.fromkeys(group.plain, group))
 
-    def grouped(self, members: list[int], plain: set[int]) -> Group | None:
+    def grouped(self, members: list[int], plain: set[int]) -> EqualGroup | None:
         """The group of connected members, if it is to be merged; old stand-ins stay if they can."""
         if len(plain) < FEWEST:
             return None
@@ -157,10 +157,10 @@ class Groups:
         stand_ins = [term for group in largest for term in group.stand_ins if term in plain][:2]
         rest = sorted(plain.difference(stand_ins))
         others = sorted(term for term in members if term not in plain)
-        return Group((*stand_ins, *rest), tuple(others))
+        return EqualGroup((*stand_ins, *rest), tuple(others))
 
 
-def stand_in(term: int, plain: Mapping[int, Group]) -> int:
+def stand_in(term: int, plain: Mapping[int, EqualGroup]) -> int:
     """Who stands in for a term."""
     group = plain.get(term)
     return term if group is None or term in group.stand_ins else group.plain[0]

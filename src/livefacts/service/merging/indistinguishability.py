@@ -28,7 +28,7 @@ class Plainness:
         self._dictionary = engine.dictionary
         self.same_as = int(engine.dictionary.encode_one(SAME_AS))
         self._constants: frozenset[int] = frozenset()
-        self._telling: frozenset[int] = frozenset()
+        self._assertion: frozenset[int] = frozenset()
         self.known: set[int] = set()
         """Terms of which it has turned out; they stay themselves while the rules do."""
 
@@ -36,7 +36,7 @@ class Plainness:
         """Take note of what rules tell apart."""
         encode = self._dictionary.encode_one
         self._constants = frozenset(int(encode(term)) for term in interchange.constants)
-        self._telling = frozenset(int(encode(Symbol(name))) for name in interchange.telling)
+        self._assertion = frozenset(int(encode(Symbol(name))) for name in interchange.telling_apart)
 
     def plain(self, terms: Iterable[int], change: Change) -> set[int]:
         """Those of these terms that are plain, after a change."""
@@ -46,13 +46,13 @@ class Plainness:
         found = found[(kinds == IRI) | (kinds == BLANK)]
         if not len(found):
             return set()
-        found = found[~self._told_same_as_itself(found)]
-        spoken_of = [*self._in_store(), *told_of(change, self.same_as)]
+        found = found[~self._asserted_same_as_itself(found)]
+        spoken_of = [*self._in_store(), *asserted_of(change, self.same_as)]
         for ids in spoken_of:
             found = found[~np.isin(found, ids)]
         return set(found.tolist())
 
-    def _told_same_as_itself(self, terms: Ids) -> Flags:
+    def _asserted_same_as_itself(self, terms: Ids) -> Flags:
         rows = np.column_stack([terms, np.full(len(terms), self.same_as, np.int32), terms])
         flags = self._engine.store.find_flags(TRIPLES, rows.astype(np.int32))
         found: Flags = flags & ASSERTED != 0
@@ -65,23 +65,23 @@ class Plainness:
             if shape != TRIPLES:
                 rows = store.with_flags(relation, LIVE)
                 facts = store.columns(relation, rows)
-                told = store.flags(relation)[rows] & ASSERTED != 0
-                yield facts[told | self._is_telling(facts)][:, 1:].reshape(-1)
+                asserted = store.flags(relation)[rows] & ASSERTED != 0
+                yield facts[asserted | self._is_assertion(facts)][:, 1:].reshape(-1)
 
-    def _is_telling(self, facts: Ids) -> Flags:
-        found: Flags = np.isin(facts[:, 0], list(self._telling))
+    def _is_assertion(self, facts: Ids) -> Flags:
+        found: Flags = np.isin(facts[:, 0], list(self._assertion))
         return found
 
-    def told_apart(self, facts: Mapping[int, Ids]) -> set[int]:
+    def asserted_apart(self, facts: Mapping[int, Ids]) -> set[int]:
         """Terms that facts of predicates tell apart."""
         found: set[int] = set()
         for shape, rows in facts.items():
             if shape != TRIPLES and len(rows):
-                found.update(rows[self._is_telling(rows)][:, 1:].reshape(-1).tolist())
+                found.update(rows[self._is_assertion(rows)][:, 1:].reshape(-1).tolist())
         return found
 
 
-def told_of(change: Change, same_as: int) -> list[Ids]:
+def asserted_of(change: Change, same_as: int) -> list[Ids]:
     """What a change tells that must stay itself for that."""
     found = []
     for facts in (change.facts, change.others):

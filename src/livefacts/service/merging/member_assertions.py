@@ -9,24 +9,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from livefacts.service.merging.groups import Group, stand_in
+from livefacts.service.merging.groups import EqualGroup, stand_in
 
 Row = tuple[int, int, int]
 
 
-def is_special(row: Row, plain: Mapping[int, Group]) -> bool:
+def is_special(row: Row, plain: Mapping[int, EqualGroup]) -> bool:
     """Whether a triple speaks of a plain member of a merged group."""
     s, p, o = row
     return s in plain or o in plain or p in plain
 
 
-def image(row: Row, plain: Mapping[int, Group]) -> Row:
+def image(row: Row, plain: Mapping[int, EqualGroup]) -> Row:
     """The triple with stand-ins for members."""
     s, p, o = row
     return stand_in(s, plain), stand_in(p, plain), stand_in(o, plain)
 
 
-class Tellings:
+class MemberAssertions:
     """What is told of members, and how often each fact about stand-ins is told by that."""
 
     def __init__(self) -> None:

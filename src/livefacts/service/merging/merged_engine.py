@@ -23,8 +23,8 @@ from livefacts.plan.rules.normal_form import VIOLATION
 from livefacts.service.merging.derived_equalities import Following, FollowingError
 from livefacts.service.merging.equality import has_equality, merging
 from livefacts.service.merging.equality_support import Pair, Support
-from livefacts.service.merging.expansion import Roles, Standing
-from livefacts.service.merging.group_steps import Step, Stepping, have_any
+from livefacts.service.merging.expansion import Roles, StandIns
+from livefacts.service.merging.group_steps import GroupStep, Stepping, have_any
 from livefacts.service.merging.group_views import (
     Lens,
     changed_terms,
@@ -32,11 +32,11 @@ from livefacts.service.merging.group_views import (
     rows_among,
     rows_without,
 )
-from livefacts.service.merging.groups import HERE, UNTOLD, Group, Groups
-from livefacts.service.merging.member_assertions import Row, Tellings
+from livefacts.service.merging.groups import HERE, RETRACTED, EqualGroup, Groups
+from livefacts.service.merging.member_assertions import MemberAssertions, Row
 from livefacts.store.facts.layout import ASSERTED, IN_DEFAULT, LIVE
 from livefacts.store.facts.row_store import TRIPLES
-from livefacts.store.facts.selection import Names
+from livefacts.store.facts.selection import KnownNames
 from livefacts.store.terms.dictionary import Dictionary
 
 if TYPE_CHECKING:
@@ -62,16 +62,16 @@ class Merged:
     def __init__(self, engine: EmbeddedEngine) -> None:
         self.engine = engine
         self.groups = Groups()
-        self.tellings = Tellings()
-        self._stepping = Stepping(engine, self.groups, self.tellings)
-        self._following = Following(engine, self.groups, self.tellings, self._stepping.plainness)
+        self.assertions = MemberAssertions()
+        self._stepping = Stepping(engine, self.groups, self.assertions)
+        self._following = Following(engine, self.groups, self.assertions, self._stepping.plainness)
         self._roles = Roles()
         self._rules: Sequence[Rule] = ()
         self.obstacle: Obstacle | None = None
         """Why nothing is merged, if that is so."""
-        self._visible = Names(engine.dictionary, _is_visible)
+        self._visible = KnownNames(engine.dictionary, _is_visible)
         self.before_commit: Callable[[IdDelta], None] = lambda delta: None
-        self._step: Step | None = None
+        self._step: GroupStep | None = None
         self._touching: Facts = {}
         self._lens: Lens | None = None
         self._next_look = 0
@@ -134,7 +134,7 @@ class Merged:
         self.obstacle = interchange.obstacle
         stepping.is_active, self._rules = is_active and self.obstacle is None, rules
         stepping.plainness.known.clear()
-        for term in stepping.plainness.told_apart(self.engine.facts()):
+        for term in stepping.plainness.asserted_apart(self.engine.facts()):
             if term in self.groups.plain:
                 stepping.plainness.known.update(self.groups.plain[term].plain)
         stepping.doubted.update(self.groups.connected_terms())
@@ -147,7 +147,7 @@ class Merged:
             return set(self.groups.proven)
         lost = self.groups.resting.on_facts(
             (shape, *row)
-            for part in (change.untold, change.unnamed)
+            for part in (change.retracted, change.unnamed)
             for shape, rows in part.items()
             for row in rows.tolist()
         )
@@ -177,15 +177,15 @@ class Merged:
             else:
                 self._leave(step)
 
-    def _enter(self, step: Step) -> None:
+    def _enter(self, step: GroupStep) -> None:
         """Groups that change are out of sight while the step is made."""
         for group in step.gone:
             self._roles.remove(*group.stand_ins)
         self._step = step
 
-    def _settle(self, step: Step) -> None:
+    def _settle(self, step: GroupStep) -> None:
         self.groups.replace(step.gone, step.come)
-        self.tellings.replace(step.forgotten, step.remembered, step.counts)
+        self.assertions.replace(step.forgotten, step.remembered, step.counts)
         self._forget(term for pair in (*step.before, *step.lost) for term in pair)
         for group in step.come:
             self._roles.add(_standing(group))
@@ -197,13 +197,13 @@ class Merged:
             term for term in terms if self.groups.is_alone(term)
         )
 
-    def _leave(self, step: Step) -> None:
+    def _leave(self, step: GroupStep) -> None:
         """Nothing has happened."""
         self._stepping.leave(step)
         for group in step.gone:
             self._roles.add(_standing(group))
 
-    def _look(self, step: Step) -> None:
+    def _look(self, step: GroupStep) -> None:
         """What is true of groups that change, before they do."""
         self._touching, self._lens = {}, None
         if not step.gone and not step.come:
@@ -237,7 +237,7 @@ class Merged:
         assert self._step is not None, "a step is under way"
         groups = {term: group for group in self._step.come for term in group.plain}
         terms: set[int] = set()
-        for term in self._stepping.plainness.told_apart(delta.added):
+        for term in self._stepping.plainness.asserted_apart(delta.added):
             group = groups.get(term) or self.groups.plain.get(term)
             if group is not None and group not in self._step.gone:
                 terms.update(group.plain)
@@ -322,18 +322,22 @@ class Merged:
 
     def asserted(self) -> Facts:
         """The facts that were told."""
-        told = self.engine.asserted()
+        asserted = self.engine.asserted()
         if self.groups.of:
-            told[TRIPLES] = np.concatenate(
-                [told[TRIPLES][~self._is_replaced(told[TRIPLES])], self._told_of_members()]
+            asserted[TRIPLES] = np.concatenate(
+                [
+                    asserted[TRIPLES][~self._is_replaced(asserted[TRIPLES])],
+                    self._asserted_of_members(),
+                ]
             )
-        return told
+        return asserted
 
     def derived(self) -> Facts:
         """What is true and was not told, of all members; hidden predicates, too."""
-        facts, told = self._of_all(self.engine.facts()), self.asserted()
+        facts, asserted = self._of_all(self.engine.facts()), self.asserted()
         return {
-            shape: rows_without(rows, told.get(shape, rows[:0])) for shape, rows in facts.items()
+            shape: rows_without(rows, asserted.get(shape, rows[:0]))
+            for shape, rows in facts.items()
         }
 
     def _is_replaced(self, rows: Ids) -> Flags:
@@ -345,10 +349,10 @@ class Merged:
         found: Flags = links | np.isin(rows, plain).any(axis=1)
         return found
 
-    def _told_of_members(self) -> Ids:
+    def _asserted_of_members(self) -> Ids:
         same = self._stepping.plainness.same_as
-        links = [(x, same, y) for x, y in self.groups.told if x in self.groups.of]
-        return _as_ids([*self.tellings.states, *links])
+        links = [(x, same, y) for x, y in self.groups.asserted if x in self.groups.of]
+        return _as_ids([*self.assertions.states, *links])
 
     def holds(self, shape: int, fact: Ids) -> bool:
         """Whether a fact is true."""
@@ -359,7 +363,7 @@ class Merged:
 
     def _stood_for(self, cells: list[int]) -> list[tuple[int, ...]]:
         """The facts about stand-ins, one of which must be true for a fact to be."""
-        members: dict[Group, list[int]] = {}
+        members: dict[EqualGroup, list[int]] = {}
         for cell in dict.fromkeys(cells):
             if cell in self.groups.plain:
                 members.setdefault(self.groups.plain[cell], []).append(cell)
@@ -391,14 +395,14 @@ class Merged:
     def _state(self, row: Row) -> int:
         s, p, o = row
         if p == self._stepping.plainness.same_as and s != o:
-            return self.groups.told.get((s, o), UNTOLD)
-        return self.tellings.states.get(row, UNTOLD)
+            return self.groups.asserted.get((s, o), RETRACTED)
+        return self.assertions.states.get(row, RETRACTED)
 
     def held_ids(self) -> Iterator[Ids]:
         """The ids of what the engine keeps, and of what was told of members."""
         yield from self.engine.held_ids()
-        yield np.array([*self.groups.told, *self.groups.proven], np.int32).reshape(-1, 2)
-        yield _as_ids(self.tellings.states)
+        yield np.array([*self.groups.asserted, *self.groups.proven], np.int32).reshape(-1, 2)
+        yield _as_ids(self.assertions.states)
 
     def others(self, triples: Ids) -> Ids:
         """Of triples that named graphs or streams tell, those that the engine is told as they are."""
@@ -426,11 +430,11 @@ def _is_visible(name: str) -> bool:
     return not name.startswith(HIDDEN) or name.startswith(VIOLATION)
 
 
-def _standing(group: Group) -> Standing:
-    return Standing(*group.stand_ins, np.array(group.plain, np.int32))
+def _standing(group: EqualGroup) -> StandIns:
+    return StandIns(*group.stand_ins, np.array(group.plain, np.int32))
 
 
-def _labels(group: Group, count: int) -> list[tuple[int, ...]]:
+def _labels(group: EqualGroup, count: int) -> list[tuple[int, ...]]:
     """The stand-ins for some different members; for more than two, in every way."""
     first, second = group.stand_ins
     if count <= 2:

@@ -39,11 +39,11 @@ from livefacts.service.explanations.explanation import (
     Step,
     Wanted,
 )
-from livefacts.service.explanations.proof_reader import Reading, as_triple
+from livefacts.service.explanations.proof_reader import ProofTerms, as_triple
 from livefacts.service.explanations.questions import asked_one, explained, terms_of
 from livefacts.service.merging.equality import HINT, SPREADING
-from livefacts.service.merging.equality_support import Pair, Told
-from livefacts.service.merging.groups import Group
+from livefacts.service.merging.equality_support import Asserted, Pair
+from livefacts.service.merging.groups import EqualGroup
 from livefacts.service.merging.member_assertions import Row, image
 from livefacts.service.merging.merged_engine import Merged
 from livefacts.store.facts.row_store import TRIPLES
@@ -66,12 +66,12 @@ def explain_merged(
     found = explained(asked, stood_for, rules, bound, known)
     if not merged.groups.plain:
         return found
-    telling = _Telling(merged, rules, names)
+    assertion = _Assertion(merged, rules, names)
     if found.proof is None:
-        return telling.attempts(replace(found, fact=asked))
-    proof = telling.step(found.proof)
+        return assertion.attempts(replace(found, fact=asked))
+    proof = assertion.step(found.proof)
     if isinstance(asked, Triple):
-        proof = telling.turned(proof, tuple(terms))
+        proof = assertion.turned(proof, tuple(terms))
     if _written(proof.fact) != _written(asked):
         raise LivefactsError(
             "this fact speaks of three things that are the same, and cannot be explained",
@@ -86,7 +86,7 @@ def _written(fact: Shown) -> object:
 
 def _stood_for(terms: Sequence[Term], is_triple: bool, merged: Merged) -> tuple[list[Term], Names]:
     """The terms with stand-ins for members, and who is meant by each stand-in."""
-    members: dict[Group, list[Term]] = {}
+    members: dict[EqualGroup, list[Term]] = {}
     for term in dict.fromkeys(terms):
         number = merged.dictionary.find(term)
         group = None if number is None else merged.groups.plain.get(number)
@@ -104,7 +104,7 @@ def _stood_for(terms: Sequence[Term], is_triple: bool, merged: Merged) -> tuple[
     return [labels.get(term, term) for term in terms], names
 
 
-def _labelled(group: Group, members: list[Term], merged: Merged) -> Iterator[Names]:
+def _labelled(group: EqualGroup, members: list[Term], merged: Merged) -> Iterator[Names]:
     """The ways in which two stand-ins stand for some members: the first for the first."""
     first, second = map(merged.dictionary.decode_one, group.stand_ins)
     if len(members) <= 2:
@@ -114,7 +114,7 @@ def _labelled(group: Group, members: list[Term], merged: Merged) -> Iterator[Nam
         yield dict(zip(members, chosen, strict=True))
 
 
-def _partners(group: Group, names: Names, merged: Merged) -> Names:
+def _partners(group: EqualGroup, names: Names, merged: Merged) -> Names:
     """For a stand-in that nobody is meant by: whoever the other one does not mean."""
     stand_ins = [merged.dictionary.decode_one(number) for number in group.stand_ins]
     meant = {names[each] for each in stand_ins if each in names}
@@ -139,7 +139,7 @@ def _holds(terms: Sequence[Term], is_triple: bool, merged: Merged) -> bool:
 
 
 @dataclass
-class _Telling:
+class _Assertion:
     """Tells a proof about stand-ins of those who are meant."""
 
     merged: Merged
@@ -160,15 +160,17 @@ class _Telling:
     def step(self, step: Step) -> Step:
         """The step and all below it, of those who are meant, down to what was told."""
         if id(step) not in self._steps:
-            self._steps[id(step)] = self._told(step) if step.is_told else self._concluded(step)
+            self._steps[id(step)] = (
+                self._asserted(step) if step.is_asserted else self._derived(step)
+            )
         return self._steps[id(step)]
 
-    def _concluded(self, step: Step) -> Step:
+    def _derived(self, step: Step) -> Step:
         premises = tuple(self._premise(premise) for premise in step.premises)
-        told = Step(self._fact(step.fact), step.rule, premises=premises)
-        height = 1 + max((below.height for below in told.facts()), default=0)
+        asserted = Step(self._fact(step.fact), step.rule, premises=premises)
+        height = 1 + max((below.height for below in asserted.facts()), default=0)
         bindings = {name: self._name(term) for name, term in step.bindings.items()}
-        return replace(told, bindings=bindings, height=height)
+        return replace(asserted, bindings=bindings, height=height)
 
     def _premise(self, premise: Premise) -> Premise:
         match premise:
@@ -186,7 +188,7 @@ class _Telling:
         premises = tuple(self._premise(premise) for premise in row.premises)
         return AggregateRow(tuple(map(self._name, row.values)), premises)
 
-    def _told(self, step: Step) -> Step:
+    def _asserted(self, step: Step) -> Step:
         """What the engine was told, down to what was told of members."""
         if isinstance(step.fact, Fact | Violation):
             return step
@@ -195,23 +197,23 @@ class _Telling:
         same = self.merged.same_as
         if row[1] == same and row[0] != row[2]:
             return self.equality(meant[0], meant[2])
-        told = min(
-            self._tellings(row),
+        asserted = min(
+            self._assertions(row),
             key=lambda each: sum(x != y for x, y in zip(each, meant, strict=True)),
             default=row,
         )
-        start = Step(self._shown(told))
+        start = Step(self._shown(asserted))
         return self.turned(start, tuple(self._term(number) for number in meant))
 
-    def _tellings(self, row: Row) -> Iterator[Row]:
+    def _assertions(self, row: Row) -> Iterator[Row]:
         """The facts about members that a fact about stand-ins was told for."""
-        groups, tellings = self.merged.groups, self.merged.tellings
-        if row not in tellings.counts:
+        groups, assertions = self.merged.groups, self.merged.assertions
+        if row not in assertions.counts:
             return
         group = next(groups.plain[term] for term in row if term in groups.plain)
-        for told in tellings.of(group.plain):
-            if image(told, groups.plain) == row:
-                yield told
+        for asserted in assertions.of(group.plain):
+            if image(asserted, groups.plain) == row:
+                yield asserted
 
     def turned(self, step: Step, terms: tuple[Term, ...]) -> Step:
         """The step, with equal things in the places where the terms are others."""
@@ -236,7 +238,7 @@ class _Telling:
         return at_once or self._along(path)
 
     def _is_proven(self, pair: Pair) -> bool:
-        return not self.merged.groups.is_told(*pair)
+        return not self.merged.groups.is_asserted(*pair)
 
     def _along(self, path: Sequence[int]) -> Step:
         """That both ends of a path are the same; halves first, so that the proof stays low."""
@@ -247,9 +249,9 @@ class _Telling:
             return self._applied("eq-trans", ends, halves)
         x, y = path
         groups = self.merged.groups
-        if (x, y) in groups.told:
+        if (x, y) in groups.asserted:
             return Step(self._shown((x, self.merged.same_as, y)))
-        if (y, x) not in groups.told:
+        if (y, x) not in groups.asserted:
             proven = self._proven(x, y, [_ordered(x, y)])
             assert proven is not None, "an equality follows from what it rests on"
             return proven
@@ -258,33 +260,33 @@ class _Telling:
 
     def _proven(self, x: int, y: int, pairs: Iterable[Pair]) -> Step | None:
         """That two things are the same, if it follows from what proven equalities rest on."""
-        told, keys = self._all_support(pairs)
+        asserted, keys = self._all_support(pairs)
         keys |= {rule.key() for rule, *_ in self._spreading.values()}
         rules = [r for r in self.rules if any(part.key() in keys for part in normalize([r]))]
         engine = EmbeddedEngine(self.merged.dictionary, compile_rules(rules))
         facts: dict[int, list[tuple[int, ...]]] = {}
-        for shape, *ids in told:
+        for shape, *ids in asserted:
             facts.setdefault(shape, []).append(tuple(ids))
         engine.apply(Change({s: np.array(sorted(rows), np.int32) for s, rows in facts.items()}))
         bound = BoundRules(rules, engine.store, engine.dictionary)
         proof = prove(bound, TRIPLES, (x, self.merged.same_as, y))
-        return None if proof is None else Reading(rules, bound).step(proof)
+        return None if proof is None else ProofTerms(rules, bound).step(proof)
 
-    def _all_support(self, pairs: Iterable[Pair]) -> tuple[set[Told], set[Rule]]:
+    def _all_support(self, pairs: Iterable[Pair]) -> tuple[set[Asserted], set[Rule]]:
         """The facts and rules that proven equalities rest on, with those of earlier ones."""
         proven = self.merged.groups.proven
         met = set(pairs)
         waiting = list(met)
-        told: set[Told] = set()
+        asserted: set[Asserted] = set()
         rules: set[Rule] = set()
         while waiting:
             support = proven[waiting.pop()]
-            told |= support.told
+            asserted |= support.asserted
             rules |= support.rules
             new = support.equalities - met
             met |= new
             waiting += new
-        return told, rules
+        return asserted, rules
 
     def _applied(self, id: str, numbers: Mapping[str, int], steps: Sequence[Step]) -> Step:
         """A step by one of the rules of equality, as the program has it."""

@@ -9,7 +9,6 @@
 - `reasoner`: The reasoner: the one object that users, the command line and services talk to
 - `saving`: Saving: a reasoner opened from a folder, and written back to it as the next version
 - `state`: Knowledge: the facts, rules and conclusions of a reasoner, and how one change of them is made
-- `stats`: Figures of a store: how much it holds, and how rules are followed in it
 - `trial`: Changes for a while: a reasoner as it would be, and then as it was
 - `updates`: Updates: SPARQL Update, as one change of what is told
 - `verification`: Reports of `verify`: is everything that the reasoner keeps as it should be?

@@ -44,7 +44,7 @@ DECLARING = Declaration | DatatypeDefinition | Range
 
 
 @dataclass(slots=True)
-class Counted:
+class StatedAxioms:
     """By how many axioms rules (by their keys) and facts are stated; how many speak of sameness."""
 
     rules: Counter[Rule] = field(default_factory=Counter)
@@ -59,7 +59,7 @@ class Counted:
             self.facts[fact] += sign
         self.same += sign * isinstance(axiom, ABOUT_SAMENESS)
 
-    def add(self, more: Counted) -> None:
+    def add(self, more: StatedAxioms) -> None:
         for mine, theirs in ((self.rules, more.rules), (self.facts, more.facts)):
             for each, number in theirs.items():
                 mine[each] += number  # type: ignore[index]
@@ -75,8 +75,8 @@ class AxiomChange:
     axioms: tuple[Axiom, ...]
     added: Program
     dropped: tuple[Rule, ...]
-    untold: tuple[Triple | Fact, ...]
-    counted: Counted | None = None
+    retracted: tuple[Triple | Fact, ...]
+    counted: StatedAxioms | None = None
     """The same as an index counts it, where there was one."""
     moved: tuple[tuple[Axiom, ...], Mapping[Axiom, Translated]] = ((), {})
     """Axioms that go, and what those became that come."""
@@ -99,10 +99,10 @@ class AxiomIndex:
         }
         self._by_key = {rule.key(): rule for rule in program}
         self._ids = {rule.id for rule in program}
-        self._counted = Counted()
+        self._counted = StatedAxioms()
         for axiom, became in self.translated.items():
             self._counted.state(axiom, became)
-        self._counted.add(self._implied(self._counted, Counted()))
+        self._counted.add(self._implied(self._counted, StatedAxioms()))
         self.is_complete = self._counted.rules.keys() <= self._by_key.keys()
         """Whether the program has all rules of its axioms."""
 
@@ -179,9 +179,9 @@ class AxiomIndex:
             return self.properties.keys(), turned
         return (self.properties.keys() - more.keys()) | now, turned
 
-    def _moved(self, gone: Iterable[Axiom], come: Mapping[Axiom, Translated]) -> Counted:
+    def _moved(self, gone: Iterable[Axiom], come: Mapping[Axiom, Translated]) -> StatedAxioms:
         """How a change of axioms changes the counts."""
-        counted = Counted()
+        counted = StatedAxioms()
         for axiom in gone:
             counted.state(axiom, self.translated[axiom], -1)
         for axiom, became in come.items():
@@ -189,9 +189,9 @@ class AxiomIndex:
         counted.add(self._implied(counted, self._counted))
         return counted
 
-    def _implied(self, change: Counted, before: Counted) -> Counted:
+    def _implied(self, change: StatedAxioms, before: StatedAxioms) -> StatedAxioms:
         """The counts of what comes and goes with the rules that a change brings and takes."""
-        implied = Counted()
+        implied = StatedAxioms()
         for up, sign in ((True, 1), (False, -1)):
             for rule in self._turned(change.rules, before.rules, up=up):
                 implied.same += sign * concludes_same(rule)
@@ -209,11 +209,11 @@ class AxiomIndex:
             if was != now and now == up:
                 yield each
 
-    def _lost(self, counted: Counted) -> list[Rule]:
+    def _lost(self, counted: StatedAxioms) -> list[Rule]:
         return list(self._turned(counted.rules, self._counted.rules, up=False))
 
     def _named(
-        self, come: Mapping[Axiom, Translated], counted: Counted, freed: set[str]
+        self, come: Mapping[Axiom, Translated], counted: StatedAxioms, freed: set[str]
     ) -> Iterator[Rule]:
         """The rules that come, under names that no other has."""
         wanted = set(self._turned(counted.rules, self._counted.rules, up=True))

@@ -22,7 +22,7 @@ Statement = Triple | Fact
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class TickChange:
     """What changed at a time point: conclusions, or with `everything` all facts."""
 
     time: int
@@ -37,12 +37,12 @@ class Follower:
     """A reasoner's clock; `seen` is called with every moment that time has reached."""
 
     def __init__(
-        self, reasoner: Reasoner, seen: Callable[[Moment], None], *, everything: bool = False
+        self, reasoner: Reasoner, seen: Callable[[TickChange], None], *, everything: bool = False
     ) -> None:
         self._reasoner = reasoner
         self._seen = seen
         self._everything = everything
-        self._concluded = set(reasoner.facts(derived=True))
+        self._derived = set(reasoner.facts(derived=True))
         self._is_before = reasoner.now is None
         """Whether what is concluded holds before all time."""
 
@@ -84,15 +84,15 @@ class Follower:
             self._seen(self._moment(now, delta))
             return
         self._is_before = False
-        self._concluded = set(self._reasoner.facts(derived=True))
+        self._derived = set(self._reasoner.facts(derived=True))
         arrived = set(delta.added) - set(delta.derived) if self._everything else set()
-        self._seen(Moment(now, tuple(self._concluded | arrived), ()))
+        self._seen(TickChange(now, tuple(self._derived | arrived), ()))
 
     def _begin_with_nothing_new(self) -> None:
         """The first time point has what held before it."""
         self._is_before = False
-        if self._concluded:
-            self._seen(Moment(self._first, tuple(self._concluded), ()))
+        if self._derived:
+            self._seen(TickChange(self._first, tuple(self._derived), ()))
 
     @property
     def _first(self) -> int:
@@ -100,19 +100,19 @@ class Follower:
         assert first is not None, "time has begun"
         return first
 
-    def _moment(self, now: int, delta: Delta) -> Moment:
+    def _moment(self, now: int, delta: Delta) -> TickChange:
         if self._everything:
-            return Moment(now, tuple(delta.added), tuple(delta.removed))
-        return Moment(now, tuple(self._begun(delta)), tuple(self._ended(delta)))
+            return TickChange(now, tuple(delta.added), tuple(delta.removed))
+        return TickChange(now, tuple(self._begun(delta)), tuple(self._ended(delta)))
 
     def _begun(self, delta: Delta) -> Iterator[Statement]:
         for fact in delta.derived:
-            if fact not in self._concluded:
-                self._concluded.add(fact)
+            if fact not in self._derived:
+                self._derived.add(fact)
                 yield fact
 
     def _ended(self, delta: Delta) -> Iterator[Statement]:
         for fact in delta.removed:
-            if fact in self._concluded:
-                self._concluded.remove(fact)
+            if fact in self._derived:
+                self._derived.remove(fact)
                 yield fact

@@ -18,11 +18,10 @@ from livefacts.language.rule_text import write_formula, write_rule
 from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.model.namespaces import DECLARED
 from livefacts.plan.maintenance.delta_program import DRED, STREAM, Maintenance, maintenance
-from livefacts.plan.maintenance.rewrite import DEL, EXT, INS, MINUS, PLUS, Section
+from livefacts.plan.maintenance.rewrite import DEL, EXT, INS, MINUS, PLUS, ProgramSection
 from livefacts.service.change.arguments import as_statements
 from livefacts.syntax import rule_sets
-from livefacts.syntax.rule_names import named_rules
-from livefacts.syntax.rule_sets import RuleSource
+from livefacts.syntax.rule_sets import RuleSource, named_rules
 from livefacts.syntax.rulelang.rule_parser import parse
 
 ABOUT = {
@@ -51,7 +50,9 @@ class MaintenanceProgram:
     program: Program
     made: Maintenance
 
-    def inputs(self, before: Facts, told: Facts, *, add: Any = (), remove: Any = ()) -> list[Fact]:
+    def inputs(
+        self, before: Facts, asserted: Facts, *, add: Any = (), remove: Any = ()
+    ) -> list[Fact]:
         """The facts to evaluate the program over: what is true, what of it is told, the change.
 
         Only a program of kind "dred" can be filled in so; facts that expire have their time
@@ -61,10 +62,10 @@ class MaintenanceProgram:
             raise ValueError(
                 "expiring facts have a time point: write them as facts, isIn(a, b, 11)"
             )
-        was_told = {_triple_or_fact(fact) for fact in told}
-        gone = [fact for fact in _statements(remove) if fact in was_told]
+        was_asserted = {_triple_or_fact(fact) for fact in asserted}
+        gone = [fact for fact in _statements(remove) if fact in was_asserted]
         found = [self._fact(fact) for fact in before]
-        found += [self._fact(fact, EXT) for fact in was_told if self._is_derived(fact)]
+        found += [self._fact(fact, EXT) for fact in was_asserted if self._is_derived(fact)]
         found += [self._changed(fact, DEL) for fact in gone]
         return found + [self._changed(fact, INS) for fact in _statements(add)]
 
@@ -158,7 +159,7 @@ def _lines(made: Maintenance, program: Program) -> Iterator[str]:
         yield from _section(section, prefixes)
 
 
-def _section(section: Section, prefixes: dict[str, str]) -> Iterator[str]:
+def _section(section: ProgramSection, prefixes: dict[str, str]) -> Iterator[str]:
     for rule in section.rules:
         if rule.id in section.published:
             text, atoms = section.published[rule.id]

@@ -59,7 +59,7 @@ def change_axioms(
     index = None if to is not None else _index_of(reasoner)
     change = axiom_change(reasoner._program, add, remove, to, index)
     delta = reasoner.apply(
-        remove=change.untold, add_rules=change.added, remove_rules=change.dropped
+        remove=change.retracted, add_rules=change.added, remove_rules=change.dropped
     )
     reasoner._program = replace(reasoner._program, axioms=change.axioms)
     if index is not None and change.counted is not None:
@@ -121,7 +121,7 @@ def axiom_change(
     after = dict.fromkeys((*(axiom for axiom in before if axiom not in gone), *come))
     change = _difference(program, tuple(before), tuple(after), prefixes)
     kept = [axiom for axiom in program.axioms if axiom not in gone]
-    facts = dict.fromkeys((*change.added.facts, *_told_by(come, tuple(after))))
+    facts = dict.fromkeys((*change.added.facts, *_asserted_by(come, tuple(after))))
     return replace(
         change,
         axioms=tuple(dict.fromkeys((*kept, *come))),
@@ -138,7 +138,7 @@ def _properties_of(program: Program) -> set[NamedNode]:
     return known_properties(program.axioms, annotation_properties(program.axioms))
 
 
-def _told_by(come: Iterable[Axiom], axioms: tuple[Axiom, ...]) -> Iterator[Triple | Fact]:
+def _asserted_by(come: Iterable[Axiom], axioms: tuple[Axiom, ...]) -> Iterator[Triple | Fact]:
     """The facts of axioms that are stated now, also of those that were stated before."""
     stated = set(come)
     for each in translate(axioms):
@@ -176,14 +176,14 @@ def _difference(
     old = report_on(Ontology(known), prefixes).program
     new = report_on(Ontology(axioms), prefixes).program
     before, after = ({rule.key() for rule in each} for each in (old, new))
-    gone, told, untold = before - after, set(new.facts), set(old.facts)
+    gone, asserted, retracted = before - after, set(new.facts), set(old.facts)
     dropped = [rule for rule in program if rule.key() in gone]
     come = [rule for rule in new if rule.key() not in before]
     named = named_anew(come, {rule.id for rule in program} - {rule.id for rule in dropped})
-    facts = tuple(fact for fact in new.facts if fact not in untold)
+    facts = tuple(fact for fact in new.facts if fact not in retracted)
     return AxiomChange(
         axioms,
         Program(tuple(named), facts, prefixes=tuple(prefixes.items())),
         tuple(dropped),
-        tuple(fact for fact in old.facts if fact not in told),
+        tuple(fact for fact in old.facts if fact not in asserted),
     )

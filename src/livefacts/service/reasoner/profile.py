@@ -8,9 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from livefacts.engine.embedded.change.engine import EmbeddedEngine
+from livefacts.store.facts.named_graphs import NamedGraphs
 
 HEADINGS = ("rule", "looked at", "instances", "new", "ms")
 LONGEST_NAME = 40
@@ -124,3 +128,16 @@ def _difference(line: RuleProfile, before: RuleProfile | None) -> RuleProfile:
 def _shown(line: RuleProfile) -> tuple[str, ...]:
     counts = (f"{n:,}" for n in (line.looked_at, line.instances, line.new))
     return (line.name, *counts, f"{line.seconds * 1e3:,.2f}")
+
+
+def figures_of(engine: EmbeddedEngine, graphs: NamedGraphs) -> dict[str, Any]:
+    """Terms, graphs, bytes, rule instances, and the path that rules take."""
+    return {
+        "terms": len(engine.dictionary),
+        "named_graphs": graphs.count_graphs(),
+        "fact_bytes": engine.store.nbytes(),
+        "term_bytes": engine.dictionary.nbytes,
+        "rule_instances": engine.derivations,
+        "path": "single triples" if engine.follows_single_triples else "general",
+        "specialised": engine.is_specialised,
+    }

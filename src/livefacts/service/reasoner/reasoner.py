@@ -27,7 +27,7 @@ from livefacts.service.change.arguments import as_statement, stream_name
 from livefacts.service.change.delta import Delta, Violation
 from livefacts.service.change.dump import write_facts
 from livefacts.service.change.fact_reader import FactView
-from livefacts.service.change.intake import LOCAL, Intake, Reading
+from livefacts.service.change.intake import LOCAL, Intake, ReadingOptions
 from livefacts.service.change.patches import PatchSource
 from livefacts.service.merging.equality import RULES, check_same_as
 from livefacts.service.reasoner.profile import Profile, profile_of
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from livefacts.service.explanations.explanation import Explanation
     from livefacts.service.queries.results import QueryResult
     from livefacts.service.reasoner.ontology import OntologyReport, OntologySource
-    from livefacts.service.reasoner.verification import Report
+    from livefacts.service.reasoner.verification import VerifyReport
     from livefacts.service.registered.scheduled_query import Registration
     from livefacts.service.streams.event_time import EventTime, Length
 
@@ -129,7 +129,7 @@ class Reasoner(Knowledge):
             Rejects(None if rejects is None else Path(rejects)) as rejected,
             ProgressBar(progress) as bar,
         ):
-            reading = Reading(format, into, bnodes, rejected, bar.read)
+            reading = ReadingOptions(format, into, bnodes, rejected, bar.read)
             for path in [p for s in sources for p in _paths(s)]:
                 bar.start_file(path)
                 intake.take_file(path, self._scope("f"), reading)
@@ -223,7 +223,7 @@ class Reasoner(Knowledge):
 
         prefixes = self._queries.prefixes(self.prefixes)
         for_a_while = partial(trial.changed, self)
-        world = updates.World(
+        world = updates.UpdateTarget(
             prefixes, self._queries.store, for_a_while, lambda: self._scope("u").decode()
         )
         net = updates.netted(update_text.read_update(text, prefixes), world)
@@ -336,16 +336,16 @@ class Reasoner(Knowledge):
 
     def stats(self) -> dict[str, Any]:
         """Figures of the store: facts, terms, bytes, and how rules are followed."""
-        from livefacts.service.reasoner.stats import figures_of
+        from livefacts.service.reasoner.profile import figures_of
 
-        told = {
+        asserted = {
             "facts": len(self),
             "asserted": len(self.facts(derived=False)),
             "derived": len(self.facts(derived=True)),
             "rules": len(self._program),
         }
         merged = {} if self._merged is None else self._merged.figures()
-        return told | figures_of(self._engine, self._graphs) | self._streams.stats() | merged
+        return asserted | figures_of(self._engine, self._graphs) | self._streams.stats() | merged
 
     def profile(self) -> Profile:
         """What each rule has looked at, found and cost so far; `since` compares two profiles."""
@@ -381,7 +381,7 @@ class Reasoner(Knowledge):
         """The rules as the engine follows them: without formulas of time."""
         return lowered(self._program, self._tick).rules
 
-    def verify(self) -> Report:
+    def verify(self) -> VerifyReport:
         """Compute everything anew by another road, and compare facts, flags and counters."""
         from livefacts.service.reasoner.verification import verified
 

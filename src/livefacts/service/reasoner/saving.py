@@ -17,7 +17,7 @@ from livefacts.store.facts.layout import IN_DEFAULT
 from livefacts.store.facts.row_store import TRIPLES
 
 if TYPE_CHECKING:
-    from livefacts.kb.checkpoint import State
+    from livefacts.kb.checkpoint import SavedState
     from livefacts.kb.tables import KnowledgeBase
     from livefacts.service.reasoner.reasoner import Reasoner
 
@@ -26,7 +26,7 @@ SAME_AS = "same as"
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class OpenFolder:
     """The folder that a reasoner was opened from, and the version that it goes on from."""
 
     base: KnowledgeBase
@@ -53,7 +53,7 @@ def opened(
     # Labels of blank nodes that come later must not be those that are there already.
     reasoner._scopes = (f"{stored.commit.seq}r{number}" for number in count(1))
     reasoner._seq = stored.commit.seq
-    reasoner._base = Kept(base, stored.commit.seq)
+    reasoner._base = OpenFolder(base, stored.commit.seq)
     return reasoner
 
 
@@ -76,11 +76,11 @@ def written(reasoner: Reasoner, path: str | os.PathLike[str] | None) -> int:
                 hint="open it again, and make the changes there",
             )
         commit = write_base(kept.base, start, reasoner._dictionary, _state(reasoner))
-    reasoner._base = Kept(kept.base, commit.seq)
+    reasoner._base = OpenFolder(kept.base, commit.seq)
     return commit.seq
 
 
-def _new_base(path: str | os.PathLike[str]) -> Kept:
+def _new_base(path: str | os.PathLike[str]) -> OpenFolder:
     """A folder that is no knowledge base yet."""
     from livefacts.kb.tables import KnowledgeBase
 
@@ -89,18 +89,18 @@ def _new_base(path: str | os.PathLike[str]) -> Kept:
         raise LivefactsError(
             f"{base.path} is a knowledge base already", hint="open it, and make the changes there"
         )
-    return Kept(base, 0)
+    return OpenFolder(base, 0)
 
 
-def _state(reasoner: Reasoner) -> State:
+def _state(reasoner: Reasoner) -> SavedState:
     """What a reasoner tells and concludes."""
-    from livefacts.kb.checkpoint import State
+    from livefacts.kb.checkpoint import SavedState
 
     none = {TRIPLES: np.zeros((0, 3), np.int32)}
-    told = {**none, **reasoner._chosen(False)}
+    asserted = {**none, **reasoner._chosen(False)}
     derived = {**none, **reasoner._chosen(True)}
     quads = reasoner._graphs.quads()
     triples = distinct(quads[:, :3])
     in_default = reasoner._truth.standing(TRIPLES, triples) & IN_DEFAULT != 0
     notes = {SAME_AS: reasoner._same_as}
-    return State(reasoner._program, told, derived, quads, triples[in_default], notes)
+    return SavedState(reasoner._program, asserted, derived, quads, triples[in_default], notes)

@@ -27,10 +27,10 @@ from livefacts.plan import compile_rules
 from livefacts.plan.rules.operators import Plan
 from livefacts.plan.time_lowering import Timing, lowered
 from livefacts.service.change.arities import Shapes
-from livefacts.service.change.assertions import NO_QUADS, Asked, Assertions, note, without
+from livefacts.service.change.assertions import NO_QUADS, AskedChange, Assertions, note, without
 from livefacts.service.change.delta import Delta, Violation
 from livefacts.service.change.fact_reader import FactReader
-from livefacts.service.change.intake import Intake, Reading
+from livefacts.service.change.intake import Intake, ReadingOptions
 from livefacts.service.change.interrupts import Interrupts
 from livefacts.service.change.patches import PatchSource, take_patches
 from livefacts.service.change.retraction import Withdrawal
@@ -46,20 +46,19 @@ from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary
 from livefacts.syntax import rule_sets
 from livefacts.syntax.input.rejects import Rejects
-from livefacts.syntax.rule_names import named_rules
-from livefacts.syntax.rule_sets import RuleSource
+from livefacts.syntax.rule_sets import RuleSource, named_rules
 
 if TYPE_CHECKING:
     from livefacts.service.continuous.watches import Watching
     from livefacts.service.merging.merged_engine import Merged
     from livefacts.service.reasoner.axiom_index import AxiomIndex
-    from livefacts.service.reasoner.saving import Kept
+    from livefacts.service.reasoner.saving import OpenFolder
 
 
 class Knowledge:
     """The parts that a reasoner consists of; they change together."""
 
-    _base: Kept | None = None
+    _base: OpenFolder | None = None
     _axiom_index: AxiomIndex | None = None
 
     def __init__(
@@ -124,7 +123,7 @@ class Knowledge:
         if isinstance(facts, str):
             intake.take_text(facts, self._scope("t"))
         elif isinstance(facts, os.PathLike):
-            intake.take_file(facts, self._scope("f"), Reading())
+            intake.take_file(facts, self._scope("f"), ReadingOptions())
         else:
             intake.take_objects(facts)
         return intake
@@ -140,16 +139,16 @@ class Knowledge:
     ) -> Delta:
         """Make one change of what was taken in; all of it happens, or nothing."""
         outtake = outtake or Withdrawal(self._dictionary)
-        told, untold, quads = intake.facts(), outtake.facts(), intake.quads()
+        asserted, retracted, quads = intake.facts(), outtake.facts(), intake.quads()
         gone, absent = self._leaving(outtake, quads)
         came = self._graphs.missing(quads)
-        asked = note(self._truth.standing, told, untold, outtake.strange)
+        asked = note(self._truth.standing, asserted, retracted, outtake.strange)
         before, program = self._program, self._program.minus(dropped).joined(intake.program)
         with self._complete():
-            with self._under(program, keep, told, untold) as (plan, timing):
-                asserted = self._change(told, quads, dict(untold), gone, plan)
+            with self._under(program, keep, asserted, retracted) as (plan, timing):
+                asserted_change = self._change(asserted, quads, dict(retracted), gone, plan)
                 self._graphs.make_room(len(came))
-                with self._timed(asserted, timing, keep) as change:
+                with self._timed(asserted_change, timing, keep) as change:
                     ids = self._truth.apply(change, keep=keep)
             if keep:
                 self._graphs.change(came, gone)
@@ -167,7 +166,7 @@ class Knowledge:
             if keep:
                 self.prefixes |= dict(self._program.prefixes) | intake.prefixes
                 self._publish(delta, came, gone)
-                self._streams.listener.changed(program, told, untold, came, gone)
+                self._streams.listener.changed(program, asserted, retracted, came, gone)
             return delta
 
     def _leaving(self, outtake: Withdrawal, quads: Ids) -> tuple[Ids, int]:
@@ -178,15 +177,15 @@ class Knowledge:
 
     @contextmanager
     def _under(
-        self, program: Program, keep: bool, told: Facts, untold: Facts
+        self, program: Program, keep: bool, asserted: Facts, retracted: Facts
     ) -> Iterator[tuple[Plan | None, Timing]]:
         """A program that fits what is told, its plan if it is new, and what it needs to know of time.
 
         The old one comes back unless all goes well.
         """
         self._check_tick(program)
-        plan, timing = self._planned(program, told)
-        self._shapes.check(program, told, untold)
+        plan, timing = self._planned(program, asserted)
+        self._shapes.check(program, asserted, retracted)
         before, self._program = self._program, program
         self._engine.limit = self._limit if self._limit is not None else program.limit
         try:
@@ -197,7 +196,7 @@ class Knowledge:
         if not keep:
             self._program = before
 
-    def _planned(self, program: Program, told: Facts) -> tuple[Plan | None, Timing]:
+    def _planned(self, program: Program, asserted: Facts) -> tuple[Plan | None, Timing]:
         """The plan of a program with other rules than now, and what it needs to know of time."""
         if program.has_rules_of(self._program):
             return None, self._streams.timeline.timing
@@ -206,7 +205,7 @@ class Knowledge:
         warn_of_rules(program, self._program)
         low = lowered(program, self._tick, strata)
         if low.rules is not program.rules:
-            warn_of(program, self._program, self._tick, told, self._dictionary)
+            warn_of(program, self._program, self._tick, asserted, self._dictionary)
         known = strata if low.rules is program.rules else None
         plan = compile_rules(low.rules, known, self._engine.plan, planning)
         if self._merged is not None:
@@ -225,20 +224,20 @@ class Knowledge:
             )
 
     def _change(
-        self, told: Facts, quads: Ids, untold: Facts, gone: Ids, plan: Plan | None
+        self, asserted: Facts, quads: Ids, retracted: Facts, gone: Ids, plan: Plan | None
     ) -> Change:
         """The change for the engine, in which a triple counts as told while any graph tells it."""
         named = {TRIPLES: np.ascontiguousarray(quads[:, :3])} if len(quads) else {}
         unmarked: Facts = {}
         unnamed: Facts = {}
-        if len(self._graphs) and TRIPLES in untold:
-            is_named = self._graphs.others(untold[TRIPLES], gone)
-            unmarked = {TRIPLES: untold[TRIPLES][is_named]}
-            untold[TRIPLES] = untold[TRIPLES][~is_named]
+        if len(self._graphs) and TRIPLES in retracted:
+            is_named = self._graphs.others(retracted[TRIPLES], gone)
+            unmarked = {TRIPLES: retracted[TRIPLES][is_named]}
+            retracted[TRIPLES] = retracted[TRIPLES][~is_named]
         if len(gone):
             triples = np.ascontiguousarray(gone[:, :3])
             unnamed = {TRIPLES: triples[~self._graphs.others(triples, gone)]}
-        return Change(told, named, untold, unmarked, unnamed, plan)
+        return Change(asserted, named, retracted, unmarked, unnamed, plan)
 
     def _timed(self, change: Change, timing: Timing, keep: bool) -> AbstractContextManager[Change]:
         """The change with what it means for facts of streams and windows, where there are any."""
@@ -281,7 +280,7 @@ class Knowledge:
         return delta
 
     def _delta_of(self, ids: IdDelta) -> Delta:
-        nothing = Asked({}, {}, {}, {})
+        nothing = AskedChange({}, {}, {}, {})
         return Delta(
             self._seq + 1,
             ids,

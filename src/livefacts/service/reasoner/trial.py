@@ -23,8 +23,8 @@ NO_LIMIT = 1 << 62
 def change_to(reasoner: Reasoner, net: Mapping[Any, bool]) -> Delta:
     """Tell what is to be told, and untell what is not."""
     return reasoner.apply(
-        add=[statement for statement, told in net.items() if told],
-        remove=[statement for statement, told in net.items() if not told],
+        add=[statement for statement, asserted in net.items() if asserted],
+        remove=[statement for statement, asserted in net.items() if not asserted],
     )
 
 
@@ -49,8 +49,8 @@ def changed(reasoner: Reasoner, net: Mapping[Any, bool]) -> Iterator[None]:
 def _rewind(reasoner: Reasoner, delta: Delta) -> None:
     """Take a change back, to the end even if interrupted: doing it twice does no harm."""
     intake, outtake = Intake(reasoner._dictionary), Withdrawal(reasoner._dictionary)
-    intake.take_rows(delta.assertions.untold, delta.assertions.went)
-    outtake.take_rows(delta.assertions.told, delta.assertions.came)
+    intake.take_rows(delta.assertions.retracted, delta.assertions.went)
+    outtake.take_rows(delta.assertions.asserted, delta.assertions.came)
     try:
         reasoner._take(intake, outtake=outtake)
     except KeyboardInterrupt:

@@ -25,7 +25,7 @@ Net: TypeAlias = dict[Statement, bool]
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class UpdateTarget:
     """What an update needs to know of the reasoner that it changes."""
 
     prefixes: Mapping[str, str]
@@ -37,7 +37,7 @@ class World:
     """A new scope for blank nodes."""
 
 
-def netted(operations: Iterable[Operation], world: World) -> Net:
+def netted(operations: Iterable[Operation], world: UpdateTarget) -> Net:
     """What the operations come down to, one after the other."""
     net: Net = {}
     for operation in operations:
@@ -51,7 +51,7 @@ def netted(operations: Iterable[Operation], world: World) -> Net:
     return net
 
 
-def _run(operation: Operation, world: World, net: Net) -> None:
+def _run(operation: Operation, world: UpdateTarget, net: Net) -> None:
     bindings: list[Binding] = [{}]
     if operation.where is not None:
         rows = world.store().query(operation.where, world.prefixes, operation.graph)

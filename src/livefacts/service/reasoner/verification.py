@@ -77,7 +77,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class VerifyReport:
     """What `verify` found: true if nothing differs, and in words when printed.
 
     `differences` are the first of each kind, `counts` says how many there are of each;
@@ -117,7 +117,7 @@ def verified(
     held: Mapping[int, Ids],
     dictionary: Dictionary,
     as_kept: Callable[[Ids], Ids] | None = None,
-) -> Report:
+) -> VerifyReport:
     """Compute everything anew from what was told, and compare; `held` is what streams tell.
 
     `as_kept` chooses, of what named graphs and streams tell, what the engine was told as it is.
@@ -133,7 +133,7 @@ def verified(
     ]
     decoded = tuple(_decoded(found, dictionary))
     counts = found.counts | ({GRAPHS: len(of_graphs)} if of_graphs else {})
-    return Report(
+    return VerifyReport(
         (*decoded, *of_graphs),
         counts,
         found.facts,
@@ -160,4 +160,4 @@ def _fact(row: RowDifference, dictionary: Dictionary) -> Triple | Fact | GENERAL
         return tuple(terms)
 
 
-__all__ = ["BOOKS", "GRAPHS", "INDEX", "RULES", "Difference", "Report", "verified"]
+__all__ = ["BOOKS", "GRAPHS", "INDEX", "RULES", "Difference", "VerifyReport", "verified"]

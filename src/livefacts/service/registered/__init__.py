@@ -11,7 +11,6 @@ Paper: Barbieri et al.
 - `query_preparation`: Preparing queries: from a text to something that can be asked in a world
 - `registry`: Registered queries together: what happens to them, and the order of their reports
 - `report_answers`: Answers of registered queries: kept true change by change, or asked anew at each report
-- `report_changes`: Changes from report to report: what came and what went, instead of all answers again
 - `report_writers`: Reports as text: tables for people, JSON lines, CSV, timed N-Quads and RDF Patch
 - `reports`: Reports: what a registered query found at a time
 - `scheduled_query`: A registered query: when it is due, and what it has reported

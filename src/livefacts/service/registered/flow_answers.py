@@ -20,13 +20,13 @@ from livefacts.engine.flow.bags import Row as IdRow
 from livefacts.engine.flow.dataflow import NO_QUADS, Dataflow
 from livefacts.engine.flow.evaluator import Ordering
 from livefacts.language.formula import TripleAtom, Variable
-from livefacts.language.registration import Relation
+from livefacts.language.registration import StreamOperator
 from livefacts.plan.continuous.flow import FlowPlan
 from livefacts.plan.continuous.flow_text import PlanWords, words_of
 from livefacts.service.change.fact_reader import FactReader
-from livefacts.service.continuous.found import Found, found_answer
+from livefacts.service.continuous.findings import Found, found_answer
 from livefacts.service.queries.results import Row
-from livefacts.service.registered.world_store import NO_GRAPHS, WindowGraphs, World
+from livefacts.service.registered.world_store import NO_GRAPHS, StoredWorld, WindowGraphs
 from livefacts.service.streams.stream_log import Facts, facts_of, keys_of
 from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary
@@ -49,8 +49,8 @@ class FlowedAnswers:
     def __init__(
         self,
         plan: FlowPlan,
-        world: World,
-        relation: Relation,
+        world: StoredWorld,
+        relation: StreamOperator,
         reader: FactReader,
         dictionary: Dictionary,
         graphs: WindowGraphs = NO_GRAPHS,
@@ -64,8 +64,8 @@ class FlowedAnswers:
         self._reader = reader
         self._dictionary = dictionary
         self._flow = Dataflow(dictionary)
-        told = self._encoded(quads)
-        self._standing = self._flow.add(plan, self._triples(world.facts()), told)
+        asserted = self._encoded(quads)
+        self._standing = self._flow.add(plan, self._triples(world.facts()), asserted)
         self._changed: Bag = dict(self._standing.answers)
         self._pending: list[tuple[Ids, Ids]] = []
         """Triples that have come and gone since the flow was last fed."""
@@ -126,14 +126,14 @@ class FlowedAnswers:
 
     def _named(self) -> tuple[Ids, Ids]:
         """What has come to named graphs and windows, and what has gone."""
-        told, self._quads = self._quads, []
+        asserted, self._quads = self._quads, []
         for graph in self._graphs:
             name = self._dictionary.encode_one(graph.name)
             came, gone = (
                 _in_graph(self._triples(facts_of(keys)), name) for keys in graph.changes()
             )
-            told.append((came, gone))
-        return netted(told, NO_QUADS)
+            asserted.append((came, gone))
+        return netted(asserted, NO_QUADS)
 
     def _feed(self) -> None:
         pending, self._pending = self._pending, []
@@ -156,14 +156,14 @@ class FlowedAnswers:
         if self._standing.plan.form == "ASK":
             return found_answer(bool(self._standing.answers))
         reported, answers = self._reported(changed), self._standing.answers
-        if self._relation is Relation.ALL and self._standing.plan.is_ordered_by_more:
+        if self._relation is StreamOperator.ALL and self._standing.plan.is_ordered_by_more:
             return self._rows.found(reported, answers, dict(self._standing.ordered))
         return self._rows.found(reported, answers)
 
     def _reported(self, changed: Bag) -> Bag:
-        if self._relation is Relation.ALL:
+        if self._relation is StreamOperator.ALL:
             return dict(self._standing.answers)
-        sign = 1 if self._relation is Relation.NEW else -1
+        sign = 1 if self._relation is StreamOperator.NEW else -1
         return {row: sign * count for row, count in changed.items() if sign * count > 0}
 
 

@@ -17,9 +17,8 @@ from livefacts.language.program import Program
 from livefacts.model.durations import Duration
 from livefacts.service.change.truth import Truth
 from livefacts.service.registered.registry import Registrations
-from livefacts.service.streams.listeners import Listener
 from livefacts.service.streams.stream_log import Facts
-from livefacts.service.streams.streams import Streams
+from livefacts.service.streams.streams import Listener, Streams
 from livefacts.store.facts.layout import IN_DEFAULT
 from livefacts.store.facts.named_graphs import NamedGraphs
 from livefacts.store.facts.row_store import TRIPLES
@@ -32,7 +31,7 @@ OWN = ":"
 """What is in the names of predicates that no rule text can write, and in no others."""
 
 
-class ToldForAllTime:
+class AssertedForAllTime:
     """The background of a reasoner."""
 
     def __init__(self, truth: Truth, graphs: NamedGraphs) -> None:
@@ -56,10 +55,10 @@ class ToldForAllTime:
 
     def holds(self, shape: int, ids: Ids) -> Flags:
         """Which of these facts are told for all time."""
-        told: Flags = self._truth.standing(shape, ids) & IN_DEFAULT != 0
+        asserted: Flags = self._truth.standing(shape, ids) & IN_DEFAULT != 0
         if shape == TRIPLES and len(self._graphs):
-            told |= self._graphs.others(ids, ids[:0])
-        return told
+            asserted |= self._graphs.others(ids, ids[:0])
+        return asserted
 
     def conclusions(self) -> int:
         """How many conclusions there are; some may come from streams."""
@@ -84,7 +83,7 @@ class GraphsAlone:
 
     def __init__(
         self,
-        whole: ToldForAllTime,
+        whole: AssertedForAllTime,
         graphs: NamedGraphs,
         dictionary: Dictionary,
         names: tuple[str, ...],
@@ -100,11 +99,11 @@ class GraphsAlone:
 
     def holds(self, shape: int, ids: Ids) -> Flags:
         """Which of these facts one of the graphs tells."""
-        told = np.zeros(len(ids), np.bool_)
+        asserted = np.zeros(len(ids), np.bool_)
         if shape == TRIPLES and len(ids):
             for graph in self._wanted:
-                told |= self._graphs.asserts(graph, ids)
-        return told
+                asserted |= self._graphs.asserts(graph, ids)
+        return asserted
 
     def conclusions(self) -> int:
         """How many conclusions all that is told has."""
@@ -127,7 +126,7 @@ class Host(Listener):
     def __init__(self, streams: Streams, program: Program) -> None:
         self._truth = streams.truth
         self._dictionary = streams.truth.dictionary
-        self._background = ToldForAllTime(streams.truth, streams.graphs)
+        self._background = AssertedForAllTime(streams.truth, streams.graphs)
         self._timeline: Timeline = streams.timeline
         self.queries = Registrations(self._dictionary, self._background, program)
         self._catch_up()
@@ -150,12 +149,14 @@ class Host(Listener):
         """Facts have been taken back."""
         self.queries.retracted(facts, time, self._name(stream))
 
-    def changed(self, program: Program, told: Facts, untold: Facts, came: Ids, gone: Ids) -> None:
+    def changed(
+        self, program: Program, asserted: Facts, retracted: Facts, came: Ids, gone: Ids
+    ) -> None:
         """Background or rules have changed."""
         self.queries.limit = self._truth.limit
         self.queries.rules(program)
         touched: dict[int, list[Ids]] = {}
-        for facts in (told, untold, {TRIPLES: came[:, :3]}, {TRIPLES: gone[:, :3]}):
+        for facts in (asserted, retracted, {TRIPLES: came[:, :3]}, {TRIPLES: gone[:, :3]}):
             for shape, ids in facts.items():
                 if len(ids):
                     touched.setdefault(shape, []).append(ids)

@@ -65,7 +65,7 @@ def points(length: Duration, tick: Duration | None, place: Place) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class TimeSpan:
     """The time points of a window, from the first to the last; none if it ends before it begins."""
 
     since: int
@@ -96,7 +96,7 @@ class MovingWindow(Protocol):
         """The next time at which moving would change something, if nothing arrives."""
         ...
 
-    def span(self, now: int, first: int) -> Span:
+    def span(self, now: int, first: int) -> TimeSpan:
         """The time points of the window at a time; none is before the first of all."""
         ...
 
@@ -105,7 +105,7 @@ class MovingWindow(Protocol):
         ...
 
 
-class TimeWindow:
+class MovingTimeWindow:
     """A window by time."""
 
     def __init__(self, extent: Extent, log: StreamLog) -> None:
@@ -142,9 +142,9 @@ class TimeWindow:
             points.append(grid_point(leaving + self.extent.range + self.extent.closed, step))
         return min(points, default=None)
 
-    def span(self, now: int, first: int) -> Span:
+    def span(self, now: int, first: int) -> TimeSpan:
         after, until = self._bounds(now)
-        return Span(max(first, after + 1), until)
+        return TimeSpan(max(first, after + 1), until)
 
     def forgettable(self, now: int) -> int:
         oldest = self._log.next_after(self._after)
@@ -179,10 +179,10 @@ class LatestWindow:
     def next_change(self, now: int) -> int | None:
         return self._log.next_after(now)
 
-    def span(self, now: int, first: int) -> Span:
+    def span(self, now: int, first: int) -> TimeSpan:
         skipped = self._log.count_until(now) % self.extent.step
         latest = self._log.latest(self.extent.range, skipped, now)
-        return Span(latest[-1].time if len(latest) == self.extent.range else first, now)
+        return TimeSpan(latest[-1].time if len(latest) == self.extent.range else first, now)
 
     def forgettable(self, now: int) -> int | None:
         return None
@@ -190,7 +190,7 @@ class LatestWindow:
 
 def window_on(extent: Extent, log: StreamLog) -> MovingWindow:
     """A window that has not been moved yet."""
-    return LatestWindow(extent, log) if extent.by_count else TimeWindow(extent, log)
+    return LatestWindow(extent, log) if extent.by_count else MovingTimeWindow(extent, log)
 
 
 def grid_point(time: int, step: int) -> int:

@@ -13,7 +13,7 @@ from pyoxigraph import NamedNode, Quad
 
 from livefacts.errors import QueryError
 from livefacts.language.graph_pattern import BasicQuery
-from livefacts.language.registration import CountWindow, RegisteredQuery, Relation
+from livefacts.language.registration import CountWindow, RegisteredQuery, StreamOperator
 from livefacts.model.durations import Duration
 from livefacts.service.change.fact_reader import FactReader
 from livefacts.service.continuous.query_plans import plan_of
@@ -23,7 +23,7 @@ from livefacts.service.registered.background import Background
 from livefacts.service.registered.flow_answers import FlowedAnswers, looked_up
 from livefacts.service.registered.moving_window import Extent, extent_of, points
 from livefacts.service.registered.report_answers import AskedAnswers, FollowedAnswers
-from livefacts.service.registered.scheduled_query import Asked, Prepared
+from livefacts.service.registered.scheduled_query import Prepared, QueryRequest
 from livefacts.service.registered.shared_worlds import Needs, SharedState, SharedWorld, SharedWorlds
 from livefacts.service.registered.stream_state import WindowView
 from livefacts.service.registered.timed_matches import Matches, SeenAnswers
@@ -49,7 +49,7 @@ class Preparer:
 
     def asked(
         self, number: int, query: RegisteredQuery, prefixes: Mapping[str, str], full: bool
-    ) -> Asked:
+    ) -> QueryRequest:
         """A query as it is to be asked; one that cannot be is refused, before anything is done."""
         QueryStore().query(query.body, prefixes, base=WINDOW_BASE)
         known = {quad.graph_name.value for quad in self._background.quads()}  # type: ignore[union-attr]
@@ -63,9 +63,11 @@ class Preparer:
                 )
         extents = tuple(extent_of(window, self.tick) for window in query.windows)
         graphs = tuple(sorted(set(graphs)))
-        return Asked(number, query, extents, self._every(query, extents), prefixes, full, graphs)
+        return QueryRequest(
+            number, query, extents, self._every(query, extents), prefixes, full, graphs
+        )
 
-    def prepare(self, asked: Asked) -> Prepared:
+    def prepare(self, asked: QueryRequest) -> Prepared:
         """The query, ready to be asked; nothing is left behind if it cannot be."""
         query = asked.query
         basic = None if query.named_graphs else parse_basic_query(query.body, asked.prefixes)
@@ -75,7 +77,7 @@ class Preparer:
             self._worlds.release(asked.number)
             raise
 
-    def _flowed(self, asked: Asked) -> Prepared:
+    def _flowed(self, asked: QueryRequest) -> Prepared:
         query = asked.query
         windows = [NamedNode(window.name) for window in query.windows if window.name is not None]
         try:
@@ -97,7 +99,7 @@ class Preparer:
         )
         return Prepared(asked, shared, world, answers, answers)
 
-    def _followed(self, asked: Asked, basic: BasicQuery) -> Prepared:
+    def _followed(self, asked: QueryRequest, basic: BasicQuery) -> Prepared:
         number, relation = asked.number, asked.query.relation
         projection = Projection(basic, number, self._dictionary)
         needs = Needs(basic.patterns, projection.rule, asked.full)
@@ -111,16 +113,16 @@ class Preparer:
             view = state.views[number]
             return Prepared(asked, state, view, SeenAnswers(matches, view, relation))
         shared = self._world_of(asked, needs)
-        answers = shared.followed.get(basic) if relation is Relation.ALL else None
+        answers = shared.followed.get(basic) if relation is StreamOperator.ALL else None
         if answers is None:
             answers = FollowedAnswers(projection, relation)
-            key = basic if relation is Relation.ALL else replace(basic, name=str(number))
+            key = basic if relation is StreamOperator.ALL else replace(basic, name=str(number))
             shared.followed[key] = answers
             shared.world.follow(answers.follow)
         self._worlds.need(shared, number, replace(needs, rule=answers.projection.rule))
         return Prepared(asked, shared, shared.world, answers)
 
-    def _queried(self, asked: Asked, reason: str) -> Prepared:
+    def _queried(self, asked: QueryRequest, reason: str) -> Prepared:
         query, needs = asked.query, Needs(full=asked.full)
         shared, world = self._world(asked, needs)
         self._worlds.need(shared, asked.number, needs)
@@ -130,7 +132,7 @@ class Preparer:
         return Prepared(asked, shared, world, answers, store)
 
     def _world(
-        self, asked: Asked, needs: Needs
+        self, asked: QueryRequest, needs: Needs
     ) -> tuple[SharedWorld | SharedState, EngineWorld | TimedWorld | WindowView]:
         """What the query is asked in: a state of windows of every length, if one can be."""
         is_named = any(window.name is not None for window in asked.query.windows)
@@ -140,13 +142,13 @@ class Preparer:
         shared = self._world_of(asked, needs)
         return shared, shared.world
 
-    def _world_of(self, asked: Asked, needs: Needs) -> SharedWorld:
+    def _world_of(self, asked: QueryRequest, needs: Needs) -> SharedWorld:
         """The world of a query's windows, with a clock of its own if its rules look at time."""
         self.check_windows(asked, needs)
         is_timed = self._worlds.timed_rule(needs) is not None
         return self._worlds.world_of(asked.windows, asked.graphs, asked.number, timed=is_timed)
 
-    def check_windows(self, asked: Asked, needs: Needs) -> None:
+    def check_windows(self, asked: QueryRequest, needs: Needs) -> None:
         """Refuse windows that mean nothing beside rules that look at time."""
         rule = self._worlds.timed_rule(needs)
         if rule is None:
@@ -166,7 +168,7 @@ class Preparer:
                 hint="beside such rules each stream has one window, by time and without a name",
             )
 
-    def _graphs(self, asked: Asked, needs: Needs) -> WindowGraphs:
+    def _graphs(self, asked: QueryRequest, needs: Needs) -> WindowGraphs:
         """The windows that have names, as graphs."""
         graphs = []
         for window, extent in zip(asked.query.windows, asked.windows, strict=True):

@@ -11,8 +11,9 @@ stream that it makes: they have no report, either, while their windows see that 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from graphlib import CycleError, TopologicalSorter
 from itertools import count
 
 from pyoxigraph import Quad, Triple
@@ -20,9 +21,10 @@ from pyoxigraph import Quad, Triple
 from livefacts.engine.contract import Ids
 from livefacts.errors import LimitError, QueryError
 from livefacts.language.program import Program
+from livefacts.language.registration import RegisteredQuery
 from livefacts.model.durations import Duration
 from livefacts.model.namespaces import DECLARED
-from livefacts.service.continuous.found import Found, found_rows, triples_of
+from livefacts.service.continuous.findings import Found, found_rows, triples_of
 from livefacts.service.queries.results import Row
 from livefacts.service.registered.background import Background
 from livefacts.service.registered.end_of_stream import NEVER, Ending
@@ -32,7 +34,6 @@ from livefacts.service.registered.query_preparation import Preparer
 from livefacts.service.registered.scheduled_query import Registration
 from livefacts.service.registered.shared_worlds import Shared, SharedWorlds
 from livefacts.service.streams.stream_log import Facts, StreamLog
-from livefacts.service.streams.stream_order import ordered
 from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary
 from livefacts.syntax.sparql.csparql import parse_registration
@@ -454,3 +455,21 @@ def _sorted_rows(found: Found | LimitError | None) -> list[Row]:
 
 def _of(graphs: Iterable[str], quads: Iterable[Quad]) -> list[Quad]:
     return [quad for quad in quads if quad.graph_name.value in graphs]  # type: ignore[union-attr]
+
+
+def ordered(queries: Sequence[RegisteredQuery]) -> list[str]:
+    """The names of the queries in order; the last query is refused if it closes a circle."""
+    makers = {query.name for query in queries if query.makes_stream}
+    reads = {
+        query.name: [window.stream for window in query.windows if window.stream in makers]
+        for query in queries
+    }
+    try:
+        return list(TopologicalSorter(reads).static_order())
+    except CycleError as error:
+        circle = " reads ".join(reversed(error.args[1]))
+        raise QueryError(
+            f"streams that are made of each other: {circle}",
+            place=queries[-1].place,
+            hint="let one of them read a stream that is pushed",
+        ) from None

@@ -18,15 +18,15 @@ from typing import Protocol, TypeAlias
 import numpy as np
 
 from livefacts.engine.contract import IdDelta, Ids
-from livefacts.language.registration import Relation
-from livefacts.service.continuous.found import Found, found_answer, found_rows
+from livefacts.language.registration import StreamOperator
+from livefacts.service.continuous.findings import Found, found_answer, found_rows
 from livefacts.service.continuous.row_projection import Projection
 from livefacts.service.queries.results import Answer, QueryResult, Row
 
 Bag: TypeAlias = Counter[tuple[int, ...]]
 
 
-class Answers(Protocol):
+class WorldAnswers(Protocol):
     """The answers of a query, in step with its world."""
 
     def report(self) -> Found:
@@ -37,7 +37,7 @@ class Answers(Protocol):
 class FollowedAnswers:
     """The answers of a query of patterns and comparisons."""
 
-    def __init__(self, projection: Projection, relation: Relation) -> None:
+    def __init__(self, projection: Projection, relation: StreamOperator) -> None:
         self.projection = projection
         self._relation = relation
         self._now: Bag = Counter()
@@ -70,7 +70,7 @@ class FollowedAnswers:
             return
         matches = rows[self.projection.matches(rows)]
         answers = list(map(tuple, self.projection.answers(matches).tolist()))
-        if self._relation is not Relation.ALL:
+        if self._relation is not StreamOperator.ALL:
             self._note(answers, sign)
         elif sign > 0:
             self._now.update(answers)
@@ -113,9 +113,9 @@ class FollowedAnswers:
             yield np.array(list(self._changed), np.int32)
 
     def _reported(self) -> Bag:
-        if self._relation is Relation.ALL:
+        if self._relation is StreamOperator.ALL:
             return self._now
-        sign = 1 if self._relation is Relation.NEW else -1
+        sign = 1 if self._relation is StreamOperator.NEW else -1
         return Counter({row: n * sign for row, n in self._changed.items() if n * sign > 0})
 
 
@@ -123,7 +123,7 @@ class AskedAnswers:
     """The answers of any query, asked anew at each report."""
 
     def __init__(
-        self, ask: Callable[[], QueryResult], relation: Relation, reason: str = ""
+        self, ask: Callable[[], QueryResult], relation: StreamOperator, reason: str = ""
     ) -> None:
         self._ask = ask
         self.reason = reason
@@ -143,9 +143,9 @@ class AskedAnswers:
         names = tuple(result.variables)
         rows = [Row.of(names, tuple(row)) for row in result]
         before, self._before = self._before, rows
-        if self._relation is Relation.NEW:
+        if self._relation is StreamOperator.NEW:
             rows = _minus(rows, before)
-        elif self._relation is Relation.GONE:
+        elif self._relation is StreamOperator.GONE:
             rows = _minus(before, rows)
         return found_rows(names, rows)
 

@@ -15,7 +15,7 @@ from livefacts.model.time_points import moment
 from livefacts.service.queries.results import Row, as_json, plain, shown, table
 from livefacts.service.registered.reports import Report
 from livefacts.service.registered.scheduled_query import Registration
-from livefacts.syntax.rdf.patch_rows import write_patch
+from livefacts.syntax.rdf.patch import write_patch
 
 
 @dataclass(slots=True)
@@ -72,20 +72,20 @@ class ReportWriter:
 
     def _json_line(self, query: Registration, report: Report) -> str:
         when: Callable[[int], object] = self._time if self.dates else int
-        told: dict[str, object] = {
+        entry: dict[str, object] = {
             "query": query.name,
             "time": when(report.time),
             "window": [[when(span.since), when(span.until)] for span in report.windows],
         }
         if report.error is None:
-            told["rows"] = [{n: as_json(t) for n, t in r.as_dict().items()} for r in report.rows]
+            entry["rows"] = [{n: as_json(t) for n, t in r.as_dict().items()} for r in report.rows]
         else:
-            told["error"] = report.error.message
+            entry["error"] = report.error.message
         if report.count > 1:
-            told |= {"last": when(report.last), "count": report.count}
+            entry |= {"last": when(report.last), "count": report.count}
         if report.correction:
-            told["correction"] = True
-        return json.dumps(told, ensure_ascii=False) + "\n"
+            entry["correction"] = True
+        return json.dumps(entry, ensure_ascii=False) + "\n"
 
     def _csv(self, query: Registration, report: Report) -> str:
         out = io.StringIO()

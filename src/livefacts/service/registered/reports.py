@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,10 +10,12 @@ from functools import cached_property
 from pyoxigraph import Triple
 
 from livefacts.errors import LimitError, QueryError
-from livefacts.service.continuous.found import Found
+from livefacts.language.registration import StreamOperator
+from livefacts.service.continuous.answers import CAME, WENT, Change
+from livefacts.service.continuous.findings import Found
 from livefacts.service.continuous.row_projection import TRIPLE_NAMES
 from livefacts.service.queries.results import Row
-from livefacts.service.registered.moving_window import Span
+from livefacts.service.registered.moving_window import TimeSpan
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Report:
     """
 
     time: int
-    windows: tuple[Span, ...]
+    windows: tuple[TimeSpan, ...]
     found: Found = field(repr=False)
     last: int = 0
     count: int = 1
@@ -42,7 +44,7 @@ class Report:
         return self.time
 
     @property
-    def window(self) -> Span | None:
+    def window(self) -> TimeSpan | None:
         """The time points of the first window."""
         return self.windows[0] if self.windows else None
 
@@ -114,3 +116,33 @@ def _are_joined(last: Report, report: Report) -> bool:
     if last or report or last.correction or report.correction:
         return False
     return (last.error is None) == (report.error is None)
+
+
+class ReportChanges:
+    """Compares each report of a query with the one before it."""
+
+    def __init__(self, relation: StreamOperator) -> None:
+        self._relation = relation
+        self._before: Counter[Row] = Counter()
+        self._last: int | None = None
+        self._seq = 0
+
+    def of(self, report: Report) -> Iterator[Change]:
+        """What a report changes: what goes comes first."""
+        if report.correction and report.time != self._last:
+            # What was wrong at an earlier time has been changed again since.
+            return
+        if report.error is not None:
+            return
+        self._last = report.last
+        self._seq += 1
+        rows = Counter(report.rows)
+        if self._relation is StreamOperator.ALL:
+            gone, came = self._before - rows, rows - self._before
+            self._before = rows
+        else:
+            is_new = self._relation is StreamOperator.NEW
+            gone, came = (Counter[Row](), rows) if is_new else (rows, Counter[Row]())
+        for op, bag in ((WENT, gone), (CAME, came)):
+            for row, count in bag.items():
+                yield Change(op, row, count, self._seq, report.time)

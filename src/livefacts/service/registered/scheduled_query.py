@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from livefacts.engine.contract import Ids
 from livefacts.errors import LimitError
 from livefacts.language.registration import RegisteredQuery
-from livefacts.service.continuous.answer_change import Change
-from livefacts.service.continuous.found import Found, found_rows
+from livefacts.service.continuous.answers import Change
+from livefacts.service.continuous.findings import Found, found_rows
 from livefacts.service.registered.flow_answers import FlowedAnswers
 from livefacts.service.registered.moving_window import Extent, grid_point
 from livefacts.service.registered.report_answers import AskedAnswers, FollowedAnswers
-from livefacts.service.registered.report_changes import ReportChanges
-from livefacts.service.registered.reports import Report, ReportQueue
+from livefacts.service.registered.reports import Report, ReportChanges, ReportQueue
 from livefacts.service.registered.shared_worlds import Needs, SharedState, SharedWorld
 from livefacts.service.registered.stream_state import WindowView
 from livefacts.service.registered.timed_matches import SeenAnswers
@@ -26,7 +25,7 @@ NOTHING = found_rows((), ())
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QueryRequest:
     """A query as it was registered."""
 
     number: int
@@ -44,7 +43,7 @@ class Asked:
 class Prepared:
     """A query that can be asked: in which world, and how its answers are found."""
 
-    asked: Asked
+    asked: QueryRequest
     shared: SharedWorld | SharedState
     world: EngineWorld | TimedWorld | WindowView
     answers: SeenAnswers | FollowedAnswers | FlowedAnswers | AskedAnswers

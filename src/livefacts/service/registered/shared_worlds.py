@@ -24,7 +24,7 @@ from livefacts.model.durations import Duration
 from livefacts.plan.rules.expiry_plans import are_lasting
 from livefacts.plan.time_lowering import FOREVER, looks_at_time, lowered
 from livefacts.service.registered.background import Background
-from livefacts.service.registered.moving_window import Extent, TimeWindow
+from livefacts.service.registered.moving_window import Extent, MovingTimeWindow
 from livefacts.service.registered.report_answers import FollowedAnswers
 from livefacts.service.registered.stream_state import Offsets, StreamState, WindowView, offsets_of
 from livefacts.service.registered.timed_matches import Matches
@@ -49,7 +49,7 @@ class Needs:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PartedQueries:
     """Queries that no longer share a world with others; those of the same rules, or one alone."""
 
     rules: tuple[str, ...]
@@ -165,10 +165,12 @@ class SharedWorlds:
         self.first: int | None = None
         """The first time point of all streams."""
         self._limit: int | None = None
-        self._parts: dict[int, Part] = {}
+        self._parts: dict[int, PartedQueries] = {}
         """The queries that have parted from others, by number."""
-        self._worlds: dict[tuple[Graphs, tuple[Extent, ...], bool, Part | None], SharedWorld] = {}
-        self._states: dict[tuple[Graphs, Offsets, Part | None], SharedState] = {}
+        self._worlds: dict[
+            tuple[Graphs, tuple[Extent, ...], bool, PartedQueries | None], SharedWorld
+        ] = {}
+        self._states: dict[tuple[Graphs, Offsets, PartedQueries | None], SharedState] = {}
 
     def log(self, stream: str) -> StreamLog:
         """What has arrived on a stream."""
@@ -237,7 +239,7 @@ class SharedWorlds:
             self._states[key] = SharedState(state)
         shared = self._states[key]
         shared.state.reach_back(reach)
-        windows = [TimeWindow(extent, self.log(extent.stream)) for extent in extents]
+        windows = [MovingTimeWindow(extent, self.log(extent.stream)) for extent in extents]
         shared.views[number] = WindowView(shared.state, windows)
         return shared
 
@@ -269,13 +271,13 @@ class SharedWorlds:
 
     def part(self, failed: Iterable[Shared]) -> set[int]:
         """The queries of these worlds shall not share them any more; returns their numbers."""
-        parted: dict[int, Part] = {}
+        parted: dict[int, PartedQueries] = {}
         for shared in failed:
             replaced = shared.place.conclusions()
             for number, needs in shared.needs.items():
                 rules = tuple(rule.id for rule in self._needed([needs]))
                 alone = number if len(shared.needs) == 1 or number in self._parts else None
-                parted[number] = Part(rules, alone, replaced)
+                parted[number] = PartedQueries(rules, alone, replaced)
         self._parts |= parted
         return set(parted)
 
@@ -313,9 +315,9 @@ class SharedWorlds:
 
     def change_rules(self) -> list[Shared]:
         """The rules have changed; returns the worlds in which that derives too much."""
-        return self._told(self._require)
+        return self._each_told(self._require)
 
-    def _told(self, tell: Callable[[Shared], None]) -> list[Shared]:
+    def _each_told(self, tell: Callable[[Shared], None]) -> list[Shared]:
         """Tell all worlds of something; returns those in which that derives too much."""
         failed = []
         for shared in self._all():
@@ -356,18 +358,18 @@ class SharedWorlds:
 
     def arrived(self, stream: str, time: int, facts: Facts) -> list[Shared]:
         """Facts have come to a stream; returns the worlds in which that derives too much."""
-        return self._told(lambda shared: shared.place.arrived(stream, time, facts))
+        return self._each_told(lambda shared: shared.place.arrived(stream, time, facts))
 
     def retracted(self, stream: str, time: int, facts: Facts) -> list[Shared]:
         """Facts have been taken back; returns the worlds in which that derives too much."""
-        return self._told(lambda shared: shared.place.retracted(stream, time, facts))
+        return self._each_told(lambda shared: shared.place.retracted(stream, time, facts))
 
     def background_changed(self, touched: Facts) -> list[Shared]:
         """The background may have changed for these facts, and for no others.
 
         Returns the worlds in which that derives too much.
         """
-        return self._told(lambda shared: shared.place.background_changed(touched))
+        return self._each_told(lambda shared: shared.place.background_changed(touched))
 
     def forget(self, now: int, oldest: int, unsettled: Sequence[Extent] = ()) -> None:
         """Drop what can no longer matter at a time, and arrivals that can no longer matter.
@@ -384,7 +386,7 @@ class SharedWorlds:
             times = [time for world in worlds for time in world.forgettable(stream, oldest)]
             for extent in unsettled:
                 if extent.stream == stream and not extent.by_count:
-                    times.append(TimeWindow(extent, log).forgettable(oldest))
+                    times.append(MovingTimeWindow(extent, log).forgettable(oldest))
             log.forget(min([oldest - 1 - kept, *times]), fewest.get(stream, 0))
 
     def _kept(self) -> int:

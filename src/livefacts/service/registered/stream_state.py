@@ -35,8 +35,8 @@ from livefacts.language.formula import Atom
 from livefacts.language.program import Rule
 from livefacts.service.registered.background import Background
 from livefacts.service.registered.limits import allowing, beginning, conclusions_in, leave_out
-from livefacts.service.registered.moving_window import Extent, Span, TimeWindow
-from livefacts.service.registered.world_listeners import Followed
+from livefacts.service.registered.moving_window import Extent, MovingTimeWindow, TimeSpan
+from livefacts.service.registered.world_listeners import FollowedWorld
 from livefacts.service.streams.reclamation import ids_of
 from livefacts.service.streams.stream_log import Facts, Key, StreamLog, facts_of, keys_of
 from livefacts.store.facts.row_store import TRIPLES
@@ -61,7 +61,7 @@ def offsets_of(extents: Sequence[Extent]) -> tuple[Offsets, int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedWindows:
     """What the queries of a state ask of it."""
 
     rules: tuple[Rule, ...] = ()
@@ -69,7 +69,7 @@ class Wanted:
     asked: tuple[Atom, ...] | None = None
 
 
-class StreamState(Followed[ExpiryDelta]):
+class StreamState(FollowedWorld[ExpiryDelta]):
     """The background, what has arrived on some streams, and everything that follows."""
 
     _engine: ExpiringEngine
@@ -91,7 +91,7 @@ class StreamState(Followed[ExpiryDelta]):
         self._streams = {name: (offset, log) for name, offset, log in streams}
         self._engine = ExpiringEngine(dictionary)
         self._engine.limit = limit
-        self._wanted = Wanted()
+        self._wanted = WantedWindows()
         self._schema: SchemaRules | None = None
         """The rules for the schema at hand, as long as they are right."""
         self._brings_schema = False
@@ -109,7 +109,9 @@ class StreamState(Followed[ExpiryDelta]):
 
         Of the rules only those run that can matter to what is asked; all, if that is None.
         """
-        wanted = Wanted(tuple(rules), tuple(answers), None if asked is None else tuple(asked))
+        wanted = WantedWindows(
+            tuple(rules), tuple(answers), None if asked is None else tuple(asked)
+        )
         is_full = wanted.asked is None
         if wanted.rules != self._wanted.rules or is_full != (self._wanted.asked is None):
             can_narrow = not is_full and not self._brings_schema
@@ -120,8 +122,8 @@ class StreamState(Followed[ExpiryDelta]):
 
     def _schema_rules(self, rules: Sequence[Rule]) -> SchemaRules | None:
         """The rules for the schema of the background, if what has arrived leaves it as it is."""
-        told = self._background.facts().get(TRIPLES, NO_TRIPLES)
-        schema = SchemaRules(rules, told, self._engine.dictionary)
+        asserted = self._background.facts().get(TRIPLES, NO_TRIPLES)
+        schema = SchemaRules(rules, asserted, self._engine.dictionary)
         for _, log in self._streams.values():
             for ids in log.held_ids(TRIPLES):
                 schema.admits(ids)
@@ -297,7 +299,9 @@ class StreamState(Followed[ExpiryDelta]):
         """How many facts are derived, and not told."""
         engine = self._engine
         facts = engine.facts().items()
-        return conclusions_in(engine, {s: ids[engine.told(s, ids) == NEVER] for s, ids in facts})
+        return conclusions_in(
+            engine, {s: ids[engine.asserted(s, ids) == NEVER] for s, ids in facts}
+        )
 
     def until(self, shape: int, ids: Ids) -> Longs:
         """The times of facts."""
@@ -337,7 +341,7 @@ def _dated(coming: Iterable[Dated]) -> tuple[Facts, dict[int, Longs]]:
 class WindowView:
     """What the windows of a query hold of a state."""
 
-    def __init__(self, state: StreamState, windows: Sequence[TimeWindow]) -> None:
+    def __init__(self, state: StreamState, windows: Sequence[MovingTimeWindow]) -> None:
         self.offsets, self.reach = offsets_of([window.extent for window in windows])
         self._state = state
         self._windows = windows
@@ -402,7 +406,7 @@ class WindowView:
         points = [window.next_change(now) for window in self._windows]
         return min((point for point in points if point is not None), default=None)
 
-    def spans(self, now: int, first: int) -> dict[Extent, Span]:
+    def spans(self, now: int, first: int) -> dict[Extent, TimeSpan]:
         """The time points of the windows."""
         return {window.extent: window.span(now, first) for window in self._windows}
 

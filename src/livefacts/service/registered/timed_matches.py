@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from livefacts.engine.contract import Flags, Ids
 from livefacts.engine.embedded.expiry.timed_engine import NEVER, ExpiryDelta
-from livefacts.language.registration import Relation
-from livefacts.service.continuous.found import Found, found_answer
+from livefacts.language.registration import StreamOperator
+from livefacts.service.continuous.findings import Found, found_answer
 from livefacts.service.continuous.row_projection import Projection
 from livefacts.service.queries.results import Row
 from livefacts.service.registered.stream_state import WindowView
@@ -25,7 +25,7 @@ from livefacts.service.registered.stream_state import WindowView
 Longs = NDArray[np.int64]
 
 
-class Chunk:
+class MatchChunk:
     """Matches that have the same time."""
 
     __slots__ = ("_answers", "_loan", "_projection", "_rows", "entries", "matches")
@@ -59,23 +59,23 @@ class Chunk:
         """The rows in ids, one by one."""
         return map(tuple, self.answers.tolist())
 
-    def joined(self, entries: Longs, matches: Ids) -> Chunk:
+    def joined(self, entries: Longs, matches: Ids) -> MatchChunk:
         """The same with more matches."""
-        return Chunk(
+        return MatchChunk(
             self._projection,
             np.concatenate([self.entries, entries]),
             np.concatenate([self.matches, matches]),
         )
 
-    def kept(self, stays: Flags) -> Chunk:
+    def kept(self, stays: Flags) -> MatchChunk:
         """The matches that stay."""
-        chunk = Chunk(self._projection, self.entries[stays], self.matches[stays])
+        chunk = MatchChunk(self._projection, self.entries[stays], self.matches[stays])
         if self._rows is not None and len(self._rows) == len(stays):
             chunk._rows = list(compress(self._rows, stays.tolist()))
         return chunk
 
 
-Chunks = tuple[Chunk, ...]
+Chunks = tuple[MatchChunk, ...]
 Bag = Counter[tuple[int, ...]]
 
 
@@ -84,7 +84,7 @@ class Matches:
 
     def __init__(self, projection: Projection) -> None:
         self.projection = projection
-        self._chunks: dict[int, Chunk] = {}
+        self._chunks: dict[int, MatchChunk] = {}
 
     def follow(self, delta: ExpiryDelta) -> None:
         """The state has changed."""
@@ -116,7 +116,7 @@ class Matches:
     def _put(self, time: int, entries: Longs, facts: Ids) -> None:
         known = self._chunks.get(time)
         if known is None:
-            self._chunks[time] = Chunk(self.projection, entries, facts)
+            self._chunks[time] = MatchChunk(self.projection, entries, facts)
         else:
             self._chunks[time] = known.joined(entries, facts)
 
@@ -133,7 +133,7 @@ class Matches:
 class SeenAnswers:
     """What one query sees of its matches through its windows."""
 
-    def __init__(self, matches: Matches, view: WindowView, relation: Relation) -> None:
+    def __init__(self, matches: Matches, view: WindowView, relation: StreamOperator) -> None:
         self.matches = matches
         self._projection = matches.projection
         self._view = view
@@ -156,14 +156,14 @@ class SeenAnswers:
         before, self._before = self._before, now
         if self._projection.query.form == "ASK":
             return found_answer(bool(now))
-        if self._relation is Relation.ALL:
+        if self._relation is StreamOperator.ALL:
             return self._all(now)
         elsewhere, self._elsewhere = self._elsewhere, None
         if elsewhere is not None:
             bags = Counter(self.reported()), elsewhere
-            new_rows, old_rows = bags if self._relation is Relation.NEW else bags[::-1]
+            new_rows, old_rows = bags if self._relation is StreamOperator.NEW else bags[::-1]
             return self._listed(new_rows - old_rows)
-        new, old = (now, before) if self._relation is Relation.NEW else (before, now)
+        new, old = (now, before) if self._relation is StreamOperator.NEW else (before, now)
         return self._listed(self._difference(new, old))
 
     def reported(self) -> Iterable[tuple[int, ...]]:
@@ -203,7 +203,7 @@ class SeenAnswers:
         return self._projection.found(list(bag.elements()))
 
 
-def _tuples(chunks: Iterable[Chunk]) -> Iterator[tuple[int, ...]]:
+def _tuples(chunks: Iterable[MatchChunk]) -> Iterator[tuple[int, ...]]:
     return chain.from_iterable(chunk.tuples() for chunk in chunks)
 
 

@@ -22,8 +22,8 @@ from livefacts.language.program import Rule
 from livefacts.plan import compile_rules
 from livefacts.service.registered.background import Background
 from livefacts.service.registered.limits import allowing, beginning, conclusions_in, leave_out
-from livefacts.service.registered.moving_window import Extent, MovingWindow, Span, window_on
-from livefacts.service.registered.world_listeners import Followed
+from livefacts.service.registered.moving_window import Extent, MovingWindow, TimeSpan, window_on
+from livefacts.service.registered.world_listeners import FollowedWorld
 from livefacts.service.streams.reclamation import ids_of
 from livefacts.service.streams.stream_log import Facts, Key, StreamLog, facts_of, keys_of
 from livefacts.store.facts.layout import ASSERTED
@@ -32,7 +32,7 @@ from livefacts.store.terms.dictionary import Dictionary
 Follower = Callable[[IdDelta], None]
 
 
-class EngineWorld(Followed[IdDelta]):
+class EngineWorld(FollowedWorld[IdDelta]):
     """A world with an engine of its own."""
 
     is_timed: ClassVar[bool] = False
@@ -58,7 +58,7 @@ class EngineWorld(Followed[IdDelta]):
         self._touched: dict[Key, None] = {}
         """Facts of the background whose change has derived too much, for the next move."""
         self._inside: Counter[Key] = Counter()
-        self._doubly_told: set[Key] = set()
+        self._doubly_asserted: set[Key] = set()
         self._pending: Counter[Key] = Counter()
         self.recent: list[Key] = []
         """The facts that windows brought in or took out in the change that is being told."""
@@ -104,25 +104,27 @@ class EngineWorld(Followed[IdDelta]):
                 raise
 
     def _change_background(self, touched: Facts) -> None:
-        told: list[Key] = []
-        untold: list[Key] = []
+        asserted: list[Key] = []
+        retracted: list[Key] = []
         doubly: list[Key] = []
         singly: list[Key] = []
         for shape, ids in touched.items():
             holds = self._background.holds(shape, ids).tolist()
-            was = self._is_told(shape, ids)
-            for key, is_told, now in zip(keys_of({shape: ids}), was, holds, strict=True):
+            was = self._is_asserted(shape, ids)
+            for key, is_asserted, now in zip(keys_of({shape: ids}), was, holds, strict=True):
                 in_window = self._inside[key] > 0
-                before = is_told and (not in_window or key in self._doubly_told)
+                before = is_asserted and (not in_window or key in self._doubly_asserted)
                 if now == before:
                     continue
                 if in_window:
                     (doubly if now else singly).append(key)
                 else:
-                    (told if now else untold).append(key)
-        self._apply(Change(facts_of(dict.fromkeys(told)), untold=facts_of(dict.fromkeys(untold))))
-        self._doubly_told.update(doubly)
-        self._doubly_told.difference_update(singly)
+                    (asserted if now else retracted).append(key)
+        self._apply(
+            Change(facts_of(dict.fromkeys(asserted)), retracted=facts_of(dict.fromkeys(retracted)))
+        )
+        self._doubly_asserted.update(doubly)
+        self._doubly_asserted.difference_update(singly)
 
     def move(self, now: int) -> None:
         """The time is `now`: windows slide, and everything follows."""
@@ -134,34 +136,36 @@ class EngineWorld(Followed[IdDelta]):
             for fact, times in window.moved(now).items():
                 change[fact] += times
         inside = self._inside
-        told = [fact for fact, times in change.items() if times > 0 and not inside[fact]]
-        untold = [fact for fact, times in change.items() if times < 0 and inside[fact] == -times]
+        asserted = [fact for fact, times in change.items() if times > 0 and not inside[fact]]
+        retracted = [fact for fact, times in change.items() if times < 0 and inside[fact] == -times]
         with self._beginning(now) if self.is_new else nullcontext():
-            self._tell(told, untold)
+            self._assert(asserted, retracted)
         self._settle(now, change)
 
     def _beginning(self, now: int) -> AbstractContextManager[None]:
         return beginning(self._engine, self._logs, now, self._replaced, self.conclusions)
 
-    def _tell(self, told: list[Key], untold: list[Key]) -> None:
+    def _assert(self, asserted: list[Key], retracted: list[Key]) -> None:
         """Facts that no window had and one has now, and the other way round."""
-        if not told and not untold:
+        if not asserted and not retracted:
             return
-        new = facts_of(told)
+        new = facts_of(asserted)
         known = {
             key
             for shape, ids in new.items()
-            for key, is_told in zip(keys_of({shape: ids}), self._is_told(shape, ids), strict=True)
-            if is_told
+            for key, is_asserted in zip(
+                keys_of({shape: ids}), self._is_asserted(shape, ids), strict=True
+            )
+            if is_asserted
         }
-        freed = self._doubly_told.intersection(untold)
+        freed = self._doubly_asserted.intersection(retracted)
         if known:
-            new = facts_of(fact for fact in told if fact not in known)
-        gone = facts_of(fact for fact in untold if fact not in freed)
-        self.recent = [*told, *untold]
-        self._apply(Change(new, untold=gone))
-        self._doubly_told |= known
-        self._doubly_told -= freed
+            new = facts_of(fact for fact in asserted if fact not in known)
+        gone = facts_of(fact for fact in retracted if fact not in freed)
+        self.recent = [*asserted, *retracted]
+        self._apply(Change(new, retracted=gone))
+        self._doubly_asserted |= known
+        self._doubly_asserted -= freed
 
     def _settle(self, now: int, change: Counter[Key]) -> None:
         inside = self._inside
@@ -182,14 +186,14 @@ class EngineWorld(Followed[IdDelta]):
         finally:
             self.recent = []
 
-    def _is_told(self, shape: int, ids: Ids) -> list[bool]:
+    def _is_asserted(self, shape: int, ids: Ids) -> list[bool]:
         store = self._engine.store
         relation = store.shapes().get(shape)
         if relation is None:
             return [False] * len(ids)
         rows = store.find(relation, np.ascontiguousarray(ids))
-        told: list[bool] = ((rows > 0) & (store.flags(relation)[rows] & ASSERTED != 0)).tolist()
-        return told
+        asserted: list[bool] = ((rows > 0) & (store.flags(relation)[rows] & ASSERTED != 0)).tolist()
+        return asserted
 
     # reading
 
@@ -223,7 +227,7 @@ class EngineWorld(Followed[IdDelta]):
         points = [window.next_change(now) for window in self._windows]
         return min((point for point in points if point is not None), default=None)
 
-    def spans(self, now: int, first: int) -> dict[Extent, Span]:
+    def spans(self, now: int, first: int) -> dict[Extent, TimeSpan]:
         """The time points of the windows."""
         return {window.extent: window.span(now, first) for window in self._windows}
 
@@ -235,7 +239,7 @@ class EngineWorld(Followed[IdDelta]):
     def held_ids(self) -> Iterator[Ids]:
         """The ids of all facts, and of those that will change."""
         yield from self._engine.held_ids()
-        yield from ids_of(chain(self._inside, self._pending, self._doubly_told, self._touched))
+        yield from ids_of(chain(self._inside, self._pending, self._doubly_asserted, self._touched))
 
     def sizes(self) -> dict[str, int]:
         """How many facts are true, and how many the windows hold."""

@@ -14,7 +14,7 @@ class Limited(Protocol):
     limit: int | None
 
 
-class Followed(Generic[Delta]):
+class FollowedWorld(Generic[Delta]):
     """A world with an engine, and those who follow it."""
 
     _engine: Limited

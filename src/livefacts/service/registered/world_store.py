@@ -108,7 +108,7 @@ class WindowGraphs:
 NO_GRAPHS = WindowGraphs()
 
 
-class World(Protocol):
+class StoredWorld(Protocol):
     """What a store is kept in step with."""
 
     def facts(self) -> Facts:
@@ -129,7 +129,7 @@ class WorldStore:
 
     def __init__(
         self,
-        world: World,
+        world: StoredWorld,
         reader: FactReader,
         graphs: WindowGraphs = NO_GRAPHS,
         quads: Iterable[Quad] = (),

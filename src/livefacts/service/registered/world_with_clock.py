@@ -22,13 +22,13 @@ from livefacts.language.windows import SteppedWindow
 from livefacts.model.durations import Duration
 from livefacts.plan import compile_rules
 from livefacts.plan.time_lowering import FOREVER, Timing, lowered
-from livefacts.service.change.assertions import NO_QUADS, Asked, Assertions
+from livefacts.service.change.assertions import NO_QUADS, AskedChange, Assertions
 from livefacts.service.change.delta import Delta
 from livefacts.service.change.fact_reader import FactReader
 from livefacts.service.registered.background import Background
 from livefacts.service.registered.limits import allowing, beginning, conclusions_in, leave_out
-from livefacts.service.registered.moving_window import Extent, Span, TimeWindow
-from livefacts.service.registered.world_listeners import Followed
+from livefacts.service.registered.moving_window import Extent, MovingTimeWindow, TimeSpan
+from livefacts.service.registered.world_listeners import FollowedWorld
 from livefacts.service.streams.stream_log import Facts, Key, StreamLog
 from livefacts.service.streams.streams import Streams
 from livefacts.service.streams.timeline import NO_STREAM
@@ -40,7 +40,7 @@ FAR = 1 << 62
 NOTHING = IdDelta({}, {}, {})
 
 
-class TimedWorld(Followed[IdDelta]):
+class TimedWorld(FollowedWorld[IdDelta]):
     """A world with an engine and a clock of its own."""
 
     is_timed: ClassVar[bool] = True
@@ -64,7 +64,7 @@ class TimedWorld(Followed[IdDelta]):
         self._dictionary = dictionary
         self._background = background
         self._logs = logs
-        self._windows = [TimeWindow(extent, logs[extent.stream]) for extent in extents]
+        self._windows = [MovingTimeWindow(extent, logs[extent.stream]) for extent in extents]
         streams = tuple((NamedNode(each.stream), _declared(each)) for each in extents)
         self._base = Program(tick=program.tick, retained=program.retained, streams=streams)
         self._tick = tick
@@ -119,15 +119,15 @@ class TimedWorld(Followed[IdDelta]):
 
     def background_changed(self, touched: Facts) -> None:
         """The background may have changed for these facts, and for no others."""
-        told: dict[int, Ids] = {}
-        untold: dict[int, Ids] = {}
+        asserted: dict[int, Ids] = {}
+        retracted: dict[int, Ids] = {}
         for shape, ids in touched.items():
             ids = np.unique(ids, axis=0)
-            holds, was = self._background.holds(shape, ids), self._was_told(shape, ids)
-            told[shape], untold[shape] = ids[holds & ~was], ids[was & ~holds]
-        self._change(Change(_some(told), untold=_some(untold)))
+            holds, was = self._background.holds(shape, ids), self._was_asserted(shape, ids)
+            asserted[shape], retracted[shape] = ids[holds & ~was], ids[was & ~holds]
+        self._change(Change(_some(asserted), retracted=_some(retracted)))
 
-    def _was_told(self, shape: int, ids: Ids) -> Flags:
+    def _was_asserted(self, shape: int, ids: Ids) -> Flags:
         store = self._engine.store
         relation = store.shapes().get(shape)
         if relation is None:
@@ -159,7 +159,7 @@ class TimedWorld(Followed[IdDelta]):
     def _made(self, change: Change) -> Delta:
         ids = NOTHING if change == Change() else self._engine.apply(change)
         self._announce(ids)
-        nothing = Assertions(Asked({}, {}, {}, {}), ids, NO_QUADS, NO_QUADS, 0)
+        nothing = Assertions(AskedChange({}, {}, {}, {}), ids, NO_QUADS, NO_QUADS, 0)
         return Delta(0, ids, self._reader, nothing)
 
     # reading
@@ -190,7 +190,7 @@ class TimedWorld(Followed[IdDelta]):
         point = self._streams.timeline.next_point(now + FAR)
         return None if point >= now + FAR else point
 
-    def spans(self, now: int, first: int) -> dict[Extent, Span]:
+    def spans(self, now: int, first: int) -> dict[Extent, TimeSpan]:
         """The time points of the windows."""
         return {window.extent: window.span(now, first) for window in self._windows}
 

@@ -27,7 +27,7 @@ FACTORS = np.random.default_rng(1).integers(1, 1 << 62, 64) | 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Chunk:
+class ArrivalChunk:
     """Facts of one shape that came at a time point on a stream, each once, in their order."""
 
     time: int
@@ -42,14 +42,14 @@ class Chunk:
         """Whether these facts were taken back."""
         return self.number == GONE
 
-    def without(self, rows: set[bytes]) -> Chunk:
+    def without(self, rows: set[bytes]) -> ArrivalChunk:
         return self.kept(np.array([row not in rows for row in row_bytes(self.ids)], np.bool_))
 
-    def kept(self, flags: Flags) -> Chunk:
+    def kept(self, flags: Flags) -> ArrivalChunk:
         """The facts that are flagged, as they came."""
         if flags.all():
             return self
-        return Chunk(self.time, self.stream, self.shape, self.ids[flags], self.number)
+        return ArrivalChunk(self.time, self.stream, self.shape, self.ids[flags], self.number)
 
 
 class _Lane:
@@ -58,7 +58,7 @@ class _Lane:
     __slots__ = ("_places", "chunks")
 
     def __init__(self) -> None:
-        self.chunks: dict[int, Chunk] = {}
+        self.chunks: dict[int, ArrivalChunk] = {}
         """By their numbers."""
         self._places: dict[bytes, int] | None = None
         """In which chunk each row is, where somebody has asked for it."""
@@ -74,12 +74,12 @@ class _Lane:
             self._places = {row: number for number, c in found for row in row_bytes(c.ids)}
         return self._places
 
-    def put(self, chunk: Chunk) -> None:
+    def put(self, chunk: ArrivalChunk) -> None:
         self.chunks[chunk.number] = chunk
         if self._places is not None:
             self._places.update(dict.fromkeys(row_bytes(chunk.ids), chunk.number))
 
-    def take(self, rows: Iterable[bytes]) -> list[Chunk]:
+    def take(self, rows: Iterable[bytes]) -> list[ArrivalChunk]:
         """Take rows out, all of which are there; the chunks that they were in, as they were."""
         places = self.places()
         leaving: dict[int, set[bytes]] = {}
@@ -120,7 +120,7 @@ class Arrivals:
         copy._numbers = count(next(self._numbers))
         return copy
 
-    def add(self, time: int, stream: int, facts: Facts) -> list[Chunk]:
+    def add(self, time: int, stream: int, facts: Facts) -> list[ArrivalChunk]:
         """Take arrivals in; those that are new."""
         new = []
         for shape, ids in facts.items():
@@ -130,11 +130,11 @@ class Arrivals:
                 known = lane.places()
                 ids = ids[[row not in known for row in row_bytes(ids)]]
             if len(ids):
-                new.append(Chunk(time, stream, shape, ids, next(self._numbers)))
+                new.append(ArrivalChunk(time, stream, shape, ids, next(self._numbers)))
         self.put(new)
         return new
 
-    def put(self, chunks: Iterable[Chunk]) -> None:
+    def put(self, chunks: Iterable[ArrivalChunk]) -> None:
         """Take in chunks whose facts are not there, new ones or those that were taken out."""
         for chunk in chunks:
             lanes = self._lanes.get(chunk.time)
@@ -146,25 +146,27 @@ class Arrivals:
             self._size += len(chunk.ids) - (0 if before is None else len(before.ids))
             lane.put(chunk)
 
-    def remove(self, time: int, stream: int, facts: Facts) -> tuple[list[Chunk], list[Chunk]]:
+    def remove(
+        self, time: int, stream: int, facts: Facts
+    ) -> tuple[list[ArrivalChunk], list[ArrivalChunk]]:
         """Take arrivals back: those that were there, and the chunks they were in, as they were."""
-        gone: list[Chunk] = []
-        before: list[Chunk] = []
+        gone: list[ArrivalChunk] = []
+        before: list[ArrivalChunk] = []
         for shape, ids in facts.items():
             lane = self._lanes.get(time, {}).get((stream, shape))
             known = {} if lane is None else lane.places()
             rows = dict.fromkeys(row for row in row_bytes(ids) if row in known)
             if rows:
-                gone.append(Chunk(time, stream, shape, row_ids(list(rows)), GONE))
+                gone.append(ArrivalChunk(time, stream, shape, row_ids(list(rows)), GONE))
                 before += self._take(gone[-1])
         return gone, before
 
-    def drop(self, chunks: Iterable[Chunk]) -> None:
+    def drop(self, chunks: Iterable[ArrivalChunk]) -> None:
         """Take back the facts of chunks, all of which are there."""
         for chunk in chunks:
             self._take(chunk)
 
-    def _take(self, gone: Chunk) -> list[Chunk]:
+    def _take(self, gone: ArrivalChunk) -> list[ArrivalChunk]:
         lanes, key = self._lanes[gone.time], (gone.stream, gone.shape)
         before = lanes[key].take(row_bytes(gone.ids))
         self._size -= len(gone.ids)
@@ -174,22 +176,22 @@ class Arrivals:
             self._forget(gone.time)
         return before
 
-    def restore(self, chunks: Iterable[Chunk]) -> None:
+    def restore(self, chunks: Iterable[ArrivalChunk]) -> None:
         """These chunks are again as they were before some of their facts were taken back."""
         self.put(chunks)
 
-    def keep(self, time: int, chunks: Iterable[Chunk]) -> None:
+    def keep(self, time: int, chunks: Iterable[ArrivalChunk]) -> None:
         """Of the arrivals of a time point, only these can still matter."""
         self._forget(time)
         self.put(chunks)
 
-    def at(self, time: int) -> list[Chunk]:
+    def at(self, time: int) -> list[ArrivalChunk]:
         """The arrivals of a time point, in order."""
         lanes = self._lanes.get(time, {}).values()
         found = {number: chunk for lane in lanes for number, chunk in lane.chunks.items()}
         return [found[number] for number in sorted(found)]
 
-    def alone(self, chunk: Chunk) -> Ids:
+    def alone(self, chunk: ArrivalChunk) -> Ids:
         """Those facts of a chunk that no other stream tells for the same time point.
 
         Of chunks that come, the earlier ones count; one that goes is not there any more.

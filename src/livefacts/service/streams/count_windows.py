@@ -18,8 +18,8 @@ import numpy as np
 from livefacts.engine.contract import Flags, Ids
 from livefacts.language.windows import FactWindow
 from livefacts.plan import time_lowering as names
-from livefacts.plan.time_lowering import Family, Span
-from livefacts.service.streams.arrivals import Arrivals, Chunk, row_bytes, row_ids
+from livefacts.plan.time_lowering import Family, WindowSpan
+from livefacts.service.streams.arrivals import ArrivalChunk, Arrivals, row_bytes, row_ids
 from livefacts.service.streams.feeds import Choice, Naming, Notes
 
 FEWEST_SPARE = 1000
@@ -40,7 +40,7 @@ class RecentFeed:
     """The facts in a window by count, the last of all that arrived."""
 
     def __init__(
-        self, span: Span, families: Iterable[Family], arrivals: Arrivals, naming: Naming
+        self, span: WindowSpan, families: Iterable[Family], arrivals: Arrivals, naming: Naming
     ) -> None:
         assert isinstance(span.window, FactWindow)
         self._name = f"{names.RECENT}{span.key}:"
@@ -95,7 +95,7 @@ class RecentFeed:
             for row in row_bytes(chunk.ids[flags])
         )
 
-    def chosen(self, chunk: Chunk) -> Flags:
+    def chosen(self, chunk: ArrivalChunk) -> Flags:
         """Which facts of a chunk the window counts."""
         if self._stream not in (None, chunk.stream):
             return np.zeros(len(chunk.ids), np.bool_)
@@ -108,12 +108,12 @@ class RecentFeed:
         return self._count + max(self._count, FEWEST_SPARE)
 
     def _note(self, leaving: list[Entry], entering: list[Entry], notes: Notes) -> None:
-        for shape, rows in self._told(leaving):
-            notes.untell(shape, rows)
-        for shape, rows in self._told(entering):
+        for shape, rows in self._rows_of(leaving):
+            notes.retract(shape, rows)
+        for shape, rows in self._rows_of(entering):
             notes.tell(shape, rows)
 
-    def _told(self, entries: list[Entry]) -> Iterator[tuple[int, Ids]]:
+    def _rows_of(self, entries: list[Entry]) -> Iterator[tuple[int, Ids]]:
         """What the engine is told of facts in the window, of those that rules look for."""
         for (time, shape), group in groupby(entries, lambda entry: entry[:2]):
             ids = row_ids([entry.row for entry in group])
@@ -148,7 +148,7 @@ class Forgetting:
         self._most = 2 * len(arrivals)
 
     @staticmethod
-    def _needed(chunk: Chunk, left: dict[RecentFeed, int]) -> Flags:
+    def _needed(chunk: ArrivalChunk, left: dict[RecentFeed, int]) -> Flags:
         flags = np.zeros(len(chunk.ids), np.bool_)
         for feed, count in left.items():
             if count > 0:

@@ -22,10 +22,10 @@ from livefacts.language.windows import FactWindow, SteppedWindow
 from livefacts.model.facts import Symbol
 from livefacts.model.namespaces import XSD
 from livefacts.plan import time_lowering as names
-from livefacts.plan.time_lowering import Family, Span
+from livefacts.plan.time_lowering import Family, WindowSpan
 from livefacts.service.streams.arrivals import (
+    ArrivalChunk,
     Arrivals,
-    Chunk,
     Facts,
     different,
     predicate_of,
@@ -45,8 +45,8 @@ class Notes:
     """What the engine is to be told and untold."""
 
     def __init__(self) -> None:
-        self._told: dict[int, list[Ids]] = {}
-        self._untold: dict[int, list[Ids]] = {}
+        self._asserted: dict[int, list[Ids]] = {}
+        self._retracted: dict[int, list[Ids]] = {}
         self._held: dict[int, set[bytes]] = {}
         self._released: dict[int, set[bytes]] = {}
 
@@ -59,15 +59,15 @@ class Notes:
         _move(rows, self._held.get(shape), self._released.setdefault(shape, set()))
 
     def tell(self, shape: int, ids: Ids) -> None:
-        self._told.setdefault(shape, []).append(ids)
+        self._asserted.setdefault(shape, []).append(ids)
 
-    def untell(self, shape: int, ids: Ids) -> None:
-        self._untold.setdefault(shape, []).append(ids)
+    def retract(self, shape: int, ids: Ids) -> None:
+        self._retracted.setdefault(shape, []).append(ids)
 
     def since(self, before: Notes) -> Notes:
         """What these notes tell beyond earlier ones, and no longer tell; none untells anything."""
         notes = Notes()
-        _note_difference(_rows(before.told), _rows(self.told), notes)
+        _note_difference(_rows(before.asserted), _rows(self.asserted), notes)
         notes._held = {s: rows - before._held.get(s, set()) for s, rows in self._held.items()}
         notes._released = {s: rows - self._held.get(s, set()) for s, rows in before._held.items()}
         return notes
@@ -81,12 +81,12 @@ class Notes:
         return {shape: row_ids(list(rows)) for shape, rows in self._released.items() if rows}
 
     @property
-    def told(self) -> Facts:
-        return {shape: np.concatenate(parts) for shape, parts in self._told.items()}
+    def asserted(self) -> Facts:
+        return {shape: np.concatenate(parts) for shape, parts in self._asserted.items()}
 
     @property
-    def untold(self) -> Facts:
-        return {shape: np.concatenate(parts) for shape, parts in self._untold.items()}
+    def retracted(self) -> Facts:
+        return {shape: np.concatenate(parts) for shape, parts in self._retracted.items()}
 
 
 class Naming:
@@ -174,7 +174,7 @@ class ArrivalFeed:
         self._due: dict[int, list[tuple[int, Ids]]] = {}
         self._ends: list[int] = []
 
-    def come(self, chunk: Chunk, now: int, notes: Notes) -> None:
+    def come(self, chunk: ArrivalChunk, now: int, notes: Notes) -> None:
         for last, shape, rows in self._facts(chunk, now):
             notes.tell(shape, rows)
             if last not in self._due:
@@ -182,16 +182,16 @@ class ArrivalFeed:
                 heapq.heappush(self._ends, last)
             self._due[last].append((shape, rows))
 
-    def go(self, chunk: Chunk, now: int, notes: Notes) -> None:
+    def go(self, chunk: ArrivalChunk, now: int, notes: Notes) -> None:
         for _, shape, rows in self._facts(chunk, now):
-            notes.untell(shape, rows)
+            notes.retract(shape, rows)
 
     def move(self, now: int, notes: Notes) -> None:
         while self._ends and self._ends[0] < now:
             for shape, rows in self._due.pop(heapq.heappop(self._ends)):
-                notes.untell(shape, rows)
+                notes.retract(shape, rows)
 
-    def _facts(self, chunk: Chunk, now: int) -> Iterator[tuple[int, int, Ids]]:
+    def _facts(self, chunk: ArrivalChunk, now: int) -> Iterator[tuple[int, int, Ids]]:
         """The last time point at which facts of a chunk may be looked at, and the facts."""
         if not self._kept:
             return
@@ -205,7 +205,7 @@ class ArrivalFeed:
                 chosen = ids if len(found) == 1 else ids[lengths == length]
                 yield chunk.time + length, *self._named(chunk, chosen)
 
-    def _named(self, chunk: Chunk, ids: Ids) -> tuple[int, Ids]:
+    def _named(self, chunk: ArrivalChunk, ids: Ids) -> tuple[int, Ids]:
         time = self._naming.time(chunk.time)
         if self._with_streams:
             name = names.ARRIVED_ON
@@ -221,7 +221,7 @@ class ClockFeed:
     """
 
     def __init__(
-        self, span: Span, arrivals: Arrivals, naming: Naming, dense: bool, chained: bool
+        self, span: WindowSpan, arrivals: Arrivals, naming: Naming, dense: bool, chained: bool
     ) -> None:
         self._key = span.points_key
         self._arrivals = arrivals
@@ -258,7 +258,7 @@ class ClockFeed:
         """Nothing is left of what has arrived at a time point."""
         if time in self._points and time != self._now and not self._is_dense:
             self._points.remove(time)
-            notes.untell(*self._point(time))
+            notes.retract(*self._point(time))
             self._describe_again(notes)
 
     def _describe_again(self, notes: Notes) -> None:
@@ -269,11 +269,11 @@ class ClockFeed:
     def _leave(self, first: int, last: int, now: int, notes: Notes) -> None:
         points = self._points
         while points and points[-1] > last:
-            notes.untell(*self._point(points.pop()))
+            notes.retract(*self._point(points.pop()))
         if points and points[-1] == self._now != now and not self._stays(points[-1]):
-            notes.untell(*self._point(points.pop()))
+            notes.retract(*self._point(points.pop()))
         while points and points[0] < first:
-            notes.untell(*self._point(points.popleft()))
+            notes.retract(*self._point(points.popleft()))
 
     def _stays(self, point: int) -> bool:
         return self._is_dense or self._arrivals.has(point)
@@ -333,7 +333,7 @@ class HoldingFeed:
 
     def __init__(
         self,
-        declared: Iterable[tuple[NamedNode, Span]],
+        declared: Iterable[tuple[NamedNode, WindowSpan]],
         arrivals: Arrivals,
         naming: Naming,
         holds_undeclared: bool,
@@ -351,11 +351,11 @@ class HoldingFeed:
         leaving = [] if before is None else self._visible(before, hidden=now)
         self._shift(self._visible(now, hidden=before), leaving, notes)
 
-    def come(self, chunk: Chunk, now: int, notes: Notes) -> None:
+    def come(self, chunk: ArrivalChunk, now: int, notes: Notes) -> None:
         if self._is_visible(chunk, now):
             self._shift([chunk], [], notes)
 
-    def go(self, chunk: Chunk, now: int, notes: Notes) -> None:
+    def go(self, chunk: ArrivalChunk, now: int, notes: Notes) -> None:
         if self._is_visible(chunk, now):
             self._shift([], [chunk], notes)
 
@@ -366,7 +366,7 @@ class HoldingFeed:
         held = self._rows.get(shape) or _Counted()
         return np.array([row in held for row in row_bytes(ids)], np.bool_)
 
-    def _visible(self, now: int, hidden: int | None) -> list[Chunk]:
+    def _visible(self, now: int, hidden: int | None) -> list[ArrivalChunk]:
         """The chunks that hold at one time point and not at another."""
         found = [
             chunk
@@ -385,14 +385,16 @@ class HoldingFeed:
                 found += [c for c in self._arrivals.at(time) if c.stream == stream]
         return found
 
-    def _is_visible(self, chunk: Chunk, now: int) -> bool:
+    def _is_visible(self, chunk: ArrivalChunk, now: int) -> bool:
         span = self._declared.get(chunk.stream)
         if span is None:
             return self._holds_undeclared and chunk.time == now
         first, last = visible_times(span, now)
         return first <= chunk.time <= last
 
-    def _shift(self, entering: list[Chunk], leaving: list[Chunk], notes: Notes) -> None:
+    def _shift(
+        self, entering: list[ArrivalChunk], leaving: list[ArrivalChunk], notes: Notes
+    ) -> None:
         if len(entering) == len(leaving) and all(map(_have_the_same, entering, leaving)):
             return
         for chunk in leaving:
@@ -437,12 +439,12 @@ class _Counted:
         return gone
 
 
-def _have_the_same(one: Chunk, other: Chunk) -> bool:
+def _have_the_same(one: ArrivalChunk, other: ArrivalChunk) -> bool:
     """Whether two chunks have the same facts in the same order."""
     return one.shape == other.shape and np.array_equal(one.ids, other.ids)
 
 
-def visible_times(span: Span, now: int) -> Interval:
+def visible_times(span: WindowSpan, now: int) -> Interval:
     """When facts arrived that are in a stepped window now."""
     assert isinstance(span.window, SteppedWindow)
     point = now // span.step * span.step
@@ -464,7 +466,7 @@ def _note_difference(
     for shape, ids in _differing(after, before).items():
         notes.tell(shape, ids)
     for shape, ids in _differing(before, after).items():
-        notes.untell(shape, ids)
+        notes.retract(shape, ids)
 
 
 def _move(rows: set[bytes], back: set[bytes] | None, on: set[bytes]) -> None:

@@ -38,9 +38,9 @@ class Lasting:
     is_longer: bool = False
 
     def __str__(self) -> str:
-        return self.told(str)
+        return self.in_words(str)
 
-    def told(self, written: Callable[[int], object]) -> str:
+    def in_words(self, written: Callable[[int], object]) -> str:
         """In words, with time points as they are to be written."""
         since = "" if self.since is None else f"since {written(self.since)}, "
         if self.until is None:

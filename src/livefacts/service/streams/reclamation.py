@@ -20,7 +20,7 @@ FEWEST_BORN = 1 << 16
 """After so many new terms a sweep may be worth its work, and after as many as are kept."""
 
 
-class Keeper(Protocol):
+class FactKeeper(Protocol):
     """Keeps facts, and knows their ids."""
 
     def held_ids(self) -> Iterable[Ids]:
@@ -31,13 +31,13 @@ class Keeper(Protocol):
 class Reclaimer:
     """Gives back the terms of one reasoner's streams."""
 
-    def __init__(self, dictionary: Dictionary, keepers: Iterable[Keeper]) -> None:
+    def __init__(self, dictionary: Dictionary, keepers: Iterable[FactKeeper]) -> None:
         self._dictionary = dictionary
         self._keepers = list(keepers)
         self.reclaimed = 0
         """How many terms were given back."""
 
-    def ask(self, keeper: Keeper) -> None:
+    def ask(self, keeper: FactKeeper) -> None:
         """Somebody else keeps ids."""
         self._keepers.append(keeper)
 

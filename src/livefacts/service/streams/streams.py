@@ -16,6 +16,7 @@ import numpy as np
 from livefacts.engine.contract import IdDelta, Ids
 from livefacts.engine.embedded.change.engine import Change, Facts
 from livefacts.errors import InputError
+from livefacts.language.program import Program
 from livefacts.plan.time_lowering import BACKGROUND, Family, Timing
 from livefacts.service.change.assertions import without
 from livefacts.service.change.delta import Delta
@@ -23,7 +24,6 @@ from livefacts.service.change.truth import Truth
 from livefacts.service.streams.arrivals import row_bytes, row_ids
 from livefacts.service.streams.feeds import Choice, Notes
 from livefacts.service.streams.lifetimes import Beginnings
-from livefacts.service.streams.listeners import Listener
 from livefacts.service.streams.reclamation import Reclaimer
 from livefacts.service.streams.timeline import Timeline
 from livefacts.store.facts.layout import ASSERTED, IN_DEFAULT
@@ -36,6 +36,38 @@ if TYPE_CHECKING:
 BEFORE_THE_FIRST = "before the first time point"
 Make = Callable[[Change], Delta]
 """Makes a change of facts about time, and tells what it changed."""
+
+
+class Listener:
+    """Is told of everything that happens to the streams and the background; here, nobody."""
+
+    is_heard = False
+    """Whether anybody is told."""
+
+    def arrived(self, facts: Facts, time: int, stream: int) -> None:
+        """Facts have arrived."""
+
+    def retracted(self, facts: Facts, time: int, stream: int) -> None:
+        """Facts have been taken back."""
+
+    def changed(
+        self, program: Program, asserted: Facts, retracted: Facts, came: Ids, gone: Ids
+    ) -> None:
+        """Background or rules have changed."""
+
+    def advanced(self, now: int) -> None:
+        """Every time point up to now is complete."""
+
+    def finished(self) -> None:
+        """Nothing more will come."""
+
+    def stats(self) -> dict[str, Any]:
+        """What the listener keeps."""
+        return {}
+
+    def held_ids(self) -> Iterable[Ids]:
+        """The ids that the listener keeps."""
+        return ()
 
 
 class Streams:
@@ -168,7 +200,7 @@ class Streams:
     def change(self, notes: Notes) -> Change:
         """What a movement means for the engine."""
         unnamed = self._ended(notes.released)
-        return Change(notes.told, notes.held, notes.untold, unnamed=unnamed)
+        return Change(notes.asserted, notes.held, notes.retracted, unnamed=unnamed)
 
     def _ended(self, released: Facts) -> Facts:
         """Those of the facts that streams let go which are not background, too."""
@@ -196,7 +228,7 @@ class Streams:
                 change,
                 facts=_united([change.facts, moved.facts, mirrored]),
                 others=_united([change.others, moved.others]),
-                untold=_united([change.untold, moved.untold, unmirrored]),
+                retracted=_united([change.retracted, moved.retracted, unmirrored]),
                 unnamed=_united([change.unnamed, moved.unnamed]),
             )
         except BaseException:
@@ -208,17 +240,17 @@ class Streams:
     def _mirrored(self, change: Change, timing: Timing) -> tuple[Facts, Facts]:
         """What becomes and ceases to be background of the predicates that windows look at."""
         before = self.timeline.timing.background
-        told = [change.facts, change.others]
-        untold = [change.untold, self._unmarked(change.unnamed)]
+        asserted = [change.facts, change.others]
+        retracted = [change.retracted, self._unmarked(change.unnamed)]
         new, old = timing.background - before, before - timing.background
         present = [self._background()] if new or old else []
         came = [
-            *self._companions(told, timing.background),
+            *self._companions(asserted, timing.background),
             *self._companions(present, new),
         ]
         went = [
-            *self._companions([*untold, *present], old),
-            *self._companions(untold, timing.background),
+            *self._companions([*retracted, *present], old),
+            *self._companions(retracted, timing.background),
         ]
         return _united(came), _united(went)
 
@@ -250,14 +282,14 @@ class Streams:
 
     def _holding(self, change: Change) -> Change:
         """A change of background that leaves what streams hold as it is."""
-        untold, unmarked = dict(change.untold), dict(change.unmarked)
-        for shape, ids in change.untold.items():
+        retracted, unmarked = dict(change.retracted), dict(change.unmarked)
+        for shape, ids in change.retracted.items():
             held = self.timeline.holds(shape, ids)
             if held.any():
-                untold[shape] = ids[~held]
+                retracted[shape] = ids[~held]
                 unmarked[shape] = np.concatenate([unmarked.get(shape, ids[:0]), ids[held]])
         unnamed = {s: ids[~self.timeline.holds(s, ids)] for s, ids in change.unnamed.items()}
-        return replace(change, untold=untold, unmarked=unmarked, unnamed=unnamed)
+        return replace(change, retracted=retracted, unmarked=unmarked, unnamed=unnamed)
 
 
 def _united(parts: Iterable[Facts]) -> Facts:

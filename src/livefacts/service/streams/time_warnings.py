@@ -43,7 +43,7 @@ def warn_of(
     program: Program,
     before: Program,
     tick: Duration | None,
-    told: Mapping[int, Ids],
+    asserted: Mapping[int, Ids],
     dictionary: Dictionary,
 ) -> None:
     """Warn of what is doubtful about a program and was not about the one before.
@@ -51,7 +51,7 @@ def warn_of(
     `told` are the facts that come with it.
     """
     known = set(map(str, doubts(before, tick)))
-    for doubt in doubts(program, tick, frozenset(_families(told, dictionary))):
+    for doubt in doubts(program, tick, frozenset(_families(asserted, dictionary))):
         if str(doubt) not in known:
             warnings.warn(str(doubt), LivefactsWarning, stacklevel=2)
 
@@ -64,7 +64,7 @@ def _families(facts: Mapping[int, Ids], dictionary: Dictionary) -> Iterator[Fami
 
 
 def doubts(
-    program: Program, tick: Duration | None = None, told: frozenset[Family] = frozenset()
+    program: Program, tick: Duration | None = None, asserted: frozenset[Family] = frozenset()
 ) -> Iterator[Doubt]:
     """What is doubtful about the rules of a program that look at windows."""
     for rule in program.rules:
@@ -73,7 +73,7 @@ def doubts(
             if formula.operator == ALWAYS:
                 yield from _of_short_heads(formula, program, program.tick or tick)
             if formula.operator == AT:
-                yield from _of_background(formula, rule, program, told)
+                yield from _of_background(formula, rule, program, asserted)
 
 
 def _of_plain_heads(formula: Timed, program: Program) -> Iterator[Doubt]:
@@ -137,13 +137,18 @@ def _of_short_heads(formula: Timed, program: Program, tick: Duration | None) -> 
 
 
 def _of_background(
-    formula: Timed, rule: Rule, program: Program, told: frozenset[Family]
+    formula: Timed, rule: Rule, program: Program, asserted: frozenset[Family]
 ) -> Iterator[Doubt]:
     """`at ?t` over facts that hold at all times."""
     is_free = isinstance(formula.time, Variable) and not any(
         formula.time in variables_of(part) for part in rule.body if part is not formula
     )
-    if is_free and not formula.negated and not formula.denied and family_of(formula.atom) in told:
+    if (
+        is_free
+        and not formula.negated
+        and not formula.denied
+        and family_of(formula.atom) in asserted
+    ):
         yield Doubt(
             f"`{_shown(formula, program)}` finds what is told for all time at every time point of "
             "its window",

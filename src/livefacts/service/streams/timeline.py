@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 from livefacts.engine.contract import Flags, Ids
 from livefacts.language.windows import FactWindow, SteppedWindow
 from livefacts.model.facts import Symbol
-from livefacts.plan.time_lowering import NOW, Family, Span, Timing
-from livefacts.service.streams.arrivals import Arrivals, Chunk, Facts
+from livefacts.plan.time_lowering import NOW, Family, Timing, WindowSpan
+from livefacts.service.streams.arrivals import ArrivalChunk, Arrivals, Facts
 from livefacts.service.streams.count_windows import Forgetting, RecentFeed
 from livefacts.service.streams.feeds import (
     ArrivalFeed,
@@ -64,7 +64,7 @@ class Timeline:
 
     # arrivals
 
-    def come(self, chunks: Iterable[Chunk]) -> Notes:
+    def come(self, chunks: Iterable[ArrivalChunk]) -> Notes:
         """Facts have arrived at or before now."""
         assert self.now is not None
         notes = Notes()
@@ -73,7 +73,7 @@ class Timeline:
         self._feeds.look_again(self._beginning(), self.now, notes)
         return notes
 
-    def go(self, chunks: Iterable[Chunk]) -> Notes:
+    def go(self, chunks: Iterable[ArrivalChunk]) -> Notes:
         """Facts that had arrived at or before now were taken back."""
         assert self.now is not None
         notes = Notes()
@@ -115,7 +115,7 @@ class Timeline:
             for span in spans:
                 yield from (point for point in _movements(time, span) if point > now)
 
-    def _is_growing(self, span: Span, now: int) -> bool:
+    def _is_growing(self, span: WindowSpan, now: int) -> bool:
         """Whether a window that moves in steps still begins with the first time point of all."""
         return visible_times(span, now)[0] < self._beginning()
 
@@ -123,7 +123,7 @@ class Timeline:
         """Time goes on to this point."""
         notes = Notes()
         if self.now is not None:
-            notes.untell(*self._now_fact(self.now))
+            notes.retract(*self._now_fact(self.now))
         notes.tell(*self._now_fact(point))
         for time in self.arrivals.between(self._after_now(), point):
             for chunk in self.arrivals.at(time):
@@ -199,7 +199,7 @@ class _Feeds:
             ArrivalFeed(timing.arrivals_on, arrivals, naming, with_streams=True),
         ]
         self.holding = HoldingFeed(timing.held, arrivals, naming, timing.holds_undeclared)
-        families: dict[Span, list[Family]] = {}
+        families: dict[WindowSpan, list[Family]] = {}
         for span, family in timing.recent:
             families.setdefault(span, []).append(family)
         self._recent = {
@@ -221,12 +221,12 @@ class _Feeds:
         """The windows by count."""
         return list(self._recent.values())
 
-    def arrive(self, chunk: Chunk, now: int, notes: Notes) -> None:
+    def arrive(self, chunk: ArrivalChunk, now: int, notes: Notes) -> None:
         """A chunk arrives, in time."""
         for arrived in self._arrived:
             arrived.come(chunk, now, notes)
 
-    def come(self, chunk: Chunk, now: int, notes: Notes) -> None:
+    def come(self, chunk: ArrivalChunk, now: int, notes: Notes) -> None:
         """A chunk arrives late."""
         for arrived in self._arrived:
             arrived.come(chunk, now, notes)
@@ -234,7 +234,7 @@ class _Feeds:
         for clock in self._clocks.values():
             clock.come(chunk.time, notes)
 
-    def go(self, chunk: Chunk, now: int, notes: Notes) -> None:
+    def go(self, chunk: ArrivalChunk, now: int, notes: Notes) -> None:
         """A chunk is taken back."""
         for arrived in self._arrived:
             arrived.go(chunk, now, notes)
@@ -258,7 +258,7 @@ class _Feeds:
         for span, clock in self._clocks.items():
             clock.move(self._interval(span, first, now), now, notes)
 
-    def _interval(self, span: Span, first: int, now: int) -> Interval:
+    def _interval(self, span: WindowSpan, first: int, now: int) -> Interval:
         """The first and last time point of a window."""
         if isinstance(span.window, FactWindow):
             oldest = self._recent[span].oldest
@@ -269,7 +269,7 @@ class _Feeds:
         return max(first, now - span.range), now
 
 
-def _movements(time: int, span: Span) -> Iterator[int]:
+def _movements(time: int, span: WindowSpan) -> Iterator[int]:
     """When an arrival enters and leaves a window."""
     if isinstance(span.window, SteppedWindow):
         yield _up(time, span.step)

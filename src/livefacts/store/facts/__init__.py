@@ -7,5 +7,4 @@
 - `row_kernels`: Kernels on stored facts: find, make, link and remove rows
 - `row_store`: The row store: facts as rows of ids, with hash indices on demand
 - `selection`: Selecting: the facts of a relation that are looked at, by their flags and by their names
-- `sorted_rows`: Rows in order: where a row of three numbers is among rows that are sorted
 """

@@ -27,7 +27,7 @@ class Facts(NamedTuple):
     p: Column
     o: Column
     support: Column
-    told: NDArray[np.int32]
+    asserted: NDArray[np.int32]
 
 
 # buckets
@@ -125,10 +125,10 @@ def add_up(facts: Facts) -> int:
         last = kept - 1
         if kept and facts.s[last] == s and facts.p[last] == p and facts.o[last] == o:
             facts.support[last] += facts.support[i]
-            facts.told[last] += facts.told[i]
+            facts.asserted[last] += facts.asserted[i]
         else:
             facts.s[kept], facts.p[kept], facts.o[kept] = s, p, o
-            facts.support[kept], facts.told[kept] = facts.support[i], facts.told[i]
+            facts.support[kept], facts.asserted[kept] = facts.support[i], facts.asserted[i]
             kept += 1
     return kept
 
@@ -137,11 +137,11 @@ def ordered(facts: Facts) -> Facts:
     """Facts in order."""
     s, p, o = (_own(column) for column in facts[:3])
     if is_in_order(s, p, o):
-        return Facts(s, p, o, _own(facts.support), np.require(facts.told, np.int32, ["C", "W"]))
+        return Facts(s, p, o, _own(facts.support), np.require(facts.asserted, np.int32, ["C", "W"]))
     order = np.argsort(s)
     s, p, o = s[order], p[order], o[order]
     sort_runs(s, p, o, order)
-    return Facts(s, p, o, facts.support[order], facts.told[order])
+    return Facts(s, p, o, facts.support[order], facts.asserted[order])
 
 
 def added_up(facts: Facts) -> Facts:
@@ -154,8 +154,8 @@ def added_up(facts: Facts) -> Facts:
     """
     in_order = ordered(facts)
     count = add_up(in_order)
-    s, p, o, support, told = in_order
-    return Facts(s[:count], p[:count], o[:count], support[:count], told[:count])
+    s, p, o, support, asserted = in_order
+    return Facts(s[:count], p[:count], o[:count], support[:count], asserted[:count])
 
 
 def _own(column: Column) -> Column:
@@ -260,3 +260,45 @@ def conclusions(
     out = tuple(np.empty(total, np.int64) for _ in range(4))
     fill_conclusions((s, p, o), found, plain, named, sources, values, out)  # type: ignore[arg-type]
     return out  # type: ignore[return-value]
+
+
+@kernel
+def search(
+    first: Column,
+    second: Column,
+    third: Column,
+    wanted: NDArray[np.int64],
+    found: NDArray[np.int64],
+) -> None:
+    """Fill `found` with the places of wanted rows, -1 for a row that is not there."""
+    count = first.shape[0]
+    for i in range(wanted.shape[0]):
+        a, b, c = wanted[i, 0], wanted[i, 1], wanted[i, 2]
+        low, high = 0, count
+        while low < high:
+            middle = (low + high) >> 1
+            is_before = first[middle] < a
+            if first[middle] == a:
+                is_before = second[middle] < b
+                if second[middle] == b:
+                    is_before = third[middle] < c
+            if is_before:
+                low = middle + 1
+            else:
+                high = middle
+        is_there = low < count and first[low] == a and second[low] == b and third[low] == c
+        found[i] = low if is_there else -1
+
+
+def places_of(columns: tuple[Column, Column, Column], wanted: Column) -> Column:
+    """The places of rows among sorted columns; -1 for a row that is not there.
+
+    >>> columns = (np.array([1, 1, 4]), np.array([2, 5, 0]), np.array([3, 3, 3]))
+    >>> places_of(columns, np.array([[1, 5, 3], [4, 4, 4]])).tolist()
+    [1, -1]
+    """
+    found = np.empty(len(wanted), np.int64)
+    # Contiguous and writable: kernels would be compiled again for any other array.
+    first, second, third = (np.require(column, np.int64, ["C", "W"]) for column in columns)
+    search(first, second, third, np.require(wanted, np.int64, ["C", "W"]), found)
+    return found

@@ -118,7 +118,7 @@ OUT_ROWS = 4096
 """How many derived rows wait, at most, before they are stored."""
 
 
-class Rows(NamedTuple):
+class StoredRows(NamedTuple):
     """What kernels need to know to reach every stored fact."""
 
     relations: NDArray[np.int64]

@@ -35,7 +35,7 @@ from livefacts.store.facts.layout import (
     STRIDE,
     USED,
     WANTED,
-    Rows,
+    StoredRows,
 )
 
 Ids = NDArray[np.int32]
@@ -58,7 +58,7 @@ class RowStore:
     def __init__(self, spare: int = 0) -> None:
         """`spare` cells in each row, behind its columns, are for whoever makes the store."""
         self._spare = spare
-        self.rows = Rows(
+        self.rows = StoredRows(
             np.zeros((0, INDEX + MOST_INDICES), np.int64), np.zeros((0, KEY + 4), np.int64)
         )
         self._data: list[Ids] = []
@@ -100,7 +100,7 @@ class RowStore:
         line[0, [STRIDE, COLUMNS, HIGH]] = COLUMN + columns + self._spare, columns, 1
         widened = np.zeros((len(indices), max(indices.shape[1], KEY + columns)), np.int64)
         widened[:, : indices.shape[1]] = indices
-        self.rows = Rows(np.concatenate([relations, line]), widened)
+        self.rows = StoredRows(np.concatenate([relations, line]), widened)
         self._data.append(np.zeros(0, np.int32))
         number = len(relations)
         self._set_capacity(number, FEWEST_ROWS)
@@ -163,7 +163,7 @@ class RowStore:
         number = len(indices)
         relations[relation, INDEX + place] = number
         relations[relation, INDEX_COUNT] += 1
-        self.rows = Rows(relations, np.concatenate([indices, line]))
+        self.rows = StoredRows(relations, np.concatenate([indices, line]))
         self._slots.append(slots)
         self._indices[relation, columns, wanted] = number
         if place and self.live(relation):

@@ -19,7 +19,7 @@ from livefacts.store.facts.row_store import Ids, RowStore
 from livefacts.store.terms.dictionary import Dictionary
 
 
-class Names:
+class KnownNames:
     """What is known of the names of predicates: which of them are looked at.
 
     Names are ids of a dictionary, which may mean other names once it has given some back.

@@ -52,7 +52,7 @@ from livefacts.store.terms.term_table import (
     PREFIX_SHIFT,
     SYMBOL,
     TRIPLE,
-    Terms,
+    TermArrays,
 )
 
 __all__ = [
@@ -156,7 +156,7 @@ class Dictionary:
     def clear(self) -> None:
         """Forget all terms: numbers are given out from 0 again."""
         self._set_terms(
-            Terms(
+            TermArrays(
                 slots=np.zeros(1024, np.int64),
                 records=np.zeros(1024, np.int64),
                 heap=np.empty(1 << 14, np.uint8),
@@ -168,7 +168,7 @@ class Dictionary:
             )
         )
 
-    def _set_terms(self, terms: Terms) -> None:
+    def _set_terms(self, terms: TermArrays) -> None:
         self._terms = terms
         self._desk[: term_table.TEXT_ON_DESK] = described(terms)
 

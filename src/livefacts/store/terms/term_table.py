@@ -81,7 +81,7 @@ REPEATED = -2
 READY = -1
 
 
-class Terms(NamedTuple):
+class TermArrays(NamedTuple):
     """The arrays of the table; `sizes` counts what is used of them, `block` is for work.
 
     COUNT numbers were given out, LIVE of them have a term; BORN terms that pass by came since
@@ -102,7 +102,7 @@ class Terms(NamedTuple):
 TERMS_TABLES = (INTS, INTS, BYTES, INTS, INTS, BYTES, INTS, INT_ROWS)
 TEXT_ON_DESK = length_described(TERMS_TABLES)
 DESK_LENGTH = TEXT_ON_DESK + 1
-terms_on = tables_reader(Terms, TERMS_TABLES)
+terms_on = tables_reader(TermArrays, TERMS_TABLES)
 
 
 @inlined
@@ -160,7 +160,7 @@ def inline_integer(address: Number, length: Number) -> Number:
 
 
 @inlined
-def rest_of(terms: Terms, record: Number) -> tuple[Number, Number]:
+def rest_of(terms: TermArrays, record: Number) -> tuple[Number, Number]:
     """Where the rest of a text stands, and how many bytes it has."""
     address = address_of(terms.heap) + (record & OFFSET_MASK)
     length = np.int64(load_byte(address))
@@ -188,7 +188,7 @@ def put_rest(target: Number, address: Number, length: Number) -> Number:
 
 
 @inlined
-def has_text(terms: Terms, number: Number, address: Number, length: Number) -> bool:
+def has_text(terms: TermArrays, number: Number, address: Number, length: Number) -> bool:
     """Whether the term of this number has this text."""
     record = terms.records[number]
     start, rest = rest_of(terms, record)
@@ -203,7 +203,9 @@ def has_text(terms: Terms, number: Number, address: Number, length: Number) -> b
 
 
 @inlined
-def find_text(terms: Terms, address: Number, length: Number, tag: Number) -> tuple[Number, Number]:
+def find_text(
+    terms: TermArrays, address: Number, length: Number, tag: Number
+) -> tuple[Number, Number]:
     """The number of the term with this text, or -1; and the slot where it is or belongs."""
     mask = terms.slots.shape[0] - 1
     slot = tag & mask
@@ -219,7 +221,7 @@ def find_text(terms: Terms, address: Number, length: Number, tag: Number) -> tup
 
 
 @inlined
-def prefix_number(terms: Terms, address: Number, length: Number) -> Number:
+def prefix_number(terms: TermArrays, address: Number, length: Number) -> Number:
     """The number of a prefix, which is kept if it is new; 0, the empty one, if too many are."""
     tag = hash_tag(address, length)
     mask = terms.prefix_slots.shape[0] - 1
@@ -248,7 +250,9 @@ def prefix_number(terms: Terms, address: Number, length: Number) -> Number:
 
 
 @inlined
-def add_text(terms: Terms, address: Number, length: Number, tag: Number, slot: Number) -> Number:
+def add_text(
+    terms: TermArrays, address: Number, length: Number, tag: Number, slot: Number
+) -> Number:
     """Give a new text the next number; there is room, and `slot` is where it belongs."""
     kind = kind_of_text(address, length)
     shared = 0
@@ -273,7 +277,7 @@ def add_text(terms: Terms, address: Number, length: Number, tag: Number, slot: N
 
 
 @inlined
-def next_number(terms: Terms) -> Number:
+def next_number(terms: TermArrays) -> Number:
     """A number for a new term: one that is free, or the next."""
     terms.sizes[LIVE] += 1
     free = terms.sizes[FIRST_FREE]
@@ -286,14 +290,14 @@ def next_number(terms: Terms) -> Number:
 
 
 @inlined
-def keep_term(terms: Terms, number: Number) -> None:
+def keep_term(terms: TermArrays, number: Number) -> None:
     """Who asks for a term may keep it, unless all that is asked for passes by."""
     if terms.records[number] < 0 and not terms.sizes[IS_PASSING]:
         terms.records[number] &= ALL_BUT_PASSING
 
 
 @inlined
-def has_room(terms: Terms, texts: Number, size: Number) -> bool:
+def has_room(terms: TermArrays, texts: Number, size: Number) -> bool:
     """Whether so many new texts of so many bytes fit, with as much again to work in."""
     sizes = terms.sizes
     live = sizes[LIVE] + texts
@@ -336,7 +340,7 @@ def look_up(desk: NDArray[np.int64], length: Number) -> Number:
 
 @kernel
 def look_up_spans(
-    terms: Terms, buffer: NDArray[np.uint8], ends: NDArray[np.int64], ids: NDArray[np.int32]
+    terms: TermArrays, buffer: NDArray[np.uint8], ends: NDArray[np.int64], ids: NDArray[np.int32]
 ) -> None:
     """Fill `ids` with the ids of texts that stand one after the other; -1 for an unknown one."""
     address = address_of(buffer)
@@ -390,7 +394,7 @@ def scoped_label(
 
 @kernel
 def intern_spans(
-    terms: Terms,
+    terms: TermArrays,
     buffer: NDArray[np.uint8],
     starts: NDArray[np.int64],
     ends: NDArray[np.int64],
@@ -471,7 +475,7 @@ def intern_spans(
 
 
 @inlined
-def kind_of_id(terms: Terms, number: Number) -> Number:
+def kind_of_id(terms: TermArrays, number: Number) -> Number:
     """What kind of term an id stands for."""
     if number >= INLINE_FIRST:
         return np.int64(LITERAL)
@@ -498,7 +502,7 @@ def mark_statements(
 
 @kernel
 def sweep(
-    terms: Terms,
+    terms: TermArrays,
     held: NDArray[np.uint8],
     slots: NDArray[np.int64],
     heap: NDArray[np.uint8],

@@ -21,7 +21,7 @@ from livefacts.store.terms.term_table import (
     PREFIX_SHIFT,
     QUOTE,
     ZERO,
-    Terms,
+    TermArrays,
     rest_of,
 )
 
@@ -39,7 +39,7 @@ def decimal_digits(value: Number) -> Number:
 
 
 @inlined
-def text_length(terms: Terms, term: Number) -> Number:
+def text_length(terms: TermArrays, term: Number) -> Number:
     """How many bytes the text of an id has."""
     if term >= INLINE_FIRST:
         value = term - INLINE_ZERO
@@ -52,7 +52,7 @@ def text_length(terms: Terms, term: Number) -> Number:
 
 
 @inlined
-def write_text(terms: Terms, term: Number, target: Number) -> Number:
+def write_text(terms: TermArrays, term: Number, target: Number) -> Number:
     """Write the text of an id at an address; the address after it."""
     if term >= INLINE_FIRST:
         value = term - INLINE_ZERO
@@ -82,7 +82,7 @@ def write_text(terms: Terms, term: Number, target: Number) -> Number:
 
 
 @kernel
-def lengths_of(terms: Terms, ids: NDArray[np.int32], lengths: NDArray[np.int64]) -> None:
+def lengths_of(terms: TermArrays, ids: NDArray[np.int32], lengths: NDArray[np.int64]) -> None:
     """Fill `lengths` with the sizes of the texts of ids."""
     records = address_of(terms.records)
     for start in range(0, ids.shape[0], BLOCK):
@@ -95,7 +95,7 @@ def lengths_of(terms: Terms, ids: NDArray[np.int32], lengths: NDArray[np.int64])
 
 
 @kernel
-def write_texts(terms: Terms, ids: NDArray[np.int32], out: NDArray[np.uint8]) -> None:
+def write_texts(terms: TermArrays, ids: NDArray[np.int32], out: NDArray[np.uint8]) -> None:
     """Write the texts of ids one after the other; `out` is exactly large enough."""
     heap = address_of(terms.heap)
     target = address_of(out)
@@ -109,7 +109,9 @@ def write_texts(terms: Terms, ids: NDArray[np.int32], out: NDArray[np.uint8]) ->
 
 
 @kernel
-def write_statements(terms: Terms, statements: NDArray[np.int32], out: NDArray[np.uint8]) -> None:
+def write_statements(
+    terms: TermArrays, statements: NDArray[np.int32], out: NDArray[np.uint8]
+) -> None:
     """Write rows of ids as lines of N-Triples or, with a fourth column, of N-Quads.
 
     A graph id below 0 is the default graph.  `out` is exactly large enough.
@@ -137,7 +139,7 @@ def write_statements(terms: Terms, statements: NDArray[np.int32], out: NDArray[n
 
 
 @kernel
-def statements_length(terms: Terms, statements: NDArray[np.int32]) -> Number:
+def statements_length(terms: TermArrays, statements: NDArray[np.int32]) -> Number:
     """How many bytes `write_statements` writes."""
     records = address_of(terms.records)
     size = 2 * statements.shape[0]

@@ -16,7 +16,7 @@ from livefacts.language.axioms import (
     Axiom,
     Declaration,
     Domain,
-    Kind,
+    EntityKind,
     PropertyAssertion,
     Range,
     SubPropertyOf,
@@ -43,12 +43,14 @@ Properties = Collection[NamedNode]
 
 def annotation_properties(axioms: Iterable[Axiom]) -> frozenset[NamedNode]:
     """What is declared to annotate, and not to be a property of individuals as well."""
-    kinds: dict[Kind, set[NamedNode]] = {kind: set() for kind in Kind}
+    kinds: dict[EntityKind, set[NamedNode]] = {kind: set() for kind in EntityKind}
     for axiom in axioms:
         if isinstance(axiom, Declaration):
             kinds[axiom.kind].add(axiom.name)
-    annotating = kinds[Kind.ANNOTATION_PROPERTY] | BUILT_IN
-    return frozenset(annotating - kinds[Kind.OBJECT_PROPERTY] - kinds[Kind.DATA_PROPERTY])
+    annotating = kinds[EntityKind.ANNOTATION_PROPERTY] | BUILT_IN
+    return frozenset(
+        annotating - kinds[EntityKind.OBJECT_PROPERTY] - kinds[EntityKind.DATA_PROPERTY]
+    )
 
 
 def made_known(axiom: Axiom, annotating: Properties) -> set[NamedNode]:
@@ -73,7 +75,7 @@ def is_aside(axiom: Axiom, annotating: Properties, known: Properties) -> bool:
 def _annotates(axiom: Axiom, annotating: Properties) -> bool:
     match axiom:
         case Declaration(_, kind):
-            return kind is Kind.ANNOTATION_PROPERTY
+            return kind is EntityKind.ANNOTATION_PROPERTY
         case SubPropertyOf((property,), _) | Domain(property, _) | Range(property, _):
             return property in annotating
         case _:

@@ -24,13 +24,13 @@ from livefacts.language.axioms import (
     DisjointProperties,
     DisjointUnion,
     Domain,
+    EntityKind,
     EquivalentClasses,
     EquivalentProperties,
     HasKey,
     HasTrait,
     Individual,
     InverseProperties,
-    Kind,
     Misstated,
     Property,
     PropertyAssertion,
@@ -57,11 +57,11 @@ from livefacts.syntax.owl.vocabulary import FACETS, misspelling
 
 TRAITS = {f"{OWL}{trait}Property": trait for trait in Trait}
 KINDS = {
-    OWL + "ObjectProperty": Kind.OBJECT_PROPERTY,
-    OWL + "DatatypeProperty": Kind.DATA_PROPERTY,
-    OWL + "AnnotationProperty": Kind.ANNOTATION_PROPERTY,
-    RDFS + "Datatype": Kind.DATATYPE,
-    OWL + "DataRange": Kind.DATATYPE,
+    OWL + "ObjectProperty": EntityKind.OBJECT_PROPERTY,
+    OWL + "DatatypeProperty": EntityKind.DATA_PROPERTY,
+    OWL + "AnnotationProperty": EntityKind.ANNOTATION_PROPERTY,
+    RDFS + "Datatype": EntityKind.DATATYPE,
+    OWL + "DataRange": EntityKind.DATATYPE,
 }
 GROUPS = frozenset(
     OWL + f"All{kind}" for kind in ("Different", "DisjointClasses", "DisjointProperties")

@@ -83,7 +83,7 @@ class Gap:
     reason: str
 
 
-class Names:
+class VariableNames:
     """Variables of one rule: x, y, z, u, v, w, x2, …"""
 
     def __init__(self) -> None:
@@ -105,7 +105,7 @@ class ClassRules:
 
     # conditions
 
-    def bodies(self, cls: ClassExpression, at: Slot, names: Names) -> list[Body]:
+    def bodies(self, cls: ClassExpression, at: Slot, names: VariableNames) -> list[Body]:
         """The ways in which facts show that something is in the class; raises `GapError`."""
         if is_range(cls, self.datatypes):
             return self._literals(self.ranges.inside, cls, at)
@@ -134,7 +134,7 @@ class ClassRules:
                 raise GapError(_no_condition(cls))
 
     def _some(
-        self, property: Property, filler: ClassExpression, at: Slot, names: Names
+        self, property: Property, filler: ClassExpression, at: Slot, names: VariableNames
     ) -> list[Body]:
         value = names.next()
         inner = self.bodies(filler, value, names)
@@ -151,16 +151,16 @@ class ClassRules:
     # conclusions
 
     def conclusions(
-        self, cls: ClassExpression, at: Slot, body: Body, names: Names, wrap: Wrap
+        self, cls: ClassExpression, at: Slot, body: Body, names: VariableNames, wrap: Wrap
     ) -> Iterator[Conclusion | Gap]:
         """What follows for something that is in the class, as heads under the body."""
         try:
-            yield from self._concluded(cls, at, body, names, wrap)
+            yield from self._derived(cls, at, body, names, wrap)
         except GapError as gap:
             yield Gap(wrap(cls), str(gap))
 
-    def _concluded(
-        self, cls: ClassExpression, at: Slot, body: Body, names: Names, wrap: Wrap
+    def _derived(
+        self, cls: ClassExpression, at: Slot, body: Body, names: VariableNames, wrap: Wrap
     ) -> Iterator[Conclusion | Gap]:
         if is_range(cls, self.datatypes):
             outside = self._literals(self.ranges.outside, cls, at)
@@ -192,7 +192,7 @@ class ClassRules:
                 raise GapError(_no_conclusion(cls))
 
     def _values(
-        self, cls: Only, at: Slot, body: Body, names: Names, wrap: Wrap
+        self, cls: Only, at: Slot, body: Body, names: VariableNames, wrap: Wrap
     ) -> Iterator[Conclusion | Gap]:
         value = names.next()
         inner = (*body, link(cls.property, at, value))
@@ -207,7 +207,12 @@ class ClassRules:
             yield Conclusion(TripleAtom(at, RDF_TYPE, cls), body, wrap(cls))
 
     def _either(
-        self, members: tuple[ClassExpression, ...], at: Slot, body: Body, names: Names, wrap: Wrap
+        self,
+        members: tuple[ClassExpression, ...],
+        at: Slot,
+        body: Body,
+        names: VariableNames,
+        wrap: Wrap,
     ) -> Iterator[Conclusion | Gap]:
         """`not A or B` as a conclusion is B under the condition A."""
         denied = [member.member for member in members if isinstance(member, Not)]
@@ -221,7 +226,7 @@ class ClassRules:
             )
 
     def _counted(
-        self, cls: Count, at: Slot, body: Body, names: Names, wrap: Wrap
+        self, cls: Count, at: Slot, body: Body, names: VariableNames, wrap: Wrap
     ) -> Iterator[Conclusion | Gap]:
         match cls.bound, cls.number:
             case Bound.EXACTLY, number:
@@ -247,7 +252,7 @@ class ClassRules:
         filler: ClassExpression,
         at: Slot,
         body: Body,
-        names: Names,
+        names: VariableNames,
         part: Axiom,
     ) -> Iterator[Conclusion]:
         """Two values are the same individual; two literals with different values are too many."""

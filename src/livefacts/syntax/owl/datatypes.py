@@ -15,7 +15,7 @@ from itertools import product
 from pyoxigraph import Literal, NamedNode
 
 from livefacts.language.axioms import And, ClassExpression, Individual, Not, OneOf, Or, Restricted
-from livefacts.language.formula import Call, Comparison, Slot
+from livefacts.language.formula import Comparison, FunctionCall, Slot
 from livefacts.model.facts import Symbol
 from livefacts.model.namespaces import RDF, XSD
 from livefacts.model.numbers import INTEGER_RANGES
@@ -129,7 +129,7 @@ def _outside(datatype: NamedNode, value: Slot) -> Iterator[Body]:
     others = [Comparison(family, "!=", Symbol(each)) for each in FAMILY_OF[datatype.value]]
     yield (*has_kind(value, "_family", family), *others)
     for kind in kinds_beside(datatype):
-        yield (Comparison(Call("kind", value), "is", NamedNode(kind)),)
+        yield (Comparison(FunctionCall("kind", value), "is", NamedNode(kind)),)
     low, high = INTEGER_RANGES.get(datatype.value.removeprefix(XSD), (None, None))
     if low is not None:
         yield (Comparison(value, "<", Literal(low)),)

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Mapping
 from pyoxigraph import Literal, NamedNode
 
 from livefacts.language.formula import (
-    Call,
     Comparison,
     Formula,
+    FunctionCall,
     PredicateAtom,
     Slot,
     Variable,
@@ -88,7 +88,9 @@ def kinds_beside(datatype: NamedNode) -> list[str]:
 def has_kind(value: Slot, predicate: str, second: Slot) -> Body:
     """That the kind of a value is in a datatype (`_within`), or of a family (`_family`)."""
     kind = variable_for(value, "kind")
-    return Comparison(kind, "=", Call("kind", value)), PredicateAtom(predicate, (kind, second))
+    return Comparison(kind, "=", FunctionCall("kind", value)), PredicateAtom(
+        predicate, (kind, second)
+    )
 
 
 def variable_for(value: Slot, what: str) -> Variable:
@@ -113,13 +115,13 @@ def is_value(value: Slot, literal: Literal) -> Body:
     one = value_literal(literal)
     if one is None or is_looked_up(literal):
         return (Comparison(value, "=", literal),)
-    return (Comparison(Call("value", value), "is", one),)
+    return (Comparison(FunctionCall("value", value), "is", one),)
 
 
 def is_none_of(value: Slot, literals: Iterable[Literal]) -> Body:
     """That a value is certainly none of these."""
     form = variable_for(value, "value")
-    body: list[Formula] = [Comparison(form, "=", Call("value", value))]
+    body: list[Formula] = [Comparison(form, "=", FunctionCall("value", value))]
     for literal in literals:
         one = value_literal(literal)
         unlike = Comparison(value, "!=", literal)
@@ -129,12 +131,12 @@ def is_none_of(value: Slot, literals: Iterable[Literal]) -> Body:
 
 def are_different(first: Slot, second: Slot) -> Body:
     """That two literals are certainly two values."""
-    return (Comparison(Call("value", first), "is not", Call("value", second)),)
+    return (Comparison(FunctionCall("value", first), "is not", FunctionCall("value", second)),)
 
 
 def are_one(first: Slot, second: Slot) -> Body:
     """That two literals, written differently, are one value."""
-    same = Comparison(Call("value", first), "is", Call("value", second))
+    same = Comparison(FunctionCall("value", first), "is", FunctionCall("value", second))
     return same, Comparison(first, "is not", second)
 
 
@@ -145,4 +147,4 @@ def has_value(subject: Slot, property: NamedNode, value: Slot) -> PredicateAtom:
 
 def form_of(literal: Slot, value: Slot) -> Comparison:
     """The one form of the value of a literal."""
-    return Comparison(value, "=", Call("value", literal))
+    return Comparison(value, "=", FunctionCall("value", literal))

@@ -29,6 +29,7 @@ from livefacts.language.axioms import (
     DisjointProperties,
     DisjointUnion,
     Domain,
+    EntityKind,
     EquivalentClasses,
     EquivalentProperties,
     HasKey,
@@ -36,7 +37,6 @@ from livefacts.language.axioms import (
     Individual,
     Inverse,
     InverseProperties,
-    Kind,
     Misstated,
     Or,
     Property,
@@ -74,7 +74,7 @@ from livefacts.syntax.owl.class_expressions import (
     Conclusion,
     Gap,
     GapError,
-    Names,
+    VariableNames,
     link,
     named,
 )
@@ -137,7 +137,7 @@ def translated(axiom: Axiom, classes: ClassRules) -> Translated:
 
 def class_rules(axioms: Iterable[Axiom]) -> ClassRules:
     """What the declarations among the axioms say about properties and datatypes."""
-    kinds: dict[Kind, set[NamedNode]] = {kind: set() for kind in Kind}
+    kinds: dict[EntityKind, set[NamedNode]] = {kind: set() for kind in EntityKind}
     definitions: dict[NamedNode, ClassExpression] = {}
     ranges: list[Range] = []
     for axiom in axioms:
@@ -149,14 +149,14 @@ def class_rules(axioms: Iterable[Axiom]) -> ClassRules:
                 definitions[datatype] = values if before == values else And((before, values))
             case Range():
                 ranges.append(axiom)
-    datatypes = frozenset(kinds[Kind.DATATYPE] | set(definitions))
+    datatypes = frozenset(kinds[EntityKind.DATATYPE] | set(definitions))
     for each in ranges:
         property = each.property
-        if isinstance(property, Inverse) or property in kinds[Kind.ANNOTATION_PROPERTY]:
+        if isinstance(property, Inverse) or property in kinds[EntityKind.ANNOTATION_PROPERTY]:
             continue
         if is_range(each.cls, datatypes):
-            kinds[Kind.DATA_PROPERTY].add(property)
-    data = frozenset(kinds[Kind.DATA_PROPERTY] - kinds[Kind.OBJECT_PROPERTY])
+            kinds[EntityKind.DATA_PROPERTY].add(property)
+    data = frozenset(kinds[EntityKind.DATA_PROPERTY] - kinds[EntityKind.OBJECT_PROPERTY])
     return _one_object(ClassRules(data, datatypes, Ranges(tuple(definitions.items()))))
 
 
@@ -209,7 +209,7 @@ class _Translator:
 
     def _implied(self, sub: ClassExpression, sup: ClassExpression) -> Iterator[Conclusion | Gap]:
         for each in sub.members if isinstance(sub, Or) else (sub,):
-            names = Names()
+            names = VariableNames()
             x = names.next()
             try:
                 bodies = self._classes.bodies(each, x, names)
@@ -228,7 +228,7 @@ class _Translator:
         self, members: Sequence[ClassExpression], axiom: Axiom
     ) -> Iterator[Conclusion | Gap]:
         for pair in combinations(members, 2):
-            names = Names()
+            names = VariableNames()
             x = names.next()
             try:
                 bodies = self._classes.bodies(And(pair), x, names)
@@ -266,7 +266,7 @@ class _Translator:
         part = SubPropertyOf(tuple(chain), sup)
         if sup in TOP or any(each in BOTTOM for each in chain):
             return
-        names = Names()
+        names = VariableNames()
         points = [names.next() for _ in range(len(chain) + 1)]
         body = tuple(
             link(each, start, end)
@@ -278,7 +278,7 @@ class _Translator:
     def _disjoint_properties(
         self, members: Sequence[Property], axiom: Axiom
     ) -> Iterator[Conclusion]:
-        names = Names()
+        names = VariableNames()
         x, y, z = names.next(), names.next(), names.next()
         for first, second in combinations(members, 2):
             yield Conclusion(None, (link(first, x, y), link(second, x, y)), axiom)
@@ -287,7 +287,7 @@ class _Translator:
                 yield Conclusion(None, both, axiom)
 
     def _ends(self, axiom: Domain | Range) -> Iterator[Conclusion | Gap]:
-        names = Names()
+        names = VariableNames()
         x, y = names.next(), names.next()
         body = (link(axiom.property, x, y),)
         at = x if isinstance(axiom, Domain) else y
@@ -297,7 +297,7 @@ class _Translator:
         )
 
     def _trait(self, property: Property, trait: Trait, axiom: Axiom) -> Iterator[Conclusion | Gap]:
-        names = Names()
+        names = VariableNames()
         x, y, z = names.next(), names.next(), names.next()
         there, back = link(property, x, y), link(property, y, x)
         match trait:
@@ -318,14 +318,14 @@ class _Translator:
                 yield Gap(axiom, EVERYTHING)
 
     def _functional(self, property: Property, axiom: Axiom) -> Iterator[Conclusion]:
-        names = Names()
+        names = VariableNames()
         x = names.next()
         return self._classes.at_most_one(property, THING, x, (), names, axiom)
 
     def _key(
         self, cls: ClassExpression, properties: Sequence[Property], axiom: Axiom
     ) -> Iterator[Conclusion]:
-        names = Names()
+        names = VariableNames()
         x, y = names.next(), names.next()
         agree = [self._agreeing(property, x, y, names.next()) for property in properties]
         members = [self._classes.bodies(cls, each, names) for each in (x, y)]
@@ -369,7 +369,7 @@ class _Translator:
         at, value = named(axiom.individual), named(axiom.value)
         if not isinstance(value, Literal):
             return Conclusion(None, (link(axiom.property, at, value),), axiom)
-        x = Names().next()
+        x = VariableNames().next()
         return Conclusion(None, (link(axiom.property, at, x), *is_value(x, value)), axiom)
 
     def _member(
@@ -380,10 +380,10 @@ class _Translator:
             yield Triple(at, RDF_TYPE, cls)
             return
         for made in self._classes.conclusions(
-            cls, at, (), Names(), partial(ClassAssertion, individual)
+            cls, at, (), VariableNames(), partial(ClassAssertion, individual)
         ):
             if isinstance(made, Conclusion) and made.head is None and not made.body:
-                made = replace(made, body=(Comparison(Names().next(), "=", at),))
+                made = replace(made, body=(Comparison(VariableNames().next(), "=", at),))
             yield made
 
 
@@ -425,7 +425,7 @@ def _rule(conclusion: Conclusion) -> Rule | Gap | None:
 def _simplified(head: Atom | None, body: Body) -> tuple[Atom | None, Body]:
     """Individuals in the place of variables that equal them, and each condition once."""
     if not body and isinstance(head, TripleAtom) and not any(variables_of(head)):
-        x = Names().next()
+        x = VariableNames().next()
         given = Comparison(x, "=", head.subject)
         return TripleAtom(x, head.predicate, head.object), (given,)
     known = _known(body)

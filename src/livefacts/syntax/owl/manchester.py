@@ -110,8 +110,8 @@ class AxiomWriter:
             case ClassAssertion(individual, cls):
                 return f"{self.term(individual)} Type {self.cls(cls)}"
             case PropertyAssertion(individual, property, value, denied):
-                told = f"{self.term(individual)} {self.term(property)} {self.term(value)}"
-                return f"not ({told})" if denied else told
+                written = f"{self.term(individual)} {self.term(property)} {self.term(value)}"
+                return f"not ({written})" if denied else written
             case SameIndividuals(members):
                 return f"SameIndividual {self._terms(members)}"
             case DifferentIndividuals(members):

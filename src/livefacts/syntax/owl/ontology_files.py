@@ -28,7 +28,7 @@ from livefacts.syntax.owl.logic_programs import Inexpressible, Translated, trans
 from livefacts.syntax.owl.manchester import AxiomWriter
 from livefacts.syntax.owl.notation import BEGINNING, ontology_format
 from livefacts.syntax.owl.ontology_program import (
-    Section,
+    StatementSection,
     gap_text,
     program_of,
     sections_of,
@@ -113,7 +113,7 @@ class OntologyReport:
         return "\n".join([self.summary(), *(f"- {line}" for line in lines[:SHOWN]), *more])
 
     @cached_property
-    def _sections(self) -> tuple[Section, ...]:
+    def _sections(self) -> tuple[StatementSection, ...]:
         equality = self.same_as == RULES
         return tuple(sections_of(self.translated, equality))
 

@@ -38,7 +38,7 @@ EQUALITY = "owl-same-as"
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class StatementSection:
     """Statements under a comment."""
 
     about: Axiom | str
@@ -50,31 +50,31 @@ class Section:
     """Whether rules are left out here since they stand further above."""
 
 
-def sections_of(translated: Iterable[Translated], equality: bool) -> Iterator[Section]:
+def sections_of(translated: Iterable[Translated], equality: bool) -> Iterator[StatementSection]:
     """The program in sections: one for each axiom that has rules or gaps, then what they need."""
     ids = Ids(rule.id for rule in (*difference_rules(), *_equality()))
     known: set[Rule] = set()
-    told: dict[Triple | Fact, None] = {}
+    asserted: dict[Triple | Fact, None] = {}
     rules: list[Rule] = []
     speaks_of_same = False
     for each in translated:
         new = [rule for rule in each.rules if rule.key() not in known]
         known |= {rule.key() for rule in new}
-        told |= dict.fromkeys(each.facts)
+        asserted |= dict.fromkeys(each.facts)
         speaks_of_same |= isinstance(each.axiom, ABOUT_SAMENESS)
         if each.rules or each.gaps:
             named = tuple(_named(rule, ids.next(each.axiom)) for rule in new)
             rules += named
             repeated = len(new) < len(each.rules)
-            yield Section(each.axiom, named, (), each.gaps, repeated)
-    if told:
-        yield Section("what the ontology tells of individuals", facts=tuple(told))
+            yield StatementSection(each.axiom, named, (), each.gaps, repeated)
+    if asserted:
+        yield StatementSection("what the ontology tells of individuals", facts=tuple(asserted))
     if speaks_of_same or any(concludes_same(rule) for rule in rules):
-        yield Section("what is different is not the same", difference_rules())
+        yield StatementSection("what is different is not the same", difference_rules())
     if equality:
-        yield Section("what holds of one name holds of all", _equality())
+        yield StatementSection("what holds of one name holds of all", _equality())
     if helping := tuple(datatype_facts(rules)):
-        yield Section("datatypes", facts=helping)
+        yield StatementSection("datatypes", facts=helping)
 
 
 @lru_cache(maxsize=REMEMBERED)
@@ -94,7 +94,7 @@ def _equality() -> tuple[Rule, ...]:
 
 
 def program_of(
-    sections: Iterable[Section], axioms: Sequence[Axiom], prefixes: Mapping[str, str]
+    sections: Iterable[StatementSection], axioms: Sequence[Axiom], prefixes: Mapping[str, str]
 ) -> Program:
     """The program that the sections hold."""
     parts = list(sections)
@@ -106,7 +106,9 @@ def program_of(
     )
 
 
-def text_of(sections: Iterable[Section], writer: AxiomWriter, prefixes: Mapping[str, str]) -> str:
+def text_of(
+    sections: Iterable[StatementSection], writer: AxiomWriter, prefixes: Mapping[str, str]
+) -> str:
     """The sections as text of the rule language."""
     all_prefixes = DECLARED | dict(prefixes)
     lines = [f"@prefix {name}: <{iri}> ." for name, iri in prefixes.items() if name not in DECLARED]

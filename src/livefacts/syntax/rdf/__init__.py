@@ -3,7 +3,6 @@
 - `documents`: RDF files in and out: every format that pyoxigraph reads, as rows of ids
 - `entities`: Entities of RDF/XML: the short names for IRIs that a DOCTYPE may declare, and no more
 - `patch`: RDF Patch: changes as text, one row a line
-- `patch_rows`: RDF Patch out: what goes and what comes, as one transaction
 - `serializer`: RDF files out: rows of ids as a file in any format, packed if its name says so
 - `transactions`: Pieces of a patch: its transactions one by one, so that changes can be made as they come
 """

@@ -16,13 +16,14 @@ passed over; a text that ends inside a transaction is no patch.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
 from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, RdfFormat, Triple, parse
 
 from livefacts.errors import InputError, Place, RuleError, UnknownPrefixError
+from livefacts.language.rule_text import write_fact
 from livefacts.model.facts import Fact, Term
 from livefacts.model.namespaces import DECLARED, RDF
 from livefacts.store.terms.ntriples import reason_of
@@ -51,7 +52,7 @@ _LIST = "<x:x> <x:x> ( "
 _FIRST = NamedNode(RDF + "first")
 
 
-class Row(NamedTuple):
+class PatchRow(NamedTuple):
     """One row: whether the statement comes or goes, and where it stands."""
 
     adds: bool
@@ -63,7 +64,7 @@ class Row(NamedTuple):
 class Patch:
     """The rows that count, in their order; those of aborted transactions are only counted."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[PatchRow, ...]
     headers: Mapping[str, Term] = field(default_factory=dict)
     prefixes: Mapping[str, str] = field(default_factory=dict)
     aborted: int = 0
@@ -186,7 +187,8 @@ class _Reader:
             )
         statements = _statements(self._done)
         rows = [
-            Row(line.adds, s, line.place) for line, s in zip(self._done, statements, strict=True)
+            PatchRow(line.adds, s, line.place)
+            for line, s in zip(self._done, statements, strict=True)
         ]
         return Patch(tuple(rows), self._headers, self._declared, self._aborted)
 
@@ -296,3 +298,20 @@ def _fact(line: _Line) -> Fact:
     if len(program.facts) != 1 or program.rules or not isinstance(program.facts[0], Fact):
         raise line.refuse("a row has one fact", "write one row a line")
     return program.facts[0]
+
+
+def write_patch(number: int, removed: Iterable[str], added: Iterable[str]) -> str:
+    """A patch of rows that go and rows that come; the number of the change is its id."""
+    rows = "".join(_marked("D", removed)) + "".join(_marked("A", added))
+    return f'H id "{number}" .\nTX .\n{rows}TC .\n'
+
+
+def _marked(mark: str, texts: Iterable[str]) -> Iterator[str]:
+    for text in texts:
+        if text:
+            yield f"{mark} " + text[:-1].replace("\n", f"\n{mark} ") + "\n"
+
+
+def fact_lines(facts: Iterable[Fact]) -> str:
+    """Predicate facts as rows have them, a line each."""
+    return "".join(f"{write_fact(fact, {})}\n" for fact in facts)

@@ -18,7 +18,7 @@ TIME = re.compile(r'^[ \t]*H[ \t]+"?time"?[ \t]+(?:"([^"]*)"[^\n]*|([^\s"]+))[ \
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class PatchPiece:
     """A patch that is one change: its text, and how far its lines are from where they stood.
 
     `time` is what the last header has said of it, as it is written there.
@@ -37,7 +37,7 @@ class Piece:
         return InputError(error.message, place=place, hint=error.hint)
 
 
-def pieces_of(lines: Iterable[str], name: str) -> Iterator[Piece]:
+def pieces_of(lines: Iterable[str], name: str) -> Iterator[PatchPiece]:
     """The pieces of a patch, each as soon as its last line is there.
 
     >>> [piece.text for piece in pieces_of(["A p .", "TX .", "A q .", "D p .", "TC ."], "x")]
@@ -80,6 +80,6 @@ def _is_open(held: list[str]) -> bool:
     return held[0].lstrip().startswith("TX")
 
 
-def _piece(prefixes: list[str], held: list[str], number: int, name: str, time: str) -> Piece:
+def _piece(prefixes: list[str], held: list[str], number: int, name: str, time: str) -> PatchPiece:
     text = "\n".join([*prefixes, *held])
-    return Piece(text, number - len(held) - len(prefixes), name, time)
+    return PatchPiece(text, number - len(held) - len(prefixes), name, time)

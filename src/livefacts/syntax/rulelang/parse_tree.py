@@ -19,10 +19,10 @@ from livefacts.language.formula import (
     Aggregate,
     Arithmetic,
     Atom,
-    Call,
     Comparison,
     Expression,
     Formula,
+    FunctionCall,
     Negation,
     PredicateAtom,
     Slot,
@@ -303,7 +303,7 @@ class TreeReader:
     def _slot(self, node: Node) -> Slot:
         """What stands in a place of an atom: a variable or a constant."""
         value = self._expression(node)
-        if isinstance(value, Arithmetic | Call):
+        if isinstance(value, Arithmetic | FunctionCall):
             what = "arithmetic" if isinstance(value, Arithmetic) else f"{value.function}(…)"
             raise self.text.refuse(
                 _first(node),
@@ -340,7 +340,7 @@ class TreeReader:
         value = self._expression(operand, depth + 1)
         return Arithmetic("*", MINUS_ONE, value, self._place(node))
 
-    def _call(self, node: Node, depth: int) -> Call:
+    def _call(self, node: Node, depth: int) -> FunctionCall:
         name, *arguments = _children(node)
         if str(name) not in FUNCTIONS:
             raise self.text.refuse(
@@ -350,7 +350,7 @@ class TreeReader:
             )
         if len(arguments) != 1:
             raise self.text.refuse(_first(name), f"{name} takes one argument")
-        return Call(str(name), self._expression(arguments[0], depth + 1), self._place(node))
+        return FunctionCall(str(name), self._expression(arguments[0], depth + 1), self._place(node))
 
     def _value(self, token: Token) -> Expression:
         if token.type == "VARIABLE":

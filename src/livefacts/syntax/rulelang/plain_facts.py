@@ -12,7 +12,7 @@ import re
 
 from pyoxigraph import Literal, NamedNode
 
-from livefacts.language.words import RESERVED
+from livefacts.language.formula import RESERVED
 from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.syntax.rulelang.constants import DATATYPES, SCHEME
 from livefacts.syntax.rulelang.source_text import NAME

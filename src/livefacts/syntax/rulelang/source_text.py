@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from livefacts.errors import Place, RuleError, RuleSyntaxError
-from livefacts.language.words import RESERVED
+from livefacts.language.formula import RESERVED
 
 if TYPE_CHECKING:
     from lark import Token

@@ -12,7 +12,7 @@ from collections.abc import Set
 from typing import TYPE_CHECKING
 
 from livefacts.errors import Place, RuleSyntaxError
-from livefacts.language.words import RESERVED, TIME_WORDS
+from livefacts.language.formula import RESERVED, TIME_WORDS
 from livefacts.syntax.rulelang.source_text import MistakeError, RuleText
 
 if TYPE_CHECKING:

@@ -15,20 +15,20 @@ from typing import Any
 
 from livefacts.errors import NotIncrementalError
 from livefacts.language.algebra import (
-    Aggregate,
     Basic,
     Both,
     Chosen,
-    Cut,
     Dataset,
     Either,
     Grouped,
     InGraph,
     Listed,
     Optionally,
+    OrderedSlice,
     OrderKey,
     Pattern,
     Query,
+    QueryAggregate,
     Where,
     With,
     Without,
@@ -142,8 +142,8 @@ class _Reader:
         return Listed((), ()) if isinstance(node.p, list) else self.pattern(node.p)
 
     def _values(self, node: Any) -> Pattern:
-        told = dict.fromkeys(name for row in node.res for name in row)
-        names = [name for name in told if str(name) != NOTHING]
+        listed = dict.fromkeys(name for row in node.res for name in row)
+        names = [name for name in listed if str(name) != NOTHING]
         rows = (tuple(_value(row.get(name)) for name in names) for row in node.res)
         return Listed(tuple(Variable(str(name)) for name in names), tuple(rows))
 
@@ -161,15 +161,15 @@ class _Reader:
             keys.append(value)
         aggregates = [(Variable(str(each.res)), self._aggregate(each)) for each in node.A]
         if self._groups:
-            aggregates += [(key, Aggregate("SAMPLE", key)) for key in keys if _is_named(key)]
+            aggregates += [(key, QueryAggregate("SAMPLE", key)) for key in keys if _is_named(key)]
         return Grouped(of, tuple(keys), tuple(aggregates))
 
-    def _aggregate(self, node: Any) -> Aggregate:
+    def _aggregate(self, node: Any) -> QueryAggregate:
         function = node.name.removeprefix("Aggregate_").upper()
         counted = node.vars == "*" and not hasattr(node.vars, "n3")
         value = None if counted else self.expression(node.vars)
         separator = " " if node.separator is None else str(node.separator)
-        return Aggregate(function, value, bool(node.distinct), separator)
+        return QueryAggregate(function, value, bool(node.distinct), separator)
 
     def _project(self, node: Any) -> Pattern:
         of = node.p.p if node.p.name == "OrderBy" else node.p
@@ -188,12 +188,12 @@ class _Reader:
         chosen = self.pattern(node.p)
         assert isinstance(chosen, Chosen), "LIMIT stands around a projection"
         if not chosen.distinct:
-            cut = Cut(chosen.of, order, node.start or 0, node.length)
+            cut = OrderedSlice(chosen.of, order, node.start or 0, node.length)
             return Chosen(cut, chosen.variables)
         used = {v for key in order for v in variables_in_condition(key.value)}
         if used & set(variables_in(chosen.of)) - set(chosen.variables):
             raise NotIncrementalError("the order of distinct rows uses what is not selected")
-        return Cut(chosen, order, node.start or 0, node.length)
+        return OrderedSlice(chosen, order, node.start or 0, node.length)
 
 
 def _is_named(key: Variable) -> bool:

@@ -19,7 +19,7 @@ from livefacts.language.registration import (
     CountWindow,
     RangeWindow,
     RegisteredQuery,
-    Relation,
+    StreamOperator,
     StreamWindow,
 )
 from livefacts.model.durations import Duration, duration, read_duration
@@ -148,7 +148,7 @@ class _Reader:
             self._name,
             "".join(self._body),
             tuple(self._windows),
-            Relation(relation),
+            StreamOperator(relation),
             makes_stream,
             self._every,
             tuple(self._graphs),

@@ -11,14 +11,14 @@ from livefacts.errors import NotIncrementalError
 from livefacts.language.algebra import (
     BLANK,
     Alternative,
-    Inverse,
+    InversePath,
     NoneOf,
     Path,
     PathAtom,
     Pattern,
+    PredicatePath,
     Repeated,
     Sequence,
-    Step,
 )
 from livefacts.language.expressions import Call, Constant, Exists, QueryExpression
 from livefacts.language.formula import Slot, TripleAtom, Variable
@@ -86,7 +86,7 @@ def path_of(node: Any) -> Path:
 
     match node:
         case InvPath():
-            return Inverse(path_of(node.arg))
+            return InversePath(path_of(node.arg))
         case SequencePath():
             return Sequence(tuple(path_of(each) for each in node.args))
         case AlternativePath():
@@ -96,7 +96,7 @@ def path_of(node: Any) -> Path:
         case NegatedPath():
             return NoneOf(tuple(term_of(each) for each in node.args))
         case _:
-            return Step(term_of(node))
+            return PredicatePath(term_of(node))
 
 
 def expression_of(node: Any, group: Callable[[int], Pattern]) -> QueryExpression:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from livefacts.errors import Place, QueryError
-from livefacts.syntax.sparql.query_text import Kind, Token, place_in, tokens_of
+from livefacts.syntax.sparql.query_text import Token, TokenKind, place_in, tokens_of
 
 PAIRS = {")": "(", "}": "{", "]": "[", ")>>": "<<("}
 CLAUSES = (
@@ -75,7 +75,7 @@ def _brackets(tokens: Sequence[Token]) -> Iterator[Mistake]:
     """Brackets that are not closed, or not opened."""
     opened: list[Token] = []
     for token in tokens:
-        if token.kind is not Kind.MARK:
+        if token.kind is not TokenKind.MARK:
             continue
         if token.text in PAIRS.values():
             opened.append(token)
@@ -99,7 +99,11 @@ def _datatypes(tokens: Sequence[Token]) -> Iterator[Mistake]:
     """A literal and its type without what joins them."""
     for value, kind in pairwise(tokens):
         is_joined = value.start + len(value.text) == kind.start
-        if value.kind is Kind.STRING and kind.kind in (Kind.NAME, Kind.IRI) and is_joined:
+        if (
+            value.kind is TokenKind.STRING
+            and kind.kind in (TokenKind.NAME, TokenKind.IRI)
+            and is_joined
+        ):
             hint = f"write {value.text}^^{kind.text}"
             yield Mistake("a string and its type without ^^ between them", kind.start, hint)
 
@@ -123,7 +127,7 @@ def _rows(tokens: Sequence[Token], first: int) -> Iterator[list[Token]]:
         after = _end_of(tokens, at)
         joined = {i for i in range(at, after) if tokens[i].text == "^^"}
         joined |= {i + 1 for i in joined}
-        joined |= {i for i in range(at, after) if tokens[i].kind is Kind.LANGUAGE}
+        joined |= {i for i in range(at, after) if tokens[i].kind is TokenKind.LANGUAGE}
         joined |= {i for i in range(at, after) if tokens[i].text in ("+", "-")}
         yield [tokens[i] for i in range(at, after) if i not in joined]
         at = after + 1
@@ -148,7 +152,7 @@ def _bindings(tokens: Sequence[Token]) -> Iterator[Mistake]:
         elif token.text == "}" and len(groups) > 1:
             inner = groups.pop()
             groups[-1] |= inner
-        elif token.kind is Kind.VARIABLE:
+        elif token.kind is TokenKind.VARIABLE:
             if _is_bound_at(tokens, at) and token.text in groups[-1]:
                 hint = "choose another name, or compare with FILTER"
                 yield Mistake(f"BIND of {token.text}, which is used before", token.start, hint)
@@ -183,13 +187,13 @@ def _in_clause(text: str, tokens: Sequence[Token], reached: Token | None) -> Mis
     begin = _token_at(tokens, _unread_from(text))
     if begin is None:
         return None
-    near = get_close_matches(begin.text.upper(), CLAUSES, 1) if begin.kind is Kind.WORD else []
+    near = get_close_matches(begin.text.upper(), CLAUSES, 1) if begin.kind is TokenKind.WORD else []
     if near and near[0] != begin.text.upper():
         return Mistake(f"{begin.text} has no meaning here", begin.start, f"{near[0]}?")
-    if begin.kind is Kind.MARK and begin.text not in PAIRS.values():
+    if begin.kind is TokenKind.MARK and begin.text not in PAIRS.values():
         return Mistake(f"{begin.text} cannot stand here", begin.start)
     if reached is None or reached.start <= begin.start:
-        is_term = begin.kind in (Kind.VARIABLE, Kind.NAME, Kind.IRI)
+        is_term = begin.kind in (TokenKind.VARIABLE, TokenKind.NAME, TokenKind.IRI)
         hint = f"a pattern has three parts, such as {begin.text} a ?class" if is_term else ""
         return Mistake(f"a mistake in what begins with {begin.text}", begin.start, hint)
     said = f"{reached.text} cannot stand here, in what begins with {begin.text}"
@@ -226,8 +230,8 @@ def _unexpected(tokens: Sequence[Token], token: Token | None, expected: str) -> 
     sentence = _SENTENCE.search(wanted)
     if sentence:
         return Mistake(sentence[0], token.start if token else tokens[-1].start)
-    is_told = wanted != expected and "[" not in wanted and " of " not in wanted
-    hint = f"{wanted} is expected" if is_told else ""
+    is_asserted = wanted != expected and "[" not in wanted and " of " not in wanted
+    hint = f"{wanted} is expected" if is_asserted else ""
     if token is None:
         last = tokens[-1]
         return Mistake("it ends too early", last.start + len(last.text), hint)

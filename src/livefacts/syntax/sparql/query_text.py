@@ -57,7 +57,7 @@ class QueryText:
     """Variables that stand after AS: their values come from an expression, not from a fact."""
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     """What sort of token a text is; `MARK` is punctuation and operators."""
 
     IRI = auto()
@@ -75,15 +75,15 @@ class Kind(Enum):
 class Token:
     """A word of a query and where it begins."""
 
-    kind: Kind
+    kind: TokenKind
     text: str
     start: int
 
     def is_word(self, *words: str) -> bool:
-        return self.kind is Kind.WORD and self.text.upper() in words
+        return self.kind is TokenKind.WORD and self.text.upper() in words
 
 
-NOTHING = Token(Kind.MARK, "", 0)
+NOTHING = Token(TokenKind.MARK, "", 0)
 
 _STRINGS = (
     r'"""(?:"{0,2}(?:[^"\\]|\\.))*"""|'
@@ -97,13 +97,13 @@ _OPENING = frozenset(["(", "{", "[", "<<("])
 _CLOSING = frozenset([")", "}", "]", ")>>"])
 _OPERATORS = frozenset(["||", "&&", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/", "!"])
 _OPERANDS = (
-    Kind.IRI,
-    Kind.NAME,
-    Kind.VARIABLE,
-    Kind.BLANK,
-    Kind.STRING,
-    Kind.LANGUAGE,
-    Kind.NUMBER,
+    TokenKind.IRI,
+    TokenKind.NAME,
+    TokenKind.VARIABLE,
+    TokenKind.BLANK,
+    TokenKind.STRING,
+    TokenKind.LANGUAGE,
+    TokenKind.NUMBER,
 )
 
 
@@ -212,7 +212,7 @@ class _Reader:
             found = self._match(position)
             kind = found.lastgroup or "MARK"
             if kind != "SKIP":
-                self._take(Token(Kind[kind], found[0], position))
+                self._take(Token(TokenKind[kind], found[0], position))
             position = found.end()
         return self.tokens
 
@@ -242,9 +242,9 @@ class _Reader:
 
     def _take(self, token: Token) -> None:
         inside = self.open[-1]
-        if token.text in _OPENING and token.kind is Kind.MARK:
+        if token.text in _OPENING and token.kind is TokenKind.MARK:
             self._open(token, inside)
-        elif token.text in _CLOSING and token.kind is Kind.MARK:
+        elif token.text in _CLOSING and token.kind is TokenKind.MARK:
             del self.open[max(1, len(self.open) - 1) :]
         elif token.is_word(*SOLUTION_WORDS):
             inside.lists_solutions = True
@@ -271,23 +271,23 @@ class _Reader:
         if inside.is_data or not self.tokens:
             return False
         last = self.tokens[-1]
-        if last.kind in (Kind.IRI, Kind.NAME):
+        if last.kind in (TokenKind.IRI, TokenKind.NAME):
             return len(self.tokens) > 1 and self.tokens[-2].is_word(*CALLING_WORDS)
-        return last.kind is Kind.WORD and last.text != "a"
+        return last.kind is TokenKind.WORD and last.text != "a"
 
     def _follows_values(self) -> bool:
         for token in reversed(self.tokens):
             if token.is_word("VALUES"):
                 return True
-            if token.kind is not Kind.VARIABLE and token.text not in "()":
+            if token.kind is not TokenKind.VARIABLE and token.text not in "()":
                 return False
         return False
 
     def _count(self, token: Token, inside: _Bracket) -> None:
         if inside.is_expression:
-            self.operators += token.kind is Kind.MARK and token.text in _OPERATORS
+            self.operators += token.kind is TokenKind.MARK and token.text in _OPERATORS
         elif not inside.is_data and not inside.lists_solutions:
-            separates = token.kind is Kind.MARK and token.text in ".;,/{"
+            separates = token.kind is TokenKind.MARK and token.text in ".;,/{"
             self.patterns += separates or (inside.is_list and token.kind in _OPERANDS)
         if self.patterns > self.limits.patterns:
             raise _too_large(self.text, token, "triple patterns", self.limits.patterns)
@@ -312,11 +312,11 @@ def refuse_services(text: str, tokens: Sequence[Token]) -> None:
     """Refuses SERVICE, also where it runs into a neighbouring word without a space."""
     for token, following in zip_longest(tokens, tokens[1:], fillvalue=NOTHING):
         runs_into_a_name = (
-            token.kind is Kind.NAME
+            token.kind is TokenKind.NAME
             and "SERVICE" in token.text.partition(":")[0].upper()
             and following.text == "{"
         )
-        if runs_into_a_name or (token.kind is Kind.WORD and "SERVICE" in token.text.upper()):
+        if runs_into_a_name or (token.kind is TokenKind.WORD and "SERVICE" in token.text.upper()):
             raise QueryError(
                 "SERVICE is refused: a query reads only the facts of this reasoner",
                 place=place_in(text, token.start),
@@ -326,7 +326,7 @@ def refuse_services(text: str, tokens: Sequence[Token]) -> None:
 
 def _form(text: str, tokens: Sequence[Token]) -> str:
     for token in tokens:
-        if token.kind is not Kind.WORD or token.is_word("PREFIX", "BASE", "VERSION"):
+        if token.kind is not TokenKind.WORD or token.is_word("PREFIX", "BASE", "VERSION"):
             continue
         word = token.text.upper()
         if word in READING_FORMS:
@@ -349,9 +349,9 @@ def declared_prefixes(tokens: Sequence[Token]) -> dict[str, str]:
     """The prefixes that a text declares, and what they mean."""
     base, declared = "", {}
     for word, name, iri in zip(tokens, tokens[1:], tokens[2:], strict=False):
-        if word.is_word("BASE") and name.kind is Kind.IRI:
+        if word.is_word("BASE") and name.kind is TokenKind.IRI:
             base = urljoin(base, name.text[1:-1])
-        if word.is_word("PREFIX") and name.kind is Kind.NAME and iri.kind is Kind.IRI:
+        if word.is_word("PREFIX") and name.kind is TokenKind.NAME and iri.kind is TokenKind.IRI:
             declared[name.text[:-1]] = urljoin(base, iri.text[1:-1])
     return declared
 
@@ -360,7 +360,7 @@ def check_prefixes(text: str, tokens: Sequence[Token], prefixes: Mapping[str, st
     """Refuses names whose prefix has no meaning."""
     for token in tokens:
         prefix = token.text.partition(":")[0]
-        if token.kind is Kind.NAME and prefix not in prefixes:
+        if token.kind is TokenKind.NAME and prefix not in prefixes:
             known = ", ".join(f"{name}:" for name in sorted(prefixes))
             raise QueryError(
                 f"the prefix {prefix}: is not declared",
@@ -379,9 +379,9 @@ def _graphs(text: str, tokens: Sequence[Token], prefixes: Mapping[str, str]) -> 
             continue
         named = tokens[index + 1].is_word("NAMED") and index + 2 < len(tokens)
         graph = tokens[index + 2 if named else index + 1]
-        if graph.kind is Kind.IRI:
+        if graph.kind is TokenKind.IRI:
             graphs.append(urljoin(base, graph.text[1:-1]))
-        elif graph.kind is Kind.NAME:
+        elif graph.kind is TokenKind.NAME:
             prefix, _, local = graph.text.partition(":")
             graphs.append(prefixes[prefix] + re.sub(r"\\(.)", r"\1", local))
     return tuple(graphs)
@@ -391,5 +391,5 @@ def _computed(tokens: Sequence[Token]) -> frozenset[str]:
     return frozenset(
         after.text[1:]
         for token, after in pairwise(tokens)
-        if token.is_word("AS") and after.kind is Kind.VARIABLE
+        if token.is_word("AS") and after.kind is TokenKind.VARIABLE
     )

@@ -24,9 +24,9 @@ from livefacts.syntax.sparql.query_errors import UPDATE, syntax_error
 from livefacts.syntax.sparql.query_text import (
     DEFAULT_LIMITS,
     NOTHING,
-    Kind,
     QueryLimits,
     Token,
+    TokenKind,
     check_prefixes,
     declared_prefixes,
     place_in,
@@ -105,7 +105,7 @@ def _check_iris(text: str, tokens: Sequence[Token]) -> None:
     if any(token.is_word("BASE") for token in tokens):
         return
     for token in tokens:
-        if token.kind is Kind.IRI and _RELATIVE.match(token.text):
+        if token.kind is TokenKind.IRI and _RELATIVE.match(token.text):
             raise QueryError(
                 f"{token.text} is a relative IRI",
                 place=place_in(text, token.start),
@@ -216,7 +216,7 @@ class _Splitter:
 
     def _expect(self, mark: str) -> Token:
         token = self._next()
-        if token.kind is not Kind.MARK or token.text != mark:
+        if token.kind is not TokenKind.MARK or token.text != mark:
             start = token.start if token is not NOTHING else len(self._text)
             raise QueryError(
                 f"{mark} is missing here",
@@ -267,7 +267,7 @@ class _Splitter:
     def _refusal(self, token: Token) -> QueryError:
         place = place_in(self._text, min(token.start, len(self._text)))
         word = token.text.upper()
-        if token.kind is Kind.WORD and word in REFUSED:
+        if token.kind is TokenKind.WORD and word in REFUSED:
             return QueryError(f"{word} is refused", place=place, hint=REFUSED[word])
         if token.is_word("SELECT", "ASK", "CONSTRUCT", "DESCRIBE"):
             return QueryError(
@@ -298,7 +298,7 @@ class _Splitter:
             if token is NOTHING:
                 self._at = len(self._tokens)
                 self._expect("}")
-            if token.kind is Kind.MARK:
+            if token.kind is TokenKind.MARK:
                 depth += (token.text == "{") - (token.text == "}")
 
     def _template(self, *, names_all: bool = False) -> str:
@@ -309,7 +309,7 @@ class _Splitter:
         self._expect("{")
         parts: list[str] = []
         start = first = self._at
-        while not (self._now.kind is Kind.MARK and self._now.text == "}"):
+        while not (self._now.kind is TokenKind.MARK and self._now.text == "}"):
             if self._now is NOTHING:
                 self._expect("}")
             if not self._now.is_word("GRAPH"):
@@ -326,7 +326,9 @@ class _Splitter:
 
     def _refuse_nodes(self, first: int, end: int) -> None:
         for token in self._tokens[first:end]:
-            if token.kind is Kind.BLANK or (token.kind is Kind.MARK and token.text in "[("):
+            if token.kind is TokenKind.BLANK or (
+                token.kind is TokenKind.MARK and token.text in "[("
+            ):
                 raise QueryError(
                     "a blank node cannot be deleted by name here",
                     place=place_in(self._text, token.start),
@@ -341,7 +343,7 @@ class _Splitter:
         first = self._at
         self._pass_block()
         block = f"GRAPH {name} {{ {self._data(first + 1, self._at - 1)}\n}}"
-        if self._now.kind is Kind.MARK and self._now.text == ".":
+        if self._now.kind is TokenKind.MARK and self._now.text == ".":
             self._at += 1
         return block
 
@@ -357,7 +359,7 @@ class _Splitter:
             return ""
         text, position = "", self._tokens[first].start
         for token in self._tokens[first:end]:
-            if token.kind is Kind.VARIABLE:
+            if token.kind is TokenKind.VARIABLE:
                 text += f"{self._text[position : token.start]}<{VARIABLE}{token.text[1:]}>"
                 position = token.start + len(token.text)
         last = self._tokens[end - 1]

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from livefacts.kb import predicate_rows
-from livefacts.kb.predicate_rows import Rows
+from livefacts.kb.predicate_rows import CountedRows
 
 NAMES = ("pred", "arguments", "support", "told")
 LISTED = [
@@ -23,7 +23,7 @@ def table(rows: list[dict[str, object]]) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=predicate_rows.as_table([]).schema)
 
 
-def listed(parts: list[Rows]) -> list[dict[str, object]]:
+def listed(parts: list[CountedRows]) -> list[dict[str, object]]:
     return predicate_rows.as_table(parts).to_pylist()
 
 

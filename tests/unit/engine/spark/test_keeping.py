@@ -12,8 +12,8 @@ from tests.properties.generate.queries import MessageMaker, QueryMaker
 from livefacts import ContinuousQuery
 from livefacts.engine.messages.standing_group import StandingGroup
 from livefacts.engine.spark.watch import keeper as keeping
-from livefacts.engine.spark.watch.keeper import Asked, Keeper, KeeperLog, put_back
-from livefacts.service.continuous.query_builder import build_of
+from livefacts.engine.spark.watch.keeper import Keeper, KeeperLog, KeptQuery, put_back
+from livefacts.service.continuous.query_plans import build_of
 
 pandas = pytest.importorskip("pandas")
 QUERIES, BATCHES = 24, 10
@@ -51,10 +51,10 @@ class Kept:
         self.head = head
 
 
-def asked(text: str) -> Asked:
+def asked(text: str) -> KeptQuery:
     build = build_of(text, {})
     (standing,) = StandingGroup([build]).queries
-    return Asked(text, standing.variables, build)
+    return KeptQuery(text, standing.variables, build)
 
 
 def table(added: list[Any], removed: list[Any]) -> Any:
@@ -65,7 +65,7 @@ def table(added: list[Any], removed: list[Any]) -> Any:
     )
 
 
-def attempt(state: Kept, query: Asked, told: Any) -> Counter[Any]:
+def attempt(state: Kept, query: KeptQuery, told: Any) -> Counter[Any]:
     """What one attempt at a micro-batch changes."""
     log = KeeperLog(state, state)
     keeper = log.keeper(query)

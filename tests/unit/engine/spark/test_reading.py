@@ -10,7 +10,7 @@ import pytest
 from livefacts.engine.spark.read import split_reader
 from livefacts.engine.spark.read.bucket_intake import Read
 from livefacts.engine.spark.read.ingestion import placed, without_failed
-from livefacts.engine.spark.read.split_reader import Piece, Reading
+from livefacts.engine.spark.read.split_reader import FactPiece, SplitReading
 from livefacts.engine.spark.read.splits import Split, make_splits
 from livefacts.kb.term_encoding import Encoding
 from livefacts.syntax.input.rejects import Reject
@@ -18,7 +18,7 @@ from livefacts.syntax.input.rejects import Reject
 LINES = [f"<urn:s{i}> <urn:p> <urn:o{i % 7}> ." for i in range(100)]
 
 
-def texts_of(piece: Piece) -> set[tuple[str, ...]]:
+def texts_of(piece: FactPiece) -> set[tuple[str, ...]]:
     texts = dict(zip(piece.terms.ids.tolist(), piece.terms.texts.to_pylist(), strict=True))
     rows = [*piece.triples.tolist(), *piece.quads.tolist()]
     rows += [row for others in piece.others.values() for row in others.tolist()]
@@ -33,7 +33,7 @@ def test_a_packed_file_is_read_in_pieces_that_stand_alone(
     text = "".join(f"<urn:s{i}> <urn:p> <urn:o{i % 7}> .\n" for i in range(count))
     path = tmp_path / "many.nt.gz"
     path.write_bytes(gzip.compress(text.encode(), 1))
-    pieces = list(Reading(Split(str(path), b"x"), Encoding()).pieces())
+    pieces = list(SplitReading(Split(str(path), b"x"), Encoding()).pieces())
     assert [piece.rows < 100_000 for piece in pieces] == [True] * 3
     found = set.union(*map(texts_of, pieces))
     assert found == {(f"<urn:s{i}>", "<urn:p>", f"<urn:o{i % 7}>") for i in range(count)}
@@ -42,7 +42,7 @@ def test_a_packed_file_is_read_in_pieces_that_stand_alone(
 def test_statements_of_named_graphs_are_apart_from_the_others(tmp_path: Path) -> None:
     path = tmp_path / "some.nq"
     path.write_text("<urn:a> <urn:p> <urn:b> .\n<urn:a> <urn:p> <urn:c> <urn:g> .\n")
-    (piece,) = Reading(Split(str(path), b"x"), Encoding()).pieces()
+    (piece,) = SplitReading(Split(str(path), b"x"), Encoding()).pieces()
     assert (len(piece.triples), len(piece.quads)) == (1, 1)
     assert ("<urn:a>", "<urn:p>", "<urn:c>", "<urn:g>") in texts_of(piece)
 
@@ -52,7 +52,7 @@ def test_facts_of_a_rule_file_are_read_by_their_number_of_arguments(tmp_path: Pa
     path.write_text(
         'dry().\nisIn(lamp, kitchen).\nheat(kitchen, 21, "warm").\n[<urn:a>, <urn:p>, 3].\n'
     )
-    (piece,) = Reading(Split(str(path), b"x"), Encoding()).pieces()
+    (piece,) = SplitReading(Split(str(path), b"x"), Encoding()).pieces()
     assert sorted(piece.others) == [1, 3, 4]
     assert ("'isIn", "'lamp", "'kitchen") in texts_of(piece)
     assert len(piece.triples) == 1
@@ -61,7 +61,7 @@ def test_facts_of_a_rule_file_are_read_by_their_number_of_arguments(tmp_path: Pa
 def test_a_file_with_a_rule_is_left_out_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "some.rules"
     path.write_text("a(b).\nc(?x) :- a(?x) .\n")
-    task = Reading(Split(str(path), b"x"), Encoding())
+    task = SplitReading(Split(str(path), b"x"), Encoding())
     assert list(task.pieces()) == []
     assert task.failure == "rules cannot be ingested: give them to materialize (line 2)"
 
@@ -69,7 +69,7 @@ def test_a_file_with_a_rule_is_left_out_with_its_line(tmp_path: Path) -> None:
 def test_all_rejects_are_counted_and_the_first_are_kept(tmp_path: Path) -> None:
     path = tmp_path / "bad.nt"
     path.write_text("no triple\n" * 1500 + LINES[0] + "\n")
-    task = Reading(Split(str(path), b"x"), Encoding())
+    task = SplitReading(Split(str(path), b"x"), Encoding())
     (piece,) = task.pieces()
     assert (piece.rows, task.rejects.count) == (1, 1500)
     assert [reject.line for reject in task.rejects.kept] == list(range(1, 1001))
@@ -82,7 +82,7 @@ def test_lines_of_later_parts_of_a_file_are_counted_from_its_beginning(tmp_path:
     assert len(splits) > 3
     reads = []
     for split in splits:
-        task = Reading(split, Encoding())
+        task = SplitReading(split, Encoding())
         rows = sum(piece.rows for piece in task.pieces())
         reads.append(
             Read(split, rows=rows, lines=task.lines, rejects=tuple(task.rejects.kept), rejected=0)
@@ -96,7 +96,7 @@ def test_a_file_that_becomes_shorter_is_left_out(tmp_path: Path) -> None:
     path.write_text("\n".join(LINES) + "\n")
     last = make_splits([path], "s", bytes_per_split=700)[-1]
     path.write_text("\n".join(LINES[:90]) + "\n")
-    task = Reading(last, Encoding())
+    task = SplitReading(last, Encoding())
     assert list(task.pieces()) == []
     assert task.failure == "the file has become shorter while it was read"
 

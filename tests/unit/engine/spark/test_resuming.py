@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from livefacts.engine.spark.jobs.job_report import Report, Stage
+from livefacts.engine.spark.jobs.job_report import JobReport, Stage
 from livefacts.spark import Pipeline
 
 DOMAIN = "<http://www.w3.org/2000/01/rdf-schema#domain>"
@@ -29,7 +29,7 @@ def cut_at(name: str) -> Any:
     return hear
 
 
-def kept_stages(report: Report) -> list[str]:
+def kept_stages(report: JobReport) -> list[str]:
     return [stage.name for stage in report.stages if stage.is_kept]
 
 

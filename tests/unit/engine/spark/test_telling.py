@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 from pyoxigraph import NamedNode, Triple
 
 import livefacts as lf
-from livefacts.engine.spark.read.asked_facts import QUADS, Settled, asked, settled, unique_rows
+from livefacts.engine.spark.read.asked_facts import (
+    QUADS,
+    SettledChange,
+    asked,
+    settled,
+    unique_rows,
+)
 from livefacts.engine.spark.read.graph_change import NotedGraphs
 from livefacts.engine.spark.read.predicate_change import ToldPredicates
 from livefacts.kb.graph_rows import DEFAULT
@@ -22,7 +28,7 @@ TRIPLE = Triple(NamedNode("x:a"), NamedNode("x:p"), NamedNode("x:b"))
 FACT = lf.Fact("road", (NamedNode("x:a"), NamedNode("x:b")))
 
 
-def in_ids(add: object = (), remove: object = (), bits: int = 61) -> Settled:
+def in_ids(add: object = (), remove: object = (), bits: int = 61) -> SettledChange:
     return settled(asked(add, remove), Encoding(bits), lambda ids: {})  # type: ignore[arg-type]
 
 
@@ -85,11 +91,11 @@ def test_predicate_facts_are_told_once() -> None:
 def test_a_triple_that_a_named_graph_tells_stays_told() -> None:
     graphs = NotedGraphs(lambda: np.array([[1, 2, 3, 9], [1, 2, 3, DEFAULT], [4, 5, 6, 9]]))
     rows = np.array([[1, 2, 3], [4, 5, 6], [7, 8, 9]])
-    found, change = graphs.change(Settled({}, {TRIPLES: rows}, {}, Encoding()), none_is_told)
+    found, change = graphs.change(SettledChange({}, {TRIPLES: rows}, {}, Encoding()), none_is_told)
     assert found.removed[TRIPLES].tolist() == [[7, 8, 9]]
     assert change.ceases == {(1, 2, 3, DEFAULT)}
     graphs.take(change)
-    _, change = graphs.change(Settled({TRIPLES: rows}, {}, {}, Encoding()), none_is_told)
+    _, change = graphs.change(SettledChange({TRIPLES: rows}, {}, {}, Encoding()), none_is_told)
     assert change.begins == {(1, 2, 3, DEFAULT), (4, 5, 6, DEFAULT)}
 
 

@@ -18,8 +18,8 @@ from tests.system.running import environment
 
 from livefacts import ContinuousQuery, InputError, LivefactsError, QueryError
 from livefacts.engine.spark.watch.answer_frames import PROVIDER, ROCKSDB
-from livefacts.engine.spark.watch.keeper import Asked, Keeper
-from livefacts.service.continuous.query_builder import build_of
+from livefacts.engine.spark.watch.keeper import Keeper, KeptQuery
+from livefacts.service.continuous.query_plans import build_of
 from livefacts.spark import watch
 
 STAR = f"SELECT ?x {{ ?x <{EX}p0> <{EX}n0> . ?x <{EX}p1> <{EX}n1> }}"
@@ -136,7 +136,7 @@ def test_a_query_that_speaks_of_graphs_takes_their_names_from_a_column(spark: An
 
 def test_a_keeper_of_quads_is_made_again_from_its_snapshot() -> None:
     text = f"SELECT ?x ?g {{ GRAPH ?g {{ ?x <{EX}p0> ?y }} }}"
-    asked = Asked(text, ("x", "g"), build_of(text, {}))
+    asked = KeptQuery(text, ("x", "g"), build_of(text, {}))
     keeper, other = Keeper(asked), Keeper(asked)
     lines = [f"<{EX}n{n}> <{EX}p0> <{EX}n0>" for n in range(3)]
     told = [("+", lines[0]), ("+", f"{lines[1]} <{EX}g>"), ("+", f"{lines[2]} <{EX}h>")]

@@ -51,17 +51,17 @@ class Change:
 
     facts: Facts = field(default_factory=dict)
     others: Facts = field(default_factory=dict)
-    untold: Facts = field(default_factory=dict)
+    retracted: Facts = field(default_factory=dict)
     unmarked: Facts = field(default_factory=dict)
     unnamed: Facts = field(default_factory=dict)
     plan: Plan | None = None
 
     def triples(self) -> Ids:
         """The triples that are told."""
-        told = self.facts.get(TRIPLES)
+        asserted = self.facts.get(TRIPLES)
         if TRIPLES not in self.others:
-            return NO_TRIPLES if told is None else told
-        return _joined(told, self.others[TRIPLES])
+            return NO_TRIPLES if asserted is None else asserted
+        return _joined(asserted, self.others[TRIPLES])
 
 
 class EmbeddedEngine:
@@ -138,8 +138,8 @@ class EmbeddedEngine:
             plan = Plan((Level(plans=level.single_plans),))
             schema = EmbeddedEngine(self.dictionary, plan, single_path=False)
             schema.interpreter.reports_reasons = True
-            return lambda told, untold: schema.apply(
-                Change({TRIPLES: told}, untold={TRIPLES: untold})
+            return lambda asserted, retracted: schema.apply(
+                Change({TRIPLES: asserted}, retracted={TRIPLES: retracted})
             )
 
         return make
@@ -190,10 +190,10 @@ class EmbeddedEngine:
 
     def _pass(self, change: Change, rules: RuleChange | None = None) -> None:
         """Take a change through all levels."""
-        self._untell(change)
+        self._retract(change)
         if rules is not None:
             self._drop_rules(rules)
-        self._tell(change)
+        self._assert(change)
         if rules is not None:
             self._adopt_rules(rules)
         self._run_levels(change.triples(), rules)
@@ -222,12 +222,12 @@ class EmbeddedEngine:
             self._undo_change(epoch, plan, levels)
             raise
 
-    def _run_levels(self, told: Ids, rules: RuleChange | None = None) -> None:
+    def _run_levels(self, asserted: Ids, rules: RuleChange | None = None) -> None:
         if len(self._levels) == 1 and rules is None:
-            self._levels[0].run_alone(told)
+            self._levels[0].run_alone(asserted)
             return
         for number, level in enumerate(self._levels):
-            level.run(told, None if rules is None else rules.levels[number])
+            level.run(asserted, None if rules is None else rules.levels[number])
 
     def _drop_rules(self, rules: RuleChange) -> None:
         """First pass: rules that go, under the old levels."""
@@ -262,15 +262,15 @@ class EmbeddedEngine:
             level, self.interpreter, self.dictionary, followed.make_schema, followed.path
         )
 
-    def _untell(self, change: Change) -> None:
-        for shape, ids in change.untold.items():
+    def _retract(self, change: Change) -> None:
+        for shape, ids in change.retracted.items():
             self.interpreter.take(self.store.relation(shape), ids, ASSERTED | IN_DEFAULT)
         for shape, ids in change.unmarked.items():
             self.interpreter.take(self.store.relation(shape), ids, IN_DEFAULT)
         for shape, ids in change.unnamed.items():
             self.interpreter.take(self.store.relation(shape), ids, ASSERTED)
 
-    def _tell(self, change: Change) -> None:
+    def _assert(self, change: Change) -> None:
         for shape, ids in change.facts.items():
             self.interpreter.give(self.store.relation(shape), ids, ASSERTION | IN_DEFAULT)
         for shape, ids in change.others.items():
@@ -278,7 +278,7 @@ class EmbeddedEngine:
 
     def _check_progress(self, made: int) -> None:
         self.on_pause(made)
-        derived = made - self.interpreter.told
+        derived = made - self.interpreter.asserted
         limit = derived if self.limit is None else self.limit
         if derived > limit and derived - self._made_uncounted() > limit:
             raise _limit_error(self.limit)
@@ -307,7 +307,7 @@ class EmbeddedEngine:
             self.single_path = single_path
             self.plan = self.plan if change.plan is None else change.plan
             self._start()
-            self._pass_within(old, old._told_after(change))
+            self._pass_within(old, old._asserted_after(change))
             self._settle()
             self.limit = old.limit
             delta = _difference(old, self)
@@ -333,24 +333,24 @@ class EmbeddedEngine:
         except LimitError:
             raise _limit_error(old.limit) from None
 
-    def _told_after(self, change: Change) -> Change:
+    def _asserted_after(self, change: Change) -> Change:
         """Everything that is told when the change is made."""
         default, others = {}, {}
         for shape, relation in self.store.shapes().items():
-            untold, unmarked = change.untold.get(shape), change.unmarked.get(shape)
-            default[shape] = self._told_but(relation, IN_DEFAULT, [untold, unmarked])
+            retracted, unmarked = change.retracted.get(shape), change.unmarked.get(shape)
+            default[shape] = self._asserted_but(relation, IN_DEFAULT, [retracted, unmarked])
             unnamed = change.unnamed.get(shape)
-            others[shape] = _joined(self._told_but(relation, 0, [unnamed]), unmarked)
+            others[shape] = _joined(self._asserted_but(relation, 0, [unnamed]), unmarked)
         return Change(_all(default, change.facts), _all(others, change.others))
 
-    def _told_but(self, relation: int, graph: int, gone: Sequence[Ids | None]) -> Ids:
+    def _asserted_but(self, relation: int, graph: int, gone: Sequence[Ids | None]) -> Ids:
         """What is told in the default graph, or only elsewhere, but for facts that go."""
-        told = self.store.flags(relation) & (LIVE | ASSERTED | IN_DEFAULT)
-        is_told: Flags = told == LIVE | ASSERTED | graph
+        asserted = self.store.flags(relation) & (LIVE | ASSERTED | IN_DEFAULT)
+        is_asserted: Flags = asserted == LIVE | ASSERTED | graph
         for facts in gone:
             if facts is not None:
-                is_told[self.store.find(relation, facts)] = False
-        return self.store.columns(relation, np.flatnonzero(is_told))
+                is_asserted[self.store.find(relation, facts)] = False
+        return self.store.columns(relation, np.flatnonzero(is_asserted))
 
     def beside(self) -> EmbeddedEngine:
         """Another engine under the same rules, which is told nothing yet."""

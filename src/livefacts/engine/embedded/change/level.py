@@ -73,19 +73,19 @@ class BoundLevel:
 
     # changes
 
-    def run_alone(self, told: Ids) -> None:
+    def run_alone(self, asserted: Ids) -> None:
         """As `run`, where there is no other level, and no rules come."""
         if self._is_positive and not self._interpreter.has_lost:
-            self._take_in(told)
+            self._take_in(asserted)
             self._follow(code.GAINING, code.GAINING)
         else:
-            self.run(told)
+            self.run(asserted)
 
-    def run(self, told: Ids, rules: LevelChange | None = None) -> None:
+    def run(self, asserted: Ids, rules: LevelChange | None = None) -> None:
         """Lose and gain; `told` are triples that the change asserts, `rules` those that come."""
         if self.path is not None and self._interpreter.has_lost:
             self.path.ready_for_losses()
-        if self._is_positive and rules is None and len(told) <= 1:
+        if self._is_positive and rules is None and len(asserted) <= 1:
             self._follow(code.OPEN, code.CLOSE)
             return
         self._follow(code.OPEN, code.OPEN)
@@ -96,13 +96,13 @@ class BoundLevel:
         if rules is not None:
             self._interpreter.see_all()
             self._instances(rules.plans, code.GAIN)
-        self._take_in(told)
+        self._take_in(asserted)
         self._follow(code.GAINING, code.CLOSE)
 
-    def _take_in(self, told: Ids) -> None:
+    def _take_in(self, asserted: Ids) -> None:
         """Let the schema have what is told to it all at once; one triple finds its own way."""
-        if self.path is not None and len(told) > 1:
-            self.path.take_in_new(told)
+        if self.path is not None and len(asserted) > 1:
+            self.path.take_in_new(asserted)
 
     def _follow(self, first: int, last: int) -> None:
         """Go through stages of the level; also along edges, and out of the schema."""

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from livefacts.engine.embedded.expiry.timed_rows import (
+    ASSERTED,
     FALLEN,
     FALLEN_AT,
     FALLEN_END,
@@ -30,9 +31,9 @@ from livefacts.engine.embedded.expiry.timed_rows import (
     NOW,
     PENDING,
     PIVOT,
-    TOLD,
     TOUCHED,
     UNTIL,
+    asserted_cell,
     listed_cell,
     load_time,
     memo_on,
@@ -41,7 +42,6 @@ from livefacts.engine.embedded.expiry.timed_rows import (
     rows_on,
     store_time,
     times_on,
-    told_cell,
 )
 from livefacts.engine.embedded.kernel.fixpoint import next_plan, start_plans
 from livefacts.engine.embedded.kernel.join import (
@@ -118,14 +118,14 @@ REDERIVE = 4
 
 
 @inlined
-def touch(times: Any, entry: Any, cells: Any, until: Any, told: Any) -> Any:
+def touch(times: Any, entry: Any, cells: Any, until: Any, asserted: Any) -> Any:
     """Keep the times of a row from before the change, once."""
     flags = load_int32(cells, FLAGS)
     if flags & TOUCHED == 0:
         at = times.state[LOG_COUNT]
         times.log[at, 0] = entry
         times.log[at, 1] = until
-        times.log[at, 2] = told
+        times.log[at, 2] = asserted
         times.state[LOG_COUNT] = at + 1
         store_int32(cells, FLAGS, np.int32(flags | TOUCHED))
 
@@ -138,7 +138,7 @@ def raise_row(rows: Any, times: Any, relation: Any, row: Any, until: Any) -> Any
     if before >= until:
         return
     entry = (relation << 32) | row
-    touch(times, entry, cells, before, load_time(cells, told_cell(rows, relation)))
+    touch(times, entry, cells, before, load_time(cells, asserted_cell(rows, relation)))
     store_time(cells, UNTIL, until)
     store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) | PENDING))
     push(times.waiting, times.state, HEAPED, -until, entry)
@@ -150,7 +150,7 @@ def make_lasting(rows: Any, times: Any, relation: Any, values: Any, at: Any, tag
     row = make_row(rows, relation, values, at, tag)
     cells = row_address(rows, relation, row)
     store_time(cells, UNTIL, NEVER)
-    store_time(cells, told_cell(rows, relation), NEVER)
+    store_time(cells, asserted_cell(rows, relation), NEVER)
     store_time(cells, listed_cell(rows, relation), NEVER)
     touch(times, (relation << 32) | row, cells, NEVER, NEVER)
     times.state[MADE] += 1
@@ -161,12 +161,12 @@ def make_lasting(rows: Any, times: Any, relation: Any, values: Any, at: Any, tag
 def let_fall(rows: Any, times: Any, relation: Any, row: Any, until: Any) -> Any:
     """Let a row fall if it lasts exactly this long, and was not told to."""
     cells = row_address(rows, relation, row)
-    told = load_time(cells, told_cell(rows, relation))
+    asserted = load_time(cells, asserted_cell(rows, relation))
     flags = load_int32(cells, FLAGS)
-    if load_time(cells, UNTIL) != until or told >= until or flags & FALLEN:
+    if load_time(cells, UNTIL) != until or asserted >= until or flags & FALLEN:
         return
     entry = (relation << 32) | row
-    touch(times, entry, cells, until, told)
+    touch(times, entry, cells, until, asserted)
     store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) | FALLEN))
     times.fallen[times.state[FALLEN_END]] = entry
     times.state[FALLEN_END] += 1
@@ -241,7 +241,7 @@ def next_match(
         is_met = flags & PENDING == 0 or (relation << 32) | row == may_be
         is_met = is_met and flags & LIVE != 0 and flags & needs == needs
         if is_met and fits(plans, step, columns, cells, times.env):
-            until = load_time(cells, told_cell(rows, relation) if needs else UNTIL)
+            until = load_time(cells, asserted_cell(rows, relation) if needs else UNTIL)
             if until != NEVER:
                 times.least[depth + 1] = min(times.least[depth], until)
                 return row
@@ -380,7 +380,7 @@ def run(desk: Any, plan_vector: Any, mode: Any, given: Any, budget: Any) -> Any:
         cells = row_address(rows, relation, entry & LOW)
         beyond = state[NOW]
         if mode == FELL:
-            beyond = load_time(cells, told_cell(rows, relation))
+            beyond = load_time(cells, asserted_cell(rows, relation))
         if state[PHASE] == NEXT_PLAN:
             predicate = np.int64(load_int32(cells, COLUMN + (1 if relation == 0 else 0)))
             obj = np.int64(load_int32(cells, COLUMN + 2)) if relation == 0 else np.int64(-1)
@@ -393,7 +393,7 @@ def run(desk: Any, plan_vector: Any, mode: Any, given: Any, budget: Any) -> Any:
             if not bind_pivot(plans.patterns, pattern, columns, cells, times.env):
                 continue
             if plans.plans[plan, PIVOT_NEEDS]:
-                times.least[1] = load_time(cells, told_cell(rows, relation))
+                times.least[1] = load_time(cells, asserted_cell(rows, relation))
             else:
                 times.least[1] = FOREVER if mode == REDERIVE else load_time(cells, UNTIL)
             if times.least[1] <= beyond:
@@ -414,7 +414,7 @@ def tell(desk: Any, relation: Any, values: Any, until: Any, first: Any) -> Any:
     rows, times = rows_on(desk), times_on(desk)
     index = rows.relations[relation, INDEX]
     columns = rows.relations[relation, COLUMNS]
-    told_at = told_cell(rows, relation)
+    asserted_at = asserted_cell(rows, relation)
     while first < until.shape[0]:
         if not has_room(rows, times):
             return first
@@ -429,16 +429,16 @@ def tell(desk: Any, relation: Any, values: Any, until: Any, first: Any) -> Any:
                 times.made_relation[new] = relation
                 new += 1
                 cells = row_address(rows, relation, row)
-                store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) | TOLD))
+                store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) | ASSERTED))
             cells = row_address(rows, relation, row)
             flags = load_int32(cells, FLAGS)
-            if not flags & TOLD:
-                store_int32(cells, FLAGS, np.int32(flags | TOLD))
-                link_gained(rows, relation, row, TOLD)
-            told = load_time(cells, told_at)
-            if told < until[i]:
-                touch(times, (relation << 32) | row, cells, load_time(cells, UNTIL), told)
-                store_time(cells, told_at, until[i])
+            if not flags & ASSERTED:
+                store_int32(cells, FLAGS, np.int32(flags | ASSERTED))
+                link_gained(rows, relation, row, ASSERTED)
+            asserted = load_time(cells, asserted_at)
+            if asserted < until[i]:
+                touch(times, (relation << 32) | row, cells, load_time(cells, UNTIL), asserted)
+                store_time(cells, asserted_at, until[i])
             raise_row(rows, times, relation, row, until[i])
         if new:
             link_new(rows, times, new)
@@ -447,12 +447,12 @@ def tell(desk: Any, relation: Any, values: Any, until: Any, first: Any) -> Any:
 
 
 @kernel
-def untell(desk: Any, relation: Any, values: Any, until: Any, first: Any) -> Any:
+def retract(desk: Any, relation: Any, values: Any, until: Any, first: Any) -> Any:
     """Tell facts that they hold no longer than this; what they held for longer may fall."""
     rows, times = rows_on(desk), times_on(desk)
     index = rows.relations[relation, INDEX]
     columns = rows.relations[relation, COLUMNS]
-    told_at = told_cell(rows, relation)
+    asserted_at = asserted_cell(rows, relation)
     for i in range(first, until.shape[0]):
         if (i - first) % MOST_OUT == 0 and not has_room(rows, times):
             return i
@@ -460,13 +460,13 @@ def untell(desk: Any, relation: Any, values: Any, until: Any, first: Any) -> Any
         if row == 0:
             continue
         cells = row_address(rows, relation, row)
-        told = load_time(cells, told_at)
-        if told > until[i]:
+        asserted = load_time(cells, asserted_at)
+        if asserted > until[i]:
             lasts = load_time(cells, UNTIL)
-            touch(times, (relation << 32) | row, cells, lasts, told)
-            store_time(cells, told_at, until[i])
-            if lasts == told:
-                let_fall(rows, times, relation, row, told)
+            touch(times, (relation << 32) | row, cells, lasts, asserted)
+            store_time(cells, asserted_at, until[i])
+            if lasts == asserted:
+                let_fall(rows, times, relation, row, asserted)
     return until.shape[0]
 
 
@@ -483,14 +483,14 @@ def fall(desk: Any) -> Any:
     for i in range(state[FALLEN_END]):
         entry = times.fallen[i]
         cells = row_address(rows, entry >> 32, entry & LOW)
-        told = load_time(cells, told_cell(rows, entry >> 32))
-        if told <= state[NOW]:
-            told = NEVER
-        store_time(cells, UNTIL, told)
+        asserted = load_time(cells, asserted_cell(rows, entry >> 32))
+        if asserted <= state[NOW]:
+            asserted = NEVER
+        store_time(cells, UNTIL, asserted)
         flags = load_int32(cells, FLAGS) & ~FALLEN
-        if told != NEVER:
+        if asserted != NEVER:
             flags |= PENDING
-            push(times.waiting, state, HEAPED, -told, entry)
+            push(times.waiting, state, HEAPED, -asserted, entry)
         store_int32(cells, FLAGS, np.int32(flags))
     state[FALLEN_AT] = 0
     return True

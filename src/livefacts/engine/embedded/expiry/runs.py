@@ -17,10 +17,10 @@ from livefacts.engine.embedded.expiry import lifetime_kernels as kernels
 from livefacts.engine.embedded.expiry import timed_rows as times
 from livefacts.engine.embedded.kernel import registers as code
 from livefacts.engine.embedded.kernel.bound_plans import Binder
-from livefacts.engine.embedded.kernel.value_memory import Answers
+from livefacts.engine.embedded.kernel.value_memory import ValueMemo
 from livefacts.plan.rules.operators import RulePlan
 from livefacts.store.compiled import described
-from livefacts.store.facts.layout import Rows
+from livefacts.store.facts.layout import StoredRows
 from livefacts.store.facts.row_kernels import BLOCK
 from livefacts.store.facts.row_store import RowStore
 from livefacts.store.terms.dictionary import Dictionary
@@ -43,13 +43,13 @@ class Runs:
     def __init__(self, dictionary: Dictionary) -> None:
         self.store = RowStore(times.SPARE_CELLS)
         self.on_pause: Callable[[int], None] = lambda made: None
-        self._answers = Answers(dictionary)
+        self._answers = ValueMemo(dictionary)
         self._binder = Binder(self.store, dictionary, lambda rule: 0)
         self._times = _new_times()
         self._state = self._times.state
         self.now = int(times.NEVER)
         self._desk = np.zeros(times.DESK_LENGTH, np.int64)
-        self._rows: Rows | None = None
+        self._rows: StoredRows | None = None
         self._memo: code.Memo | None = None
         self._put(times.TIMES_AT, self._times)
 
@@ -144,9 +144,9 @@ class Runs:
         self.expect(relation, len(facts))
         self._in_parts(kernels.tell, relation, facts, until)
 
-    def untell(self, relation: int, facts: Ids, until: Longs) -> None:
+    def retract(self, relation: int, facts: Ids, until: Longs) -> None:
         """These facts are told to hold no longer than until then."""
-        self._in_parts(kernels.untell, relation, facts, until)
+        self._in_parts(kernels.retract, relation, facts, until)
 
     def _in_parts(self, kernel: Any, relation: int, facts: Ids, until: Longs) -> None:
         values, done = np.ascontiguousarray(facts, np.int32).reshape(-1), 0
@@ -188,9 +188,9 @@ class Runs:
 
     def times(self, relation: int, rows: Longs) -> tuple[Longs, Longs]:
         """`until` and `told` of rows."""
-        until, told = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
-        times.read_times(self.desk(), relation, rows, until, told)
-        return until, told
+        until, asserted = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+        times.read_times(self.desk(), relation, rows, until, asserted)
+        return until, asserted
 
     def rows(
         self, relation: int, where: Mapping[int, int], after: int, upto: int

@@ -40,7 +40,7 @@ Pattern = list[int | Variable]
 class SchemaRules:
     """Positive rules, as they are to be followed with the schema that is told."""
 
-    def __init__(self, rules: Sequence[Rule], told: Ids, dictionary: Dictionary) -> None:
+    def __init__(self, rules: Sequence[Rule], asserted: Ids, dictionary: Dictionary) -> None:
         """`told` are all triples of the background."""
         self._dictionary = dictionary
         self._templates = [rule for rule in rules if _is_template(rule)]
@@ -51,7 +51,7 @@ class SchemaRules:
         self._by_predicate: list[Rule] = []
         self.rules: tuple[Rule, ...] = ()
         """The rules to follow while `is_exact`."""
-        self.is_exact = bool(self._templates) and self._settles(told)
+        self.is_exact = bool(self._templates) and self._settles(asserted)
 
     def admits(self, triples: Ids) -> bool:
         """Whether the rules stay right when these triples are told; from then on, if not, never."""
@@ -71,9 +71,9 @@ class SchemaRules:
 
     # the beginning
 
-    def _settles(self, told: Ids) -> bool:
+    def _settles(self, asserted: Ids) -> bool:
         """Make the instances for a schema; whether they can take the place of the rules."""
-        schema = told[self._read.are_among(told)]
+        schema = asserted[self._read.are_among(asserted)]
         closing = [rule for rule in self._fixed if self._closes(rule)]
         while True:
             self._closing = ExpiringEngine(self._dictionary, closing)
@@ -86,7 +86,7 @@ class SchemaRules:
                 break
             closing += more
         self.rules = (*self._fixed, *instances)
-        return self._keeps_apart() and self._learns(self._predicates(told))
+        return self._keeps_apart() and self._learns(self._predicates(asserted))
 
     def _closes(self, rule: Rule) -> bool:
         """Whether a rule concludes schema from schema."""
@@ -101,11 +101,11 @@ class SchemaRules:
         self._by_predicate = [rule for rule in adding if _looks_at_predicate(rule)]
         return len(self._by_predicate) == len(adding)
 
-    def _predicates(self, told: Ids) -> list[int]:
+    def _predicates(self, asserted: Ids) -> list[int]:
         """The ids of all predicates that are told or concluded."""
         heads = [rule.head.predicate for rule in self.rules if isinstance(rule.head, TripleAtom)]
         named = [self._dictionary.encode_one(p) for p in heads if isinstance(p, NamedNode)]
-        return sorted({*np.unique(told[:, 1]).tolist(), *map(int, named)})
+        return sorted({*np.unique(asserted[:, 1]).tolist(), *map(int, named)})
 
     # instances
 

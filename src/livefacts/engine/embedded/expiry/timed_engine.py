@@ -52,7 +52,7 @@ Until = int | Mapping[int, Longs]
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class ChangedTimes:
     """Facts of one shape, until when they held before a change, and until when they do now."""
 
     facts: Ids
@@ -79,7 +79,7 @@ class Changed:
 class ExpiryDelta:
     """What a change has done, by shape; each fact is listed once."""
 
-    shapes: dict[int, Changed] = field(default_factory=dict)
+    shapes: dict[int, ChangedTimes] = field(default_factory=dict)
 
     def came(self, after: int = NEVER) -> dict[int, Ids]:
         """By shape, the facts that last beyond a time now; at all, if none is given."""
@@ -106,7 +106,7 @@ class ExpiringEngine:
         self.uncounted: frozenset[int] = frozenset()
         """Predicates, by id, whose facts no limit counts."""
         self.on_progress: Callable[[int], None] = lambda made: None
-        self._told = 0
+        self._asserted = 0
         self._is_broken = False
         self._before: tuple[Rule, ...] | None = None
         """The rules from before the change under way."""
@@ -156,7 +156,7 @@ class ExpiringEngine:
         self._before = self._rules
         try:
             gone, new = self._change_of_rules(add_rules, remove_rules)
-            self._told = 0
+            self._asserted = 0
             self._lower(lower, gone)
             if give is not None:
                 self._give(*give)
@@ -183,7 +183,7 @@ class ExpiringEngine:
             until, _ = self._runs.times(relation, rows)
             facts = self.store.columns(relation, rows)
             never = np.full(len(rows), NEVER, np.int64)
-            delta.shapes[shape] = Changed(facts, until, never, entries[mine])
+            delta.shapes[shape] = ChangedTimes(facts, until, never, entries[mine])
             self._runs.remove(relation, rows)
         self._runs.now = max(self.now, now)
         self._is_broken = False
@@ -218,7 +218,7 @@ class ExpiringEngine:
         if lower is not None:
             for shape, facts, until in _dated(*lower):
                 until[until <= self.now] = NEVER
-                self._runs.untell(self.store.relation(shape), facts, until)
+                self._runs.retract(self.store.relation(shape), facts, until)
         for rule in gone:
             self._follow_all(rule, kernels.FELL_GIVEN)
         if self._runs.has_fallen:
@@ -233,7 +233,7 @@ class ExpiringEngine:
             if not lasts.all():
                 given, times = given[lasts], times[lasts]
             self._runs.tell(self.store.relation(shape), given, times)
-        self._told += self._runs.made - made
+        self._asserted += self._runs.made - made
 
     def _follow_all(self, rule: Rule, mode: int) -> None:
         """Take every instance of one rule, from each fact that its first atom fits."""
@@ -253,7 +253,7 @@ class ExpiringEngine:
         return entries
 
     def _check_progress(self, made: int) -> None:
-        derived = made - self._told
+        derived = made - self._asserted
         limit = derived if self.limit is None else self.limit
         if derived > limit and derived - self._made_uncounted() > limit:
             raise LimitError(
@@ -285,7 +285,7 @@ class ExpiringEngine:
             if has_changed.any():
                 entries, before, until = (each[has_changed] for each in (entries, before, until))
                 facts = self.store.columns(relation, entries & ROW_BITS)
-                delta.shapes[shape] = Changed(facts, before, until, entries)
+                delta.shapes[shape] = ChangedTimes(facts, before, until, entries)
         return delta
 
     def _by_shape(self, entries: Longs) -> Iterator[tuple[int, int, Flags]]:
@@ -350,7 +350,7 @@ class ExpiringEngine:
         """Until when these facts hold; NEVER for those that do not."""
         return self._times(shape, facts)[0]
 
-    def told(self, shape: int, facts: Ids) -> Longs:
+    def asserted(self, shape: int, facts: Ids) -> Longs:
         """Until when these facts were told to hold; NEVER for those that were not told."""
         return self._times(shape, facts)[1]
 
@@ -359,10 +359,10 @@ class ExpiringEngine:
             return (np.full(len(facts), NEVER, np.int64),) * 2
         relation = self.store.relation(shape)
         rows = self.store.find(relation, facts)
-        until, told = self._runs.times(relation, rows)
+        until, asserted = self._runs.times(relation, rows)
         until[rows == 0] = NEVER
-        told[(rows == 0) | (told <= self.now)] = NEVER
-        return until, told
+        asserted[(rows == 0) | (asserted <= self.now)] = NEVER
+        return until, asserted
 
 
 def _dated(facts: Facts, until: Until) -> Iterator[tuple[int, Ids, Longs]]:

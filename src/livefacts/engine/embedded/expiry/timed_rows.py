@@ -48,7 +48,7 @@ from livefacts.store.facts.layout import (
     LIVE,
     PLAIN,
     STRIDE,
-    Rows,
+    StoredRows,
 )
 from livefacts.store.facts.row_kernels import LOW, find, remove_row, row_address
 
@@ -68,7 +68,7 @@ TOUCHED = 4
 """In the log of the change under way."""
 FALLEN = 16
 """What it held for may be gone."""
-TOLD = EDGE
+ASSERTED = EDGE
 """Was told at some time, for the indices of rows that were."""
 
 # fields of the state, behind those that this engine shares with the other one
@@ -123,7 +123,7 @@ ROWS_AT = 0
 MEMO_AT = ROWS_AT + length_described(ROWS_TABLES)
 TIMES_AT = MEMO_AT + length_described(MEMO_TABLES)
 DESK_LENGTH = TIMES_AT + length_described(TIMES_TABLES)
-rows_on = tables_reader(Rows, ROWS_TABLES, ROWS_AT)
+rows_on = tables_reader(StoredRows, ROWS_TABLES, ROWS_AT)
 memo_on = tables_reader(Memo, MEMO_TABLES, MEMO_AT)
 times_on = tables_reader(Times, TIMES_TABLES, TIMES_AT)
 
@@ -140,7 +140,7 @@ def store_time(cells: Any, at: Any, time: Any) -> Any:
 
 
 @inlined
-def told_cell(rows: Any, relation: Any) -> Any:
+def asserted_cell(rows: Any, relation: Any) -> Any:
     """The cell in which `told` begins."""
     return COLUMN + rows.relations[relation, COLUMNS]
 
@@ -188,14 +188,14 @@ def pop(heap: Any, state: Any, field: Any) -> Any:
 
 
 @kernel
-def read_times(desk: Any, relation: Any, numbers: Any, until: Any, told: Any) -> Any:
+def read_times(desk: Any, relation: Any, numbers: Any, until: Any, asserted: Any) -> Any:
     """Both times of rows of a relation."""
     rows = rows_on(desk)
-    told_at = told_cell(rows, relation)
+    asserted_at = asserted_cell(rows, relation)
     for i in range(numbers.shape[0]):
         cells = row_address(rows, relation, numbers[i] & LOW)
         until[i] = load_time(cells, UNTIL)
-        told[i] = load_time(cells, told_at)
+        asserted[i] = load_time(cells, asserted_at)
 
 
 @kernel
@@ -274,7 +274,7 @@ def undo(desk: Any) -> Any:
             remove_row(rows, relation, row)
             continue
         store_time(cells, UNTIL, times.log[i, 1])
-        store_time(cells, told_cell(rows, relation), times.log[i, 2])
+        store_time(cells, asserted_cell(rows, relation), times.log[i, 2])
         flags = load_int32(cells, FLAGS)
         store_int32(cells, FLAGS, np.int32(flags & ~(TOUCHED | PENDING | FALLEN)))
     forget_change(times.state)

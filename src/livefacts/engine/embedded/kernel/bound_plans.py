@@ -17,7 +17,7 @@ from livefacts.engine.embedded.kernel import registers as code
 from livefacts.errors import RuleError
 from livefacts.language.formula import Atom, Slot, TripleAtom, Variable
 from livefacts.plan.rules.join_order import COPY, SAME
-from livefacts.plan.rules.operators import Absent, Compute, Match, RulePlan, Step, Test
+from livefacts.plan.rules.operators import AntiJoin, Bind, RulePlan, Scan, Step, Test
 from livefacts.store.compiled import kernel
 from livefacts.store.facts.layout import CLOSED, EDGE, ROOT
 from livefacts.store.facts.row_store import TRIPLES, RowStore
@@ -157,9 +157,9 @@ class Binder:
 
     def _bound_step(self, step: Step, variables: dict[Variable, int]) -> list[int]:
         match step:
-            case Match():
+            case Scan():
                 return self._match(step, variables)
-            case Absent(atom, before):
+            case AntiJoin(atom, before):
                 relation = relation_of(self._store, atom)
                 index = self._store.index(relation, range(len(atom.slots)))
                 pattern = self._pattern(atom.slots, variables)
@@ -167,12 +167,12 @@ class Binder:
             case Test(operator, left, right):
                 operands = self._slot(left, variables), self._slot(right, variables)
                 return [code.COMPARE, OPERATORS[operator], *operands, 0, 0, 0, 0]
-            case Compute(target, operator, left, right):
+            case Bind(target, operator, left, right):
                 operands = self._slot(left, variables), self._slot(right, variables)
                 into = self._slot(target, variables)
                 return [code.COMPUTE, OPERATORS[operator], *operands, into, 0, 0, 0]
 
-    def _match(self, step: Match, variables: dict[Variable, int]) -> list[int]:
+    def _match(self, step: Scan, variables: dict[Variable, int]) -> list[int]:
         relation = relation_of(self._store, step.atom)
         known = set(variables)
         bound = [

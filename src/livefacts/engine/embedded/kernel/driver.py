@@ -21,7 +21,7 @@ from livefacts.engine.embedded.kernel.bound_plans import Binder
 from livefacts.engine.embedded.kernel.fixpoint import run, ticks
 from livefacts.engine.embedded.kernel.grounded import NO_WAYS, Ways
 from livefacts.engine.embedded.kernel.level_stages import follow
-from livefacts.engine.embedded.kernel.value_memory import Answers
+from livefacts.engine.embedded.kernel.value_memory import ValueMemo
 from livefacts.plan.rules.operators import RulePlan
 from livefacts.store.compiled import described
 from livefacts.store.facts.layout import (
@@ -30,7 +30,7 @@ from livefacts.store.facts.layout import (
     OUT_ROWS,
     PLAIN,
     SINGLE,
-    Rows,
+    StoredRows,
 )
 from livefacts.store.facts.row_kernels import BLOCK
 from livefacts.store.facts.row_store import RowStore
@@ -69,7 +69,7 @@ class Interpreter:
     ) -> None:
         """`earlier` is one whose tallies this one goes on with."""
         self.store = store
-        self.answers = Answers(dictionary)
+        self.answers = ValueMemo(dictionary)
         self.on_pause: Callable[[int], None] = lambda made: None
         self.reports_reasons = False
         """Whether deltas tell which facts rules have begun or ceased to derive."""
@@ -78,10 +78,10 @@ class Interpreter:
         self._state = self._machine.state.data
         self._rule_lines: dict[str, int] = dict(earlier._rule_lines) if earlier else {}
         self._begun = (perf_counter(), int(ticks()))
-        self._fitted: Rows | None = None
+        self._fitted: StoredRows | None = None
         self._binder = Binder(store, dictionary, self.line_of)
         self._desk = np.zeros(code.DESK_LENGTH, np.int64)
-        self._rows: Rows | None = None
+        self._rows: StoredRows | None = None
         self._memo: code.Memo | None = None
         self._consequences: code.Consequences | None = None
         self._put(code.MACHINE_ON_DESK, self._machine)
@@ -185,9 +185,9 @@ class Interpreter:
         return self._state[code.MADE]
 
     @property
-    def told(self) -> int:
+    def asserted(self) -> int:
         """Those of them that were told."""
-        return self._state[code.TOLD]
+        return self._state[code.ASSERTED_COUNT]
 
     @property
     def epoch(self) -> int:

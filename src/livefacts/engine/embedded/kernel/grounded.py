@@ -56,7 +56,7 @@ NO_WAYS = Ways(*(np.zeros((0, width), np.int64) for width in (4, WAY_FIELDS, 3))
 
 
 @inlined
-def leads_to_told(rows: Any, machine: Any, number: Any, s: Any, o: Any) -> Any:
+def leads_to_asserted(rows: Any, machine: Any, number: Any, s: Any, o: Any) -> Any:
     """Whether a told triple is on a way, and its consequences have been counted."""
     index = machine.ways[number, WAY_INDEX]
     for j in range(rows.indices[index, KEYS]):
@@ -92,6 +92,6 @@ def is_founded(rows: Any, machine: Any, relation: Any, cells: Any) -> Any:
         if at >= 0:
             begin = machine.places[at, 2]
             for number in range(begin, begin + machine.places[at, 3]):
-                if leads_to_told(rows, machine, number, s, o):
+                if leads_to_asserted(rows, machine, number, s, o):
                     return True
     return False

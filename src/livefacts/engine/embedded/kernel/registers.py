@@ -23,7 +23,7 @@ from livefacts.store.compiled import (
     length_described,
     tables_reader,
 )
-from livefacts.store.facts.layout import ASSERTED, CLOSED, IN_DEFAULT, Rows
+from livefacts.store.facts.layout import ASSERTED, CLOSED, IN_DEFAULT, StoredRows
 
 # what a call returns
 DONE = 0
@@ -131,7 +131,7 @@ STAGE = 24
 """Where in a level the kernel has stopped."""
 LEVELS = 25
 """How many levels have been opened in the pass under way."""
-TOLD = 29
+ASSERTED_COUNT = 29
 """Rows made by being told."""
 NEGATIVES_AT = 21
 IS_NEGATIVE = 22
@@ -289,7 +289,7 @@ CONSEQUENCES_ON_DESK = ROWS_ON_DESK + length_described(ROWS_TABLES)
 MEMO_ON_DESK = CONSEQUENCES_ON_DESK + length_described(CONSEQUENCES_TABLES)
 MACHINE_ON_DESK = MEMO_ON_DESK + length_described(MEMO_TABLES)
 DESK_LENGTH = MACHINE_ON_DESK + length_described(MACHINE_TABLES)
-rows_on = tables_reader(Rows, ROWS_TABLES, ROWS_ON_DESK)
+rows_on = tables_reader(StoredRows, ROWS_TABLES, ROWS_ON_DESK)
 consequences_on = tables_reader(Consequences, CONSEQUENCES_TABLES, CONSEQUENCES_ON_DESK)
 memo_on = tables_reader(Memo, MEMO_TABLES, MEMO_ON_DESK)
 machine_on = tables_reader(Machine, MACHINE_TABLES, MACHINE_ON_DESK)

@@ -18,6 +18,7 @@ import numpy as np
 
 from livefacts.engine.embedded.kernel.grounded import is_founded
 from livefacts.engine.embedded.kernel.registers import (
+    ASSERTED_COUNT,
     COUNT_PLAIN,
     COUNT_RECURSIVE,
     COUNT_SINGLE,
@@ -36,7 +37,6 @@ from livefacts.engine.embedded.kernel.registers import (
     QUIET,
     REASON_BITS,
     SINGLE_RULES,
-    TOLD,
     machine_on,
     rows_on,
 )
@@ -225,7 +225,7 @@ def is_held(state: Any, cells: Any, flags: Any) -> Any:
 
 
 @inlined
-def has_told(flags: Any, support: Any) -> Any:
+def has_asserted(flags: Any, support: Any) -> Any:
     """Whether what is to be untold was told: in the default graph, or only elsewhere."""
     if support & IN_DEFAULT:
         return flags & IN_DEFAULT != 0
@@ -237,7 +237,7 @@ def has_told(flags: Any, support: Any) -> Any:
 @inlined
 def withdraw_row(rows: Any, machine: Any, relation: Any, row: Any, cells: Any, support: Any) -> Any:
     """Take one reason from a stored row; it is doomed if what is left may depend on itself."""
-    if not has_told(load_int32(cells, FLAGS), support):
+    if not has_asserted(load_int32(cells, FLAGS), support):
         return
     remember(machine, relation, row, cells)
     flags = np.int64(load_int32(cells, FLAGS)) & ~(support & REASON_BITS)
@@ -399,5 +399,5 @@ def change_facts(desk: Any, mode: Any, relation: Any, facts: Any, support: Any, 
             break
         first = end
     if support & ASSERTED:
-        state[TOLD] += state[MADE] - made
+        state[ASSERTED_COUNT] += state[MADE] - made
     return first

@@ -30,7 +30,7 @@ MOST_ANSWERS = 1 << 21
 """Beyond this many answers the tables start anew."""
 
 
-class Answers:
+class ValueMemo:
     """The kernel's memo, and the computing of what it lacks."""
 
     def __init__(self, dictionary: Dictionary) -> None:

@@ -14,9 +14,9 @@ from livefacts.engine.embedded.proofs.lookups import Fact, Known, Lookup, RowNum
 from livefacts.language.formula import (
     Arithmetic,
     Atom,
-    Call,
     Comparison,
     Expression,
+    FunctionCall,
     Negation,
     TripleAtom,
     Variable,
@@ -33,7 +33,7 @@ Check = Comparison | Negation
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class AtomPattern:
     """An atom in ids: the relation of its facts, and what stands in each column."""
 
     atom: Atom
@@ -64,14 +64,14 @@ class Pattern:
         return tuple(env[slot] if isinstance(slot, Variable) else slot for slot in self.slots)
 
 
-def pattern_of(atom: Atom, lookup: Lookup, terms: TermIds) -> Pattern:
+def pattern_of(atom: Atom, lookup: Lookup, terms: TermIds) -> AtomPattern:
     """An atom of a rule over the facts of one moment."""
     shape = TRIPLES if isinstance(atom, TripleAtom) else 1 + len(atom.arguments)
     slots = (s if isinstance(s, Variable) else terms.id_of(s) for s in atom.slots)
-    return Pattern(atom, lookup.relation(shape), tuple(slots), tuple(set(variables_of(atom))))
+    return AtomPattern(atom, lookup.relation(shape), tuple(slots), tuple(set(variables_of(atom))))
 
 
-class Body:
+class BoundBody:
     """The body of one rule in normal form, over the facts of one moment."""
 
     def __init__(self, rule: Rule, lookup: Lookup, terms: TermIds) -> None:
@@ -84,7 +84,7 @@ class Body:
         self.checks = tuple(f for f in rule.body if isinstance(f, Comparison | Negation))
         self._by_atoms = {v for atom in positive_atoms(rule) for v in variables_of(atom)}
 
-    def pattern(self, atom: Atom) -> Pattern:
+    def pattern(self, atom: Atom) -> AtomPattern:
         return pattern_of(atom, self._lookup, self._terms)
 
     def from_head(self, fact: Fact) -> tuple[Env, Env] | None:
@@ -107,7 +107,7 @@ class Body:
 
     def matches(
         self,
-        atoms: Sequence[Pattern],
+        atoms: Sequence[AtomPattern],
         env: Env,
         checks: Sequence[Check] = (),
         most: int | None = None,
@@ -136,14 +136,14 @@ class Body:
             if extended is not None:
                 yield from self.matches(rest, extended, waiting, most)
 
-    def _ground(self, atoms: Sequence[Pattern], env: Env) -> Pattern | None:
+    def _ground(self, atoms: Sequence[AtomPattern], env: Env) -> AtomPattern | None:
         """An atom all of whose variables are known."""
         for atom in atoms:
             if all(variable in env for variable in atom.variables):
                 return atom
         return None
 
-    def _narrowest(self, atoms: Sequence[Pattern], env: Env) -> tuple[Pattern, RowNumbers]:
+    def _narrowest(self, atoms: Sequence[AtomPattern], env: Env) -> tuple[AtomPattern, RowNumbers]:
         known = [(atom, atom.known(env)) for atom in atoms]
         most = max(len(columns) for _, columns in known)
         ways = [
@@ -153,7 +153,7 @@ class Body:
         ]
         return min(ways, key=lambda way: len(way[1]))
 
-    def has_match(self, atom: Pattern, env: Env) -> bool:
+    def has_match(self, atom: AtomPattern, env: Env) -> bool:
         """Whether some fact fits an atom."""
         rows = self._lookup.matching(atom.relation, atom.known(env))
         facts = self._lookup.facts(atom.relation, rows)
@@ -222,7 +222,7 @@ class Body:
                 if one is None or other is None:
                     return None
                 return values.arithmetic(operator, one, other)
-            case Call(function, argument):
+            case FunctionCall(function, argument):
                 inner = self.value(argument, env)
                 return None if inner is None else values.apply_function(function, inner)
             case _:

@@ -79,7 +79,7 @@ class Lookup:
             return 0
         return int(self._store.find(relation, np.array([fact], np.int32))[0])
 
-    def is_told(self, relation: int, row: int) -> bool:
+    def is_asserted(self, relation: int, row: int) -> bool:
         return bool(self._store.cells(relation)[row, FLAGS] & ASSERTED)
 
     def fact(self, relation: int, row: int) -> Fact:
@@ -105,7 +105,7 @@ class Lookup:
             return NO_ROWS
         found = self._found.get((relation, known))
         if found is None:
-            found = self._found[relation, known] = self._told_first(
+            found = self._found[relation, known] = self._asserted_first(
                 relation, self._looked_up(relation, known)
             )
         return found
@@ -137,11 +137,11 @@ class Lookup:
         predicate, may have very many: there the predicate must help.
         """
         found = self._store.widest_index(relation, columns)
-        telling = [column for column in columns if column != name_column(relation)]
-        if not telling:
+        assertion = [column for column in columns if column != name_column(relation)]
+        if not assertion:
             return found
-        is_subject = relation == TRIPLES and telling[0] == 0
-        best = (0,) if is_subject else tuple(c for c in columns if c in _named(relation, telling))
+        is_subject = relation == TRIPLES and assertion[0] == 0
+        best = (0,) if is_subject else tuple(c for c in columns if c in _named(relation, assertion))
         if set(found) >= set(best):
             return found
         if self._store.live(relation) < LARGE:
@@ -154,13 +154,13 @@ class Lookup:
             rows = rows[cells[rows, COLUMN + column] == value]
         return rows
 
-    def _told_first(self, relation: int, rows: RowNumbers) -> RowNumbers:
-        told = self._store.cells(relation)[rows, FLAGS] & ASSERTED != 0
-        return np.concatenate([rows[told], rows[~told]])
+    def _asserted_first(self, relation: int, rows: RowNumbers) -> RowNumbers:
+        asserted = self._store.cells(relation)[rows, FLAGS] & ASSERTED != 0
+        return np.concatenate([rows[asserted], rows[~asserted]])
 
 
-def _named(relation: int, telling: list[int]) -> tuple[int, int]:
-    return name_column(relation), telling[0]
+def _named(relation: int, assertion: list[int]) -> tuple[int, int]:
+    return name_column(relation), assertion[0]
 
 
 def name_column(relation: int) -> int:

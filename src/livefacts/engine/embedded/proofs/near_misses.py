@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, islice
 
-from livefacts.engine.embedded.proofs.body_matches import Body, Check, Env, Pattern
+from livefacts.engine.embedded.proofs.body_matches import AtomPattern, BoundBody, Check, Env
 from livefacts.engine.embedded.proofs.lookups import Fact, name_column
 from livefacts.engine.embedded.proofs.proof_search import BoundRules
 from livefacts.language.formula import Variable, variables_of
@@ -32,11 +32,11 @@ MOST_SETS = 200
 class NearMiss:
     """A rule that would conclude a fact if its missing and failed premises were true."""
 
-    body: Body
+    body: BoundBody
     env: Env
-    matched: tuple[Pattern, ...]
-    missing: tuple[Pattern, ...]
-    open: tuple[Pattern, ...]
+    matched: tuple[AtomPattern, ...]
+    missing: tuple[AtomPattern, ...]
+    open: tuple[AtomPattern, ...]
     held: tuple[Check, ...]
     failed: tuple[Check, ...]
 
@@ -63,11 +63,11 @@ class NearMiss:
 def near_misses(rules: BoundRules, shape: int, fact: Fact) -> list[NearMiss]:
     """The nearest miss of each rule that could conclude a fact, nearest first."""
     bodies = rules.concluding(rules.lookup.relation(shape), fact)
-    found = [_nearest(body, fact) for body in bodies if isinstance(body, Body)]
+    found = [_nearest(body, fact) for body in bodies if isinstance(body, BoundBody)]
     return sorted((miss for miss in found if miss is not None), key=lambda miss: miss.rank)
 
 
-def _nearest(body: Body, fact: Fact) -> NearMiss | None:
+def _nearest(body: BoundBody, fact: Fact) -> NearMiss | None:
     bound = body.from_head(fact)
     if bound is None:
         return None
@@ -78,7 +78,7 @@ def _nearest(body: Body, fact: Fact) -> NearMiss | None:
     return None
 
 
-def _best(body: Body, fact: Fact, env: Env, wanted: Env, *, is_free: bool) -> NearMiss | None:
+def _best(body: BoundBody, fact: Fact, env: Env, wanted: Env, *, is_free: bool) -> NearMiss | None:
     """The best over all sets of premises, the large ones first."""
     best: NearMiss | None = None
     for matched in islice(_sets(body, env, is_free), MOST_SETS):
@@ -92,14 +92,14 @@ def _best(body: Body, fact: Fact, env: Env, wanted: Env, *, is_free: bool) -> Ne
     return best
 
 
-def _sets(body: Body, env: Env, is_free: bool) -> Iterator[tuple[Pattern, ...]]:
+def _sets(body: BoundBody, env: Env, is_free: bool) -> Iterator[tuple[AtomPattern, ...]]:
     for size in range(len(body.atoms), -1, -1):
         for chosen in combinations(body.atoms, size):
             if is_free or size == len(body.atoms) or _is_tied(chosen, set(env)):
                 yield chosen
 
 
-def _is_tied(atoms: Iterable[Pattern], known: set[Variable]) -> bool:
+def _is_tied(atoms: Iterable[AtomPattern], known: set[Variable]) -> bool:
     """Whether each of the atoms is tied down by what is known or by another one."""
     waiting = list(atoms)
     while waiting:
@@ -111,7 +111,7 @@ def _is_tied(atoms: Iterable[Pattern], known: set[Variable]) -> bool:
     return True
 
 
-def _has_hold(atom: Pattern, known: set[Variable]) -> bool:
+def _has_hold(atom: AtomPattern, known: set[Variable]) -> bool:
     name = name_column(atom.relation)
     places = [slot for column, slot in enumerate(atom.slots) if column != name]
     predicate = atom.slots[name]
@@ -122,7 +122,7 @@ def _has_hold(atom: Pattern, known: set[Variable]) -> bool:
     )
 
 
-def _judged(body: Body, matched: tuple[Pattern, ...], found: Env, wanted: Env) -> NearMiss:
+def _judged(body: BoundBody, matched: tuple[AtomPattern, ...], found: Env, wanted: Env) -> NearMiss:
     env, held, failed = _checked(body, found, wanted)
     others = [atom for atom in body.atoms if atom not in matched]
     is_open = {atom: body.has_match(atom, env) for atom in others}
@@ -137,7 +137,7 @@ def _judged(body: Body, matched: tuple[Pattern, ...], found: Env, wanted: Env) -
     )
 
 
-def _checked(body: Body, found: Env, wanted: Env) -> tuple[Env, list[Check], list[Check]]:
+def _checked(body: BoundBody, found: Env, wanted: Env) -> tuple[Env, list[Check], list[Check]]:
     """The checks that hold and that fail.
 
     What is computed must be what the head wants; where it is not, that equation fails, and

@@ -27,7 +27,7 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import TypeAlias
 
-from livefacts.engine.embedded.proofs.body_matches import Body, Env, pattern_of
+from livefacts.engine.embedded.proofs.body_matches import BoundBody, Env, pattern_of
 from livefacts.engine.embedded.proofs.lookups import NOWHERE, Fact, Lookup, TermIds, name_column
 from livefacts.language.formula import Aggregate, PredicateAtom, Variable
 from livefacts.language.program import Rule
@@ -60,7 +60,7 @@ class Instance:
     An instance of an aggregate has no bindings: its premises are the rows of its group.
     """
 
-    body: Body | Total
+    body: BoundBody | GroupTotal
     env: Env
     premises: tuple[Node, ...]
     weight: int
@@ -82,7 +82,7 @@ class Proof:
     is_smallest: bool
 
 
-class Total:
+class GroupTotal:
     """An aggregate in normal form: values of groups, from the rows of a hidden predicate."""
 
     def __init__(self, rule: Rule, lookup: Lookup, terms: TermIds) -> None:
@@ -117,7 +117,7 @@ class BoundRules:
     def __init__(self, rules: Sequence[Rule], store: RowStore, dictionary: Dictionary) -> None:
         self.lookup = Lookup(store)
         self.terms = TermIds(dictionary)
-        self._by_head: dict[tuple[int, int | None], list[Body | Total]] = {}
+        self._by_head: dict[tuple[int, int | None], list[BoundBody | GroupTotal]] = {}
         for rule in normalize(rules):
             bound = self._bound(rule)
             relation = bound.head.relation
@@ -125,11 +125,11 @@ class BoundRules:
             key = relation, None if isinstance(name, Variable) else name
             self._by_head.setdefault(key, []).append(bound)
 
-    def _bound(self, rule: Rule) -> Body | Total:
+    def _bound(self, rule: Rule) -> BoundBody | GroupTotal:
         is_total = isinstance(rule.body[0], Aggregate)
-        return (Total if is_total else Body)(rule, self.lookup, self.terms)
+        return (GroupTotal if is_total else BoundBody)(rule, self.lookup, self.terms)
 
-    def concluding(self, relation: int, fact: Fact) -> list[Body | Total]:
+    def concluding(self, relation: int, fact: Fact) -> list[BoundBody | GroupTotal]:
         """The rules whose heads could be this fact."""
         name = fact[name_column(relation)]
         found = self._by_head.get((relation, name), []) + self._by_head.get((relation, None), [])
@@ -139,7 +139,7 @@ class BoundRules:
         """The ways to conclude a fact; None where a rule has more than `width` of them."""
         fact = self.lookup.fact(*node)
         for rule in self.concluding(node[0], fact):
-            if isinstance(rule, Total):
+            if isinstance(rule, GroupTotal):
                 rows = rule.rows(fact)
                 yield Instance(rule, {}, rows[:MOST_ROWS], 0, len(rows) > MOST_ROWS)
                 continue
@@ -149,18 +149,18 @@ class BoundRules:
                     break
                 yield self._instance(rule, env)
 
-    def _instance(self, body: Body, env: Env) -> Instance:
+    def _instance(self, body: BoundBody, env: Env) -> Instance:
         premises = self._premises(body, env)
         return Instance(body, env, premises, 0 if is_inner(body.rule) else 1)
 
-    def _premises(self, body: Body, env: Env) -> tuple[Node, ...]:
+    def _premises(self, body: BoundBody, env: Env) -> tuple[Node, ...]:
         nodes = (
             (atom.relation, self.lookup.row_of(atom.relation, atom.fact(env)))
             for atom in body.atoms
         )
         return tuple(dict.fromkeys(nodes))
 
-    def first(self, body: Body, fact: Fact) -> tuple[Node, ...] | None:
+    def first(self, body: BoundBody, fact: Fact) -> tuple[Node, ...] | None:
         """The premises of the first instance of a rule that concludes a fact."""
         for env in body.solutions(fact):
             return self._premises(body, env)
@@ -289,7 +289,7 @@ class Search:
         if node in self._reached:
             return
         self._reached.add(node)
-        if self.rules.lookup.is_told(*node):
+        if self.rules.lookup.is_asserted(*node):
             self._labels[node] = (0, 1)
         elif self._is_inner(node):
             self._expand(node, depth)

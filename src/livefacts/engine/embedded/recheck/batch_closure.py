@@ -13,10 +13,10 @@ import numpy as np
 
 from livefacts.engine.contract import Ids
 from livefacts.engine.embedded.recheck.column_joins import (
-    Body,
-    Found,
+    BatchAtom,
+    BatchBody,
+    Bindings,
     Model,
-    Pattern,
     compiled,
     pattern_of,
 )
@@ -32,11 +32,11 @@ from livefacts.store.terms.dictionary import Dictionary
 class BatchRule:
     """A rule in ids; an aggregate has its function, and one atom to range over."""
 
-    head: Pattern
-    body: Body
+    head: BatchAtom
+    body: BatchBody
     function: str | None = None
 
-    def heads(self, found: Found) -> list[Ids]:
+    def heads(self, found: Bindings) -> list[Ids]:
         """What the rule concludes, once for each way."""
         return [found.column(slot) for slot in self.head.slots]
 

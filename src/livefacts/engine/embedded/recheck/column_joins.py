@@ -15,14 +15,14 @@ import numpy as np
 
 from livefacts.engine.contract import Flags, Ids
 from livefacts.engine.embedded.recheck.column_values import NONE, Calculator
-from livefacts.engine.embedded.recheck.id_tables import FOREVER, Joined, Table
+from livefacts.engine.embedded.recheck.id_tables import FOREVER, IdTable, Joined
 from livefacts.language.formula import (
     Arithmetic,
     Atom,
-    Call,
     Comparison,
     Expression,
     Formula,
+    FunctionCall,
     Negation,
     PredicateAtom,
     TripleAtom,
@@ -34,7 +34,7 @@ from livefacts.store.terms.dictionary import Dictionary
 
 
 @dataclass(frozen=True, slots=True)
-class Pattern:
+class BatchAtom:
     """An atom with ids for its terms."""
 
     shape: int
@@ -62,31 +62,31 @@ class Give:
 class Deny:
     """No fact may fit."""
 
-    pattern: Pattern
+    pattern: BatchAtom
 
 
 Check: TypeAlias = Give | Comparison | Deny
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class BatchBody:
     """What must hold: atoms, and checks that need nothing but atoms and earlier checks."""
 
-    atoms: tuple[Pattern, ...]
+    atoms: tuple[BatchAtom, ...]
     checks: tuple[Check, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Bindings:
     """Ways to make a part of a body true: a column for every variable so far."""
 
     count: int
     columns: Mapping[Variable, Ids] = field(default_factory=dict)
 
-    def taken(self, rows: Flags) -> Found:
+    def taken(self, rows: Flags) -> Bindings:
         if rows.all():
             return self
-        return Found(int(rows.sum()), {v: column[rows] for v, column in self.columns.items()})
+        return Bindings(int(rows.sum()), {v: column[rows] for v, column in self.columns.items()})
 
     def column(self, slot: int | Variable) -> Ids:
         if isinstance(slot, Variable):
@@ -94,7 +94,7 @@ class Found:
         return np.full(self.count, slot, np.int32)
 
 
-def compiled(formulas: Sequence[Formula], dictionary: Dictionary) -> Body:
+def compiled(formulas: Sequence[Formula], dictionary: Dictionary) -> BatchBody:
     """A body in ids."""
     atoms = tuple(
         pattern_of(formula, dictionary)
@@ -111,7 +111,7 @@ def compiled(formulas: Sequence[Formula], dictionary: Dictionary) -> Body:
         checks.append(ready if given is None else given)
         known.update(() if given is None else (given.target,))
     negations = (formula for formula in formulas if isinstance(formula, Negation))
-    return Body(atoms, (*checks, *(Deny(pattern_of(n.atom, dictionary)) for n in negations)))
+    return BatchBody(atoms, (*checks, *(Deny(pattern_of(n.atom, dictionary)) for n in negations)))
 
 
 def _given(comparison: Comparison, known: set[Variable]) -> Give | None:
@@ -127,10 +127,10 @@ def _given(comparison: Comparison, known: set[Variable]) -> Give | None:
     return None
 
 
-def pattern_of(atom: Atom, dictionary: Dictionary) -> Pattern:
+def pattern_of(atom: Atom, dictionary: Dictionary) -> BatchAtom:
     """An atom in ids."""
     shape = TRIPLES if isinstance(atom, TripleAtom) else len(atom.slots)
-    return Pattern(
+    return BatchAtom(
         shape,
         tuple(
             slot if isinstance(slot, Variable) else int(dictionary.encode_one(slot))
@@ -144,29 +144,31 @@ class Model:
 
     def __init__(self, dictionary: Dictionary) -> None:
         self.dictionary = dictionary
-        self.tables: dict[int, Table] = {}
+        self.tables: dict[int, IdTable] = {}
         self.calculator = Calculator(dictionary)
 
-    def table(self, shape: int) -> Table:
+    def table(self, shape: int) -> IdTable:
         """The facts of a shape."""
         table = self.tables.get(shape)
         if table is None:
-            table = self.tables[shape] = Table(3 if shape == TRIPLES else shape)
+            table = self.tables[shape] = IdTable(3 if shape == TRIPLES else shape)
         return table
 
     def counts(self) -> dict[int, int]:
         """How many facts there are by now."""
         return {shape: table.count for shape, table in self.tables.items()}
 
-    def solutions(self, body: Body) -> Iterator[Found]:
+    def solutions(self, body: BatchBody) -> Iterator[Bindings]:
         """Every way to make a body true, once, in pieces."""
         return _Search(self, body).all()
 
-    def new_solutions(self, body: Body, pivot: int, since: Mapping[int, int]) -> Iterator[Found]:
+    def new_solutions(
+        self, body: BatchBody, pivot: int, since: Mapping[int, int]
+    ) -> Iterator[Bindings]:
         """The ways in which atom number `pivot` is the first to match a fact that came since."""
         return _Search(self, body, pivot, since).all()
 
-    def holds(self, pattern: Pattern, found: Found) -> Flags:
+    def holds(self, pattern: BatchAtom, found: Bindings) -> Flags:
         """Where a fact fits a pattern whose variables all have values."""
         rows = self.table(pattern.shape).find([found.column(slot) for slot in pattern.slots])
         there: Flags = rows >= 0
@@ -179,7 +181,7 @@ class _Search:
     def __init__(
         self,
         model: Model,
-        body: Body,
+        body: BatchBody,
         pivot: int | None = None,
         since: Mapping[int, int] | None = None,
     ) -> None:
@@ -188,20 +190,20 @@ class _Search:
         self._pivot = pivot
         self._since = since or {}
 
-    def all(self) -> Iterator[Found]:
+    def all(self) -> Iterator[Bindings]:
         waiting = tuple(range(len(self._body.atoms)))
         if self._pivot is None:
-            return self._completed(Found(1), waiting, self._body.checks)
+            return self._completed(Bindings(1), waiting, self._body.checks)
         rest = tuple(number for number in waiting if number != self._pivot)
         return (
             found
-            for first in self._extended(Found(1), self._pivot)
+            for first in self._extended(Bindings(1), self._pivot)
             for found in self._completed(first, rest, self._body.checks)
         )
 
     def _completed(
-        self, found: Found, waiting: tuple[int, ...], checks: tuple[Check, ...]
-    ) -> Iterator[Found]:
+        self, found: Bindings, waiting: tuple[int, ...], checks: tuple[Check, ...]
+    ) -> Iterator[Bindings]:
         found, checks = self._checked(found, checks)
         if not found.count:
             return
@@ -213,7 +215,7 @@ class _Search:
         for more in self._extended(found, chosen):
             yield from self._completed(more, rest, checks)
 
-    def _cost(self, number: int, found: Found) -> tuple[int, int]:
+    def _cost(self, number: int, found: Bindings) -> tuple[int, int]:
         """Few unknown columns first, unless nothing is known; then few facts."""
         atom = self._body.atoms[number]
         known = sum(slot in found.columns for slot in atom.variables)
@@ -231,7 +233,7 @@ class _Search:
             return 0, FOREVER
         return (mark, FOREVER) if number == self._pivot else (0, mark)
 
-    def _extended(self, found: Found, number: int) -> Iterator[Found]:
+    def _extended(self, found: Bindings, number: int) -> Iterator[Bindings]:
         """The ways so far, each with every fact that fits one more atom."""
         atom = self._body.atoms[number]
         known = tuple(
@@ -245,7 +247,9 @@ class _Search:
             if len(joined[0]):
                 yield _with_facts(found, atom, table, joined)
 
-    def _checked(self, found: Found, checks: tuple[Check, ...]) -> tuple[Found, tuple[Check, ...]]:
+    def _checked(
+        self, found: Bindings, checks: tuple[Check, ...]
+    ) -> tuple[Bindings, tuple[Check, ...]]:
         """Make the checks whose variables have values; those that are left."""
         left = []
         for check in checks:
@@ -255,19 +259,19 @@ class _Search:
                 left.append(check)
         return found, tuple(left)
 
-    def _passed(self, found: Found, check: Check) -> Found:
+    def _passed(self, found: Bindings, check: Check) -> Bindings:
         match check:
             case Deny(pattern):
                 return found.taken(~self._model.holds(pattern, found))
             case Give(target, expression):
                 values = self._value(expression, found)
-                extended = Found(found.count, {**found.columns, target: values})
+                extended = Bindings(found.count, {**found.columns, target: values})
                 return extended.taken(values != NONE)
             case Comparison(left, operator, right):
                 sides = self._value(left, found), self._value(right, found)
                 return found.taken(self._model.calculator.compare(operator, *sides))
 
-    def _value(self, expression: Expression, found: Found) -> Ids:
+    def _value(self, expression: Expression, found: Bindings) -> Ids:
         calculator = self._model.calculator
         match expression:
             case Variable():
@@ -275,7 +279,7 @@ class _Search:
             case Arithmetic(operator, left, right):
                 sides = self._value(left, found), self._value(right, found)
                 return calculator.compute(operator, *sides)
-            case Call(function, argument):
+            case FunctionCall(function, argument):
                 return calculator.call(function, self._value(argument, found))
             case _:
                 return found.column(int(self._model.dictionary.encode_one(expression)))
@@ -291,7 +295,7 @@ def _needed(check: Check) -> set[Variable]:
             return set(variables_of(check))
 
 
-def _with_facts(found: Found, atom: Pattern, table: Table, joined: Joined) -> Found:
+def _with_facts(found: Bindings, atom: BatchAtom, table: IdTable, joined: Joined) -> Bindings:
     left, rows = joined
     columns = {variable: column[left] for variable, column in found.columns.items()}
     fits = np.ones(len(rows), np.bool_)
@@ -303,4 +307,4 @@ def _with_facts(found: Found, atom: Pattern, table: Table, joined: Joined) -> Fo
             fits &= columns[slot] == values
         else:
             columns[slot] = values
-    return Found(len(rows), columns).taken(fits)
+    return Bindings(len(rows), columns).taken(fits)

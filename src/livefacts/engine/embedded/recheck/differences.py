@@ -17,7 +17,7 @@ from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.engine.embedded.recheck.batch_closure import add_new, close
 from livefacts.engine.embedded.recheck.column_joins import Model
 from livefacts.engine.embedded.recheck.expected_support import (
-    Counting,
+    CountingScheme,
     Supports,
     count_supports,
     counters_of,
@@ -99,10 +99,10 @@ class _Verification:
         self._counts: dict[str, int] = {}
 
     def verified(self) -> Verified:
-        self._take_told()
+        self._take_asserted()
         close(self._model, self._rules)
         supports = {shape: no_supports(n) for shape, n in self._model.counts().items()}
-        self._mark_told(supports)
+        self._mark_asserted(supports)
         instances = count_supports(self._model, self._followed, self._counting, supports)
         self._compare_rules()
         for shape in {**self._store.shapes(), **supports}:
@@ -124,20 +124,20 @@ class _Verification:
         true = self._engine.dictionary.encode_one(Symbol(TRUE.name))
         return len(TRUE.slots), np.array([[true]], np.int32)
 
-    def _take_told(self) -> None:
+    def _take_asserted(self) -> None:
         for shape, facts in (*self._in_default(), *self._others.items(), self._always()):
             if len(facts):
                 add_new(self._model, [(shape, list(facts.T))])
 
-    def _mark_told(self, supports: dict[int, Supports]) -> None:
+    def _mark_asserted(self, supports: dict[int, Supports]) -> None:
         for shape, facts in self._in_default():
             if len(facts):
                 supports[shape].in_default[self._model.table(shape).find(list(facts.T))] = True
         for support in supports.values():
-            support.told |= support.in_default
+            support.asserted |= support.in_default
         for shape, facts in (*self._others.items(), self._always()):
             if len(facts):
-                supports[shape].told[self._model.table(shape).find(list(facts.T))] = True
+                supports[shape].asserted[self._model.table(shape).find(list(facts.T))] = True
 
     # comparing
 
@@ -178,7 +178,7 @@ class _Verification:
         cells = self._store.cells(self._store.relation(shape))[rows]
         flags = cells[:, FLAGS]
         expected_flags = {
-            "told": (layout.ASSERTED, supports.told[at]),
+            "told": (layout.ASSERTED, supports.asserted[at]),
             "in the default graph": (layout.IN_DEFAULT, supports.in_default[at]),
             "closed by a transitive rule": (layout.CLOSED, supports.closed[at]),
             "edge": (layout.EDGE, supports.edge[at]),
@@ -246,10 +246,10 @@ def _is_aggregate(rule: Rule) -> bool:
     return isinstance(rule.body[0], Aggregate)
 
 
-def _counting_of(engine: EmbeddedEngine) -> Counting:
+def _counting_of(engine: EmbeddedEngine) -> CountingScheme:
     path = engine.followed
     counters = counters_of(engine.plan, single=path is not None)
     if path is None:
-        return Counting(counters)
+        return CountingScheme(counters)
     single = tuple(rule for level in engine.plan.levels for rule in level.single)
-    return Counting(counters, single, *path.kinds_apart)
+    return CountingScheme(counters, single, *path.kinds_apart)

@@ -23,8 +23,8 @@ from livefacts.engine.embedded.recheck.batch_closure import (
     close_together,
     instances,
 )
-from livefacts.engine.embedded.recheck.column_joins import Body, Model, Pattern, pattern_of
-from livefacts.engine.embedded.recheck.id_tables import Columns, Numbers, Table
+from livefacts.engine.embedded.recheck.column_joins import BatchAtom, BatchBody, Model, pattern_of
+from livefacts.engine.embedded.recheck.id_tables import Columns, IdTable, Numbers
 from livefacts.language.formula import TripleAtom, Variable
 from livefacts.language.program import Rule
 from livefacts.plan.rules.operators import Plan
@@ -44,7 +44,7 @@ KIND_NUMBER = Variable(":kind")
 class Supports:
     """For the facts of one shape, by row: counted instances, and who told them."""
 
-    told: Flags
+    asserted: Flags
     in_default: Flags
     plain: Numbers
     recursive: Numbers
@@ -59,12 +59,12 @@ class Supports:
     @property
     def edge(self) -> Flags:
         """Whether a fact holds for a reason other than a transitive rule."""
-        return self.told | self.counted | (self.single > 0)
+        return self.asserted | self.counted | (self.single > 0)
 
     @property
     def root(self) -> Flags:
         """Whether a fact holds for a reason other than following from a single triple."""
-        return self.told | self.counted | self.closed
+        return self.asserted | self.counted | self.closed
 
 
 def no_supports(count: int) -> Supports:
@@ -74,7 +74,7 @@ def no_supports(count: int) -> Supports:
 
 
 @dataclass(frozen=True, slots=True)
-class Counting:
+class CountingScheme:
     """How an engine counts each rule, and what it keeps apart as schema."""
 
     counters: Mapping[Rule, int]
@@ -96,7 +96,7 @@ def counters_of(plan: Plan, *, single: bool) -> dict[Rule, int]:
 
 
 def count_supports(
-    model: Model, rules: Iterable[Rule], counting: Counting, supports: Mapping[int, Supports]
+    model: Model, rules: Iterable[Rule], counting: CountingScheme, supports: Mapping[int, Supports]
 ) -> int:
     """Enter the instances of all rules; how many there are, those of single triples aside."""
     total = 0
@@ -122,7 +122,7 @@ def count_supports(
 class _SingleCount:
     """The consequences of single triples, counted from their definition."""
 
-    def __init__(self, model: Model, counting: Counting, supports: Supports) -> None:
+    def __init__(self, model: Model, counting: CountingScheme, supports: Supports) -> None:
         self._model = model
         self._counting = counting
         self._supports = supports
@@ -136,15 +136,15 @@ class _SingleCount:
     def enter(self) -> None:
         """Add to the counts what follows from the schema and from each other triple."""
         kinds, starts = self._kinds()
-        told: Columns = [column[:0] for column in self._schema_roots]
+        asserted: Columns = [column[:0] for column in self._schema_roots]
         while True:
-            schema = self._closed_schema(told)
+            schema = self._closed_schema(asserted)
             follows = self._follow_kinds(schema, starts)
-            now = self._told_by_kinds(follows)
-            if len(now[0]) == len(told[0]):
+            now = self._asserted_by_kinds(follows)
+            if len(now[0]) == len(asserted[0]):
                 break
-            told = now
-        self._count(told)
+            asserted = now
+        self._count(asserted)
         self._count(self._derived_in(schema))
         self._count_follows(kinds, follows, starts)
 
@@ -170,21 +170,21 @@ class _SingleCount:
         ]
         return numbers.astype(np.int32), starts
 
-    def _closed_schema(self, told: Columns) -> Model:
+    def _closed_schema(self, asserted: Columns) -> Model:
         schema = Model(self._model.dictionary)
-        for triples in (self._schema_roots, told):
+        for triples in (self._schema_roots, asserted):
             add_new(schema, [(TRIPLES, triples)])
         close(schema, self._counting.single)
         return schema
 
-    def _follow_kinds(self, schema: Model, starts: Columns) -> Table:
+    def _follow_kinds(self, schema: Model, starts: Columns) -> IdTable:
         """Everything that follows from a triple of each kind under a closed schema."""
         chase = Model(self._model.dictionary)
         closed = schema.table(TRIPLES)
         cells = [closed.column(number) for number in range(3)]
         of_schema = self._is_schema(cells)
         chase.table(TRIPLES).append([column[of_schema] for column in cells])
-        chase.tables |= {STARTS: Table(4), FOLLOWS: Table(4)}
+        chase.tables |= {STARTS: IdTable(4), FOLLOWS: IdTable(4)}
         chase.table(STARTS).append(starts)
         close_together(
             chase,
@@ -206,15 +206,15 @@ class _SingleCount:
             return ()
         (premise,) = instance
         patterns = tuple(
-            Pattern(shape, (KIND_NUMBER, *pattern_of(atom, dictionary).slots))
+            BatchAtom(shape, (KIND_NUMBER, *pattern_of(atom, dictionary).slots))
             if atom is premise
             else pattern_of(atom, dictionary)
             for atom in atoms
         )
-        head = Pattern(FOLLOWS, (KIND_NUMBER, *pattern_of(rule.head, dictionary).slots))
-        return (BatchRule(head, Body(patterns, ())),)
+        head = BatchAtom(FOLLOWS, (KIND_NUMBER, *pattern_of(rule.head, dictionary).slots))
+        return (BatchRule(head, BatchBody(patterns, ())),)
 
-    def _told_by_kinds(self, follows: Table) -> Columns:
+    def _asserted_by_kinds(self, follows: IdTable) -> Columns:
         """Schema triples that follow from a kind whatever the subject and the object are."""
         triples = [follows.column(number) for number in (1, 2, 3)]
         ground = (triples[0] >= 0) & (triples[2] >= 0) & self._is_schema(triples)
@@ -231,7 +231,7 @@ class _SingleCount:
                 derived[rows] = True
         return [table.column(number)[derived] for number in range(3)]
 
-    def _count_follows(self, kinds: Ids, follows: Table, starts: Columns) -> None:
+    def _count_follows(self, kinds: Ids, follows: IdTable, starts: Columns) -> None:
         """Count what follows from each triple, but not itself."""
         subjects, _, objects = self._followed
         for left, rows in follows.joined((0,), [kinds], len(kinds)):

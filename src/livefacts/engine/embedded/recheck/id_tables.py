@@ -115,7 +115,7 @@ class _Index:
         self.runs: list[_Run] = []
         self.covered = 0
 
-    def cover(self, table: Table) -> None:
+    def cover(self, table: IdTable) -> None:
         """Take in the rows that have come since."""
         if self.covered == table.count:
             return
@@ -128,7 +128,7 @@ class _Index:
             self.runs.append(self.runs.pop().merged(later))
 
 
-class Table:
+class IdTable:
     """Facts of one shape, each once, in the order in which they came.
 
     >>> table = Table(2)

@@ -97,8 +97,8 @@ class SinglePath:
         self._heads: dict[Kind, tuple[Symbolic, ...]] = {}
         self._by_object: set[int] = {p for p, o in self._schema_kinds if o is not None}
         self._roots: set[Symbolic] = set()
-        self._tellers: dict[Symbolic, int] = {}
-        self._told: dict[Kind, frozenset[Symbolic]] = {}
+        self._asserters: dict[Symbolic, int] = {}
+        self._asserted: dict[Kind, frozenset[Symbolic]] = {}
         self._asked: Kind | None = None
         self._scans = 0
         self._many = MANY_KINDS
@@ -147,13 +147,13 @@ class SinglePath:
             finally:
                 self._schema_kinds, self._by_object = before.kinds, before.by_object
                 self._heads, self._table = before.heads, before.table
-                self._roots, self._tellers = before.roots, before.tellers
-                self._told, self._before = before.told, None
+                self._roots, self._asserters = before.roots, before.asserters
+                self._asserted, self._before = before.asserted, None
         self._table.undo(epoch)
 
     def _take_schema_back(self, before: _Knowledge) -> None:
         known = self._closed_over()
-        wanted = before.roots | before.tellers.keys()
+        wanted = before.roots | before.asserters.keys()
         if known != wanted and not self._is_torn:
             with suppress(MemoryError):
                 self._reclose(_ids(wanted - known), _ids(known - wanted))
@@ -180,19 +180,19 @@ class SinglePath:
                 dict(self._heads),
                 set(self._by_object),
                 set(self._roots),
-                dict(self._tellers),
-                dict(self._told),
+                dict(self._asserters),
+                dict(self._asserted),
                 self._table.copied(),
             )
 
     def _closed_over(self) -> set[Symbolic]:
         """The triples that the engine of the schema was told."""
-        return self._roots | self._tellers.keys()
+        return self._roots | self._asserters.keys()
 
-    def _reclose(self, told: Ids, untold: Ids) -> tuple[IdDelta, list[Symbolic]]:
+    def _reclose(self, asserted: Ids, retracted: Ids) -> tuple[IdDelta, list[Symbolic]]:
         """Change the closed schema: what that changed, and of the schema's own triples."""
         self._is_torn = True
-        delta = self._close(told, untold)
+        delta = self._close(asserted, retracted)
         changed = self._change_schema(delta)
         self._is_torn = False
         return delta, changed
@@ -232,14 +232,14 @@ class SinglePath:
     def forget_empty_kinds(self) -> None:
         """Unlearn kinds that told the schema something, and of which no triple is left."""
         for kind in self._table.emptied(self._interpreter.epoch):
-            if self._told.get(kind):
+            if self._asserted.get(kind):
                 self._keep_before()
                 self._forget(kind)
 
     def _forget(self, kind: Kind) -> None:
         del self._heads[kind]
         self._table.remove(kind)
-        self._stop_telling(kind, self._told.pop(kind, frozenset()))
+        self._stop_assertion(kind, self._asserted.pop(kind, frozenset()))
 
     def let_go(self) -> None:
         """Unlearn all kinds of which no triple is left: their terms may be given back."""
@@ -250,14 +250,14 @@ class SinglePath:
             self._forget_ways()
             for kind in empty:
                 del self._heads[kind]
-                self._told.pop(kind, None)
+                self._asserted.pop(kind, None)
                 self._table.remove(kind)
             self._table.shrink()
             self._chase.forget()
             self._readers = _kept_readers(self._readers, self._heads)
 
     def _is_needed(self, kind: Kind) -> bool:
-        return self._table.triples(kind) > 0 or bool(self._told.get(kind))
+        return self._table.triples(kind) > 0 or bool(self._asserted.get(kind))
 
     def _is_schema(self, triples: Ids) -> Flags:
         mine = np.zeros(len(triples), np.bool_)
@@ -298,15 +298,15 @@ class SinglePath:
         """Take triples from the schema, unless a kind tells them, and follow what changes."""
         gone = as_triples(triples)
         self._roots.difference_update(gone)
-        untold = [triple for triple in gone if triple not in self._tellers]
-        if untold:
-            self._follow(NO_TRIPLES, np.array(untold, np.int32))
+        retracted = [triple for triple in gone if triple not in self._asserters]
+        if retracted:
+            self._follow(NO_TRIPLES, np.array(retracted, np.int32))
 
-    def _follow(self, told: Ids, untold: Ids) -> None:
+    def _follow(self, asserted: Ids, retracted: Ids) -> None:
         """Change the schema, and hand over what it has gained and lost."""
-        if len(untold) and self._is_circular():
+        if len(retracted) and self._is_circular():
             self._doubt_conclusions()
-        delta, changed = self._reclose(told, untold)
+        delta, changed = self._reclose(asserted, retracted)
         lost = delta.newly_underived.get(TRIPLES)
         if lost is not None:
             self._interpreter.take(TRIPLES, lost, code.COUNT_SINGLE)
@@ -395,7 +395,7 @@ class SinglePath:
 
     def _widen(self, kind: Kind, heads: Iterable[Symbolic]) -> None:
         """Schema triples among the consequences: told to the schema, or the kind joins it."""
-        told, joins = [], False
+        asserted, joins = [], False
         for head in heads:
             if head[2] < 0 and head[1] in self._by_object:
                 raise NotSingleError
@@ -403,16 +403,16 @@ class SinglePath:
             if fits and (head[0] < 0 or head[2] < 0):
                 joins = True
             elif fits:
-                told.append(head)
+                asserted.append(head)
         if joins:
             self._join_schema(kind)
         else:
-            self._tell(kind, told)
+            self._assert(kind, asserted)
 
     def _join_schema(self, kind: Kind) -> None:
         """Close the triples of this kind with the schema, instead of following each alone."""
         heads = self._heads.pop(kind)
-        self._stop_telling(kind, self._told.pop(kind, frozenset()))
+        self._stop_assertion(kind, self._asserted.pop(kind, frozenset()))
         taken = self._taken(kind)
         self._schema_kinds.add(kind)
         self._table.put(kind, (), code.KEY_SCHEMA)
@@ -423,31 +423,31 @@ class SinglePath:
             self._take_in(triples)
         self._change_heads(taken, heads, self._interpreter.take, code.COUNT_SINGLE | code.QUIET)
 
-    def _tell(self, kind: Kind, triples: Sequence[Symbolic]) -> None:
+    def _assert(self, kind: Kind, triples: Sequence[Symbolic]) -> None:
         """Schema triples that hold because some triple of a kind is there."""
-        had, told = self._told.get(kind, frozenset()), frozenset(triples)
-        new = [t for t in dict.fromkeys(triples) if t not in had and t not in self._tellers]
-        self._told[kind] = told
-        for triple in told - had:
-            self._tellers[triple] = self._tellers.get(triple, 0) + 1
-        self._stop_telling(kind, had - told)
+        had, asserted = self._asserted.get(kind, frozenset()), frozenset(triples)
+        new = [t for t in dict.fromkeys(triples) if t not in had and t not in self._asserters]
+        self._asserted[kind] = asserted
+        for triple in asserted - had:
+            self._asserters[triple] = self._asserters.get(triple, 0) + 1
+        self._stop_assertion(kind, had - asserted)
         if new:
             ids = np.array(new, np.int32)
             self._interpreter.give(TRIPLES, ids, EDGE | code.COUNT_SINGLE)
             self._follow(ids, NO_TRIPLES)
 
-    def _stop_telling(self, kind: Kind, triples: Iterable[Symbolic]) -> None:
+    def _stop_assertion(self, kind: Kind, triples: Iterable[Symbolic]) -> None:
         """Take back what a kind told, where no other tells it."""
-        untold = []
+        retracted = []
         for triple in sorted(triples):
-            self._tellers[triple] -= 1
-            if not self._tellers[triple]:
-                del self._tellers[triple]
-                untold.append(triple)
-        if untold:
-            self._untell(untold)
+            self._asserters[triple] -= 1
+            if not self._asserters[triple]:
+                del self._asserters[triple]
+                retracted.append(triple)
+        if retracted:
+            self._retract(retracted)
 
-    def _untell(self, triples: Sequence[Symbolic]) -> None:
+    def _retract(self, triples: Sequence[Symbolic]) -> None:
         self._interpreter.take(TRIPLES, np.array(triples, np.int32), code.COUNT_SINGLE)
         gone = [triple for triple in triples if triple not in self._roots]
         if gone:
@@ -553,6 +553,6 @@ class _Knowledge:
     heads: dict[Kind, tuple[Symbolic, ...]]
     by_object: set[int]
     roots: set[Symbolic]
-    tellers: dict[Symbolic, int]
-    told: dict[Kind, frozenset[Symbolic]]
+    asserters: dict[Symbolic, int]
+    asserted: dict[Kind, frozenset[Symbolic]]
     table: KindTable

@@ -2,5 +2,5 @@
 
 - `instances`: Specialising: the axioms that are told, and the rules for them
 - `template_engine`: The specialised engine: rules that read the schema are followed as rules about it
-- `told_axioms`: Axioms: the facts that templates read, and the ways in which templates match them
+- `asserted_axioms`: Axioms: the facts that templates read, and the ways in which templates match them
 """

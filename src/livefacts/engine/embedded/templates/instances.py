@@ -10,7 +10,7 @@ import numpy as np
 
 from livefacts.engine.contract import Flags, IdDelta, Ids
 from livefacts.engine.embedded.change.engine import NO_TRIPLES, Change, EmbeddedEngine, Facts
-from livefacts.engine.embedded.templates.told_axioms import Axioms, BoundTemplate, changed_cells
+from livefacts.engine.embedded.templates.asserted_axioms import Axioms, BoundTemplate, changed_cells
 from livefacts.language.checks.strata_change import Restratifier
 from livefacts.language.formula import TripleAtom
 from livefacts.language.program import Rule
@@ -18,7 +18,7 @@ from livefacts.model.facts import Symbol
 from livefacts.plan import compile_rules
 from livefacts.plan.rules.operators import Plan
 from livefacts.plan.rules.schema_split import TYPE
-from livefacts.plan.rules.specialisation import Reading
+from livefacts.plan.rules.specialisation import SchemaReading
 from livefacts.store.facts.row_store import TRIPLES, RowStore
 from livefacts.store.terms.dictionary import Dictionary
 
@@ -55,14 +55,14 @@ class Foreseen:
 
     change: Change | None = None
     delta: IdDelta = NOTHING
-    untold: Ids = field(default_factory=lambda: NO_TRIPLES)
+    retracted: Ids = field(default_factory=lambda: NO_TRIPLES)
     before: tuple[Instances, ...] = ()
 
 
 class Specialised:
     """The axioms that are told, and the rules for them."""
 
-    def __init__(self, reading: Reading, dictionary: Dictionary) -> None:
+    def __init__(self, reading: SchemaReading, dictionary: Dictionary) -> None:
         self._reading = reading
         self._dictionary = dictionary
         self._closing = EmbeddedEngine(
@@ -110,11 +110,11 @@ class Specialised:
 
     def foresee(self, change: Change) -> Foreseen:
         """What a change will do to the axioms; the rules are made for that."""
-        told = self._told(change)
-        if told is None:
+        asserted = self._asserted(change)
+        if asserted is None:
             return Foreseen(before=self._instances)
-        delta = self._closing.apply(told, keep=False)
-        foreseen = Foreseen(told, delta, _untold(told), self._instances)
+        delta = self._closing.apply(asserted, keep=False)
+        foreseen = Foreseen(asserted, delta, _retracted(asserted), self._instances)
         self._axioms.change(delta.added, delta.removed)
         changed = changed_cells(delta)
         self._instances = tuple(
@@ -125,9 +125,9 @@ class Specialised:
 
     def gone_with(self, change: Change) -> Foreseen:
         """Of a change that is known already, what it ceases to tell."""
-        told = self._told(change)
-        untold = NO_TRIPLES if told is None else _untold(told)
-        return Foreseen(untold=untold, before=self._instances)
+        asserted = self._asserted(change)
+        retracted = NO_TRIPLES if asserted is None else _retracted(asserted)
+        return Foreseen(retracted=retracted, before=self._instances)
 
     def settle(self, foreseen: Foreseen) -> None:
         """What was foreseen has happened."""
@@ -139,7 +139,7 @@ class Specialised:
         self._axioms.change(foreseen.delta.removed, foreseen.delta.added)
         self._instances = foreseen.before
 
-    def _told(self, change: Change) -> Change | None:
+    def _asserted(self, change: Change) -> Change | None:
         """The part of a change that is about axioms."""
         parts: dict[str, Facts] = {}
         for part in fields(change):
@@ -207,15 +207,15 @@ class Specialised:
             derived = delta.derived[TRIPLES]
             if derived.any() and self.axioms_in(TRIPLES, added[derived]).any():
                 return True
-        return len(foreseen.untold) > 0 and self._has_stayed(delta, foreseen.untold, store)
+        return len(foreseen.retracted) > 0 and self._has_stayed(delta, foreseen.retracted, store)
 
-    def _has_stayed(self, delta: IdDelta, untold: Ids, store: RowStore) -> bool:
+    def _has_stayed(self, delta: IdDelta, retracted: Ids, store: RowStore) -> bool:
         """Whether a triple that is no longer told is true all the same."""
         gone = {tuple(row) for row in delta.removed.get(TRIPLES, NO_TRIPLES).tolist()}
-        stored = store.find(TRIPLES, untold) > 0
+        stored = store.find(TRIPLES, retracted) > 0
         return any(
             is_stored and tuple(row) not in gone and not self._axioms.has((TRIPLES, *row))
-            for row, is_stored in zip(untold.tolist(), stored, strict=True)
+            for row, is_stored in zip(retracted.tolist(), stored, strict=True)
         )
 
     def needs_guarded(self, delta: IdDelta) -> bool:
@@ -226,10 +226,10 @@ class Specialised:
         return bool(self._guards.among(added[:, 1]).any())
 
 
-def _untold(change: Change) -> Ids:
+def _retracted(change: Change) -> Ids:
     found = [
         facts[TRIPLES]
-        for facts in (change.untold, change.unmarked, change.unnamed)
+        for facts in (change.retracted, change.unmarked, change.unnamed)
         if TRIPLES in facts
     ]
     return np.concatenate(found) if found else NO_TRIPLES

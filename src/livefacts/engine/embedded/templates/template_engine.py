@@ -23,7 +23,7 @@ from livefacts.plan.rules.specialisation import reading_of
 from livefacts.store.facts.row_store import TRIPLES
 
 
-class ConcludedAxiomError(Exception):
+class DerivedAxiomError(Exception):
     """A change concludes something that templates read."""
 
 
@@ -78,8 +78,8 @@ class SpecialisedEngine(EmbeddedEngine):
         special = Specialised(reading, self.dictionary)
         if special.axioms_in(TRIPLES, self.derived()[TRIPLES]).any():
             return
-        told = self._told_after(replace(change, plan=None))
-        special.settle(special.foresee(told))
+        asserted = self._asserted_after(replace(change, plan=None))
+        special.settle(special.foresee(asserted))
         special.open_guards(self.facts().get(TRIPLES))
         self._special = special
 
@@ -94,7 +94,7 @@ class SpecialisedEngine(EmbeddedEngine):
             delta = self._guarded(special, change, keep)
             is_made = True
             return delta
-        except ConcludedAxiomError:
+        except DerivedAxiomError:
             self._special = None
             return super().apply(replace(change, plan=self._generic), keep=keep)
         finally:
@@ -117,7 +117,7 @@ class SpecialisedEngine(EmbeddedEngine):
         special = self._special
         if special is not None:
             if special.concludes_axioms(delta, self._foreseen, self.store):
-                raise ConcludedAxiomError
+                raise DerivedAxiomError
             if special.needs_guarded(delta):
                 raise UnguardedError
         super()._accept(delta)

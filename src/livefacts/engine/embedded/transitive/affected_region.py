@@ -29,7 +29,7 @@ from livefacts.store.facts.layout import (
     RECURSIVE,
     SINGLE,
     VISIBLE,
-    Rows,
+    StoredRows,
 )
 from livefacts.store.facts.row_kernels import find, row_address
 from livefacts.store.facts.row_store import TRIPLES, RowStore
@@ -264,7 +264,9 @@ def edges_of(store: RowStore, relation: int, predicate: int) -> Edges:
     )
 
 
-def without_near_detours(rows: Rows, edges: Edges, lost: NDArray[np.int32]) -> NDArray[np.int32]:
+def without_near_detours(
+    rows: StoredRows, edges: Edges, lost: NDArray[np.int32]
+) -> NDArray[np.int32]:
     """The lost edges whose ends are not seen, by a short search, to be connected without them."""
     key = np.zeros(2, np.int32)
     far = [
@@ -275,7 +277,7 @@ def without_near_detours(rows: Rows, edges: Edges, lost: NDArray[np.int32]) -> N
     return left
 
 
-def region_of(rows: Rows, edges: Edges, lost: NDArray[np.int32]) -> Region:
+def region_of(rows: StoredRows, edges: Edges, lost: NDArray[np.int32]) -> Region:
     """The region from which these lost edges could be reached."""
     key = np.zeros(2, np.int32)
     room = FEWEST_POINTS

@@ -26,7 +26,7 @@ from livefacts.engine.embedded.transitive.affected_region import (
     number_of,
 )
 from livefacts.store.compiled import inlined, kernel, load_int32, store_int32
-from livefacts.store.facts.layout import CLOSED, FLAGS, IN_DOUBT, LOST_PAIR, VISITED, Rows
+from livefacts.store.facts.layout import CLOSED, FLAGS, IN_DOUBT, LOST_PAIR, VISITED, StoredRows
 from livefacts.store.facts.row_kernels import find_fact, row_address
 
 Numbers = NDArray[np.int64]
@@ -74,7 +74,7 @@ class Losses(NamedTuple):
 class Case(NamedTuple):
     """One predicate and its lost edges."""
 
-    rows: Rows
+    rows: StoredRows
     edges: Edges
     region: Region
     parts: Parts

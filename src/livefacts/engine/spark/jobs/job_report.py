@@ -29,7 +29,7 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class JobReport:
     """What a change did: its number, what it was, its stages, and figures by name."""
 
     seq: int

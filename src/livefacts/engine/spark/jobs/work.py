@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from livefacts.engine.spark.jobs.job_report import Stage, Stages
-from livefacts.kb.tables import Commit, KnowledgeBase
+from livefacts.kb.compaction import merged
+from livefacts.kb.rule_table import rule_notes, rules_write
+from livefacts.kb.tables import RULES, Commit, KnowledgeBase, Write
+from livefacts.language.program import Program
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -94,3 +97,27 @@ def _done(context: SparkContext, group: str) -> int:
     jobs = [status.getJobInfo(job) for job in status.getJobIdsForGroup(group)]
     stages = [status.getStageInfo(stage) for job in jobs if job for stage in job.stageIds]
     return sum(stage.numCompletedTasks for stage in stages if stage)
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a change writes: files by table, how many signed rows are in them, and notes."""
+
+    writes: Mapping[str, Write]
+    rows: int
+    notes: Mapping[str, object] = field(default_factory=dict)
+
+
+def commit_change(
+    work: Work, written: Written, programs: tuple[Program, Program], kind: str, batch: str
+) -> Commit:
+    """Publish a change that leads from one program to another, or leaves it as it is."""
+    seq, (before, after) = work.start.seq + 1, programs
+    changed = int(work.start.notes.get("changed", 0)) + written.rows
+    notes = {"changed": changed, "delta": seq, **written.notes}
+    writes = dict(written.writes)
+    if after != before:
+        writes[RULES] = rules_write(work.base, seq, after)
+        notes |= rule_notes(after)
+    writes = merged(work.base, work.start, writes)
+    return work.base.publish(work.start, kind, writes, batch=batch, notes=notes)

@@ -36,7 +36,7 @@ NO_FACTS: Facts = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
+class ChangedClosure:
     """A closure after a change, and by how much the counters of facts have changed.
 
     `counts` has a row for every fact with a counter that is not what it was, and in `sign`
@@ -68,7 +68,7 @@ def change(
     plan: Plan | None = None,
     way: Way = Way.COUNTING_DRED,
     limit: int | None = None,
-) -> Changed:
+) -> ChangedClosure:
     """The closure with facts told and no longer told, and under another plan if one is given.
 
     What is both added and removed is there afterwards.
@@ -93,12 +93,12 @@ def _made_wide(closure: Closure, plan: Plan, shapes: tuple[int, ...]) -> Closure
 
 def _recomputed(
     closure: Closure, added: DataFrame, removed: DataFrame, plan: Plan, limit: int | None
-) -> Changed:
+) -> ChangedClosure:
     keys = list(closure.form.keys)
     told = closure.rows.where("told > 0").select(*keys).join(removed, keys, "left_anti")
     told = told.unionAll(added).distinct()
     fresh = close(closure.setting, plan, closure.form, told, limit)
-    return Changed(fresh, _net(closure, [_signed(fresh.rows, 1), _signed(closure.rows, -1)]))
+    return ChangedClosure(fresh, _net(closure, [_signed(fresh.rows, 1), _signed(closure.rows, -1)]))
 
 
 def _signed(rows: DataFrame, sign: int) -> DataFrame:
@@ -120,7 +120,7 @@ def _net(closure: Closure, signed: Sequence[DataFrame]) -> DataFrame:
 
 def _one_pass(
     closure: Closure, added: DataFrame, removed: DataFrame, way: Way, limit: int | None
-) -> Changed:
+) -> ChangedClosure:
     work = _begun(closure, added, removed, way, limit)
     for level in closure.plan.levels:
         work.follow(level, level)
@@ -134,7 +134,7 @@ def _two_passes(
     plan: Plan,
     way: Way,
     limit: int | None,
-) -> Changed:
+) -> ChangedClosure:
     change = rule_change(closure.plan, plan)
     nothing = added.limit(0)
     # What is added as well is not removed: it would only fall and come back.
@@ -149,7 +149,7 @@ def _two_passes(
         work.follow(level, losing, gained=gained)
     second = _ended(middle, work)
     last, back = _moved(replace(second.closure, plan=plan), _no_longer(change.plan, plan), -1)
-    return Changed(last, _net(closure, [first.counts, *moved, second.counts, *back]))
+    return ChangedClosure(last, _net(closure, [first.counts, *moved, second.counts, *back]))
 
 
 def _no_longer(counted: Plan, plan: Plan) -> tuple[RulePlan, ...]:
@@ -210,7 +210,7 @@ def _telling(form: Form, is_small: bool) -> str:
     )
 
 
-def _ended(closure: Closure, work: Pass) -> Changed:
+def _ended(closure: Closure, work: Pass) -> ChangedClosure:
     form, touched = closure.form, work.touched
     columns = [*form.keys, *COUNTERS]
     after, before = touched.where(HOLDS).select(*columns), closure.rows.select(*columns)
@@ -220,7 +220,7 @@ def _ended(closure: Closure, work: Pass) -> Changed:
         before = before.join(touched, list(form.keys), "left_semi")
     counts = _net(closure, [_signed(after, 1), _signed(before, -1)])
     changed = replace(closure, size=closure.size + _growth(counts))
-    return Changed(replace(changed, rows=kept(rows, changed.is_small)), counts)
+    return ChangedClosure(replace(changed, rows=kept(rows, changed.is_small)), counts)
 
 
 def _growth(counts: DataFrame) -> int:

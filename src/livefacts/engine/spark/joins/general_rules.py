@@ -18,9 +18,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from livefacts.engine.spark.jobs.frames import counted_predicates, facts_frame
-from livefacts.engine.spark.jobs.job_report import Report
+from livefacts.engine.spark.jobs.job_report import JobReport
 from livefacts.engine.spark.jobs.work import Work
-from livefacts.engine.spark.joins.closure_change import Changed, change
+from livefacts.engine.spark.joins.closure_change import ChangedClosure, change
 from livefacts.engine.spark.joins.fact_frame import columns_of
 from livefacts.engine.spark.joins.level_pass import Way
 from livefacts.engine.spark.joins.materialization import joined_plan, materialize
@@ -33,13 +33,12 @@ from livefacts.engine.spark.joins.stored_closure import (
     stored_closure,
     whole_writes,
 )
-from livefacts.engine.spark.read.asked_facts import Asked, asked
+from livefacts.engine.spark.read.asked_facts import AskedFacts, asked
 from livefacts.engine.spark.read.graph_change import noted_graphs, told_in
 from livefacts.engine.spark.read.table_terms import TableTerms, table_terms
 from livefacts.kb.compaction import merged
-from livefacts.kb.notes import COUNTED, GENERAL, HANDED_OVER, LARGEST
 from livefacts.kb.rule_table import rule_notes, rules_write
-from livefacts.kb.tables import RULES, Commit, Write
+from livefacts.kb.tables import COUNTED, GENERAL, HANDED_OVER, LARGEST, RULES, Commit, Write
 from livefacts.kb.term_rows import term_writes
 from livefacts.language.program import Program
 from livefacts.model.facts import Symbol
@@ -53,7 +52,7 @@ TRUTH = Symbol(TRUE.name)
 Told = Mapping[int, DataFrame]
 
 
-def close_general(work: Work, program: Program, *, batch: str = "") -> Report:
+def close_general(work: Work, program: Program, *, batch: str = "") -> JobReport:
     """All conclusions of any program, from what is told; one commit."""
     terms = table_terms(work)
     with work.stages.stage("told facts"):
@@ -75,7 +74,7 @@ def close_general(work: Work, program: Program, *, batch: str = "") -> Report:
         commit = work.base.publish(
             work.start, "materialize", writes, batch=batch, notes=notes | rule_notes(program)
         )
-    return Report(commit.seq, "materialize", {"facts": closure.size}, tuple(work.stages.done))
+    return JobReport(commit.seq, "materialize", {"facts": closure.size}, tuple(work.stages.done))
 
 
 def _counting(largest: int) -> dict[str, Any]:
@@ -86,13 +85,13 @@ def _counting(largest: int) -> dict[str, Any]:
 class GeneralChange:
     """A change of facts and rules: what is asked, the rules before and after, and the way."""
 
-    asked: Asked
+    asked: AskedFacts
     before: Program
     after: Program
     way: Way = Way.COUNTING_DRED
 
 
-def change_general(work: Work, asked: GeneralChange, kind: str, batch: str = "") -> Report:
+def change_general(work: Work, asked: GeneralChange, kind: str, batch: str = "") -> JobReport:
     """Follow a change by joins; one commit, and in it what has changed."""
     terms = table_terms(work)
     with work.stages.stage("open") as stage:
@@ -136,13 +135,13 @@ def _is_counted(commit: Commit) -> bool:
 def _committed(
     work: Work,
     asked: GeneralChange,
-    changed: Changed,
+    changed: ChangedClosure,
     terms: TableTerms,
     others: dict[str, Write],
     kind: str,
     batch: str,
     figures: dict[str, int],
-) -> Report:
+) -> JobReport:
     with work.stages.stage("commit"):
         counted = changed_writes(work, changed)
         writes = counted.writes | others
@@ -159,10 +158,10 @@ def _committed(
             notes |= rule_notes(asked.after)
         writes = merged(work.base, work.start, writes)
         commit = work.base.publish(work.start, kind, writes, batch=batch, notes=notes)
-    return Report(commit.seq, kind, figures, tuple(work.stages.done))
+    return JobReport(commit.seq, kind, figures, tuple(work.stages.done))
 
 
-def _figures(changed: Changed, setting: Setting, plans: tuple[Plan, Plan]) -> dict[str, int]:
+def _figures(changed: ChangedClosure, setting: Setting, plans: tuple[Plan, Plan]) -> dict[str, int]:
     """How many facts came and went, without those of hidden predicates."""
     terms = {TRUTH, *(term for plan in plans for term in constants_of(plan))}
     hidden = {

@@ -24,7 +24,7 @@ from livefacts.engine.spark.joins.rule_queries import (
     pivot_key,
     shape_of,
 )
-from livefacts.engine.spark.joins.term_frames import Terms, ValueFunctions, text_of
+from livefacts.engine.spark.joins.term_frames import TermFrames, ValueFunctions, text_of
 from livefacts.language.formula import Variable
 from livefacts.model.facts import Term
 from livefacts.model.namespaces import XSD
@@ -46,7 +46,7 @@ class Setting:
     """Where rules are followed: a session, its terms, and whether in many worlds at once."""
 
     session: SparkSession
-    terms: Terms
+    terms: TermFrames
     functions: ValueFunctions
     worlds: bool = False
     small: int = SMALL
@@ -56,7 +56,7 @@ class Setting:
     def of(
         cls,
         session: SparkSession,
-        terms: Terms,
+        terms: TermFrames,
         *,
         worlds: bool = False,
         small: int = SMALL,

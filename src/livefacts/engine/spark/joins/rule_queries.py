@@ -17,7 +17,7 @@ from livefacts.engine.spark.joins.fact_frame import Form
 from livefacts.language.formula import Atom, Slot, TripleAtom, Variable
 from livefacts.model.facts import Term
 from livefacts.plan.rules.join_order import COPY, SAME
-from livefacts.plan.rules.operators import Absent, Compute, Level, Match, Plan, RulePlan, Step, Test
+from livefacts.plan.rules.operators import AntiJoin, Bind, Level, Plan, RulePlan, Scan, Step, Test
 from livefacts.store.facts.row_store import TRIPLES
 
 TERMS = "{terms}"
@@ -67,7 +67,7 @@ def _plain(plan: RulePlan) -> RulePlan:
     if not plan.transitive:
         return plan
     steps = tuple(
-        replace(step, edges_only=False) if isinstance(step, Match) else step for step in plan.steps
+        replace(step, edges_only=False) if isinstance(step, Scan) else step for step in plan.steps
     )
     return replace(plan, steps=steps, transitive=False, pivot_is_edge=False, recursive=True)
 
@@ -114,10 +114,10 @@ class _Query:
 
     def take(self, step: Step) -> None:
         match step:
-            case Match(atom, before):
+            case Scan(atom, before):
                 view = self.views.before if before else self.views.after
                 self._join(INNER, atom, view)
-            case Absent(atom, before):
+            case AntiJoin(atom, before):
                 view = self.views.absent_before if before else self.views.absent
                 self._join("LEFT ANTI JOIN", atom, view)
             case Test(operator, left, right) if operator == SAME:
@@ -126,9 +126,9 @@ class _Query:
                 self.conditions.append(f"{self._id(left)} <> {self._id(right)}")
             case Test(operator, left, right):
                 self._test(operator, left, right)
-            case Compute(target, operator, left) if operator == COPY:
+            case Bind(target, operator, left) if operator == COPY:
                 self._copy(target, left)
-            case Compute():
+            case Bind():
                 self._compute(step)
 
     def heads(self, head: Atom, recursive: bool) -> str:
@@ -195,7 +195,7 @@ class _Query:
         self._wrap(f"{called} AS holds")
         self.conditions.append(f"q{self.names - 1}.holds")
 
-    def _compute(self, step: Compute) -> None:
+    def _compute(self, step: Bind) -> None:
         called = self._called(self.dialect.compute, step.operator, step.left, step.right)
         self._wrap(f"{called} AS made")
         made = f"q{self.names - 1}.made"
@@ -259,7 +259,7 @@ def widest(plan: Plan) -> int:
     for level in plan.levels:
         for each in (*level.plans, *level.negative):
             atoms: Sequence[Atom] = [each.head, each.pivot]
-            atoms += [step.atom for step in each.steps if isinstance(step, Match | Absent)]  # type: ignore[operator]
+            atoms += [step.atom for step in each.steps if isinstance(step, Scan | AntiJoin)]  # type: ignore[operator]
             widths += [len(atom.slots) for atom in atoms]
         for aggregate in level.aggregates:
             widths += [len(aggregate.source.slots), len(aggregate.target.slots)]
@@ -282,9 +282,9 @@ def constants_of(plan: Plan) -> set[Term]:
 
 def _slots(step: Step) -> Sequence[Slot]:
     match step:
-        case Match(atom) | Absent(atom):
+        case Scan(atom) | AntiJoin(atom):
             return atom.slots
-        case Test(_, left, right) | Compute(_, _, left, right):
+        case Test(_, left, right) | Bind(_, _, left, right):
             return (left, right)
 
 

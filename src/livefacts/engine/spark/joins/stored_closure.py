@@ -18,7 +18,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from livefacts.engine.spark.jobs.frames import counted_predicates, facts_frame
 from livefacts.engine.spark.jobs.work import Work, run_tasks
-from livefacts.engine.spark.joins.closure_change import Changed
+from livefacts.engine.spark.joins.closure_change import ChangedClosure
 from livefacts.engine.spark.joins.fact_frame import Form
 from livefacts.engine.spark.joins.materialization import Closure
 from livefacts.engine.spark.joins.rounds import Setting, kept
@@ -130,7 +130,7 @@ def _predicates(form: Form, rows: DataFrame, others: list[str]) -> DataFrame:
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class CountedChange:
     """What a change does to the tables, and how large a difference of counters there is."""
 
     writes: dict[str, Write]
@@ -138,7 +138,7 @@ class Counted:
     largest: int
 
 
-def changed_writes(work: Work, changed: Changed) -> Counted:
+def changed_writes(work: Work, changed: ChangedClosure) -> CountedChange:
     """The differences of counters as signed rows."""
     form, counts = changed.closure.form, changed.counts
     columns = [SUPPORT, TOLD, SIGN]
@@ -153,7 +153,7 @@ def changed_writes(work: Work, changed: Changed) -> Counted:
     }
     writes = {table: Write(tuple(listed)) for table, listed in files.items() if listed}
     rows = sum(file.rows for listed in files.values() for file in listed)
-    return Counted(writes, rows, largest_counter(counts) if rows else 0)
+    return CountedChange(writes, rows, largest_counter(counts) if rows else 0)
 
 
 def _written(work: Work, table: str, rows: DataFrame) -> list[DataFile]:

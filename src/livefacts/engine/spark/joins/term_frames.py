@@ -29,7 +29,7 @@ SYMBOL_MARK = "'"
 _numbers = count()
 
 
-class Terms(Protocol):
+class TermFrames(Protocol):
     """The dictionary, as far as rules need it."""
 
     def put(self, terms: set[Term]) -> None:

@@ -11,20 +11,21 @@ from collections.abc import Mapping
 import numpy as np
 import pyarrow as pa
 
-from livefacts.engine.spark.jobs.commit_writes import Written, commit_change
-from livefacts.engine.spark.jobs.job_report import Report
-from livefacts.engine.spark.jobs.work import Work
+from livefacts.engine.spark.jobs.job_report import JobReport
+from livefacts.engine.spark.jobs.work import Work, Written, commit_change
 from livefacts.engine.spark.joins.general_rules import GeneralChange
-from livefacts.engine.spark.local.engine_over_tables import LiveChange, LiveProgram, SignedRows
+from livefacts.engine.spark.local.engine_over_tables import CountChanges, LiveChange, LiveProgram
 from livefacts.engine.spark.local.handover import Room, in_memory
 from livefacts.engine.spark.read.asked_facts import settled
 from livefacts.engine.spark.read.graph_change import NotedGraphs, noted_graphs
 from livefacts.engine.spark.single.driver_change import signed_write
 from livefacts.kb import predicate_rows
 from livefacts.kb.consequences import table_of
-from livefacts.kb.notes import DERIVED, GENERAL, HANDED_OVER
 from livefacts.kb.tables import (
     CHANGES,
+    DERIVED,
+    GENERAL,
+    HANDED_OVER,
     PREDICATE_CHANGES,
     Commit,
     Write,
@@ -49,7 +50,7 @@ class HandedOver:
 
     def change(
         self, work: Work, change: GeneralChange, room: Room, kind: str, batch: str = ""
-    ) -> Report:
+    ) -> JobReport:
         """Facts and rules come and go; one commit.  After an error, this is of no use."""
         terms = self._live.terms
         with work.stages.stage("reason in the driver") as stage:
@@ -66,7 +67,7 @@ class HandedOver:
             programs = change.before, change.after
             commit = commit_change(work, written, programs, kind, batch)
         self._graphs.take(graphs)
-        return Report(commit.seq, kind, found.figures, tuple(work.stages.done))
+        return JobReport(commit.seq, kind, found.figures, tuple(work.stages.done))
 
 
 def _written(work: Work, found: LiveChange, others: dict[str, Write], derived: int) -> Written:
@@ -76,7 +77,7 @@ def _written(work: Work, found: LiveChange, others: dict[str, Write], derived: i
     return Written(writes | others, sum(map(len, tables.values())), {DERIVED: derived})
 
 
-def _tables(signed: Mapping[int, SignedRows]) -> dict[str, pa.Table]:
+def _tables(signed: Mapping[int, CountChanges]) -> dict[str, pa.Table]:
     """Signed rows as they are in the tables."""
     found = {}
     if TRIPLES in signed:

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from livefacts.engine.contract import IdDelta, Ids
 from livefacts.engine.embedded.change.engine import Change, EmbeddedEngine
 from livefacts.engine.spark.local.handover import Memory, TooLargeError
-from livefacts.engine.spark.read.asked_facts import Settled
+from livefacts.engine.spark.read.asked_facts import SettledChange
 from livefacts.errors import LimitError
-from livefacts.kb.predicate_rows import Rows
+from livefacts.kb.predicate_rows import CountedRows
 from livefacts.language.program import Program, Rule
 from livefacts.plan import compile_rules
 from livefacts.store.facts.layout import ASSERTED
@@ -30,17 +30,17 @@ Facts = dict[int, set[tuple[int, ...]]]
 """Facts in numbers, by shape."""
 
 
-class SignedRows(NamedTuple):
+class CountChanges(NamedTuple):
     """Facts of one shape, how their support and telling change, and what becomes of them."""
 
-    rows: Rows
+    rows: CountedRows
     signs: HashIds
 
 
 class LiveChange(NamedTuple):
     """What a change does, by shape; terms that are new; and figures by name."""
 
-    signed: dict[int, SignedRows]
+    signed: dict[int, CountChanges]
     terms: dict[int, str]
     figures: dict[str, int]
 
@@ -56,7 +56,7 @@ class LiveProgram:
         told = sum(map(len, memory.told.values()))
         self.conclusions = _net(self._applied(Change(dict(memory.told)), most, None)) - told
 
-    def change(self, asked: Settled, program: Program, is_new: bool, most: int) -> LiveChange:
+    def change(self, asked: SettledChange, program: Program, is_new: bool, most: int) -> LiveChange:
         """Follow a change; `is_new` if the program is another one than before."""
         self.terms.learn(asked.terms, asked.encoding)
         coming, going = (self._in_numbers(facts) for facts in (asked.added, asked.removed))
@@ -66,7 +66,7 @@ class LiveProgram:
             for shape, facts in going.items()
         }
         plan = compile_rules(program.rules, None, self._engine.plan) if is_new else None
-        change = Change(_arrays(came), untold=_arrays(gone), plan=plan)
+        change = Change(_arrays(came), retracted=_arrays(gone), plan=plan)
         delta = self._applied(change, most, program.limit)
         told, untold = (sum(map(len, facts.values())) for facts in (came, gone))
         self.conclusions += _net(delta) - told + untold
@@ -127,11 +127,11 @@ class LiveProgram:
                 raise
             raise TooLargeError from None
 
-    def _signed(self, rows: dict[tuple[int, ...], tuple[int, int, int]]) -> SignedRows:
+    def _signed(self, rows: dict[tuple[int, ...], tuple[int, int, int]]) -> CountChanges:
         facts = np.array(list(rows), np.int32)
         support, told, signs = np.array(list(rows.values()), np.int64).T
         ids = self.terms.ids_of(facts.ravel()).reshape(facts.shape)
-        return SignedRows(Rows(ids, support.copy(), told.astype(np.int32)), signs)
+        return CountChanges(CountedRows(ids, support.copy(), told.astype(np.int32)), signs)
 
 
 def _net(delta: IdDelta) -> int:

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from livefacts.engine.contract import Ids
-from livefacts.engine.spark.jobs.job_report import Report
+from livefacts.engine.spark.jobs.job_report import JobReport
 from livefacts.engine.spark.jobs.work import Work
 from livefacts.engine.spark.read.asked_facts import row_of
 from livefacts.engine.spark.read.ingestion import fact_files
@@ -28,13 +28,16 @@ from livefacts.kb import predicate_rows
 from livefacts.kb.bucket_stages import bucket_files
 from livefacts.kb.buckets import bucket_of
 from livefacts.kb.consequences import fact_table, in_order
-from livefacts.kb.id_map import TermIds
-from livefacts.kb.notes import COUNTED, DERIVED, GENERAL, HANDED_OVER
-from livefacts.kb.predicate_rows import Rows
+from livefacts.kb.id_map import IdMap
+from livefacts.kb.predicate_rows import CountedRows
 from livefacts.kb.rule_table import rule_notes, rules_write
 from livefacts.kb.schema_closure import closed_in_memory
 from livefacts.kb.tables import (
     CHANGES,
+    COUNTED,
+    DERIVED,
+    GENERAL,
+    HANDED_OVER,
     OVERWRITE,
     PREDICATE_CHANGES,
     PREDICATES_TABLE,
@@ -117,7 +120,7 @@ def room_for(base: KnowledgeBase, commit: Commit, given: int) -> Room:
 class Memory:
     """A state in memory: its terms, and what is told by shape, in the numbers of a dictionary."""
 
-    terms: TermIds
+    terms: IdMap
     told: dict[int, Ids]
 
     @property
@@ -125,7 +128,7 @@ class Memory:
         return self.terms.dictionary
 
 
-def close_in_driver(work: Work, program: Program, room: Room, batch: str = "") -> Report:
+def close_in_driver(work: Work, program: Program, room: Room, batch: str = "") -> JobReport:
     """All conclusions of any program, in the driver; one commit."""
     with work.stages.stage("told facts") as stage:
         memory = in_memory(work)
@@ -148,7 +151,7 @@ def close_in_driver(work: Work, program: Program, room: Room, batch: str = "") -
         notes |= rule_notes(program)
         commit = work.base.publish(work.start, "materialize", writes, batch=batch, notes=notes)
     hint = f"general rules were handed to the embedded engine: {room}"
-    return Report(commit.seq, "materialize", figures, tuple(work.stages.done), (hint,))
+    return JobReport(commit.seq, "materialize", figures, tuple(work.stages.done), (hint,))
 
 
 def _closed_within(
@@ -176,7 +179,7 @@ def in_memory(work: Work) -> Memory:
     """The told facts of a state, in the numbers of a dictionary."""
     buckets = bucket_files(work.base, work.start, work.buckets)
     texts = pa.concat_tables([bucket.read_terms() for bucket in buckets]).sort_by("id")
-    terms = TermIds(Dictionary(), texts, encoding_of(work.base, work.start))
+    terms = IdMap(Dictionary(), texts, encoding_of(work.base, work.start))
     told = {TRIPLES: np.concatenate([bucket.read_told() for bucket in buckets])}
     files = fact_files(work)
     for rows in predicate_rows.only_told(
@@ -207,7 +210,7 @@ def _numbers_in(*groups: Mapping[int, Ids]) -> Ids:
     return np.concatenate([rows.ravel() for each in groups for rows in each.values()])
 
 
-def _in_ids(terms: TermIds, facts: Mapping[int, Ids]) -> dict[int, HashIds]:
+def _in_ids(terms: IdMap, facts: Mapping[int, Ids]) -> dict[int, HashIds]:
     return {shape: terms.ids_of(rows.ravel()).reshape(rows.shape) for shape, rows in facts.items()}
 
 
@@ -237,7 +240,7 @@ def _triple_files(work: Work, parts: Sequence[pa.Table]) -> list[DataFile]:
     ]
 
 
-def counted(facts: HashIds, support: int, told: int) -> Rows:
+def counted(facts: HashIds, support: int, told: int) -> CountedRows:
     """Facts that all have the same support and telling."""
     counts: Any = np.full(len(facts), support, np.int64), np.full(len(facts), told, np.int32)
-    return Rows(facts, *counts)
+    return CountedRows(facts, *counts)

@@ -121,7 +121,7 @@ def _labels(scope: bytes) -> Callable[[str], BlankNode]:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskedFacts:
     """What a change asks for: facts that come and go, and other terms that it speaks of."""
 
     dictionary: Dictionary
@@ -136,15 +136,15 @@ class Asked:
 
 def asked(
     add: Facts = (), remove: Facts = (), scope: bytes = b"", others: Iterable[Term] = ()
-) -> Asked:
+) -> AskedFacts:
     """Read what a change asks for; labels of facts that go are those that were handed out."""
     dictionary = Dictionary()
     added, removed = rows_of(add, scope, dictionary), rows_of(remove, b"", dictionary)
-    return Asked(dictionary, added, removed, dictionary.encode(list(others)))
+    return AskedFacts(dictionary, added, removed, dictionary.encode(list(others)))
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class SettledChange:
     """A change in ids: its facts each once, the terms that are new, and how ids are made."""
 
     added: dict[int, HashIds]
@@ -154,8 +154,8 @@ class Settled:
 
 
 def settled(
-    change: Asked, encoding: Encoding, known: Callable[[HashIds], Mapping[int, str]]
-) -> Settled:
+    change: AskedFacts, encoding: Encoding, known: Callable[[HashIds], Mapping[int, str]]
+) -> SettledChange:
     """A change in ids, in which no two texts have the same one; `known` are those of tables."""
     parts = [ids.reshape(-1) for rows in (change.added, change.removed) for ids in rows.values()]
     numbers = np.unique(np.concatenate([change.others, *parts]))
@@ -168,7 +168,7 @@ def settled(
     told = [ids[_places(numbers, change.others)], *map(np.ravel, added.values())]
     spoken_of = np.unique(np.concatenate(told)).tolist()
     new = {id: apart.new[id] for id in spoken_of if id in apart.new}
-    return Settled(added, removed, new, apart.encoding)
+    return SettledChange(added, removed, new, apart.encoding)
 
 
 def _places(numbers: Ids, ids: Ids) -> NDArray[np.int64]:

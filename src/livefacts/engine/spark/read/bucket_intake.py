@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from livefacts.engine.spark.read.split_reader import Piece, Reading
+from livefacts.engine.spark.read.split_reader import FactPiece, SplitReading
 from livefacts.engine.spark.read.splits import Split
 from livefacts.kb import predicate_rows
 from livefacts.kb.bucket_stages import QUAD, TERM_COLUMNS, Bucket
@@ -92,7 +92,7 @@ class Read:
 
 def read_split(job: ReadJob, split: Split) -> Read:
     """Read and encode a split into buckets of triples, assertions, facts and terms."""
-    reading = Reading(split, job.encoding)
+    reading = SplitReading(split, job.encoding)
     files, rows = Files(), 0
     for piece in reading.pieces():
         files += _written(job, piece)
@@ -103,7 +103,7 @@ def read_split(job: ReadJob, split: Split) -> Read:
     return Read(split, files, rows, reading.lines, tuple(rejects.kept), rejects.count)
 
 
-def _written(job: ReadJob, piece: Piece) -> Files:
+def _written(job: ReadJob, piece: FactPiece) -> Files:
     folder, buckets = job.folder, job.buckets
     triples, quads, terms = piece.triples, piece.quads, piece.terms
     named = pa.table([terms.ids, terms.texts], TERM_COLUMNS)
@@ -133,7 +133,7 @@ class SettleJob:
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class SettledBucket:
     """A bucket after new facts and terms were settled in it, or the clashes of its terms."""
 
     facts: DataFile | None = None
@@ -148,7 +148,7 @@ class Settled:
         return [folder / table / file.name for table, file in tables.items() if file]
 
 
-def settle_bucket(job: SettleJob, bucket: Bucket) -> Settled:
+def settle_bucket(job: SettleJob, bucket: Bucket) -> SettledBucket:
     """Deduplicate the terms and triples of a bucket, and look for clashes of terms."""
     known = bucket.read_terms()
     came = read_bucket(job.files.terms, bucket.number, TERM_COLUMNS)
@@ -157,7 +157,7 @@ def settle_bucket(job: SettleJob, bucket: Bucket) -> Settled:
     found = clashes(ids, texts) if len(ids) > 1 else {}
     if found:
         owners = dict(zip(known["id"].to_pylist(), known["text"].to_pylist(), strict=True))
-        return Settled(
+        return SettledBucket(
             clashes=tuple((id, tuple(texts), owners.get(id, "")) for id, texts in found.items())
         )
     is_new = np.ones(len(ids), np.bool_)
@@ -166,7 +166,7 @@ def settle_bucket(job: SettleJob, bucket: Bucket) -> Settled:
         is_new &= ~np.isin(ids, known["id"].to_numpy())
     new = terms.filter(pa.array(is_new)).cast(SCHEMAS[TERMS])
     facts, graphs, told = _with_told(job, bucket)
-    return Settled(
+    return SettledBucket(
         write_file(job.path / TRIPLES_TABLE, facts, bucket.number),
         write_file(job.path / TERMS, new, bucket.number) if len(new) else None,
         write_file(job.path / GRAPHS, graphs, bucket.number) if len(graphs) else None,
@@ -187,11 +187,11 @@ def _with_told(job: SettleJob, bucket: Bucket) -> tuple[pa.Table, pa.Table, int]
     told_by_any = pa.concat_tables([triples, quads.select(FACT_KEYS)])
     came = table_of(told_facts([told_by_any[name].to_numpy() for name in FACT_KEYS]))
     facts = columns_of(summed(pa.concat_tables([before, came]) if len(before) else came))
-    told = np.minimum(facts.told, np.int32(1))
+    told = np.minimum(facts.asserted, np.int32(1))
     graphs = _new_assertions(bucket, triples, quads, before)
     signed = graphs.add_column(0, "seq", pa.array(np.full(len(graphs), job.seq, np.int64)))
     signed = signed.append_column("sign", pa.array(np.ones(len(graphs), np.int32)))
-    return table_of(facts._replace(told=told)), signed, int(told.sum())
+    return table_of(facts._replace(asserted=told)), signed, int(told.sum())
 
 
 def _new_assertions(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from livefacts.engine.spark.read.asked_facts import QUADS, Settled
+from livefacts.engine.spark.read.asked_facts import QUADS, SettledChange
 from livefacts.kb.bucket_stages import Bucket
 from livefacts.kb.graph_rows import DEFAULT, NO_QUADS, quads_at, write_quads
 from livefacts.kb.live_buckets import Live
@@ -53,7 +53,7 @@ class NotedGraphs:
         self._read = read
         self._noted: dict[Triple, set[int]] | None = None
 
-    def change(self, asked: Settled, is_told: IsTold) -> tuple[Settled, GraphChange]:
+    def change(self, asked: SettledChange, is_told: IsTold) -> tuple[SettledChange, GraphChange]:
         """What a change of graphs tells and untells, and what is to be noted."""
         noted = self._graphs()
         if not noted and QUADS not in asked.added and QUADS not in asked.removed:

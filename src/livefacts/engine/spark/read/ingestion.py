@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from livefacts.engine.spark.jobs.job_report import Report, Stage
+from livefacts.engine.spark.jobs.job_report import JobReport, Stage
 from livefacts.engine.spark.jobs.work import Work, run_tasks
 from livefacts.engine.spark.read.bucket_intake import (
     FactFiles,
     Files,
     Read,
     ReadJob,
-    Settled,
+    SettledBucket,
     SettleJob,
     read_split,
     settle_bucket,
     settle_predicates,
 )
-from livefacts.engine.spark.read.resumption import Kept, input_of, key_of, resumable
+from livefacts.engine.spark.read.resumption import KeptStages, input_of, key_of, resumable
 from livefacts.engine.spark.read.splits import Split
 from livefacts.errors import InputError
 from livefacts.kb.bucket_stages import Bucket, bucket_files
@@ -61,7 +61,7 @@ class Taken:
     """What was read and settled; the file of predicate facts of each bucket that has some."""
 
     reads: list[Read]
-    settled: list[Settled]
+    settled: list[SettledBucket]
     others: list[DataFile] | None
     encoding: Encoding
 
@@ -74,7 +74,7 @@ class Taken:
         }
 
 
-def ingest(work: Work, splits: Sequence[Split], batch: str) -> Report:
+def ingest(work: Work, splits: Sequence[Split], batch: str) -> JobReport:
     """Work splits; one commit."""
     before = encoding_of(work.base, work.start)
     key = key_of(
@@ -92,10 +92,10 @@ def ingest(work: Work, splits: Sequence[Split], batch: str) -> Report:
             writes = _writes(work, taken, rejects)
             commit = work.base.publish(work.start, "ingest", writes, batch=batch, notes=notes)
     hints = tuple(_hints(taken.reads, rejects))
-    return Report(commit.seq, "ingest", figures, tuple(work.stages.done), hints)
+    return JobReport(commit.seq, "ingest", figures, tuple(work.stages.done), hints)
 
 
-def _taken(work: Work, splits: Sequence[Split], encoding: Encoding, kept: Kept) -> Taken:
+def _taken(work: Work, splits: Sequence[Split], encoding: Encoding, kept: KeptStages) -> Taken:
     """Read and settle until no two terms have the same id."""
     buckets = bucket_files(work.base, work.start, work.buckets)
     for salt in SALTS:
@@ -114,7 +114,7 @@ def _taken(work: Work, splits: Sequence[Split], encoding: Encoding, kept: Kept) 
 
 
 def _read(
-    work: Work, splits: Sequence[Split], job: ReadJob, stage: Stage, kept: Kept
+    work: Work, splits: Sequence[Split], job: ReadJob, stage: Stage, kept: KeptStages
 ) -> list[Read]:
     run = work.tasks(stage, partial(read_split, job), splits)
     reads = without_failed(kept.results(stage, run, lambda read: read.files.names()))
@@ -124,8 +124,8 @@ def _read(
 
 
 def _settled(
-    work: Work, job: SettleJob, buckets: Sequence[Bucket], stage: Stage, kept: Kept
-) -> list[Settled]:
+    work: Work, job: SettleJob, buckets: Sequence[Bucket], stage: Stage, kept: KeptStages
+) -> list[SettledBucket]:
     run = work.tasks(stage, partial(settle_bucket, job), buckets)
     settled = kept.results(stage, run, lambda each: each.paths(work.base.path))
     stage.rows = sum(each.told for each in settled)

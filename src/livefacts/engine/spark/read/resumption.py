@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from livefacts.engine.spark.jobs.job_report import Stage
-from livefacts.engine.spark.read.bucket_intake import Files, Read, Settled
+from livefacts.engine.spark.read.bucket_intake import Files, Read, SettledBucket
 from livefacts.engine.spark.read.splits import Split
-from livefacts.kb.bucket_stages import Followed, Published
+from livefacts.kb.bucket_stages import FollowedBucket, Published
 from livefacts.kb.tables import Commit, DataFile, KnowledgeBase
 from livefacts.syntax.input.rejects import Reject
 
@@ -29,13 +29,13 @@ FOLDER = ".stages"
 KIND = "kind"
 KINDS = {
     kind.__name__: kind
-    for kind in (DataFile, Files, Followed, Published, Read, Reject, Settled, Split)
+    for kind in (DataFile, Files, FollowedBucket, Published, Read, Reject, SettledBucket, Split)
 }
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptStages:
     """The folder of one change: files between its stages, and what stages have given."""
 
     folder: Path
@@ -78,12 +78,12 @@ def _state(path: str) -> tuple[int, int]:
 
 
 @contextmanager
-def resumable(base: KnowledgeBase, key: str) -> Iterator[Kept]:
+def resumable(base: KnowledgeBase, key: str) -> Iterator[KeptStages]:
     """The folder of a change, as it was left; removed when the change is made."""
     folder = base.path / FOLDER / key
     forget(base.path, besides=key)
     folder.mkdir(parents=True, exist_ok=True)
-    yield Kept(folder)
+    yield KeptStages(folder)
     forget(base.path)
 
 

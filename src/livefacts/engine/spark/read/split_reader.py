@@ -34,7 +34,7 @@ MOST_KEPT = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class FactPiece:
     """Encoded facts: triples of the default graph, quads of named ones, and predicate facts."""
 
     triples: HashIds
@@ -48,7 +48,7 @@ class Piece:
 
 
 @dataclass(slots=True)
-class Reading:
+class SplitReading:
     """A split on its way: how many lines there were, and what was rejected."""
 
     split: Split
@@ -57,7 +57,7 @@ class Reading:
     lines: int = 0
     failure: str = ""
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[FactPiece]:
         """The facts of the split; `failure` says why the file has to be left out, if it has."""
         dictionary = Dictionary()
         waiting = _Waiting()
@@ -131,10 +131,10 @@ class _Waiting:
             self._quads.append(named.astype(np.int32))
             self.rows += len(batch.rows)
 
-    def encoded(self, dictionary: Dictionary, encoding: Encoding) -> Piece:
+    def encoded(self, dictionary: Dictionary, encoding: Encoding) -> FactPiece:
         parts = [_joined(self._triples, 3), _joined(self._quads, 4), *self._others.values()]
         (triples, quads, *others), terms = encode_all(parts, dictionary, encoding)
-        return Piece(triples, quads, dict(zip(self._others, others, strict=True)), terms)
+        return FactPiece(triples, quads, dict(zip(self._others, others, strict=True)), terms)
 
 
 def _joined(parts: list[Ids], width: int) -> Ids:

@@ -12,11 +12,11 @@ from functools import partial
 
 import numpy as np
 
-from livefacts.engine.spark.jobs.job_report import Report
+from livefacts.engine.spark.jobs.job_report import JobReport
 from livefacts.engine.spark.jobs.work import Work, run_tasks
 from livefacts.engine.spark.read.bucket_intake import keep_told
 from livefacts.engine.spark.read.ingestion import fact_files
-from livefacts.engine.spark.read.resumption import Kept, key_of, resumable
+from livefacts.engine.spark.read.resumption import KeptStages, key_of, resumable
 from livefacts.engine.spark.read.table_terms import settled_constants
 from livefacts.kb.bucket_stages import (
     Bucket,
@@ -30,15 +30,15 @@ from livefacts.kb.bucket_stages import (
     survey_bucket,
 )
 from livefacts.kb.consequences import Kind, make_table, split_heads
-from livefacts.kb.notes import SINGLE
 from livefacts.kb.rule_table import check_limit, rule_notes, rules_write
-from livefacts.kb.schema_closure import ClosedSchema, SchemaCloser
+from livefacts.kb.schema_closure import SchemaCloser, SchemaConsequences
 from livefacts.kb.tables import (
     CHANGES,
     OVERWRITE,
     PREDICATE_CHANGES,
     PREDICATES_TABLE,
     RULES,
+    SINGLE,
     TRIPLES_TABLE,
     Write,
 )
@@ -88,7 +88,7 @@ class ToldInTables:
 
 def close_schema(
     work: Work, rules: Sequence[Rule], encoding: Encoding, buckets: Sequence[Bucket]
-) -> ClosedSchema:
+) -> SchemaConsequences:
     """The closed schema of the told triples under rules that follow single ones."""
     told = ToldInTables(work, buckets)
 
@@ -100,7 +100,7 @@ def close_schema(
     return closer.close()
 
 
-def materialize_single(work: Work, program: Program, batch: str) -> Report:
+def materialize_single(work: Work, program: Program, batch: str) -> JobReport:
     """All conclusions of a program whose rules follow single triples; one commit."""
     buckets = bucket_files(work.base, work.start, work.buckets)
     with work.stages.stage("close the schema") as stage:
@@ -128,7 +128,7 @@ def materialize_single(work: Work, program: Program, batch: str) -> Report:
                 writes[CHANGES] = Write((), OVERWRITE)
             notes = {**figures, "closed": True, "path": SINGLE, "changed": 0, **rule_notes(program)}
             commit = work.base.publish(work.start, "materialize", writes, batch=batch, notes=notes)
-    return Report(commit.seq, "materialize", figures, tuple(work.stages.done))
+    return JobReport(commit.seq, "materialize", figures, tuple(work.stages.done))
 
 
 def _without_other_conclusions(work: Work, buckets: Sequence[Bucket]) -> dict[str, Write]:
@@ -144,7 +144,7 @@ def _without_other_conclusions(work: Work, buckets: Sequence[Bucket]) -> dict[st
 
 
 def _published(
-    work: Work, schema: ClosedSchema, buckets: Sequence[Bucket], kept: Kept
+    work: Work, schema: SchemaConsequences, buckets: Sequence[Bucket], kept: KeptStages
 ) -> list[Published]:
     """Conclusions that leave their bucket are exchanged; then each bucket is written."""
     own, away = map(make_table, split_heads(schema.heads))

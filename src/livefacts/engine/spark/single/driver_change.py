@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from livefacts.engine.spark.read.asked_facts import Asked, settled
+from livefacts.engine.spark.read.asked_facts import AskedFacts, settled
 from livefacts.engine.spark.read.graph_change import GraphChange, NotedGraphs
 from livefacts.engine.spark.read.predicate_change import ToldPredicates
 from livefacts.engine.spark.single.bucket_change import signs_of
@@ -31,7 +31,7 @@ from livefacts.kb.consequences import (
     triples_of,
 )
 from livefacts.kb.live_buckets import Live, Told, ToldAfter, contains, netted
-from livefacts.kb.schema_closure import ClosedSchema, SchemaCloser
+from livefacts.kb.schema_closure import SchemaCloser, SchemaConsequences
 from livefacts.kb.tables import (
     CHANGES,
     PREDICATE_CHANGES,
@@ -49,17 +49,17 @@ from livefacts.store.terms.hash_ids import HashIds
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class RuleState:
     """What a change starts from and ends in, beside the facts: rules and what they say."""
 
     rules: tuple[Rule, ...]
-    schema: ClosedSchema
+    schema: SchemaConsequences
     table: ConsequenceTable
     kinds: Counter[Kind]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class UpdateEffect:
     """What an update changes: signed rows, their signs, new terms, and how ids are made."""
 
     rows: pa.Table
@@ -69,10 +69,10 @@ class Change:
     terms: dict[int, str]
     encoding: Encoding
     figures: dict[str, int]
-    state: State
+    state: RuleState
 
 
-def closed_state(rules: tuple[Rule, ...], told: Told, encoding: Encoding) -> State:
+def closed_state(rules: tuple[Rule, ...], told: Told, encoding: Encoding) -> RuleState:
     """What rules say about told triples."""
 
     def id_of(term: object) -> int:
@@ -80,17 +80,17 @@ def closed_state(rules: tuple[Rule, ...], told: Told, encoding: Encoding) -> Sta
 
     schema = SchemaCloser(rules, id_of, told.of_kinds, told.count_kinds).close()
     kinds = Counter(told.count_kinds(schema.by_object))
-    return State(rules, schema, make_table(schema.heads), kinds)
+    return RuleState(rules, schema, make_table(schema.heads), kinds)
 
 
 def state_after(
-    state: State,
+    state: RuleState,
     told: Told,
     came: HashIds,
     gone: HashIds,
     rules: Sequence[Rule] | None,
     encoding: Encoding,
-) -> State:
+) -> RuleState:
     """Rules, schema, consequences and kinds after a change."""
     kinds = state.kinds.copy()
     kinds.update(kinds_of_triples(came, state.schema.by_object))
@@ -99,7 +99,7 @@ def state_after(
     changed = np.concatenate([came, gone])
     touches = bool(is_of_kinds(changed, state.schema.kinds).any())
     if rules is None and not touches and kinds.keys() == state.kinds.keys():
-        return State(state.rules, state.schema, state.table, kinds)
+        return RuleState(state.rules, state.schema, state.table, kinds)
     new_rules = state.rules if rules is None else tuple(rules)
     return closed_state(new_rules, ToldAfter(_KnownTold(state, told), came, gone), encoding)
 
@@ -108,7 +108,7 @@ def state_after(
 class _KnownTold:
     """Told triples, of which those of the schema and the number of each kind are known."""
 
-    state: State
+    state: RuleState
     told: Told
 
     def of_kinds(self, kinds: frozenset[Kind]) -> HashIds:
@@ -142,7 +142,7 @@ class Updater:
 
     # one change
 
-    def change(self, asked: Asked, rules: Sequence[Rule] | None = None) -> Change:
+    def change(self, asked: AskedFacts, rules: Sequence[Rule] | None = None) -> UpdateEffect:
         """What an update would change, and other rules if they are given; `keep` makes it so."""
         found, graphs = self._graphs.change(
             settled(asked, self.encoding, self._live.texts), self._live.is_told
@@ -163,11 +163,11 @@ class Updater:
             "added": int((signs > 0).sum()) + predicates.came,
             "removed": int((signs < 0).sum()) + predicates.gone,
         }
-        return Change(
+        return UpdateEffect(
             rows, signs, predicates.rows, graphs, found.terms, found.encoding, figures, after
         )
 
-    def _signed(self, came: HashIds, gone: HashIds, after: State) -> Iterable[pa.Table]:
+    def _signed(self, came: HashIds, gone: HashIds, after: RuleState) -> Iterable[pa.Table]:
         """What the change does to supports and tellings, in parts."""
         state = self._state
         yield fact_table(came, 0, 1)
@@ -181,7 +181,7 @@ class Updater:
             yield fact_table(state.table.follow(visited)[0], -1, 0)
             yield fact_table(after.table.follow(visited)[0], 1, 0)
 
-    def keep(self, change: Change) -> None:
+    def keep(self, change: UpdateEffect) -> None:
         """The change was committed: go on from it."""
         self._state = change.state
         self._live.take(change.rows)
@@ -191,7 +191,7 @@ class Updater:
         self.encoding = change.encoding
 
 
-def schema_changes(old: ClosedSchema, new: ClosedSchema) -> pa.Table:
+def schema_changes(old: SchemaConsequences, new: SchemaConsequences) -> pa.Table:
     """What follows from one schema and not from the other."""
     gained, lost = _rows(new.derived - old.derived), _rows(old.derived - new.derived)
     return pa.concat_tables([fact_table(gained, 1, 0), fact_table(lost, -1, 0)])
@@ -201,7 +201,7 @@ def _rows(triples: Iterable[tuple[int, int, int]]) -> HashIds:
     return np.array(sorted(triples), np.int64).reshape(-1, 3)
 
 
-def differing(old: ClosedSchema, new: ClosedSchema) -> frozenset[Kind]:
+def differing(old: SchemaConsequences, new: SchemaConsequences) -> frozenset[Kind]:
     """The kinds whose consequences are not the same under both schemas."""
     kinds = old.heads.keys() | new.heads.keys()
     return frozenset(
@@ -209,7 +209,7 @@ def differing(old: ClosedSchema, new: ClosedSchema) -> frozenset[Kind]:
     )
 
 
-def change_writes(base: KnowledgeBase, seq: int, change: Change) -> dict[str, Write]:
+def change_writes(base: KnowledgeBase, seq: int, change: UpdateEffect) -> dict[str, Write]:
     """What a change writes: signed rows, new terms, new exceptions."""
     writes = {}
     if len(change.rows):

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from livefacts.engine.spark.jobs.work import Work, run_tasks
-from livefacts.engine.spark.read.asked_facts import Asked
+from livefacts.engine.spark.read.asked_facts import AskedFacts
 from livefacts.engine.spark.read.graph_change import noted_graphs, told_in
 from livefacts.engine.spark.read.predicate_change import told_predicates
 from livefacts.engine.spark.read.table_terms import TableTerms, table_terms
@@ -29,7 +29,7 @@ from livefacts.engine.spark.single.bucket_change import (
 )
 from livefacts.engine.spark.single.closure import ToldInTables
 from livefacts.engine.spark.single.driver_change import (
-    State,
+    RuleState,
     closed_state,
     differing,
     schema_changes,
@@ -55,12 +55,12 @@ class TaskChange:
     writes: dict[str, Write]
     rows: int
     figures: dict[str, int]
-    state: State
+    state: RuleState
     """What the rules say afterwards."""
 
 
 def changed_by_tasks(
-    work: Work, asked: Asked, before: Program, after: Program, known: State | None = None
+    work: Work, asked: AskedFacts, before: Program, after: Program, known: RuleState | None = None
 ) -> TaskChange:
     """Follow a change of facts and of rules that follow single triples.
 
@@ -124,7 +124,7 @@ def _followed(
     terms: TableTerms,
     folder: Path,
     change: tuple[HashIds, HashIds],
-    states: tuple[State, State],
+    states: tuple[RuleState, RuleState],
 ) -> list[Signed]:
     came, gone = (_exchanged(work, folder, each) for each in change)
     old, new = states
@@ -144,7 +144,7 @@ def _written(
     removed: dict[int, HashIds],
     change: tuple[HashIds, HashIds],
     signed: list[Signed],
-    state: State,
+    state: RuleState,
 ) -> TaskChange:
     predicates = told_predicates(work.base, work.start).change(added, removed)
     files = tuple(each.file for each in signed if each.file)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from livefacts.engine.spark.watch.keeper import Asked, Keeper, LoggedKeeper
+from livefacts.engine.spark.watch.keeper import Keeper, KeptQuery, LoggedKeeper
 from livefacts.engine.spark.watch.message_tables import schema_of, signed
 from livefacts.engine.spark.watch.star_states import by_centre, is_one_star
 from livefacts.errors import LivefactsError
@@ -25,7 +25,7 @@ PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKSDB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
 
-def changes_of(messages: Messages, asked: Asked, basic: BasicQuery | None) -> Changes:
+def changes_of(messages: Messages, asked: KeptQuery, basic: BasicQuery | None) -> Changes:
     """The changes of a query's answers; `basic` are its patterns, if it has nothing else."""
     schema, told = schema_of(asked.names), signed(messages)
     if basic is not None and is_one_star(basic):
@@ -33,7 +33,7 @@ def changes_of(messages: Messages, asked: Asked, basic: BasicQuery | None) -> Ch
     return _by_keeper(told, asked, schema)
 
 
-def _by_keeper(told: DataFrame, asked: Asked, schema: str) -> DataFrame:
+def _by_keeper(told: DataFrame, asked: KeptQuery, schema: str) -> DataFrame:
     """All messages go to one place."""
     from pyspark.sql import functions as F  # noqa: N812
 

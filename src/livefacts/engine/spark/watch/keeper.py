@@ -45,7 +45,7 @@ QUAD = 4
 
 
 @dataclass(frozen=True)
-class Asked:
+class KeptQuery:
     """A query: its text with everything that its meaning depends on, and how it is followed."""
 
     text: str
@@ -68,7 +68,7 @@ class Head:
 class Keeper:
     """Follows a query; knows up to where in a log, and by which token."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: KeptQuery) -> None:
         self._names = asked.names
         self._group = StandingGroup([asked.build])
         self.next = 0
@@ -145,7 +145,7 @@ class KeeperLog:
         """Where the log begins and ends."""
         return Head(*self._head.get()) if self._head.exists() else Head()
 
-    def keeper(self, asked: Asked) -> Keeper:
+    def keeper(self, asked: KeptQuery) -> Keeper:
         """A keeper that has seen all of the log; it is out of the process's sight until put back."""
         head = self.head
         keeper = _KEEPERS.pop(asked.text, None)
@@ -198,7 +198,7 @@ class KeeperLog:
 class LoggedKeeper:
     """A keeper as Spark calls it, once for every micro-batch."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: KeptQuery) -> None:
         self._asked = asked
 
     def init(self, handle: Any) -> None:
@@ -226,7 +226,7 @@ class LoggedKeeper:
         """Nothing is open."""
 
 
-def put_back(asked: Asked, keeper: Keeper) -> None:
+def put_back(asked: KeptQuery, keeper: Keeper) -> None:
     """Hold a keeper ready for the next micro-batch."""
     _KEEPERS[asked.text] = keeper
     while len(_KEEPERS) > MOST_KEEPERS:

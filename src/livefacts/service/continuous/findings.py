@@ -1,4 +1,4 @@
-"""Found: what a report has found, counted and read only if somebody wants that."""
+"""Findings: what a report has found, counted and read only if somebody wants that."""
 
 from __future__ import annotations
 
