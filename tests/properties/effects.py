@@ -145,12 +145,25 @@ def _of_rules(before: Truth, after: Truth, change: Change) -> Iterator[str]:
     was, now = _recursive(before), _recursive(after)
     if (now - was) - came:
         yield "rule changes: make others recursive"
+    if any(_is_turned(rule, before, after) for rule in (now - was) - came):
+        yield "rule changes: make others recursive whose negations turn"
     if (was - now) - went:
         yield "rule changes: end the recursion of others"
+    if any(_is_turned(rule, before, after) for rule in (was - now) - went):
+        yield "rule changes: end the recursion of others whose negations turn"
     heads = [rule.head for rule in after.rules if rule.head is not None]
     gone = [rule.head for rule in went if rule.head is not None]
     if any(not any(overlap(head, other) for other in heads) for head in gone):
         yield "rule changes: the last rule of a head goes"
+
+
+def _is_turned(rule: Rule, before: Truth, after: Truth) -> bool:
+    """Whether a rule gains or loses an instance whose atoms were true and stay so."""
+    old, new = (
+        {tuple(premises(rule, binding)) for _, binding in instances(truth.rows, [rule])}
+        for truth in (before, after)
+    )
+    return any(before.rows.intersection(after.rows).issuperset(read) for read in old ^ new)
 
 
 def _recursive(truth: Truth) -> set[Rule]:

@@ -193,9 +193,10 @@ class EmbeddedEngine:
         self._untell(change)
         if rules is not None:
             self._drop_rules(rules)
-        self._tell(change)
-        if rules is not None:
+            # Before anything is told: a rule that becomes recursive moves the instances that
+            # it has, and a negation would already see what is told.
             self._adopt_rules(rules)
+        self._tell(change)
         self._run_levels(change.triples(), rules)
         self._check_progress(self.interpreter.made)
 
