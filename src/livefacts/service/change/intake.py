@@ -152,6 +152,8 @@ class Intake:
 
     def take_objects(self, facts: Any) -> None:
         """Facts as objects of Python; many of one shape are looked up at once."""
+        if type(facts) is Triple:
+            facts = [facts]
         if type(facts) is list and set(map(type, facts)) == {Triple}:
             self._take_triples(facts)
             return

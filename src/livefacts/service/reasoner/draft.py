@@ -183,7 +183,7 @@ class Draft:
     ) -> Delta:
         """The change as users see it."""
         state, intake = self._state, self.intake
-        moved = (*intake.program, *self._dropped)
+        moved = (*intake.program.rules, *self._dropped)
         violated = state.violations.changes(ids, *programs, moved, state.truth.facts)
         return Delta(
             state.seq + 1,
