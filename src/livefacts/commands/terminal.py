@@ -1,4 +1,4 @@
-"""What people see: messages on standard error, data on standard output, exit codes.
+"""The terminal: messages on standard error, data on standard output, exit codes.
 
 Data goes to standard output or to a file, everything else to standard error, so that
 `livefacts query ... | sort` never sorts a message.

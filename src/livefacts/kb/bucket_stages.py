@@ -1,4 +1,4 @@
-"""The stages as tasks: buckets, and what is asked, followed and published in each.
+"""Stages by bucket: what one task surveys, follows or publishes in the bucket that it is given.
 
 Each function here is the body of one task, and what it takes and gives is small: rows go
 through files, between stages in the exchange folder, for good into the folder of a table.

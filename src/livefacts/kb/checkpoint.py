@@ -1,7 +1,7 @@
-"""Between a knowledge base on disk and one process: told facts out of the tables, and back.
+"""The checkpoint: asserted facts of a folder into one process, and a reasoner's state back.
 
 Reading needs no Spark: hash ids become the numbers of a dictionary.  Writing gives every
-fact the support that the pipeline would have found, so that it can go on from there.
+fact the support count that the pipeline would have found, so that it can go on from there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What follows from single triples, by table: what tasks are told, and what they do with it.
+"""Consequences of single triples as a table: what tasks are given, and how they look it up.
 
 The driver closes the schema and writes down, for each kind of triple, its consequences
 with the subject and the object left open.  A task then finds those of its triples by

@@ -1,9 +1,9 @@
-"""Named graphs in the tables: which graph tells which triple.
+"""Named graphs in the tables: which graph asserts which triple.
 
-A told triple that is in no row here is told by the default graph alone.  Of all others the
-rows say which graphs tell them, and the default graph, where it does too, is graph 0.  Rows
-are signed, so that a change only adds some; a graph tells a triple where they add up to more
-than nothing.
+An asserted triple that is in no row here is asserted by the default graph alone.  Of all others
+the rows say which graphs assert them, and the default graph, where it does too, is graph 0.
+Rows are signed, so that a change only adds some; a graph asserts a triple where they add up to
+more than nothing.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The state in the driver's memory: buckets as sorted columns, and what has changed since.
+"""Live buckets: the state in the driver's memory, as sorted columns and what has changed since.
 
 Small changes are made here, without a job: a bucket is read once, when a change first
-looks into it, and what later changes add is kept beside it.  What is asked of all told triples
-may be asked of tasks, so that large knowledge bases need not fit here.
+looks into it, and what later changes add is kept beside it.  What is asked of all asserted
+triples may be asked of tasks, so that large knowledge bases need not fit here.
 """
 
 from __future__ import annotations

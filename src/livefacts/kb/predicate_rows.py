@@ -1,4 +1,4 @@
-"""Predicate facts as rows: out of their tables by shape, added up, and back.
+"""Predicate facts as rows: out of their tables by arity, added up, and back.
 
 A row is the id of the predicate's name and those of its arguments; facts with as many
 arguments are one array.  In the tables the arguments are a list.

@@ -1,4 +1,4 @@
-"""Closing the schema in the driver: from schema triples to the consequences of every kind.
+"""The closure of the schema, in the driver: from schema triples to the consequences of every kind.
 
 The schema's triples are few; the embedded engine closes them in memory under all rules,
 and what follows from every kind of triple is chased under the closed schema.  Kinds from
@@ -6,7 +6,7 @@ whose triples schema triples follow join the schema, until none is left.  The em
 runs here because the schema fits in one process, and tasks only look up what was found.  Whole
 programs that fit are closed here as well.
 
-Ids are hashes on Spark and small numbers in the embedded engine; rules speak of no term
+Ids are hashes in the tables and small numbers in the embedded engine; rules speak of no term
 but their constants, so each hash stands for itself there under a number.
 """
 

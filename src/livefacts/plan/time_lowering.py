@@ -1,9 +1,9 @@
-"""Time lowered to rules: what a timed formula means, in rules over time points.
+"""Time lowering: what a timed formula means, in rules over time points.
 
 Every predicate `p` that a window looks at gets companions with a time column: the arrivals
 of the streams (`_arrived:p`, and with their streams `_arrived-on:p`), conclusions for a time
-point (`_at:p`), and what is told for all time (`_background:p`).  The time points of a window
-are facts as well (`_in:10`), and change when time moves; so a tick is a change like any
+point (`_at:p`), and what is asserted for all time (`_background:p`).  The time points of a
+window are facts as well (`_in:10`), and change when time moves; so a tick is a change like any
 other.  For instance
 
     hot(?s) :- sensor(?s), sometime reading(?s) in [10] .

@@ -1,6 +1,6 @@
-"""Matching: the answers of a graph pattern, followed triple by triple.
+"""The matcher: the answers of a graph pattern, followed triple by triple.
 
-A matcher is told which triples come and go, and tells which answers come and go with them.
+A matcher takes the triples that come and go, and gives the answers that come and go with them.
 It keeps no graph, only what its patterns need: bits for stars, the triples that fit for
 what must be joined.  A triple that comes though it is there, or goes though it is not,
 changes nothing.

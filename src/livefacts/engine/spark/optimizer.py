@@ -1,4 +1,4 @@
-"""Optimizing: changes are folded into facts, small files into larger ones, and room is made.
+"""The optimizer: changes are folded into facts, small files into larger ones, and room is made.
 
 What is folded and put together is one commit; a knowledge base that is in order already
 gets none.  Then every log is summed up, and data files that no kept version needs are

@@ -1,8 +1,9 @@
-"""Changing a knowledge base: by which road a change of facts or of rules is followed.
+"""The choice of the road: how a change of facts or of rules of a knowledge base is followed.
 
 Under rules that follow single triples, a small change is made in the driver and a large one
-by tasks, a bucket each.  Any other rules are joins of DataFrames.  All roads end in the same
-tables, and each of them can be chosen, to compare it with the others.
+by tasks, a bucket each.  Any other rules are joins of DataFrames, or are handed over to the
+embedded engine where they fit.  All roads end in the same tables, and each of them can be
+chosen, to compare it with the others.
 """
 
 from __future__ import annotations

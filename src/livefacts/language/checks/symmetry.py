@@ -1,12 +1,12 @@
-"""Mirrors: constraints that read the same when some of their variables change places.
+"""Symmetry of constraints: those that read the same when some of their variables change places.
 
-"Two values that differ" is found twice, once in each order, and is one thing that is wrong.
-A mirror is an exchange of variables under which a constraint stays what it is; of the
-violations that mirrors turn into each other, one is listed.
+"Two values that differ" is found twice, once in each order, and is one violation.  A symmetry
+is an exchange of variables under which a constraint stays what it is; of the violations
+that symmetries turn into each other, one is listed.
 
 A predicate that a rule makes symmetric may be read either way.  A condition that a value
-equals itself (NaN does not) may hold of one variable alone: then the mirror image of a
-violation is one as well if the conditions hold of it.
+equals itself (NaN does not) may hold of one variable alone: then the image of a violation
+is one as well if the conditions hold of it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rewriting: what the programs that maintain another program have in common.
+"""The rewrite: what the programs that maintain another program have in common.
 
 A rewritten program speaks of predicates only: `[?s, ex:p, ?o]` is written `t(?s, ex:p, ?o)`,
 as the papers do.  A maintenance predicate is named after the predicate it serves and its

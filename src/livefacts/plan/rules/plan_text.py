@@ -1,4 +1,4 @@
-"""A plan as text: what an engine will do, for people and for golden tests."""
+"""Plan text: what an engine will do, for people and for golden tests."""
 
 from __future__ import annotations
 

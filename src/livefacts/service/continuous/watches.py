@@ -1,4 +1,4 @@
-"""Watching: all watches of a reasoner, fed from the deltas that it publishes."""
+"""The watches of a reasoner, fed from the deltas that it publishes."""
 
 from __future__ import annotations
 

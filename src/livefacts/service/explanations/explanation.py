@@ -1,7 +1,7 @@
-"""Explanations: why a fact holds, or how near it is to holding, in terms.
+"""The explanation: why a fact holds, or how near it is to holding, in terms.
 
 A fact that holds has a proof: a `Step` that says which rule concludes it from which
-premises, down to what was told.  Steps that are used twice are one object.  A fact that
+premises, down to what was asserted.  Steps that are used twice are one object.  A fact that
 does not hold has `attempts`: the rules that could conclude it, each with the premises that
 are true and those that are missing, the nearest rule first.
 """

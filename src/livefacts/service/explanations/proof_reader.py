@@ -1,4 +1,4 @@
-"""Proof reading: proofs and near misses in ids become explanations in terms.
+"""The proof reader: proofs and near misses in ids become explanations in terms.
 
 The hidden predicates of the normal form go away here: a constraint is explained by its own
 body, an aggregate by the rows in its braces.

@@ -1,9 +1,9 @@
-"""Following: equalities that are concluded, found in the middle of a change, and proven.
+"""Derived equalities: those that are concluded, found in the middle of a change, and proven.
 
-What the engine concludes to be the same can be merged as if it had been told, once it is known what
-that rests on.  A few edges connect a group of many: each is proven from what the engine was told,
-and that is traced to what was told of members.  Proofs through negation are left to the engine, for
-they may end when something comes.
+What the engine concludes to be the same can be merged as if it had been asserted, once it is
+known what that rests on.  A few edges connect a group of many: each is proven from what the
+engine was given, and that is traced to what was asserted of members.  Proofs through negation
+are left to the engine, for they may end when something comes.
 """
 
 from __future__ import annotations

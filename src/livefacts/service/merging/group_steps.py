@@ -1,7 +1,7 @@
-"""Steps: a change of what is told, as a change of what the engine is told.
+"""Group steps: a change of assertions, as a change of what the engine is given.
 
 Equalities come and go, and with them groups.  Where a term has another stand-in than before, what
-was told of it is told of the new one; all else is told as it is.
+was asserted of it is given to the engine of the new one; all else is given as it is.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Lenses: two worlds with different groups, seen so that they can be compared.
+"""Group views: two states with different groups, seen so that they can be compared.
 
 Members that had the same stand-in before a change and have the same after it are alike in both
-worlds.  Two of each such kind are enough to compare the worlds; what differs is then said of
+states.  Two of each such kind are enough to compare the states; what differs is then said of
 all of the kind.
 """
 

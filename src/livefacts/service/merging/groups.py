@@ -1,7 +1,7 @@
-"""Groups: things that are the same, and the two of each group that stand for it.
+"""Groups (equivalence classes): things that are the same, and the two of each that stand for it.
 
-A group is what owl:sameAs connects, told or proven.  Its *plain* members are those that nothing
-tells apart; where there are more than two of them, the first two stand in for the others.
+A group is what owl:sameAs connects, asserted or proven.  Its *plain* members are those that
+nothing tells apart; where there are more than two of them, the first two stand in for the others.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Plainness: which things nothing tells apart from those that are the same.
+"""Indistinguishability: which things nothing tells apart from those that are the same.
 
 Literals have values, rules name constants, and facts of predicates are not replaced by the rules
-of equality: what they speak of stays itself.  So does what is told to be the same as itself,
+of equality: what they speak of stays itself.  So does what is asserted to be the same as itself,
 which is concluded of nothing else.
 """
 

@@ -1,7 +1,7 @@
-"""Tellings: who told what of the members of merged groups.
+"""Member assertions: what was asserted of the members of merged groups, and by which graphs.
 
-The engine is told of stand-ins.  What was told of members is kept here: a fact about a
-stand-in is told as long as one of the facts is that it stands for.
+The engine is given facts about stand-ins.  What was asserted of members is kept here: a fact
+about a stand-in stays as long as one of the facts does that it stands for.
 """
 
 from __future__ import annotations

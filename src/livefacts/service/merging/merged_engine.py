@@ -1,9 +1,10 @@
-"""Merging: an engine that knows two of each group of equal things, and answers for all.
+"""The merged engine: it keeps two of each group of equal things, and answers for all.
 
-Equalities that are told, or proven, make groups.  Of the members of a group that nothing tells apart the engine knows
-two, the stand-ins; it is told of them what was told of any member, and follows the rules of
-equality as they are.  What is true is expanded on the way out, and is exactly what the rules would
-conclude.  Where a group changes, what was told of its members is told anew.
+Equalities that are asserted, or proven, make groups.  Of the members of a group that nothing
+tells apart the engine keeps two, the stand-ins; it is given of them what was asserted of any
+member, and follows the rules of equality as they are.  What is true is expanded on the way out,
+and is exactly what the rules would conclude.  Where a group changes, what was asserted of its
+members is given to the engine anew.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Why facts about merged things hold: proofs about stand-ins, told of the members in question.
+"""Merged proofs: why facts about merged things hold, in terms of the members asked about.
 
 Members of a group are exchangeable: a proof stays one when it speaks of other members than
-the stand-ins, two different ones for the two.  Only what it rests on is not told as it
-stands: the engine was told of the stand-ins what was told of any member.  There the proof goes
-on, by the rules of equality, down to what was told.
+the stand-ins, two different ones for the two.  Only what it rests on is not asserted as it
+stands: the engine was given of the stand-ins what was asserted of any member.  There the proof
+goes on, by the rules of equality, down to what was asserted.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Backgrounds: what is told for all time, as the worlds of registered queries see it."""
+"""The background: what is asserted for all time, as the worlds of registered queries see it."""
 
 from __future__ import annotations
 

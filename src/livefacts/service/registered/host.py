@@ -1,6 +1,6 @@
-"""Hosting: what a reasoner's registered queries see of it.
+"""The host: what a reasoner's registered queries see of it.
 
-The background of their worlds is what the reasoner was told for all time; what its streams
+The background of their worlds is what the reasoner asserts for all time; what its streams
 bring reaches the queries' own windows.
 """
 

@@ -1,4 +1,4 @@
-"""Windows on streams: which arrivals are inside at a time, and what moving changes.
+"""Moving windows on streams: which arrivals are inside at a time, and what moving changes.
 
 A window by time moves at the points of its grid: at the last grid point `g` it holds the
 arrivals with `g - range < time <= g`.  A window by count holds the last arrivals, and moves

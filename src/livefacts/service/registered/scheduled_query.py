@@ -1,4 +1,4 @@
-"""A registered query: when it is due, and what it has reported."""
+"""The scheduled query: when a registered query is due, and what it has reported."""
 
 from __future__ import annotations
 

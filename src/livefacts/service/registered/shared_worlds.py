@@ -1,4 +1,4 @@
-"""Sharing: queries over the same streams have one state, or one world, with what one of them needs.
+"""Shared worlds: queries over the same streams have one state, or one world, in common.
 
 Where the rules that a query needs are positive, all windows over a stream read one state,
 whatever their lengths.  Every other query has a world of its windows, which it shares with

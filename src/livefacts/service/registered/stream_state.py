@@ -1,4 +1,4 @@
-"""States: one set of facts and conclusions for windows of every length over a stream.
+"""The stream state: one set of facts and conclusions for windows of every length over a stream.
 
 A fact carries the time at which it arrived for the last time, a conclusion that of its
 oldest premise, taken at the best of its derivations.  A window of length r at time g holds
@@ -10,6 +10,8 @@ Several streams with windows of different lengths have one state, too: the times
 stream whose windows are longer by so much are later by so much.
 
 Rules are positive: nothing begins because something ends.
+
+Paper: Barbieri et al., section 6 (shared windows are its open problem).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Followed worlds: who follows one is told of its changes, and its engine has a limit."""
+"""World listeners: who follows a world is called with its changes, and its engine has a limit."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Windows by count: the last facts that arrived, kept up to date, and what they may still need.
+"""Count windows: the last facts that arrived, kept up to date, and what they may still need.
 
 In time, facts enter such a window at one end and leave it at the other.  A late fact, or one
-that is taken back, may change it anywhere, so that it is looked at anew.  Where a fact is taken
-back the next older one comes into the window; of those, so many are kept as there are facts in
-the window, and a thousand at least.
+that is retracted, may change it anywhere, so that it is looked at anew.  Where a fact is
+retracted the next older one comes into the window; of those, so many are kept as there are facts
+in the window, and a thousand at least.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Feeds: the facts about time that the engine is told, each kind kept up to date by itself.
+"""Feeds: the facts about time that the engine is given, each kind kept up to date by itself.
 
 Arrivals with their time points, the time points of windows, the last facts of a window by
 count, and the facts of streams that hold now: what `livefacts.plan.time_lowering` makes rules of.
 A feed hears of chunks that come and go, and of time that moves, and notes what is to be
-told and untold.  Its work grows with what changes.
+asserted and retracted.  Its work grows with what changes.
 """
 
 from __future__ import annotations

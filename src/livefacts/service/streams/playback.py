@@ -1,4 +1,4 @@
-"""Playing: events from files and live sources to a reasoner, at the pace they should have.
+"""Playback: events from files and live sources to a reasoner, at the pace they should have.
 
 Files are read as the reasoner asks for their lines, merged by time.  A live source is read
 by a thread of its own into a queue of bounded size: when the reasoner is slow, the source

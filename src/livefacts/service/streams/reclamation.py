@@ -1,4 +1,4 @@
-"""Reclaiming: terms of streams are given back when nobody speaks of them any more.
+"""Reclamation (garbage collection) of terms: those of streams whose ids are in use nowhere.
 
 Facts of streams bring new terms all the time.  Once enough of them have come, everybody who
 may keep ids is asked for them, and the dictionary sweeps out the others; so memory follows

@@ -1,4 +1,4 @@
-"""The timeline: what the engine is told when facts arrive and time moves.
+"""The timeline: what the engine is given when facts arrive and time moves.
 
 Rules over time see ordinary facts (see `livefacts.plan.time_lowering`), which the feeds keep up to
 date.  All of them are a function of the arrivals, the rules and the time, so a movement

@@ -1,4 +1,4 @@
-"""Axioms in words: the Manchester notation, in which people write and read ontologies.
+"""The Manchester notation: axioms as people write and read them.
 
 vin:Wine SubClassOf food:PotableLiquid and (vin:hasMaker only vin:Winery)
 """

@@ -1,4 +1,4 @@
-"""RDF files in and out: every format that pyoxigraph reads, as rows of ids.
+"""RDF documents: files of every format that pyoxigraph reads, as rows of ids.
 
 N-Triples and N-Quads go through the compiled scanner: a bad line is rejected with its place
 and nothing else is lost.  In all other formats a parser can only guess where the next

@@ -1,4 +1,4 @@
-"""Pieces of a patch: its transactions one by one, so that changes can be made as they come.
+"""Transactions of a patch, one by one, so that changes can be made as they come.
 
 A row outside of transactions is a piece of its own.  Prefixes and times (`H time 17 .`) count
 from where they are declared on, in all pieces that follow.

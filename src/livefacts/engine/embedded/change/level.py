@@ -1,4 +1,4 @@
-"""A level under change: its rules lose what has gone, then gain what has come."""
+"""A level (stratum) under change: its rules lose what has gone, then gain what has come."""
 
 from __future__ import annotations
 

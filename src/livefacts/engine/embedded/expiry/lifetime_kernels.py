@@ -1,13 +1,13 @@
-"""The kernel of expiring facts: raises times along rules until nothing lasts longer.
+"""The lifetime kernels: expiration times are raised along rules until nothing lasts longer.
 
-A conclusion lasts as long as its premise that ends first, and of several derivations the
+A conclusion lasts as long as its premise that expires first, and of several derivations the
 longest counts.  Rows whose time was raised are followed in the order of how long they
 last, so each is followed once: an instance of a rule is found at the last of its premises,
 the one that decides.
 
-When a time is lowered, what may fall with it is found along instances that are *tight*:
-those whose conclusion lasts exactly as long as they say.  What has fallen keeps the time
-it was given, is derived again backward from what still stands, and is raised as anything
+When a time is lowered, what is overdeleted with it is found along instances that are *tight*:
+those whose conclusion lasts exactly as long as they say.  What was overdeleted keeps the time
+it was asserted with, is rederived backward from what still stands, and is raised as anything
 else.
 
 Paper: Barbieri et al., section 3; lowering is not in the paper.

@@ -1,8 +1,8 @@
-"""Runs over expiring rows: gives the kernels room and answers, and lets others look in between.
+"""Runs of the lifetime kernels: the driver that gives them room and answers.
 
 A kernel stops when its work budget is used up, when it needs room, or when it needs the
 value of a literal; it goes on from there.  Nothing is kept that one change leaves behind,
-except the heap of endings.
+except the heap of expiration times.
 """
 
 from __future__ import annotations

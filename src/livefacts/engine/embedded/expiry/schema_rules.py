@@ -1,9 +1,9 @@
-"""Rules for the schema at hand: what is told of classes and properties becomes part of the rules.
+"""Schema rules: rules that read a schema, replaced by their instances for the schema at hand.
 
 A rule that reads the schema (`[?x, a, ?d] :- [?c, rdfs:subClassOf, ?d], [?x, a, ?c]`) is
-replaced by its instances for the schema of the background, so that of all rules only those
-are left that can matter to what is asked, and a fact is not looked at by rules that have
-nothing to say about it.
+replaced by its instances for the schema of the background (partial evaluation), so that of
+all rules only those are left that can matter to what is asked, and a fact is not looked at by
+rules that have nothing to say about it.
 
 That is exact as long as facts that come add nothing to the schema from which something new
 follows.  Facts that belong to the schema themselves are not admitted.  A rule may conclude

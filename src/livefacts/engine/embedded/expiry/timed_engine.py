@@ -1,13 +1,13 @@
-"""The engine of expiring facts: each holds until a time, and its conclusions say until when.
+"""The timed engine: each fact holds until a time, and its conclusions say until when.
 
-A fact is told until when it holds; a conclusion holds as long as its premise that ends
+A fact is asserted until a time; a conclusion holds as long as its premise that expires
 first, and of several derivations the longest counts.  A window that moves on thus removes
-facts by looking at their times, not by reasoning.  Facts that end before their time are
-told so with `lower`.
+facts by looking at their times, not by reasoning.  A fact that ends before its time is ended
+with `lower`.
 
-The same state serves windows of every length over one stream: told the time at which it
-arrived instead of the one at which it ends, a fact is in the window of length r at time g
-if its time is later than g - r.
+The same state serves windows of every length over one stream: asserted with the time at which
+it arrived instead of the one at which it expires, a fact is in the window of length r at time
+g if its time is later than g - r.
 
 Rules have atoms, comparisons and arithmetic only: whatever may begin because something
 else ends has no time that is known beforehand.

@@ -1,9 +1,9 @@
-"""Rows that expire: a fact carries the time until which it holds, and who ends next is known.
+"""Timed rows: each carries the time until which its fact holds, and a heap knows who expires next.
 
-A row has three times: `until`, that of its best derivation; `told`, that of the fact as it
-was given; and `listed`, under which it waits in the heap of endings.  That heap is put
+A row has three times: `until`, that of its best derivation; `asserted`, that of the fact as it
+was given; and `listed`, under which it waits in the heap of expiration times.  That heap is put
 right lazily: a row whose time was raised stays where it is, and is listed again when its
-old time has come.  So a moving window looks at what ends, and at nothing else.
+old time has come.  So a moving window looks at what expires, and at nothing else.
 
 The times stand in cells that other engines use for counts, and in spare ones behind the
 columns.  `log` keeps the times of every row that the change under way has touched: an

@@ -1,4 +1,4 @@
-"""The interpreter: drives the fixpoint kernel, gives it room and answers, ends or undoes a change.
+"""The driver of the fixpoint kernel: gives it room and answers, commits or rolls back a change.
 
 A change is: support facts, run levels, then `commit` or `roll_back`.  Rows from before
 the change are copied into a log when they are first touched, so undoing costs what the

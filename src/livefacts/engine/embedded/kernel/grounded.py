@@ -1,9 +1,9 @@
-"""Founded facts: those that follow from one told triple, whatever else is in doubt.
+"""Grounded facts: those that follow from one asserted triple, whatever else is overdeleted.
 
-A consequence of single triples that has lost a reason may depend on itself, where other
-rules read such consequences and conclude triples that have some.  It does not while a told
-triple is there that it follows from.  The ways back to such triples are listed for each
-kind of consequence: which index to look in, with which key, and for which objects.
+A consequence of single triples that has lost support may depend on itself, where other
+rules read such consequences and conclude triples that have some.  It does not while an
+asserted triple is there that it follows from.  The ways back to such triples are listed for
+each kind of consequence: which index to look in, with which key, and for which objects.
 
 Paper: DynamiTE, section 5.2 (what asserted triples support needs no second look).
 """

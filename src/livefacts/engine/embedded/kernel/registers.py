@@ -1,4 +1,4 @@
-"""The machine: what the fixpoint kernel works on, and the meaning of its fields.
+"""The registers of the fixpoint kernel: the arrays it works on, and the meaning of their fields.
 
 Plans are tables of numbers; the position of the kernel, its queue and its buffers are
 arrays, so that it can stop anywhere and go on later.

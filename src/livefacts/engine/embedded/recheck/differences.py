@@ -1,8 +1,8 @@
-"""Verifying: everything again from what was told, by another road, and what differs.
+"""Differences: everything derived again from what is asserted, compared with what the engine keeps.
 
 The plain rules are evaluated set at a time into tables of their own: no counters, no
 transitive module, no single triples, no kernel.  Then rule instances are counted once,
-and facts, flags and counters are compared with what the engine keeps.
+and facts, flags and support counts are compared.
 """
 
 from __future__ import annotations

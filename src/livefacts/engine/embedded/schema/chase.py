@@ -1,4 +1,4 @@
-"""What follows from one triple: the chase of a symbolic triple under a closed schema.
+"""The chase of a symbolic triple under a closed schema: what follows from any triple of a kind.
 
 A kind of triple is its predicate, or its predicate and object where some rule looks at
 the object (rdf:type and its classes).  Its consequences are computed once, with the

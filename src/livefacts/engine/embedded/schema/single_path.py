@@ -2,7 +2,7 @@
 
 The schema's triples are closed under all rules of the split in an engine of their own,
 which is small, and what follows from them is handed over.  Every other triple that is
-told, or derived by another rule, then yields its consequences directly.  When the schema
+asserted, or derived by another rule, then yields its consequences directly.  When the schema
 grows, the kinds of triples whose consequences grow are visited again.
 
 The schema begins as the triples that the rules' schema premises speak of.  It widens by

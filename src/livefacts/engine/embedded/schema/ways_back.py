@@ -1,4 +1,4 @@
-"""Ways back: how consequences of single triples are led back to asserted triples, by kind.
+"""Ways back: from the consequences of single triples to the asserted triples, kind by kind.
 
 The kernel half of the same idea is `kernel.grounded`, which walks the ways.
 """

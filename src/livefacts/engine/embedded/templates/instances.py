@@ -1,4 +1,4 @@
-"""Specialising: the axioms that are told, and the rules for them."""
+"""Instances of templates: the rules for the axioms that are asserted."""
 
 from __future__ import annotations
 

@@ -1,11 +1,13 @@
-"""Doubts: what a part of a region may have lost, and how the doubts are settled.
+"""The retest of candidate pairs: which pairs of a part may be lost, and which still hold.
 
-A part can lose only what its own lost edges led to, and what was lost by the parts that its
-remaining edges lead to.  Struck out again is whatever one of its ways out still reaches.
+A part (a strongly connected component) can lose only what its own lost edges led to, and what
+was lost by the parts that its remaining edges lead to.  These pairs are its candidates, the
+*doubts*.  Struck out again is whatever one of its outgoing edges, its *ways*, still reaches.
 Its first member stands for all: points that reach each other reach the same.
 
-A way out is asked about each doubt, or tells all that it reaches, whichever is shorter.
-Where many ways would have to be asked about many pairs, the part is searched instead.
+Each way either looks up every candidate among the pairs of its end, or goes through all pairs
+of its end and strikes those out, whichever is shorter.  Where many ways would have to look up
+many candidates, the part is searched along edges instead.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Maintaining: a closure after facts and rules have come and gone, and what that changed.
+"""A change of a closure: facts and rules come and go, and the exact delta comes out.
 
 Facts that are added and removed together take one pass over the levels.  A change of rules
 takes two: what goes, under the old levels; then what comes, under the new ones.  The delta is
 exact and net: what is true now and was not, and what is no longer; beside it, by how much
-every counter has changed, which is all that has to be written down.
+every support count has changed, which is all that has to be written down.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""General rules in the pipeline: told facts from the tables, conclusions back into them.
+"""General rules in the pipeline: asserted facts from the tables, conclusions back into them.
 
 Rules that join several facts, negate, aggregate or compute run as rounds of DataFrame
 joins.  Their conclusions are written into the same tables as those of single triples;
 predicate facts have tables of their own.  A change of facts or of rules, or of both, is
-followed from the counters in the tables, and what it changes is one signed row a fact.
+followed from the support counts in the tables, and what it changes is one signed row a fact.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Materializing: everything that follows, level by level, in rounds of joins.
+"""Materialization: everything that follows, stratum by stratum, in rounds of joins.
 
 Each level begins with all of its rules over all facts; then every round joins what is new
 with everything, until a round of all rules finds nothing.  A fact counts the instances of

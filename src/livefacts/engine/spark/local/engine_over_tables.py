@@ -1,4 +1,4 @@
-"""A program live in the driver: the embedded engine over a state that was handed over.
+"""The engine over tables: the embedded engine in the driver, over a state that was handed over.
 
 It is read from the tables once, when a change first asks for it; from then on every change
 costs what it changes.  Beside the schema, this is where the Spark engine runs the embedded one:

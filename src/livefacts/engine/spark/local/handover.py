@@ -1,7 +1,7 @@
-"""Handing over: general rules are followed in the driver's memory where they fit.
+"""The handover: general rules are followed in the driver's memory where they fit.
 
 A round of joins costs half a second however few facts it finds; the embedded engine closes
-a million facts in the time of two.  So where told facts and terms take no more than a part
+a million facts in the time of two.  So where asserted facts and terms take no more than a part
 of the memory that a pipeline may use, they are read into one process, closed there, and
 written back.  If more conclusions come up than the memory holds, nothing has happened yet,
 and the joins do it after all.

@@ -1,4 +1,4 @@
-"""Telling: facts of every shape on their way into a change, as ids.
+"""Asked facts: the facts of every shape that a change asks to add or remove, as ids.
 
 Facts are text in Turtle, N-Triples or the rule language, a path to a file of any of them,
 or objects.  Everything is read before anything is changed.

@@ -1,8 +1,8 @@
-"""Settling: what was read is put into buckets, and each bucket takes in what is new.
+"""Bucket intake: what was read is put into buckets, and each bucket takes in what is new.
 
 Two kinds of task.  A reading task writes what it has read into exchange files; a settling
 task deduplicates the terms, triples and assertions of its bucket, together with those that
-the tables have.  Predicate facts are settled apart, since most knowledge bases have none.
+the tables have.  Predicate facts are deduplicated apart, since most knowledge bases have none.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Changes of graphs: who tells a triple, and whether anyone still does.
+"""Changes of named graphs: which graphs assert a triple, and whether any still does.
 
-A triple is told while any graph tells it.  A change says what the default graph and named ones
-begin and cease to tell; what comes of it are triples that are told now and were not, or were
-and are not, and notes of who tells the triples of named graphs.
+A triple is asserted while any graph asserts it.  A change says what the default graph and named
+ones assert and retract; what comes of it are triples that are asserted now and were not, or were
+and are not, and notes of which graphs assert the triples of named graphs.
 """
 
 from __future__ import annotations

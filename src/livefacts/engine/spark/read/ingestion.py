@@ -1,4 +1,4 @@
-"""Ingesting: files become told triples and terms, deduplicated, in one commit.
+"""Ingestion: files become asserted triples and terms, deduplicated, in one commit.
 
 Two jobs: splits are read, encoded and put into buckets; then each bucket deduplicates its
 terms and its triples.  If two texts turn out to have the same hash, all but one of them

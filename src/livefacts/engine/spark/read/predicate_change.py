@@ -1,7 +1,7 @@
-"""Predicate facts in the driver: which of them are told, where no rule speaks of them.
+"""Changes of predicate facts in the driver, where no rule speaks of them.
 
-Rules that follow single triples neither use nor make predicate facts; these are told, and
-told no longer, and that is all.
+Rules that follow single triples neither use nor make predicate facts; these are asserted and
+retracted, and that is all.
 """
 
 from __future__ import annotations

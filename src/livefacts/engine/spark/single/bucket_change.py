@@ -1,9 +1,9 @@
-"""A change as tasks: which of its triples change anything, what follows, and what that changes.
+"""A change by bucket: which of its triples change anything, what follows, and what that changes.
 
 Each function is the body of one task, on one bucket.  First a bucket says which of the triples
-that come and go there were not told, or were.  Then each finds the consequences of its own, and
-of told triples of kinds whose consequences differ; and at last each adds up what was found for
-it, and writes down how its facts change.
+that come and go there were asserted before.  Then each finds the consequences of its own, and
+of asserted triples of kinds whose consequences differ; and at last each adds up what was found
+for it, and writes down how its facts change.
 """
 
 from __future__ import annotations

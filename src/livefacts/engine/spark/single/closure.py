@@ -1,7 +1,7 @@
-"""Closing: the conclusions of all told triples, for rules that follow single ones.
+"""The closure under rules that follow single triples: the conclusions of all asserted triples.
 
 The schema is closed in the driver; then two jobs: each bucket finds the consequences of
-its told triples, and each bucket adds up what was found for it.
+its asserted triples, and each bucket adds up what was found for it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A large change, by tasks: three jobs over all buckets, and one commit.
+"""A change by tasks, for large ones: three jobs over all buckets, and one commit.
 
 The change itself is read and encoded in the driver; everything that it is looked up in, and
 everything that follows from it, stays with the tasks.
