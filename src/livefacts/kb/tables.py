@@ -158,7 +158,7 @@ class Commit:
 class KnowledgeBase:
     """The tables in one folder.
 
-    `reached` is told each step of a commit as it is reached.
+    `reached` is called with each step of a commit as it is reached.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

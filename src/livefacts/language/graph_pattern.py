@@ -27,7 +27,7 @@ class BasicQuery:
     distinct: bool = False
     template: tuple[TripleAtom, ...] = ()
     name: str = ""
-    """Tells queries of the same text apart, where they must be."""
+    """A number for queries of the same text, where they must differ."""
 
     @property
     def variables(self) -> tuple[Variable, ...]:

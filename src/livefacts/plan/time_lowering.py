@@ -109,7 +109,7 @@ class WindowSpan:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """What the rules need to be told about time, beside facts."""
+    """What the rules need to know about time, beside facts."""
 
     spans: frozenset[WindowSpan] = frozenset()
     """The windows whose time points are asked for, by their points key."""
@@ -122,7 +122,7 @@ class Timing:
     recent: frozenset[tuple[WindowSpan, Family]] = frozenset()
     """Windows by count, and whose facts they look for."""
     background: frozenset[Family] = frozenset()
-    """Whose background is told apart."""
+    """Whose background is kept apart."""
     held: tuple[tuple[NamedNode, WindowSpan], ...] = ()
     """The windows in which facts of declared streams hold."""
     is_generating: bool = False

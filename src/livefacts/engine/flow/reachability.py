@@ -134,7 +134,7 @@ class Reacher:
 
 
 class ReacherApart:
-    """Follows a `Reach` in each of several graphs, which the last column tells apart."""
+    """Follows a `Reach` in each of several graphs, which the last column names."""
 
     def __init__(self) -> None:
         self._reachers: dict[int, Reacher] = {}

@@ -124,7 +124,7 @@ class StandingGroup:
         homes = np.ones_like(messages.signs)
         if messages.graphs:
             homes = np.array([numbers[graph] for graph in messages.graphs], np.int32)
-        # The gate passes signs through: they tell the graph as well.
+        # Admission passes signs through: they carry the graph as well.
         triples, coded = self._gate.admit(messages._replace(signs=messages.signs * homes))
         ids = dict.fromkeys(numbers.values(), DEFAULT)
         for graph, number in numbers.items():

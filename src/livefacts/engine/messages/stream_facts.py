@@ -76,7 +76,7 @@ class StreamTriples:
 
 
 class StreamQuads:
-    """The quads that are there, as the graphs that tell each triple."""
+    """The quads that are there, as the graphs that assert each triple."""
 
     def __init__(self) -> None:
         self._homes: dict[Row, set[int]] = {}

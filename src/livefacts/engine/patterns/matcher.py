@@ -35,7 +35,7 @@ class Matcher:
     """Follows the answers of triple patterns.
 
     `variables` names the columns of the rows: those that are `selected`, or all in the order
-    of the patterns.  With `distinct`, every row is told once, however often it is found.
+    of the patterns.  With `distinct`, every row is reported once, however often it is found.
     """
 
     def __init__(

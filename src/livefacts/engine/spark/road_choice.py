@@ -89,7 +89,7 @@ class Changer:
         self._rules: tuple[int, Program] | None = None
 
     def update(self, work: Work, add: Facts, remove: Facts, batch: str) -> JobReport:
-        """Tell and untell facts; one commit."""
+        """Assert and retract facts; one commit."""
         program = self._program(work)
         change = asked(add, remove, f"u{work.start.seq + 1}".encode())
         return self._changed(work, change, program, program, UPDATE, batch)
@@ -97,7 +97,7 @@ class Changer:
     def change_rules(
         self, work: Work, add: RuleSource, remove: str | Rule | Sequence[str | Rule], batch: str
     ) -> JobReport:
-        """Add and remove rules, and tell the facts that come with them; one commit."""
+        """Add and remove rules, and assert the facts that come with them; one commit."""
         before = self._program(work)
         after = before.minus(named_rules(before, remove)).joined(rule_sets.open_rules(add))
         check(after)

@@ -52,7 +52,7 @@ class Obstacle:
 
 @dataclass(frozen=True, slots=True)
 class Interchange:
-    """What must stay itself: the constants of rules, and what `telling` predicates speak of.
+    """What must stay itself: the constants of rules, and what `telling_apart` predicates speak of.
 
     With an `obstacle`, everything.
     """

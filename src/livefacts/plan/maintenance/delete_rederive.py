@@ -77,7 +77,7 @@ def rederiving(before: Sequence[Rule], after: Sequence[Rule], split: bool = Fals
 
 
 def _link(head: PredicateAtom, names: PredicateNames) -> FlatRule:
-    """`p :- p_ext`: what is told is true."""
+    """`p :- p_ext`: what is asserted is true."""
     asserted = names.atom(head, EXT)
     return FlatRule(f"{head.name}.{EXT}", 0, head, (asserted,))
 

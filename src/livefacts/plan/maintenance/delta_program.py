@@ -31,7 +31,7 @@ class Maintenance:
     inputs: tuple[Input, ...]
     sections: tuple[ProgramSection, ...]
     derived: frozenset[str] = frozenset()
-    """The predicates whose told facts are kept apart (p_ext)."""
+    """The predicates whose asserted facts are kept apart (p_ext)."""
 
     @property
     def rules(self) -> tuple[Rule, ...]:

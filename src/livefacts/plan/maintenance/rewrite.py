@@ -108,7 +108,7 @@ class PredicateNames:
 class FlatRule:
     """A rule with predicate atoms only, each aggregate replaced by an atom for its groups.
 
-    `number` tells the rules of one program apart; `aggregates` has the aggregate behind
+    `number` distinguishes the rules of one program; `aggregates` has the aggregate behind
     the name of each such atom.
     """
 

@@ -103,7 +103,7 @@ def _is_alone(rule: Rule, concluding: Counter[Slot | tuple[str, int]]) -> bool:
 
 
 def _lasting_plans(rule: Rule, is_alone: bool) -> LastingPlans:
-    """Of a transitive rule that is alone, one premise may be any pair, the other one that was told.
+    """Of a transitive rule that is alone, one premise is any pair, the other an asserted one.
 
     The closure is the same.  When a time is lowered, pairs are followed whatever they are:
     what then falls too much is derived again.

@@ -95,7 +95,7 @@ class Watch:
         """What is kept: steps, how many are shared, their rows, their bytes, and rows looked at."""
         return self._followed.cached
 
-    # being told
+    # being called
 
     def on_change(self, callback: Callback) -> Callback:
         """Call with the list of changes, after each change of the reasoner that brings some."""

@@ -109,7 +109,7 @@ class Watching:
                     self._assert(watch, net, watch.seq)
 
     def call(self) -> None:
-        """Make the calls that are due, in order; those that come up meanwhile wait for their turn."""
+        """Make the calls that are due, in order; those that come up in a call wait for their turn."""
         if self._calling:
             return
         self._calling = True

@@ -59,7 +59,7 @@ class Aggregated:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """A fact and why it holds: the rule and its premises, or no rule if it was told."""
+    """A fact and why it holds: the rule and its premises, or no rule if it was asserted."""
 
     fact: Shown
     rule: Rule | None = None
@@ -137,7 +137,7 @@ class Explanation:
     """Why a fact holds (`proof`), or what is missing (`attempts`).
 
     `str(e)` is a tree, `e.to_dict()` data, `e.to_dot()` a graph for Graphviz, and a
-    notebook shows it with parts that fold.  Proofs are of least height: a told fact has
+    notebook shows it with parts that fold.  Proofs are of least height: an asserted fact has
     height 0, a conclusion one more than the highest of its premises.  `is_smallest` is False
     if the search was too large to rule out a lower one.
 

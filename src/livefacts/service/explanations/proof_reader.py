@@ -85,7 +85,7 @@ class ProofTerms:
     # proofs
 
     def step(self, proof: Proof) -> Step:
-        """The proof of a fact, from the told facts up."""
+        """The proof of a fact, from the asserted facts up."""
         return _ProofReader(self, self._bound, proof).read()
 
     def rule(self, id: str) -> Rule:

@@ -13,7 +13,7 @@ Out: the same deltas, violations and proofs as the rules of equality would give.
 - `expansion`: facts about stand-ins to facts about all members
 - `group_views`: two states with different groups, made comparable
 - `merged_engine`: the door: an engine that keeps stand-ins and answers for all
-- `merged_proofs`: proofs about stand-ins, told of the members asked about
+- `merged_proofs`: proofs about stand-ins, rewritten for the members asked about
 
 Design: docs/design/0013-two-of-a-group.md
 """

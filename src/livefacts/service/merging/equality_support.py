@@ -16,7 +16,7 @@ from livefacts.language.program import Rule
 K = TypeVar("K")
 Pair = tuple[int, int]
 Asserted = tuple[int, ...]
-"""A fact that was told: its shape, and its ids."""
+"""A fact that was asserted: its shape, and its ids."""
 
 
 @dataclass(frozen=True, slots=True)

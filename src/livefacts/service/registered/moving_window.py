@@ -81,7 +81,7 @@ class MovingWindow(Protocol):
     extent: Extent
 
     def moved(self, now: int) -> Counter[Key]:
-        """What moving to a time brings in and takes out; `settle` makes it so."""
+        """What moving to a time brings in and takes out; `settle` commits it."""
         ...
 
     def settle(self, now: int) -> None:

@@ -298,7 +298,7 @@ class StreamState(FollowedWorld[ExpiryDelta]):
         return self.now == BEGINNING
 
     def conclusions(self) -> int:
-        """How many facts are derived, and not told."""
+        """How many facts are derived, and not asserted."""
         engine = self._engine
         facts = engine.facts().items()
         return conclusions_in(
@@ -354,13 +354,13 @@ class WindowView:
         """What has a later time is seen."""
 
     def follow(self, follower: Callable[[IdDelta], None]) -> None:
-        """Tell of every change from now on, when the windows have moved."""
+        """Call with every change from now on, when the windows have moved."""
         if not self._followers:
             self._state.follow(self._note)
         self._followers.append(follower)
 
     def unfollow(self, follower: Callable[[IdDelta], None]) -> None:
-        """Tell no more."""
+        """Call no more."""
         self._followers.remove(follower)
         if not self._followers:
             self._state.unfollow(self._note)
@@ -422,5 +422,5 @@ class WindowView:
         return min(w.forgettable(now) + offsets[w.extent.stream] for w in self._windows)
 
     def held_ids(self) -> Iterable[Ids]:
-        """The ids of facts that may have gone, and are still to be told of."""
+        """The ids of facts that may have gone, and are still to be reported."""
         return ids_of(self._before)

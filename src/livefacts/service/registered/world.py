@@ -61,7 +61,7 @@ class EngineWorld(FollowedWorld[IdDelta]):
         self._doubly_asserted: set[Key] = set()
         self._pending: Counter[Key] = Counter()
         self.recent: list[Key] = []
-        """The facts that windows brought in or took out in the change that is being told."""
+        """The facts that windows brought in or took out in the change that is being published."""
 
     # what it is about
 

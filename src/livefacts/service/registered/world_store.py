@@ -116,11 +116,11 @@ class StoredWorld(Protocol):
         ...
 
     def follow(self, follower: Follower) -> None:
-        """Tell of every change from now on."""
+        """Call with every change from now on."""
         ...
 
     def unfollow(self, follower: Follower) -> None:
-        """Tell no more."""
+        """Call no more."""
         ...
 
 

@@ -114,7 +114,7 @@ class RecentFeed:
             notes.tell(shape, rows)
 
     def _rows_of(self, entries: list[Entry]) -> Iterator[tuple[int, Ids]]:
-        """What the engine is told of facts in the window, of those that rules look for."""
+        """What the engine is given of facts in the window, of those that rules look for."""
         for (time, shape), group in groupby(entries, lambda entry: entry[:2]):
             ids = row_ids([entry.row for entry in group])
             looked_for = np.zeros(len(ids), np.bool_)

@@ -98,7 +98,7 @@ def lasting(streams: Streams, shape: int, row: Ids) -> Lasting:
 
 
 def _copied(truth: Truth) -> Truth:
-    """The same told elsewhere, under the same rules."""
+    """The same asserted in another engine, under the same rules."""
     copy = truth.beside()
     default: dict[int, Ids] = {}
     others: dict[int, Ids] = {}

@@ -48,7 +48,7 @@ def warn_of(
 ) -> None:
     """Warn of what is doubtful about a program and was not about the one before.
 
-    `told` are the facts that come with it.
+    `asserted` are the facts that come with it.
     """
     known = set(map(str, doubts(before, tick)))
     for doubt in doubts(program, tick, frozenset(_families(asserted, dictionary))):

@@ -163,7 +163,7 @@ class Timeline:
         return notes.since(before)
 
     def _fresh(self, timing: Timing, is_dense: bool) -> tuple[_Feeds, Notes]:
-        """Feeds for these needs at the present time, and all that they tell."""
+        """Feeds for these needs at the present time, and all that they assert."""
         feeds, notes = _Feeds(timing, self.arrivals, self.naming, is_dense), Notes()
         if self.now is not None:
             for time in self.arrivals.between(self._beginning(), self.now):

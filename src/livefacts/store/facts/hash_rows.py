@@ -21,7 +21,7 @@ CONSTANT, SUBJECT, OBJECT = 0, 1, 2
 
 
 class Facts(NamedTuple):
-    """Facts as columns: three ids, how often each follows, and how often it is told."""
+    """Facts as columns: three ids, how often each follows, and how often it is asserted."""
 
     s: Column
     p: Column

@@ -108,7 +108,7 @@ terms_on = tables_reader(TermArrays, TERMS_TABLES)
 
 @inlined
 def kind_of_text(address: Number, length: Number) -> Number:
-    """What kind of term a text is: its first bytes tell."""
+    """What kind of term a text is, by its first bytes."""
     first = load_byte(address) if length else 0
     if first == LESS_THAN:
         is_triple = length > 2 and load_byte(address + 1) == LESS_THAN

@@ -41,7 +41,7 @@ SIGNS = {
 
 
 class UnknownRangeError(Exception):
-    """A data range that no condition of the rule language can tell; says why."""
+    """A data range that no condition of the rule language can express; says why."""
 
 
 @dataclass(frozen=True, slots=True)

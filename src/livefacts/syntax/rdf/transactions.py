@@ -67,7 +67,7 @@ def pieces_of(lines: Iterable[str], name: str) -> Iterator[PatchPiece]:
 
 
 def time_of(header: str) -> str:
-    """The time that a header tells, as it is written; nothing if it tells something else.
+    """The time that a header gives, as it is written; nothing if it says something else.
 
     >>> time_of('H time "2026-11-16T08:00:00Z"^^xsd:dateTime .'), time_of('H id "7" .')
     ('2026-11-16T08:00:00Z', '')

@@ -59,7 +59,7 @@ class ChangedTimes:
     before: Longs
     until: Longs
     entries: Longs
-    """Numbers that tell the facts apart: one keeps its number as long as it holds."""
+    """Numbers of the facts: one keeps its number as long as it holds."""
 
     def came(self, after: int = NEVER) -> Ids:
         """The facts that last beyond a time, and did not before."""
@@ -128,13 +128,13 @@ class ExpiringEngine:
     # changes
 
     def give(self, facts: Facts, until: Until) -> ExpiryDelta:
-        """Tell facts until when they hold; one that holds longer already keeps its time."""
+        """Assert facts until a time; one that holds longer already keeps its time."""
         return self.change(give=(facts, until))
 
     def lower(self, facts: Facts, until: Until = NEVER) -> ExpiryDelta:
-        """Tell facts that they hold only until this time, or no longer at all.
+        """Assert facts only until this time, or retract them.
 
-        What they are told changes, not what rules derive; a time that is later than the one
+        Their assertion changes, not what rules derive; a time that is later than the one
         they have changes nothing.
         """
         return self.change(lower=(facts, until))
@@ -190,7 +190,7 @@ class ExpiringEngine:
         return delta
 
     def reach_back(self, after: int) -> None:
-        """From now on facts may be told again that ended later than this."""
+        """From now on facts may be asserted again that ended later than this."""
         self._check_sound()
         self._runs.now = min(self.now, after)
 
@@ -351,7 +351,7 @@ class ExpiringEngine:
         return self._times(shape, facts)[0]
 
     def asserted(self, shape: int, facts: Ids) -> Longs:
-        """Until when these facts were told to hold; NEVER for those that were not told."""
+        """Until when these facts were asserted to hold; NEVER for those that were not asserted."""
         return self._times(shape, facts)[1]
 
     def _times(self, shape: int, facts: Ids) -> tuple[Longs, Longs]:

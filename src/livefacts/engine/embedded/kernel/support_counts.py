@@ -226,7 +226,7 @@ def is_held(state: Any, cells: Any, flags: Any) -> Any:
 
 @inlined
 def has_asserted(flags: Any, support: Any) -> Any:
-    """Whether what is to be untold was told: in the default graph, or only elsewhere."""
+    """Whether what is to be retracted was asserted: in the default graph, or only elsewhere."""
     if support & IN_DEFAULT:
         return flags & IN_DEFAULT != 0
     if support & ASSERTED:

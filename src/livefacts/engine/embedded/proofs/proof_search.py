@@ -50,7 +50,7 @@ HURRY = 16
 DETOUR = 4
 """How much farther away a fact is, in a hurried search, when others are to be proved with it."""
 ENOUGH = 100
-"""Instances up to which the search goes on for fewer steps when the height is settled."""
+"""Instances up to which the search goes on for fewer steps when the height is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Instance:
 class Proof:
     """A fact, and for it and all facts below it the instance that concludes each.
 
-    A fact without an instance was told.  `is_smallest` is False where the search ended
+    A fact without an instance was asserted.  `is_smallest` is False where the search ended
     before every lower proof was ruled out.
     """
 

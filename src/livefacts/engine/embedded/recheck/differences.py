@@ -74,9 +74,9 @@ class Verified:
 def verify_engine(
     engine: EmbeddedEngine, rules: Sequence[Rule], others: Mapping[int, Ids]
 ) -> Verified:
-    """Compare an engine with what follows from what it was told.
+    """Compare an engine with what follows from its assertions.
 
-    `others` are facts that named graphs and streams tell.
+    `others` are facts that named graphs and streams assert.
     """
     return _Verification(engine, rules, others).verified()
 
@@ -113,7 +113,7 @@ class _Verification:
         facts = sum(self._model.counts().values())
         return Verified(facts, instances, tuple(self._found), self._counts)
 
-    # what was told
+    # what was asserted
 
     def _in_default(self) -> Iterator[tuple[int, Ids]]:
         for shape, relation in self._store.shapes().items():

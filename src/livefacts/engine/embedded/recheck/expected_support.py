@@ -42,7 +42,7 @@ KIND_NUMBER = Variable(":kind")
 
 @dataclass(slots=True)
 class Supports:
-    """For the facts of one shape, by row: counted instances, and who told them."""
+    """For the facts of one shape, by row: counted instances, and who asserts them."""
 
     asserted: Flags
     in_default: Flags

@@ -112,7 +112,7 @@ class SchemaStep:
 class SingleRule:
     """A rule of the split, in ids: its instance premise, its schema premises, its head.
 
-    `looks_at` tells for each column of the premise whether the schema joins with it.
+    `looks_at` says for each column of the premise whether the schema joins with it.
     """
 
     premise: Pattern

@@ -33,7 +33,7 @@ class UnguardedError(Exception):
 
 
 class SpecialisedEngine(EmbeddedEngine):
-    """An engine whose rules are specialised for the axioms that are told."""
+    """An engine whose rules are specialised for the axioms that are asserted."""
 
     def __init__(self, *args: Any, single_path: bool = True, **options: Any) -> None:
         self._special: Specialised | None = None
@@ -71,7 +71,7 @@ class SpecialisedEngine(EmbeddedEngine):
         return delta
 
     def _read_rules(self, change: Change, plan: Plan) -> None:
-        """Where rules change, look at all of them, and at everything that is told."""
+        """Where rules change, look at all of them, and at everything that is asserted."""
         self._generic, self._special = plan, None
         reading = reading_of(plan.rules)
         if not self._specialises or not reading.templates:

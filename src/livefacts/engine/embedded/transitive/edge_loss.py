@@ -89,7 +89,7 @@ def place_gone(region: Any, parts: Any, losses: Any, starts: Any, ends: Any) -> 
 
 @kernel
 def lose_part(case: Any, part: Any) -> Any:
-    """What is still in doubt is lost by all members; the caller has seen to room."""
+    """The candidates that are left are lost by all members; the caller has seen to room."""
     region, parts, losses = case.region, case.parts, case.losses
     begin = losses.state[LOST_COUNT]
     count = begin

@@ -39,13 +39,13 @@ WAY_COUNT = 1
 IS_CYCLIC = 2
 DOUBT_COUNT = 3
 OPEN = 4
-"""Doubts that are not struck out."""
+"""Candidates that are not struck out."""
 LOST_COUNT = 5
 WORK = 6
 WANTED = 7
 """How much room there should be, where there is too little."""
 PATIENCE = 8
-"""How many times a part may look at each doubt and each way before it is searched."""
+"""How often a part may look at each candidate and each way before it is searched."""
 TURN = 9
 """The number of the part under way; one that is taken again for want of room has a new one."""
 STATE_FIELDS = 10
@@ -66,7 +66,7 @@ class Losses(NamedTuple):
     """Rows of the part's first member."""
     visited: Numbers
     lost: Numbers
-    """Rows whose transitive reason is gone."""
+    """Rows whose transitive support is gone."""
     blocks: Numbers
     """By part: where the rows of its first member begin and end in `lost`."""
     state: Numbers
@@ -245,7 +245,7 @@ def strike_inside(case: Any, part: Any) -> Any:
 
 @kernel
 def strike_by_pairs(case: Any, start: Any, point: Any) -> Any:
-    """Strike out what a point still reaches; False if it has more pairs than there are doubts."""
+    """Strike out what a point still reaches; False if it has more pairs than candidates."""
     rows, edges, losses = case.rows, case.edges, case.losses
     most = losses.state[WORK] + losses.state[OPEN]
     row = first_from(rows, edges, edges.pairs_from, point, losses.key)
@@ -262,7 +262,7 @@ def strike_by_pairs(case: Any, start: Any, point: Any) -> Any:
 
 @kernel
 def strike_by_doubts(case: Any, point: Any) -> Any:
-    """The same, doubt by doubt; those that are settled are dropped."""
+    """The same, candidate by candidate; those that are struck out are dropped."""
     losses = case.losses
     kept = 0
     losses.state[WORK] += losses.state[DOUBT_COUNT]

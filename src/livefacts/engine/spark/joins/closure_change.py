@@ -69,7 +69,7 @@ def change(
     way: Way = Way.COUNTING_DRED,
     limit: int | None = None,
 ) -> ChangedClosure:
-    """The closure with facts told and no longer told, and under another plan if one is given.
+    """The closure with facts asserted and retracted, and under another plan if one is given.
 
     What is both added and removed is there afterwards.
     """
@@ -179,7 +179,7 @@ def _moved(
 def _begun(
     closure: Closure, added: DataFrame, removed: DataFrame, way: Way, limit: int | None
 ) -> Pass:
-    """A pass that begins with facts told and no longer told."""
+    """A pass that begins with facts asserted and retracted."""
     form = closure.form
     text = _telling(form, closure.is_small)
     frames = {"base": closure.rows, "added": added, "removed": removed}

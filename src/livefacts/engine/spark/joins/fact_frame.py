@@ -37,7 +37,7 @@ class Form:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The columns that tell a fact from all others."""
+        """The columns that identify a fact."""
         return (*(("k",) if self.worlds else ()), "f", *self.cells)
 
     def listed(self, alias: str = "") -> str:

@@ -66,7 +66,7 @@ def key_of(kind: str, start: Commit, *others: Any) -> str:
 
 
 def input_of(splits: Sequence[Split]) -> list[list[Any]]:
-    """The splits, and what tells whether their files have changed."""
+    """The splits, and what shows whether their files have changed."""
     return [[packed(split), *_state(split.path)] for split in splits]
 
 

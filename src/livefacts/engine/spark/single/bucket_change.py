@@ -32,7 +32,7 @@ from livefacts.store.terms.hash_ids import HashIds
 
 
 def told_in_bucket(files: tuple[str, ...], bucket: Bucket) -> list[NDArray[np.bool_]]:
-    """For each exchange file, which of the bucket's triples in it are told."""
+    """For each exchange file, which of the bucket's triples in it are asserted."""
     facts = Columns(ordered(columns_of(bucket.read_facts())))
     found = []
     for name in files:
@@ -45,7 +45,7 @@ def told_in_bucket(files: tuple[str, ...], bucket: Bucket) -> list[NDArray[np.bo
 
 @dataclass(frozen=True, slots=True)
 class FollowChange:
-    """What following tasks are told: what comes and goes, and what follows before and after."""
+    """What following tasks are given: what comes and goes, and what follows before and after."""
 
     came: str
     gone: str
@@ -79,7 +79,7 @@ def follow_change(job: FollowChange, bucket: Bucket) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SignChange:
-    """What signing tasks are told: the number of the change, and where it was followed."""
+    """What signing tasks are given: the number of the change, and where it was followed."""
 
     path: Path
     seq: int

@@ -73,7 +73,7 @@ class UpdateEffect:
 
 
 def closed_state(rules: tuple[Rule, ...], told: Told, encoding: Encoding) -> RuleState:
-    """What rules say about told triples."""
+    """What rules say about asserted triples."""
 
     def id_of(term: object) -> int:
         return encoding.id_of(text_of(term))  # type: ignore[arg-type]
@@ -106,7 +106,7 @@ def state_after(
 
 @dataclass(frozen=True, slots=True)
 class _KnownTold:
-    """Told triples, of which those of the schema and the number of each kind are known."""
+    """Asserted triples, of which those of the schema and the number of each kind are known."""
 
     state: RuleState
     told: Told
