@@ -39,7 +39,7 @@ class AskedChange:
 
 
 @dataclass(frozen=True, slots=True)
-class GraphChange:
+class QuadChange:
     """What a change does to named graphs, in quads.
 
     `quads` are asserted by the change, `came` those of them that were not there, `gone` those
@@ -52,7 +52,7 @@ class GraphChange:
     absent: int = 0
 
 
-NO_GRAPH_CHANGE = GraphChange(NO_QUADS, NO_QUADS, NO_QUADS)
+NO_QUAD_CHANGE = QuadChange(NO_QUADS, NO_QUADS, NO_QUADS)
 
 
 def note(
@@ -71,7 +71,7 @@ def _standing(find: FindFlags, facts: dict[int, Ids]) -> Standing:
 class Assertions:
     """The net change of what is asserted, by shape, and of what named graphs assert."""
 
-    def __init__(self, asked: AskedChange, ids: IdDelta, named: GraphChange) -> None:
+    def __init__(self, asked: AskedChange, ids: IdDelta, named: QuadChange) -> None:
         self._asked = asked
         self._ids = ids
         self._named = named
