@@ -1,4 +1,4 @@
-"""What an engine promises: changes in, deltas of ids out.
+"""The contract of an engine: facts by shape, changes in, deltas of ids out.
 
 A shape is `TRIPLES`, or one more than the arity of a predicate; its rows are columns of
 ids, the predicate's own first for predicate facts.
@@ -26,7 +26,7 @@ class IdDelta(NamedTuple):
     added: Mapping[int, Ids]
     removed: Mapping[int, Ids]
     derived: Mapping[int, Flags]
-    """For each added fact, whether it was concluded rather than told."""
+    """For each added fact, whether it was derived rather than asserted."""
     newly_derived: Mapping[int, Ids] = NO_FACTS
     """Facts, new or not, that a rule derives now and none did before."""
     newly_underived: Mapping[int, Ids] = NO_FACTS

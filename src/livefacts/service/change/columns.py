@@ -1,8 +1,9 @@
 """Columns: many predicate facts of one shape, looked up in the dictionary column by column.
 
-A list of tuples such as ("reading", "s1", 95), or of Facts, has few kinds of values: words are joined to one
-text that is checked and looked up at once, and small numbers are ids by themselves.  Whatever
-does not fit is left to those who look at facts one by one, and who know what to say of it.
+A list of tuples such as ("reading", "s1", 95), or of Facts, has few kinds of values: words are
+joined to one text that is checked and looked up at once, and small numbers are ids by
+themselves.  Whatever does not fit is left to the code that looks at facts one by one, and that
+knows what to say of it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Dumping: everything that is true, written to a file or stream."""
+"""The dump: everything that is true, written to a file or stream."""
 
 from __future__ import annotations
 

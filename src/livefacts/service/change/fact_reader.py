@@ -1,4 +1,4 @@
-"""Reading facts back: rows of ids become triples and predicate facts, in pieces.
+"""The fact reader: rows of ids become triples and predicate facts, in pieces.
 
 Some facts work but are not shown: predicates that begin with `_`, and generalized triples
 (a literal as subject, a blank node as predicate, a symbol), which RDF cannot write.
@@ -30,7 +30,7 @@ class FactReader:
         self._names = KnownNames(dictionary, lambda name: not name.startswith(HIDDEN))
 
     def stored(self, store: RowStore, derived: bool | None) -> dict[int, Ids]:
-        """What is true and shown, by shape; only conclusions, or only what was told."""
+        """What is true and shown, by shape; only conclusions, or only what was asserted."""
         mask = LIVE if derived is None else LIVE | ASSERTED
         flags = LIVE | ASSERTED if derived is False else LIVE
         return {

@@ -1,4 +1,4 @@
-"""Intake: files, texts and objects on their way to one change.
+"""The intake: facts and rules that come, from files, texts and objects, as rows of ids.
 
 Everything is read and encoded before the engine hears of it: what cannot be read leaves
 the state as it was.

@@ -1,6 +1,7 @@
-"""Truth: what is told and true, whoever keeps it.
+"""The protocol of an engine as the service sees it: what is asserted and true, whoever keeps it.
 
-An engine keeps all of it; where equal things are merged, it keeps a part that stands for the whole.
+An engine keeps all of it; where equal things are merged, it keeps a part that stands for the
+whole.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class Truth(Protocol):
         ...
 
     def beside(self) -> Truth:
-        """Another one under the same rules, which is told nothing yet."""
+        """Another one under the same rules, in which nothing is asserted yet."""
         ...
 
     def apply(self, change: Change, *, keep: bool = True) -> IdDelta:
@@ -39,11 +40,11 @@ class Truth(Protocol):
         ...
 
     def asserted(self) -> Facts:
-        """The facts that were told, by shape."""
+        """The facts that were asserted, by shape."""
         ...
 
     def derived(self) -> Facts:
-        """What is true and was not told, by shape."""
+        """What is true and was not asserted, by shape."""
         ...
 
     def holds(self, shape: int, fact: Ids) -> bool:
@@ -51,7 +52,7 @@ class Truth(Protocol):
         ...
 
     def standing(self, shape: int, rows: Ids) -> Ids:
-        """The flags of facts: whether they are true, and how they are told."""
+        """The flags of facts: whether they are true, and how they are asserted."""
         ...
 
     def held_ids(self) -> Iterable[Ids]:

@@ -1,4 +1,4 @@
-"""A draft: one change on its way, read, checked, planned, applied and published.
+"""The draft: one change on its way, read, checked, planned, applied and published.
 
 Everything is read before anything is changed: what cannot be read leaves the state as it
 was.  A stage that has nothing to do is skipped, so that a small change costs little.

@@ -98,7 +98,7 @@ class Reasoner:
         return reasoner
 
     def checkpoint(self, path: str | os.PathLike[str] | None = None) -> int:
-        """Write what is told and concluded back to the opened folder; the new version's number.
+        """Write what is asserted and derived back to the opened folder; the new version's number.
 
         `path` is a folder that becomes a knowledge base; later checkpoints go there.
         """
@@ -309,8 +309,8 @@ class Reasoner:
     def advance(self, to: Any) -> Delta:
         """Move time on; the net change of all time points up to this one.
 
-        After an error time stands where it got to, and the next call tells that part, too:
-        `r.advance(r.now)` tells it alone, and is best called before anything else changes.
+        After an error time stands where it got to, and the next call gives that part, too:
+        `r.advance(r.now)` gives it alone, and is best called before anything else changes.
         """
         deltas = self._state.streams.unreported
         deltas.extend(delta for _, delta in self.ticks(to))
@@ -336,7 +336,7 @@ class Reasoner:
         return self._state.program.rules
 
     def facts(self, derived: bool | None = None) -> FactView:
-        """What is true at this moment; `True`: only conclusions, `False`: only what was told."""
+        """What is true now; `derived=True`: only conclusions, `False`: only what was asserted."""
         return FactView(self._state.reader, self._stored(derived))
 
     def _stored(self, derived: bool | None) -> dict[int, Ids]:
@@ -450,7 +450,7 @@ class Reasoner:
         """Follow the answers of a SPARQL query while facts, rules and time change.
 
         `answers()` are ready at any time; `changes()` are what came and went since last
-        asked.  Of more than `buffer` unread changes a reader is told only that they were.
+        asked.  Of more than `buffer` unread changes a reader learns only that there were some.
         """
         from livefacts.service.continuous.watches import Watching
 

@@ -1,4 +1,4 @@
-"""Decoding: the texts of terms become terms, many at once.
+"""The decoder: the texts of many terms become terms at once.
 
 Texts lie one after the other in an array of bytes.  They are made to one string, of which
 the terms are parts: that costs less than to make a string of each.

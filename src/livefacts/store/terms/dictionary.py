@@ -341,11 +341,11 @@ class Dictionary:
         term_writer.write_statements(self._terms, statements, out)
         return out.tobytes()
 
-    # terms that pass by
+    # transient terms (they pass by)
 
     @contextmanager
     def passing(self) -> Iterator[None]:
-        """What is asked for meanwhile only passes by: a sweep may give new terms back."""
+        """While this is entered, new terms are transient: a sweep may reclaim them."""
         self._has_passing = True
         before = self._terms.sizes[IS_PASSING]
         self._terms.sizes[IS_PASSING] = 1
@@ -355,12 +355,12 @@ class Dictionary:
             self._terms.sizes[IS_PASSING] = before
 
     def computing(self) -> AbstractContextManager[None]:
-        """Terms that are computed meanwhile pass by, where any terms do."""
+        """While this is entered, computed terms are transient, if any terms are."""
         return self.passing() if self._has_passing else nullcontext()
 
     @property
     def born(self) -> int:
-        """How many terms that pass by have come since the last sweep."""
+        """How many transient terms have come since the last sweep."""
         return int(self._terms.sizes[BORN])
 
     def lend(self, *ids: Ids) -> Loan | None:
@@ -368,7 +368,7 @@ class Dictionary:
         return self.lend_later(lambda: ids)
 
     def lend_later(self, ids: Callable[[], Iterable[Ids]]) -> Loan | None:
-        """The same for ids that are asked for when terms are given back."""
+        """The same for ids that are asked for at a sweep."""
         if not self._has_passing:
             return None
         loan = Loan(ids)
@@ -382,11 +382,11 @@ class Dictionary:
         return self.lend(np.array([number for row in rows for number in row], np.int32))
 
     def tell_before_sweeps(self, rememberer: Rememberer) -> None:
-        """Let somebody who remembers ids for later let go of them before terms are given back."""
+        """Before every sweep, this cache of ids is emptied."""
         self._rememberers.add(rememberer)
 
     def sweep(self, held: Iterable[Ids]) -> int:
-        """Give back the terms that pass by and are neither held nor lent; how many that are.
+        """Reclaim the transient terms that are neither held nor lent; how many that are.
 
         Their ids will mean other terms from then on.
         """

@@ -1,8 +1,9 @@
 """The embedded engine: facts and a plan in one process; changes in, deltas of ids out.
 
-A change is followed level by level: first what is lost, then what is gained.  Each level
-sees the facts below it as they were before the change, and takes what has gone and what
-has come there one by one, so every instance of a rule is lost or gained exactly once.
+A change is followed stratum by stratum (level by level): first what is lost, then what is
+gained.  Each level sees the facts below it as they were before the change, and takes what has
+gone and what has come there one by one, so every instance of a rule is lost or gained exactly
+once.
 
 A change of rules takes two passes: rules and facts that go, under the old levels, then
 those that come, under the new ones.
@@ -41,11 +42,11 @@ MAINTENANCE = (COUNTING_DRED, DRED, COUNTING, RECOMPUTE)
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What is told and untold, by shape; what others than the default graph tell, apart.
+    """What is asserted and retracted, by shape; what others than the default graph assert, apart.
 
-    `others` are facts that a named graph or a stream tells.  `untold` are facts that the
-    default graph no longer tells, nor anyone else; `unmarked` those that the default graph no
-    longer tells, but another does; `unnamed` those that others no longer tell.  Removals come
+    `others` are facts that a named graph or a stream asserts.  `retracted` are facts that the
+    default graph no longer asserts, nor anyone else; `unmarked` those that the default graph no
+    longer asserts, but another does; `unnamed` those that others no longer assert.  Removals come
     before additions.
     """
 
@@ -57,7 +58,7 @@ class Change:
     plan: Plan | None = None
 
     def triples(self) -> Ids:
-        """The triples that are told."""
+        """The triples that are asserted."""
         asserted = self.facts.get(TRIPLES)
         if TRIPLES not in self.others:
             return NO_TRIPLES if asserted is None else asserted
@@ -169,7 +170,7 @@ class EmbeddedEngine:
         return rule_change(self.plan, plan if self.single_path else plan.general())
 
     def _follow(self, change: Change, rules: RuleChange | None, keep: bool) -> IdDelta:
-        """Follow a change through all levels, then settle or undo it."""
+        """Follow a change through all levels, then commit or roll it back."""
         plan, levels = self.plan, self._levels
         try:
             self._pass(change, rules)
@@ -302,7 +303,7 @@ class EmbeddedEngine:
         return sum(int(np.isin(each, list(self.uncounted)).sum()) for each in names)
 
     def _recompute(self, change: Change, keep: bool, single_path: bool) -> IdDelta:
-        """Draw all conclusions again from what was told; the delta is the difference."""
+        """Draw all conclusions again from what was asserted; the delta is the difference."""
         old = copy(self)
         try:
             self.single_path = single_path
@@ -335,7 +336,7 @@ class EmbeddedEngine:
             raise _limit_error(old.limit) from None
 
     def _asserted_after(self, change: Change) -> Change:
-        """Everything that is told when the change is made."""
+        """Everything that is asserted when the change is made."""
         default, others = {}, {}
         for shape, relation in self.store.shapes().items():
             retracted, unmarked = change.retracted.get(shape), change.unmarked.get(shape)
@@ -345,7 +346,7 @@ class EmbeddedEngine:
         return Change(_all(default, change.facts), _all(others, change.others))
 
     def _asserted_but(self, relation: int, graph: int, gone: Sequence[Ids | None]) -> Ids:
-        """What is told in the default graph, or only elsewhere, but for facts that go."""
+        """What is asserted in the default graph, or only elsewhere, but for facts that go."""
         asserted = self.store.flags(relation) & (LIVE | ASSERTED | IN_DEFAULT)
         is_asserted: Flags = asserted == LIVE | ASSERTED | graph
         for facts in gone:
@@ -354,13 +355,13 @@ class EmbeddedEngine:
         return self.store.columns(relation, np.flatnonzero(is_asserted))
 
     def beside(self) -> EmbeddedEngine:
-        """Another engine under the same rules, which is told nothing yet."""
+        """Another engine under the same rules, in which nothing is asserted yet."""
         return EmbeddedEngine(self.dictionary, self.plan)
 
     # reading
 
     def asserted(self) -> Facts:
-        """The facts that were told, by shape."""
+        """The facts that were asserted, by shape."""
         return self._with_flags(LIVE | ASSERTED)
 
     def held_ids(self) -> Iterator[Ids]:
@@ -377,7 +378,7 @@ class EmbeddedEngine:
         return self._with_flags(LIVE)
 
     def derived(self) -> Facts:
-        """The conclusions: what is true and was not told, by shape."""
+        """The conclusions: what is true and was not asserted, by shape."""
         found = {}
         for shape, relation in self.store.shapes().items():
             rows = self.store.with_flags(relation)
