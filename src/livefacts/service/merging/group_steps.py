@@ -29,7 +29,7 @@ from livefacts.store.facts.layout import ASSERTED, IN_DEFAULT, LIVE
 from livefacts.store.facts.row_store import TRIPLES
 
 AFTER = {
-    "untold": (RETRACTED, ELSEWHERE, RETRACTED),
+    "retracted": (RETRACTED, ELSEWHERE, RETRACTED),
     "unmarked": (RETRACTED, ELSEWHERE, ELSEWHERE),
     "unnamed": (RETRACTED, RETRACTED, HERE),
     "facts": (HERE, HERE, HERE),
@@ -351,7 +351,7 @@ MOVES = {
     (RETRACTED, HERE): ("facts",),
     (ELSEWHERE, RETRACTED): ("unnamed",),
     (ELSEWHERE, HERE): ("facts",),
-    (HERE, RETRACTED): ("untold",),
+    (HERE, RETRACTED): ("retracted",),
     (HERE, ELSEWHERE): ("unmarked",),
 }
 """By which part of a change a fact comes to be told as it is to be."""
