@@ -146,7 +146,7 @@ THINGS = ":z a owl:AllDifferent ; owl:distinctMembers :l . "
 
 
 @pytest.mark.parametrize(
-    ("told", "wrong"),
+    ("asserted", "wrong"),
     [
         (CLASSES + TWO_CELLS + ":x a :B .", ""),
         (CLASSES + TWO_CELLS + ":x a :A , :B .", "cax-adc"),

@@ -1,8 +1,11 @@
-"""The worked examples of the definition: rules, what arrives when, and what holds then.
+"""Worked examples of rules with time: rules, what arrives when, and what holds then.
 
 Times are written before a colon.  `a(u)@2` arrives with the time point 2, `-a(w)@3` is taken
-back; without `@`, the time point is the one before the colon; `~kitchen` names a stream.  In a table, `38-39` stands for
-each of the time points, and a time point with nothing behind it is one without output.
+back; without `@`, the time point is the one before the colon; `~kitchen` names a stream.  In a
+table, `38-39` stands for each of the time points, and a time point with nothing behind it is
+one without output.
+
+E1 to E3 and E15 are the examples of the paper on Laser: `tests/papers/test_laser.py`.
 """
 
 from __future__ import annotations
@@ -92,35 +95,6 @@ def fact_of(text: str) -> Triple | Fact:
 
 
 EXAMPLES = (
-    Example(
-        "E1: a time window is joined with a window of facts",
-        "q(?x, ?y, ?z) :- sometime a(?x, ?y) in [3], sometime b(?y, ?z) in [3 facts] .",
-        35,
-        "36: a(x1, y)  38: a(x2, y) b(y, z)  40: a(x3, y)",
-        """35-37:  38-39: q(x1, y, z) q(x2, y, z)
-           40-41: q(x2, y, z) q(x3, y, z)  42: q(x3, y, z)""",
-    ),
-    Example(
-        "E1: of two facts at one time point the one that came first leaves first",
-        "in_a(?x) :- sometime a(?x, y) in [2 facts] . in_b :- sometime b(y, z) in [2 facts] .",
-        35,
-        "36: a(x1, y)  38: a(x2, y) b(y, z)  40: a(x3, y)",
-        "38-39: in_a(x2) in_b  40-41: in_a(x3) in_b",
-    ),
-    Example(
-        "E2: sometime in a window lasts as long as the window after the last arrival",
-        "q(?x) :- sometime a(?x) in [9] .",
-        0,
-        "5: a(y)  8: a(y)",
-        "0-4:  5-17: q(y)  18-20:",
-    ),
-    Example(
-        "E3: always in a window needs every time point of it",
-        "q(?x) :- always a(?x) in [2] .",
-        0,
-        "5: a(y)  6: a(y)  7: a(y)",
-        "0-6:  7: q(y)  8-10:",
-    ),
     Example(
         "E4: always is clipped where the stream begins, and a gap ends it",
         "q :- always a in [2] .",
@@ -213,31 +187,6 @@ EXAMPLES = (
         "1: e(a, b)  3: e(b, c)  5: e(a, b)  6: e(b, c)",
         """1-2: t(a, b)  3-8: t(a, b) t(b, c) t(a, c)  9: t(a, b) t(b, c)  10: t(b, c)
            11-12:""",
-    ),
-    Example(
-        "E15: the cooling system",
-        """at ?t steam(?v) :- at ?t temp(?v) in [2], ?v >= 100 .
-           at ?t liquid(?v) :- at ?t temp(?v) in [2], ?v >= 1, ?v < 100 .
-           at ?t isSteam :- at ?t steam(?v) in [2] .
-           at ?t isLiquid :- at ?t liquid(?v) in [2] .
-           alarm :- always isSteam in [2] .
-           normal :- always isLiquid in [2] .
-           freeze :- not alarm, not normal .
-           veryHot(?t) :- at ?t steam(?v) in [2], ?v >= 150 .
-           veryCold(?t) :- at ?t liquid(?v) in [2], ?v = 1 .""",
-        0,
-        """0: temp(50)  1: temp(60)  2: temp(1)  3: temp(120)  4: temp(160)  5: temp(110)
-           7: temp(-3)  8: temp(20)""",
-        """0: isLiquid liquid(50) normal
-           1: isLiquid liquid(60) normal
-           2: isLiquid liquid(1) normal veryCold(2)
-           3: freeze isSteam steam(120) veryCold(2)
-           4: freeze isSteam steam(160) veryCold(2) veryHot(4)
-           5: alarm isSteam steam(110) veryHot(4)
-           6: freeze veryHot(4)
-           7: freeze
-           8: freeze isLiquid liquid(20)
-           9: freeze""",
     ),
 )
 """The examples of rules: their tables are what is concluded at each time point."""

@@ -45,14 +45,18 @@ def test_what_holds_is_what_the_table_says(example: Example) -> None:
 
 
 def test_the_tables_are_read_whole() -> None:
-    first = EXAMPLES[0]
-    assert sorted(first.table()) == list(range(35, 43))
-    assert [len(facts) for facts in first.table().values()] == [0, 0, 0, 2, 2, 2, 2, 1]
-    assert [(e.known, str(e.fact)) for e in first.events()] == [
-        (36, "a(x1, y)"),
-        (38, "a(x2, y)"),
-        (38, "b(y, z)"),
-        (40, "a(x3, y)"),
+    example = Example("", "", 35, "36: a(x1, y)  38: a(x2, y) b(y, z)@37", "35-37:  38-39: q(x1)")
+    assert {now: len(facts) for now, facts in example.table().items()} == {
+        35: 0,
+        36: 0,
+        37: 0,
+        38: 1,
+        39: 1,
+    }
+    assert [(each.known, str(each.fact), each.time) for each in example.events()] == [
+        (36, "a(x1, y)", 36),
+        (38, "a(x2, y)", 38),
+        (38, "b(y, z)", 37),
     ]
     assert all(
         any(each.table().values()) and each.events() for each in (*EXAMPLES, *FURTHER, *DECLARED)

@@ -67,10 +67,12 @@ def compare(merging: lf.Reasoner, ruled: lf.Reasoner) -> None:
 
 def derived(reasoner: lf.Reasoner) -> set[object]:
     """All conclusions, those of hidden predicates, too, which are kept in folders."""
-    facts = reasoner._truth.derived()
+    facts = reasoner._state.truth.derived()
     assert facts[TRIPLES].shape[1] == 3
     return {
-        (shape, *reasoner._dictionary.decode(row)) for shape, ids in facts.items() for row in ids
+        (shape, *reasoner._state.dictionary.decode(row))
+        for shape, ids in facts.items()
+        for row in ids
     }
 
 

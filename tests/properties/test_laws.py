@@ -25,7 +25,7 @@ MAINTENANCE = ("counting-dred", "dred", "counting", "recompute")
 def known(reasoner: lf.Reasoner) -> Any:
     """Everything that a reasoner knows: rows with flags and counters, graphs, violations."""
     violations = {(v.constraint, frozenset(v.bindings.items())) for v in reasoner.violations()}
-    graphs = {tuple(quad) for quad in reasoner._graphs.quads().tolist()}
+    graphs = {tuple(quad) for quad in reasoner._state.graphs.quads().tolist()}
     rules = {rule.key() for rule in reasoner.rules}
     return stored(reasoner), graphs, violations, rules, len(reasoner), reasoner.stats()["path"]
 

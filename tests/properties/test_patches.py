@@ -85,7 +85,7 @@ def check(
 
 
 def quads(reasoner: lf.Reasoner) -> list[object]:
-    return list(reasoner._queries.quads(reasoner._graphs.quads()))
+    return list(reasoner._state.queries.quads(reasoner._state.graphs.quads()))
 
 
 @pytest.mark.parametrize("chunk", chunks(CHUNKS, 3))

@@ -11,7 +11,7 @@ from benchmarks import datasets
 from benchmarks.generic import TRANSITIVE
 from benchmarks.measuring import run_worker
 
-from livefacts.generate import Ontology, random_graph, university
+from livefacts.generate import GeneratedOntology, random_graph, university
 
 pytestmark = pytest.mark.slow
 
@@ -73,7 +73,7 @@ def test_edges_come_back_to_the_same_paths(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["taxonomy", "db", "dl"])
 def test_ontologies_have_all_measures(tmp_path: Path, kind: str) -> None:
-    ontology = Ontology(kind, 2)
+    ontology = GeneratedOntology(kind, 2)
     files = {
         "input": written(tmp_path / "o.nt", ontology.facts()),
         "rules": written(tmp_path / "o.rules", ontology.rules()),
@@ -86,7 +86,9 @@ def test_ontologies_have_all_measures(tmp_path: Path, kind: str) -> None:
 
 
 def test_a_release_becomes_the_next_by_their_difference(tmp_path: Path) -> None:
-    old, new = (Ontology("db", 2, subclasses=3, properties=1, seed=seed) for seed in (1, 2))
+    old, new = (
+        GeneratedOntology("db", 2, subclasses=3, properties=1, seed=seed) for seed in (1, 2)
+    )
     job = {
         "old": written(tmp_path / "old.nt", old.facts()),
         "new": written(tmp_path / "new.nt", new.facts()),

@@ -72,12 +72,12 @@ class Saboteur:
     @contextmanager
     def interrupting(self, reasoner: lf.Reasoner) -> Iterator[None]:
         """Ctrl-C at a pause of the kernel, which pauses after every step."""
-        reasoner._engine.on_progress = lambda made: self._moment(KeyboardInterrupt)
+        reasoner._state.engine.on_progress = lambda made: self._moment(KeyboardInterrupt)
         try:
             with patch.object(Interpreter, "budget", 1):
                 yield
         finally:
-            reasoner._engine.on_progress = lambda made: None
+            reasoner._state.engine.on_progress = lambda made: None
 
     @contextmanager
     def running_out(self, reasoner: lf.Reasoner) -> Iterator[None]:
@@ -113,7 +113,7 @@ def snapshot(reasoner: lf.Reasoner) -> dict[str, Any]:
     return {
         "rows": every_row(reasoner),
         "rules": reasoner.rules,
-        "next rule": reasoner._program.next_number,
+        "next rule": reasoner._state.program.next_number,
         "prefixes": dict(reasoner.prefixes),
         "length": len(reasoner),
         "told": set(reasoner.facts(derived=False)),
@@ -128,10 +128,10 @@ def snapshot(reasoner: lf.Reasoner) -> dict[str, Any]:
 def every_row(reasoner: lf.Reasoner) -> set[tuple[int, tuple[str, ...], tuple[int, ...]]]:
     """All stored rows, with all their flags and counters."""
     found = set()
-    store = reasoner._engine.store
+    store = reasoner._state.engine.store
     for shape, relation in store.shapes().items():
         rows = store.with_flags(relation)
-        texts = map(reasoner._dictionary.texts, store.columns(relation, rows))
+        texts = map(reasoner._state.dictionary.texts, store.columns(relation, rows))
         cells = store.cells(relation)[rows, FLAGS : SINGLE + 1].tolist()
         found |= {(shape, tuple(t), tuple(c)) for t, c in zip(texts, cells, strict=True)}
     return found

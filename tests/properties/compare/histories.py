@@ -62,7 +62,7 @@ class Truth:
     """What is told, and everything that the oracle finds to be true."""
 
     rules: tuple[Rule, ...]
-    asserted: frozenset[Statement]
+    statements: frozenset[Statement]
     rows: frozenset[Row]
 
     @classmethod
@@ -70,8 +70,8 @@ class Truth:
         return cls(rules, asserted, frozenset(model(Program().plus(rules), map(fact_of, asserted))))
 
     def after(self, change: Change) -> Truth:
-        rules, asserted = change.rules_after(self.rules), change.asserted_after(self.asserted)
-        same = rules == self.rules and asserted == self.asserted
+        rules, asserted = change.rules_after(self.rules), change.asserted_after(self.statements)
+        same = rules == self.rules and asserted == self.statements
         return self if same else Truth.of(rules, asserted)
 
     @cached_property
@@ -80,7 +80,7 @@ class Truth:
 
     @cached_property
     def asserted(self) -> set[Triple | Fact]:
-        return {fact for fact in map(fact_of, self.asserted) if shown(row_of(fact)) is not None}
+        return {fact for fact in map(fact_of, self.statements) if shown(row_of(fact)) is not None}
 
     @cached_property
     def violations(self) -> set[Any]:
@@ -164,7 +164,7 @@ class _Follower:
         yield from unlike_state(self.reasoner, self.truth)
         if self.history.asks:
             yield from unlike_answers(self.reasoner, self.truth)
-        if not self.reasoner._engine.follows_single_triples:
+        if not self.reasoner._state.engine.follows_single_triples:
             yield from unlike_rows(self.reasoner, self.truth)
         elif self.maintenance == "counting-dred" and self._is_for_anew(number):
             yield from unlike_anew(self.reasoner, self.truth)
@@ -263,7 +263,7 @@ def unlike_answers(reasoner: lf.Reasoner, truth: Truth) -> Iterator[str]:
     triples = (fact for fact in truth.visible if isinstance(fact, Triple))
     yield from unlike("the query", _kept(Quad(*row) for row in found), _kept(map(_quad, triples)))
     found = reasoner.query("SELECT ?s ?p ?o ?g { GRAPH ?g { ?s ?p ?o } }")
-    quads = (quad for quad in truth.asserted if isinstance(quad, Quad))
+    quads = (quad for quad in truth.statements if isinstance(quad, Quad))
     yield from unlike("the graphs", _kept(Quad(*row) for row in found), _kept(quads))
 
 
@@ -280,7 +280,7 @@ def _kept(quads: Iterable[Quad]) -> set[Quad]:
 
 def unlike_rows(reasoner: lf.Reasoner, truth: Truth) -> Iterator[str]:
     """Every row with who tells it and how many instances of rules derive it."""
-    plans = [plan for level in reasoner._engine.plan.levels for plan in level.plans]
+    plans = [plan for level in reasoner._state.engine.plan.levels for plan in level.plans]
     transitive = {plan.rule.key() for plan in plans if plan.transitive}
     asserted, counts, closed = _asserters(truth), Counter[Row](), set()
     for rule, binding in instances(truth.rows, truth.rules):
@@ -299,9 +299,9 @@ def unlike_rows(reasoner: lf.Reasoner, truth: Truth) -> Iterator[str]:
 
 def _asserters(truth: Truth) -> dict[Row, tuple[bool, bool]]:
     """For each row that is told: that it is, and whether the default graph tells it."""
-    asserted = {row_of(fact_of(each)): (True, False) for each in truth.asserted}
+    asserted = {row_of(fact_of(each)): (True, False) for each in truth.statements}
     return asserted | {
-        row_of(fact): (True, True) for fact in truth.asserted if not isinstance(fact, Quad)
+        row_of(fact): (True, True) for fact in truth.statements if not isinstance(fact, Quad)
     }
 
 
@@ -309,7 +309,7 @@ def _rows(reasoner: lf.Reasoner) -> dict[Row, tuple[bool, bool, int, bool]]:
     """Every stored row but the engine's own: told, by the default graph, counted, closed."""
     found = {}
     for shape, ids, cells in _stored_rows(reasoner):
-        decoded = iter(reasoner._dictionary.decode(ids.ravel()))
+        decoded = iter(reasoner._state.dictionary.decode(ids.ravel()))
         for (flags, plain, recursive, _), terms in zip(
             cells, zip(*[decoded] * ids.shape[1], strict=True), strict=True
         ):
@@ -322,7 +322,7 @@ def _rows(reasoner: lf.Reasoner) -> dict[Row, tuple[bool, bool, int, bool]]:
 
 def _stored_rows(reasoner: lf.Reasoner) -> Iterator[tuple[int, Any, list[list[int]]]]:
     """By shape, the ids of all rows, and their flags and counters."""
-    store = reasoner._engine.store
+    store = reasoner._state.engine.store
     for shape, relation in store.shapes().items():
         rows = store.with_flags(relation)
         cells = store.cells(relation)[rows, FLAGS : SINGLE + 1].tolist()
@@ -337,7 +337,7 @@ def unlike_anew(reasoner: lf.Reasoner, truth: Truth) -> Iterator[str]:
     """
     anew = lf.Reasoner()
     anew.add_rules(Program(reasoner.rules, limit=LIMIT))
-    anew.add(sorted(truth.asserted, key=str))
+    anew.add(sorted(truth.statements, key=str))
     if _kinds_apart(anew) != _kinds_apart(reasoner):
         yield from map(str, reasoner.verify().differences)
         return
@@ -349,7 +349,7 @@ def unlike_anew(reasoner: lf.Reasoner, truth: Truth) -> Iterator[str]:
 
 def _kinds_apart(reasoner: lf.Reasoner) -> Any:
     """What the reasoner takes for the schema; ids differ between reasoners, texts do not."""
-    path, texts = reasoner._engine.followed, reasoner._dictionary.texts
+    path, texts = reasoner._state.engine.followed, reasoner._state.dictionary.texts
     if path is None:
         return None
     kinds, by_object = path.kinds_apart
@@ -361,7 +361,7 @@ def stored(reasoner: lf.Reasoner) -> dict[tuple[int, tuple[str, ...]], tuple[int
     """Every stored row: its lasting flags and its counters."""
     found = {}
     for shape, ids, cells in _stored_rows(reasoner):
-        texts = map(reasoner._dictionary.texts, ids)
+        texts = map(reasoner._state.dictionary.texts, ids)
         for (flags, plain, recursive, single), text in zip(cells, texts, strict=True):
             found[shape, tuple(text)] = flags & LASTING, plain + recursive, single
     return found

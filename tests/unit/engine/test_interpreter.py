@@ -40,11 +40,11 @@ def edges(seed: int, count: int = 14) -> list[tuple[Any, ...]]:
 
 def snapshot(reasoner: lf.Reasoner) -> dict[int, list[Any]]:
     """Every stored row: flags, counters and terms."""
-    store = reasoner._engine.store
+    store = reasoner._state.engine.store
     found = {}
     for shape, relation in store.shapes().items():
         rows = store.with_flags(relation)
-        texts = map(reasoner._dictionary.texts, store.columns(relation, rows))
+        texts = map(reasoner._state.dictionary.texts, store.columns(relation, rows))
         cells = store.cells(relation)[rows, :4].tolist()
         found[shape] = sorted(zip(cells, texts, strict=True))
     return found
@@ -81,7 +81,7 @@ def test_a_change_that_fails_anywhere_leaves_everything_as_it_was(
             reasoner.add(edges(seed + 100, 40))
         assert snapshot(reasoner) == before
         assert len(reasoner) == length
-    reasoner._engine.on_progress = lambda made: None
+    reasoner._state.engine.on_progress = lambda made: None
     reasoner.add(edges(seed + 100, 40))
     fresh = lf.Reasoner(rules=rules)
     fresh.add(edges(seed) + edges(seed + 100, 40))
@@ -99,7 +99,7 @@ def _fail_after(reasoner: lf.Reasoner, pauses: int) -> None:
         if left[0] < 0:
             raise StopError
 
-    reasoner._engine.on_progress = stop
+    reasoner._state.engine.on_progress = stop
 
 
 def test_a_failed_schema_change_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,7 +111,7 @@ def test_a_failed_schema_change_is_forgotten(monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(StopError):
         reasoner.add(schema + " <x:c> a <x:A> .")
     assert snapshot(reasoner) == before
-    reasoner._engine.on_progress = lambda made: None
+    reasoner._state.engine.on_progress = lambda made: None
     reasoner.add("<x:d> a <x:A> .")
     fresh = lf.Reasoner(rules="rdfs")
     fresh.add("<x:a> a <x:A> . <x:a> <x:p> <x:b> .")
@@ -219,4 +219,4 @@ def test_a_table_finds_what_was_put_into_it() -> None:
 def test_a_row_that_joins_with_itself_is_one_instance() -> None:
     reasoner = lf.Reasoner(rules="twice(?x, ?y) :- e(?x, ?y), e(?y, ?x) .")
     reasoner.add([("e", 1, 1)])
-    assert reasoner._engine.derivations == 1
+    assert reasoner._state.engine.derivations == 1

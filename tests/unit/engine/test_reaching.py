@@ -46,14 +46,14 @@ def two_steps(edges: set[Edge]) -> set[Edge]:
 
 def stored(reasoner: lf.Reasoner, predicate: str) -> dict[Edge, bool]:
     """The pairs of a predicate, and whether the transitive rule derives each."""
-    store = reasoner._engine.store
+    store = reasoner._state.engine.store
     relation = store.shapes()[BINARY]
     rows = store.with_flags(relation)
     flags = store.flags(relation)[rows]
     assert not (flags & (IN_DOUBT | LOST_PAIR | VISITED)).any(), "a mark was left behind"
     found = {}
     for columns, flag in zip(store.columns(relation, rows), flags.tolist(), strict=True):
-        name, start, end = reasoner._dictionary.texts(columns)
+        name, start, end = reasoner._state.dictionary.texts(columns)
         if name == predicate:
             found[start, end] = flag & CLOSED != 0
     return found
@@ -188,7 +188,7 @@ def test_points_that_reach_each_other_are_one_part_and_ways_lead_back() -> None:
     reasoner = lf.Reasoner(rules=TRIPLE_RULES)
     ring = "<x:a> <x:part> <x:b> . <x:b> <x:part> <x:a> . <x:b> <x:part> <x:c> ."
     reasoner.add(f"{ring} <x:c> <x:part> <x:d> .")
-    store = reasoner._engine.store
+    store = reasoner._state.engine.store
     edge = store.columns(TRIPLES, store.with_flags(TRIPLES))[-1:]
     edges = affected_region.edges_of(store, TRIPLES, int(edge[0, 1]))
     found = affected_region.region_of(store.rows, edges, edge)

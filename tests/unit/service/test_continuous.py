@@ -249,7 +249,7 @@ ANN_IN_GRAPH = (*ANN_IN_ROME, NamedNode("x:g"))
 
 
 @pytest.mark.parametrize(
-    "told",
+    "asserted",
     [
         {"add": ANN_IN_GRAPH},
         {"add": [Quad(*ANN_IN_GRAPH)]},

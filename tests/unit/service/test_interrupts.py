@@ -45,7 +45,9 @@ def test_an_interrupt_before_the_decision_undoes_the_change(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     r = Reasoner(RULES)
-    monkeypatch.setattr(r._engine, "before_commit", interrupted(r._engine.before_commit))
+    monkeypatch.setattr(
+        r._state.engine, "before_commit", interrupted(r._state.engine.before_commit)
+    )
     with pytest.raises(KeyboardInterrupt):
         r.add("p(a).")
     monkeypatch.undo()
@@ -58,7 +60,7 @@ def test_an_interrupt_while_time_moves_leaves_one_time_point(
 ) -> None:
     r = Reasoner("seen(?x) :- sometime p(?x) in [2].")
     r.push([("p", "a")], at=1)
-    monkeypatch.setattr(r._queries, "follow", interrupted(r._queries.follow))
+    monkeypatch.setattr(r._state.queries, "follow", interrupted(r._state.queries.follow))
     with pytest.raises(KeyboardInterrupt):
         r.advance(2)
     monkeypatch.undo()
@@ -79,7 +81,7 @@ def test_those_who_watch_hear_of_a_change_that_was_interrupted_too_late(
     r = Reasoner()
     heard: list[object] = []
     r.watch("SELECT * { ?x ?p ?y }").on_change(heard.append)
-    monkeypatch.setattr(r._queries, "follow", interrupted(r._queries.follow))
+    monkeypatch.setattr(r._state.queries, "follow", interrupted(r._state.queries.follow))
     with pytest.raises(KeyboardInterrupt):
         r.add("<x:a> <x:b> <x:c> .")
     assert len(heard) == 1

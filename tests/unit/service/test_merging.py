@@ -71,8 +71,8 @@ def pair() -> Pair:
 
 def test_of_a_group_two_are_kept_and_all_are_answered_for(pair: Pair) -> None:
     assert pair.groups == (1, 4)
-    kept = sum(len(ids) for ids in pair.merging._engine.facts().values())
-    ruled = sum(len(ids) for ids in pair.ruled._engine.facts().values())
+    kept = sum(len(ids) for ids in pair.merging._state.engine.facts().values())
+    ruled = sum(len(ids) for ids in pair.ruled._state.engine.facts().values())
     assert kept < ruled
     assert (NamedNode(EX + "c"), SAME, NamedNode(EX + "a")) in pair.merging
     assert (NamedNode(EX + "c"), SAME, NamedNode(EX + "c")) not in pair.merging

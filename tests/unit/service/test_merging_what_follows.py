@@ -34,7 +34,7 @@ def pair() -> Pair:
 def test_many_values_of_a_functional_property_are_merged(pair: Pair) -> None:
     assert pair.groups == (1, COUNT)
     assert proven(pair) == COUNT - 1
-    kept = sum(len(ids) for ids in pair.merging._engine.facts().values())
+    kept = sum(len(ids) for ids in pair.merging._state.engine.facts().values())
     assert kept < len(pair.merging) / 2
 
 

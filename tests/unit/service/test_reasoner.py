@@ -193,12 +193,12 @@ class TestRemoving:
         strange = [Triple(ANN, KNOWS, NamedNode(f"y:{n}")) for n in range(3)]
         reasoner = lf.Reasoner()
         reasoner.add(known)
-        terms = len(reasoner._dictionary)
+        terms = len(reasoner._state.dictionary)
         delta = reasoner.remove([*known[:30], *strange, Triple(KNOWS, KNOWS, ANN)])
         assert set(delta.removed) == set(known[:30])
         assert delta.hints == ("to remove: 4 never told",)
         assert set(reasoner) == set(known[30:])
-        assert len(reasoner._dictionary) == terms
+        assert len(reasoner._state.dictionary) == terms
 
     def test_a_blank_node_that_nobody_knows_is_refused_among_many_triples(self) -> None:
         known = [Triple(ANN, KNOWS, NamedNode(f"x:{n}")) for n in range(40)]

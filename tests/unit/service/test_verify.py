@@ -57,8 +57,8 @@ def row_of(reasoner: lf.Reasoner, fact: Fact | Triple) -> tuple[RowStore, int, i
     else:
         terms = [Symbol(fact.name), *fact.arguments]
         shape = len(terms)
-    store = reasoner._engine.store
-    ids = np.array([[reasoner._dictionary.encode_one(term) for term in terms]], np.int32)  # type: ignore[arg-type]
+    store = reasoner._state.engine.store
+    ids = np.array([[reasoner._state.dictionary.encode_one(term) for term in terms]], np.int32)  # type: ignore[arg-type]
     relation = store.relation(shape)
     return store, relation, int(store.find(relation, ids)[0])
 
@@ -110,8 +110,8 @@ def test_a_fact_added_behind_the_engines_back_is_unfounded() -> None:
     reasoner = reasoner_of_roads()
     extra = named("route", "a", "z")
     terms = [Symbol("route"), *extra.arguments]
-    ids = np.array([[reasoner._dictionary.encode_one(term) for term in terms]], np.int32)
-    reasoner._engine.store.insert(reasoner._engine.store.relation(3), ids)
+    ids = np.array([[reasoner._state.dictionary.encode_one(term) for term in terms]], np.int32)
+    reasoner._state.engine.store.insert(reasoner._state.engine.store.relation(3), ids)
     report = reasoner.verify()
     assert report.counts == {"unfounded": 1}
     assert report.differences[0].fact == extra
@@ -192,7 +192,7 @@ def test_a_lost_assertion_of_a_named_graph_is_named() -> None:
     reasoner = lf.Reasoner()
     s, p, o, g = (NamedNode(f"x:{name}") for name in "spog")
     reasoner.add([Quad(s, p, o, g)])
-    reasoner._graphs.remove(reasoner._graphs.quads())
+    reasoner._state.graphs.remove(reasoner._state.graphs.quads())
     assert "unfounded" in reasoner.verify().counts
 
 
@@ -200,15 +200,15 @@ def test_a_broken_index_of_named_graphs_is_named() -> None:
     reasoner = lf.Reasoner()
     s, p, o, g = (NamedNode(f"x:{name}") for name in "spog")
     reasoner.add([Quad(s, p, o, g)])
-    reasoner._graphs._store.slots(0)[:] = 0
-    reasoner._graphs._store.slots(1)[:] = 0
+    reasoner._state.graphs._store.slots(0)[:] = 0
+    reasoner._state.graphs._store.slots(1)[:] = 0
     assert "graphs" in reasoner.verify().counts
 
 
 def test_a_generalized_triple_that_is_missing_is_named_too() -> None:
     reasoner = lf.Reasoner(rules="[?y, <x:of>, ?x] :- [?x, <x:p>, ?y] .")
     reasoner.add('<x:a> <x:p> "words" .')
-    store = reasoner._engine.store
+    store = reasoner._state.engine.store
     rows = store.with_flags(TRIPLES)
     (derived,) = rows[store.flags(TRIPLES)[rows] & ASSERTED == 0]
     store.remove(TRIPLES, int(derived))
@@ -219,7 +219,7 @@ def test_a_generalized_triple_that_is_missing_is_named_too() -> None:
 
 def test_a_rule_that_the_engine_forgot_is_named() -> None:
     reasoner = lf.Reasoner(rules="p(?x) :- q(?x) .")
-    reasoner._program = reasoner._program.minus(reasoner.rules)
+    reasoner._state.program = reasoner._state.program.minus(reasoner.rules)
     report = reasoner.verify()
     assert report.counts == {"rules": 1}
     assert "rule r1 is followed and was removed" in str(report)
@@ -227,7 +227,7 @@ def test_a_rule_that_the_engine_forgot_is_named() -> None:
 
 def test_a_chain_that_bites_its_tail_is_named() -> None:
     reasoner = reasoner_of_roads()
-    store = reasoner._engine.store
+    store = reasoner._state.engine.store
     relation = store.relation(3)
     line = store.rows.relations[relation]
     index = int(line[INDEX + 1])
@@ -242,14 +242,14 @@ def test_a_chain_that_bites_its_tail_is_named() -> None:
 
 def test_rows_that_are_miscounted_are_named() -> None:
     reasoner = reasoner_of_roads()
-    store = reasoner._engine.store
+    store = reasoner._state.engine.store
     store.rows.relations[store.relation(3), LIVE_ROWS] += 1
     assert reasoner.verify().counts == {"books": 1}
 
 
 def test_a_row_whose_fact_was_overwritten_is_both_unfounded_and_missing() -> None:
     reasoner = reasoner_of_roads()
-    zoo = reasoner._dictionary.encode_one(Symbol("zoo"))
+    zoo = reasoner._state.dictionary.encode_one(Symbol("zoo"))
     cells_of(reasoner, A_TO_C)[COLUMN + 2] = zoo
     counts = reasoner.verify().counts
     assert counts["missing"] == counts["unfounded"] == 1
@@ -259,7 +259,7 @@ def test_a_row_whose_fact_was_overwritten_is_both_unfounded_and_missing() -> Non
 def test_a_long_report_lists_some_and_counts_the_rest() -> None:
     reasoner = lf.Reasoner(rules="p(?x) :- q(?x) .")
     reasoner.add([("q", number) for number in range(300)])
-    store = reasoner._engine.store
+    store = reasoner._state.engine.store
     relation = store.relation(2)
     store.cells(relation)[store.with_flags(relation), PLAIN] += 1
     report = reasoner.verify()

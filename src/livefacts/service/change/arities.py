@@ -29,7 +29,7 @@ NOTHING: Mapping[int, Ids] = {}
 HINT = "give one of the two another name"
 
 
-class Shapes:
+class PredicateArities:
     """Which shape the facts of each predicate have."""
 
     def __init__(self, dictionary: Dictionary, reader: FactReader, truth: Truth) -> None:

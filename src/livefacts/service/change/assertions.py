@@ -38,6 +38,23 @@ class AskedChange:
     """Facts to remove that speak of something nobody has ever spoken of."""
 
 
+@dataclass(frozen=True, slots=True)
+class GraphChange:
+    """What a change does to named graphs, in quads.
+
+    `quads` are asserted by the change, `came` those of them that were not there, `gone` those
+    that are no longer there, `absent` says how many were to go that had not been there.
+    """
+
+    quads: Ids
+    came: Ids
+    gone: Ids
+    absent: int = 0
+
+
+NO_GRAPH_CHANGE = GraphChange(NO_QUADS, NO_QUADS, NO_QUADS)
+
+
 def note(
     find: FindFlags, asserted: dict[int, Ids], retracted: dict[int, Ids], strange: int
 ) -> AskedChange:
@@ -48,18 +65,16 @@ def note(
 
 
 def _standing(find: FindFlags, facts: dict[int, Ids]) -> Standing:
-    return {shape: find(shape, ids) for shape, ids in facts.items()}
+    return {shape: find(shape, ids) for shape, ids in facts.items()} if facts else {}
 
 
 class Assertions:
     """The net change of what is told, by shape, and of what named graphs tell."""
 
-    def __init__(self, asked: AskedChange, ids: IdDelta, came: Ids, went: Ids, absent: int) -> None:
+    def __init__(self, asked: AskedChange, ids: IdDelta, named: GraphChange) -> None:
         self._asked = asked
         self._ids = ids
-        self._came = came
-        self._went = went
-        self._absent = absent + asked.strange
+        self._named = named
 
     @cached_property
     def asserted(self) -> dict[int, Ids]:
@@ -68,7 +83,7 @@ class Assertions:
 
     def _asserted(self, shape: int) -> Ids:
         facts, before = self._asked.asserted[shape], self._asked.asserted_before[shape]
-        if shape != TRIPLES or len(self._came):
+        if shape != TRIPLES or len(self._named.came):
             return distinct(facts[before & IN_DEFAULT == 0])
         # All triples that are new and told were told here: they are known without sorting.
         new = (
@@ -91,12 +106,12 @@ class Assertions:
     @cached_property
     def came(self) -> Ids:
         """Quads that named graphs tell now and did not."""
-        return without(self._came, self._went)
+        return without(self._named.came, self._named.gone)
 
     @cached_property
     def went(self) -> Ids:
         """Quads that named graphs told and do not tell any more."""
-        return without(self._went, self._came)
+        return without(self._named.gone, self._named.came)
 
     def were_asserted(self, shape: int, facts: Ids) -> int:
         """How many of these facts, which are no longer true, had been told."""
@@ -109,7 +124,7 @@ class Assertions:
     def hints(self) -> Iterator[str]:
         """What had no effect, and why."""
         stayed = graphed = 0
-        absent = self._absent
+        absent = self._named.absent + self._asked.strange
         for before in self._asked.retracted_before.values():
             idle = before[before & IN_DEFAULT == 0]
             absent += int(np.count_nonzero(idle == 0))

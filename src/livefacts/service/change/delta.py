@@ -63,6 +63,9 @@ class Delta:
         self._hints = (*hints, *(rejects.hints if rejects else ()))
         self._rejected = rejects.count if rejects else 0
         self.ids = ids
+        self.shown_added = reader.shown(ids.added)
+        """What became true and is shown, in ids."""
+        self.shown_removed = reader.shown(ids.removed)
         self._reader = reader
         self.assertions = assertions
         self._loan = reader.lend_later(
@@ -71,15 +74,20 @@ class Delta:
 
     @cached_property
     def added(self) -> FactView:
-        return FactView(self._reader, self._reader.shown(self.ids.added))
+        return FactView(self._reader, self.shown_added)
 
     @cached_property
     def removed(self) -> FactView:
-        return FactView(self._reader, self._reader.shown(self.ids.removed))
+        return FactView(self._reader, self.shown_removed)
 
     @cached_property
     def derived(self) -> FactView:
         return FactView(self._reader, self._reader.shown(self._derived()))
+
+    @property
+    def growth(self) -> int:
+        """By how much the number of facts that are shown has grown."""
+        return _count(self.shown_added) - _count(self.shown_removed)
 
     def _derived(self) -> dict[int, Ids]:
         return {shape: ids[self.ids.derived[shape]] for shape, ids in self.ids.added.items()}
@@ -109,7 +117,7 @@ class Delta:
         }
 
     def _asserted_removed(self) -> int:
-        removed = self._reader.shown(self.ids.removed)
+        removed = self.shown_removed
         return sum(self.assertions.were_asserted(shape, ids) for shape, ids in removed.items())
 
     @cached_property
@@ -127,9 +135,8 @@ class Delta:
             net = self.assertions
             removed = self._lines(net.retracted, net.went)
             return write_patch(self.seq, removed, self._lines(net.asserted, net.came))
-        reader = self._reader
-        removed = self._lines(reader.shown(self.ids.removed))
-        return write_patch(self.seq, removed, self._lines(reader.shown(self.ids.added)))
+        removed = self._lines(self.shown_removed)
+        return write_patch(self.seq, removed, self._lines(self.shown_added))
 
     def _lines(self, facts: Mapping[int, Ids], *quads: Ids) -> Iterator[str]:
         """Facts as they stand in the rows of a patch."""
@@ -142,11 +149,12 @@ class Delta:
         yield from map(self._reader.ntriples, quads)
 
     def __bool__(self) -> bool:
-        return bool(self.added) or bool(self.removed)
+        return _count(self.shown_added) + _count(self.shown_removed) > 0
 
     def __repr__(self) -> str:
-        return f"<Delta {self.seq}: +{len(self.added):,} -{len(self.removed):,}>"
+        added, removed = _count(self.shown_added), _count(self.shown_removed)
+        return f"<Delta {self.seq}: +{added:,} -{removed:,}>"
 
 
 def _count(facts: Mapping[int, Ids]) -> int:
-    return sum(len(ids) for ids in facts.values())
+    return sum(map(len, facts.values()))

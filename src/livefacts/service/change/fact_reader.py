@@ -50,6 +50,8 @@ class FactReader:
 
     def shown(self, facts: Mapping[int, Ids]) -> dict[int, Ids]:
         """The shown ones among facts by shape."""
+        if not facts:
+            return {}
         return {shape: self._shown(shape, ids) for shape, ids in facts.items() if len(ids)}
 
     def _shown(self, shape: int, ids: Ids) -> Ids:

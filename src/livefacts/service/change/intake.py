@@ -24,9 +24,10 @@ from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.model.namespaces import DECLARED
 from livefacts.service.change import columns
 from livefacts.service.change.arguments import Statement, as_statements, graph_of
+from livefacts.service.change.assertions import NO_QUADS
 from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary
-from livefacts.store.terms.ntriples import DEFAULT_GRAPH, Batch
+from livefacts.store.terms.ntriples import DEFAULT_GRAPH, Batch, plain_triples
 from livefacts.syntax.input.files import Progress, without_compression
 from livefacts.syntax.input.rejects import Rejects
 from livefacts.syntax.rdf.documents import read_rows, read_text, scope_of_name
@@ -109,6 +110,11 @@ class Intake:
 
     def take_text(self, text: str, scope: bytes) -> None:
         """Facts in Turtle or N-Triples, or in the rule language."""
+        if text[:1] == "<":
+            triples = plain_triples(text.encode(), self.dictionary, scope)
+            if triples is not None:
+                self._triples.append(triples)
+                return
         facts = PlainFacts().read(text)
         if facts is not None:
             self.take_objects(facts)
@@ -213,14 +219,14 @@ class Intake:
 
     def facts(self) -> dict[int, Ids]:
         """Assertions of the default graph, by shape."""
-        parts = {shape: list(arrays) for shape, arrays in self._arrays.items()}
-        parts[TRIPLES] = list(self._triples)
+        parts = {shape: [*arrays] for shape, arrays in self._arrays.items()}
+        if self._triples:
+            parts[TRIPLES] = [*self._triples]
         for shape, rows in self._rows.items():
             parts.setdefault(shape, []).append(np.array(rows, np.int32))
         return {
             shape: asserted[0] if len(asserted) == 1 else np.concatenate(asserted)
             for shape, asserted in parts.items()
-            if asserted
         }
 
     def in_order(self) -> list[dict[int, Ids]]:
@@ -237,9 +243,7 @@ class Intake:
 
     def quads(self) -> Ids:
         """Assertions of named graphs."""
-        if not self._quads:
-            return np.zeros((0, 4), np.int32)
-        return np.concatenate(self._quads)
+        return np.concatenate(self._quads) if self._quads else NO_QUADS
 
 
 def in_pieces(

@@ -8,9 +8,15 @@ when they have.
 from __future__ import annotations
 
 import signal
-from threading import current_thread, main_thread
+import threading
+
+# The functions below `signal`, which make enums of numbers: that takes longer than a small change.
+from _signal import getsignal, raise_signal  # type: ignore[import-not-found]
+from _signal import signal as set_signal
 from types import TracebackType
 from typing import Any
+
+INTERRUPT = int(signal.SIGINT)
 
 
 class Interrupts:
@@ -33,20 +39,20 @@ class Interrupts:
 
     def hold(self) -> None:
         """From here on, an interrupt waits."""
-        if self._handler is not None or current_thread() is not main_thread():
+        if self._handler is not None or threading.get_ident() != threading.main_thread().ident:
             return
-        if callable(signal.getsignal(signal.SIGINT)):
-            self._handler = signal.signal(signal.SIGINT, self._note)
+        if callable(getsignal(INTERRUPT)):
+            self._handler = set_signal(INTERRUPT, self._note)
 
     def release(self) -> None:
         """Interrupts are as before; one that came meanwhile is raised now."""
         handler, self._handler = self._handler, None
         if handler is None:
             return
-        signal.signal(signal.SIGINT, handler)
+        set_signal(INTERRUPT, handler)
         if self._came:
             self._came = False
-            signal.raise_signal(signal.SIGINT)
+            raise_signal(INTERRUPT)
 
     def _note(self, number: int, frame: object) -> None:
         self._came = True

@@ -15,14 +15,14 @@ from pyoxigraph import BlankNode
 from livefacts.model.facts import Fact
 from livefacts.service.change.arguments import graph_of
 from livefacts.service.change.intake import Intake
-from livefacts.service.change.retraction import Withdrawal
+from livefacts.service.change.retraction import Retraction
 from livefacts.syntax.rdf.patch import PatchRow, Statement, read_patch
 
 PatchSource: TypeAlias = str | os.PathLike[str] | Sequence["str | os.PathLike[str]"]
 """RDF Patch as text, a path to a file, or several of these."""
 
 
-def take_patches(source: PatchSource, intake: Intake, outtake: Withdrawal) -> None:
+def take_patches(source: PatchSource, intake: Intake, outtake: Retraction) -> None:
     """What patches add and remove, all in all."""
     rows: list[PatchRow] = []
     for each in [source] if isinstance(source, str | os.PathLike) else source:
@@ -36,7 +36,7 @@ def take_patches(source: PatchSource, intake: Intake, outtake: Withdrawal) -> No
         _take_rows(rows, intake, outtake)
 
 
-def _take_rows(rows: list[PatchRow], intake: Intake, outtake: Withdrawal) -> None:
+def _take_rows(rows: list[PatchRow], intake: Intake, outtake: Retraction) -> None:
     # A node may come and go within the rows: what adds it makes its label known.
     for node in {node for row in rows if row.adds for node in _nodes(row.statement)}:
         intake.dictionary.encode_one(node)

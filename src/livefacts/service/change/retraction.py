@@ -32,7 +32,7 @@ QUADS = -1
 """Stands for the shape of quads, beside those of facts."""
 
 
-class Withdrawal:
+class Retraction:
     """What one change untells."""
 
     def __init__(self, dictionary: Dictionary, known: Mapping[str, str] = NO_PREFIXES) -> None:

@@ -69,7 +69,8 @@ class Watching:
         """Take note of a change and of quads of named graphs; calls are made when it is complete."""
         if not self._watches:
             return
-        added, removed = self._triples(delta.ids.added), self._triples(delta.ids.removed)
+        added = delta.shown_added.get(TRIPLES, NO_TRIPLES)
+        removed = delta.shown_removed.get(TRIPLES, NO_TRIPLES)
         with self._truth.dictionary.computing():
             applied = self._flow.apply(added, removed, came, gone)
             found = {id(standing): bag for standing, bag in applied}

@@ -96,7 +96,7 @@ class Follower:
 
     @property
     def _first(self) -> int:
-        first = self._reasoner._streams.timeline.first
+        first = self._reasoner.first_time_point
         assert first is not None, "time has begun"
         return first
 

@@ -22,6 +22,8 @@ from livefacts.language.axioms import Axiom, Declaration
 from livefacts.language.program import Program
 from livefacts.model.facts import Fact
 from livefacts.service.reasoner.axiom_index import AxiomChange, AxiomIndex, named_anew
+from livefacts.service.reasoner.draft import Draft
+from livefacts.service.reasoner.state import State
 from livefacts.syntax.owl.annotations import annotation_properties, known_properties, parted
 from livefacts.syntax.owl.axiom_reader import Ontology
 from livefacts.syntax.owl.logic_programs import translate
@@ -37,7 +39,6 @@ from livefacts.syntax.owl.ontology_files import (
 
 if TYPE_CHECKING:
     from livefacts.service.change.delta import Delta
-    from livefacts.service.reasoner.reasoner import Reasoner
 
 __all__ = ["OFF", "RULES", "OntologyReport", "OntologySource", "rules_from_owl"]
 
@@ -53,26 +54,27 @@ def rules_from_owl(source: OntologySource, *, same_as: str = OFF) -> OntologyRep
 
 
 def change_axioms(
-    reasoner: Reasoner, add: OntologySource, remove: OntologySource, to: OntologySource | None
+    state: State, add: OntologySource, remove: OntologySource, to: OntologySource | None
 ) -> Delta:
     """Make one change of the rules and facts that axioms stand for."""
-    index = None if to is not None else _index_of(reasoner)
-    change = axiom_change(reasoner._program, add, remove, to, index)
-    delta = reasoner.apply(
-        remove=change.retracted, add_rules=change.added, remove_rules=change.dropped
-    )
-    reasoner._program = replace(reasoner._program, axioms=change.axioms)
+    index = None if to is not None else _index_of(state)
+    change = axiom_change(state.program, add, remove, to, index)
+    draft = Draft(state)
+    draft.remove(change.retracted)
+    draft.add_rules(change.added)
+    draft.remove_rules(change.dropped)
+    delta = draft.apply()
+    state.adopt(replace(state.program, axioms=change.axioms))
     if index is not None and change.counted is not None:
-        index.settle(change, reasoner._program)
+        index.settle(change, state.program)
     return delta
 
 
-def _index_of(reasoner: Reasoner) -> AxiomIndex | None:
-    """What the axioms of a reasoner became; None while some of them lack rules."""
-    index, program = reasoner._axiom_index, reasoner._program
-    if index is None or not index.is_of(program):
-        index = reasoner._axiom_index = AxiomIndex(program)
-    return index if index.is_complete else None
+def _index_of(state: State) -> AxiomIndex | None:
+    """What the axioms of a program became; None while some of them lack rules."""
+    if state.axiom_index is None or not state.axiom_index.is_of(state.program):
+        state.axiom_index = AxiomIndex(state.program)
+    return state.axiom_index if state.axiom_index.is_complete else None
 
 
 def ontology_in(program: Program) -> OntologyReport:

@@ -22,23 +22,22 @@ from livefacts.model.durations import Duration
 from livefacts.model.facts import Fact, Symbol
 from livefacts.model.time_points import time_point
 from livefacts.plan.rules.plan_text import explained
-from livefacts.plan.time_lowering import lowered
 from livefacts.service.change.arguments import as_statement, stream_name
 from livefacts.service.change.delta import Delta, Violation
 from livefacts.service.change.dump import write_facts
 from livefacts.service.change.fact_reader import FactView
-from livefacts.service.change.intake import LOCAL, Intake, ReadingOptions
+from livefacts.service.change.intake import LOCAL, ReadingOptions
 from livefacts.service.change.patches import PatchSource
 from livefacts.service.merging.equality import RULES, check_same_as
+from livefacts.service.reasoner.draft import Draft
 from livefacts.service.reasoner.profile import Profile, profile_of
 from livefacts.service.reasoner.progress import ProgressBar
-from livefacts.service.reasoner.state import Knowledge
+from livefacts.service.reasoner.state import Options, State
 from livefacts.service.streams.timeline import NO_STREAM
 from livefacts.store.facts.row_store import TRIPLES
-from livefacts.syntax import rule_sets
 from livefacts.syntax.input.files import expand
 from livefacts.syntax.input.rejects import Rejects
-from livefacts.syntax.rule_sets import RuleSource
+from livefacts.syntax.rule_sets import RuleSource, open_rules
 
 if TYPE_CHECKING:
     from livefacts.service.continuous.watch import Watch
@@ -52,7 +51,7 @@ if TYPE_CHECKING:
 REPORT, REFUSE = "report", "refuse"
 
 
-class Reasoner(Knowledge):
+class Reasoner:
     """Facts, rules, and everything that follows.
 
     `rules` is the name of a ready rule set, a path, rule text, a `Program`, or a list of
@@ -79,11 +78,11 @@ class Reasoner(Knowledge):
         _check_options(on_violation, maintenance)
         check_same_as(same_as)
         refuses = on_violation == REFUSE
-        super().__init__(limit, refuses, maintenance, single_path, start, tick, same_as)
-        program = rule_sets.open_rules(rules)
+        self._state = State(Options(limit, refuses, maintenance, single_path, start, tick, same_as))
+        program = open_rules(rules)
         if program != NO_PROGRAM or program.axioms:
             self.add_rules(program)
-            self._seq = 0
+            self._state.seq = 0
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, same_as: str | None = None) -> Reasoner:
@@ -91,18 +90,30 @@ class Reasoner(Knowledge):
 
         owl:sameAs is treated as by the reasoner that wrote it, unless `same_as` says how.
         """
-        from livefacts.service.reasoner.saving import opened
+        from livefacts.service.reasoner.saving import SavedFolder
 
-        return opened(cls, path, same_as)
+        folder = SavedFolder(path)
+        reasoner = cls(same_as=same_as or folder.same_as)
+        folder.read_into(reasoner._state)
+        return reasoner
 
     def checkpoint(self, path: str | os.PathLike[str] | None = None) -> int:
         """Write what is told and concluded back to the opened folder; the new version's number.
 
         `path` is a folder that becomes a knowledge base; later checkpoints go there.
         """
-        from livefacts.service.reasoner.saving import written
+        from livefacts.service.reasoner.saving import write_state
 
-        return written(self, path)
+        return write_state(self._state, path)
+
+    @property
+    def prefixes(self) -> dict[str, str]:
+        """Prefixes that queries may use undeclared; loaded files and rules add theirs."""
+        return self._state.prefixes
+
+    @prefixes.setter
+    def prefixes(self, prefixes: dict[str, str]) -> None:
+        self._state.prefixes = prefixes
 
     # changes
 
@@ -124,29 +135,34 @@ class Reasoner(Knowledge):
         """
         sources = [source] if isinstance(source, str | os.PathLike) else list(source)
         into = NamedNode(graph) if isinstance(graph, str) else graph
-        intake = Intake(self._dictionary)
+        state = self._state
         with (
             Rejects(None if rejects is None else Path(rejects)) as rejected,
             ProgressBar(progress) as bar,
         ):
+            draft = Draft(state, rejected)
             reading = ReadingOptions(format, into, bnodes, rejected, bar.read)
             for path in [p for s in sources for p in _paths(s)]:
                 bar.start_file(path)
-                intake.take_file(path, self._scope("f"), reading)
+                draft.intake.take_file(path, state.scope("f"), reading)
             bar.start_reasoning()
-            self._engine.on_progress = bar.made
+            state.engine.on_progress = bar.made
             try:
-                return self._take(intake, rejects=rejected)
+                return draft.apply()
             finally:
-                self._engine.on_progress = lambda made: None
+                state.engine.on_progress = lambda made: None
 
     def add(self, facts: Any) -> Delta:
         """Assert facts: triples, Facts, tuples, text, or a Path to a file."""
-        return self.apply(add=facts)
+        draft = Draft(self._state)
+        draft.add(facts)
+        return draft.apply()
 
     def remove(self, facts: Any) -> Delta:
         """Take assertions back; what was not asserted, or follows all the same, stays as it is."""
-        return self.apply(remove=facts)
+        draft = Draft(self._state)
+        draft.remove(facts)
+        return draft.apply()
 
     def add_rules(self, rules: RuleSource) -> Delta:
         """Add rules, and assert the facts that come with them."""
@@ -170,13 +186,13 @@ class Reasoner(Knowledge):
         """
         from livefacts.service.reasoner.ontology import change_axioms
 
-        return change_axioms(self, add, remove, to)
+        return change_axioms(self._state, add, remove, to)
 
     def ontology(self) -> OntologyReport:
         """The axioms that rules were made from, their rules, and what rules cannot say."""
         from livefacts.service.reasoner.ontology import ontology_in
 
-        return ontology_in(self._program)
+        return ontology_in(self._state.program)
 
     def apply(
         self,
@@ -191,7 +207,7 @@ class Reasoner(Knowledge):
 
         `patch` is RDF Patch: a text, a Path to a file, or several of them in order.
         """
-        return self._take(*self._asked(add, remove, patch, add_rules, remove_rules))
+        return self._draft(add, remove, patch, add_rules, remove_rules).apply()
 
     def preview(
         self,
@@ -206,63 +222,88 @@ class Reasoner(Knowledge):
 
         Nothing changes, and the cost is that of the change.
         """
-        asked = self._asked(add, remove, patch, add_rules, remove_rules)
-        refuses, self._refuses = self._refuses, False
-        try:
-            return self._take(*asked, keep=False)
-        finally:
-            self._refuses = refuses
+        draft = self._draft(add, remove, patch, add_rules, remove_rules)
+        with self._state.accepting_violations():
+            return draft.apply(keep=False)
+
+    def _draft(
+        self,
+        add: Any,
+        remove: Any,
+        patch: PatchSource,
+        add_rules: RuleSource | None,
+        remove_rules: str | Rule | Sequence[str | Rule],
+    ) -> Draft:
+        draft = Draft(self._state)
+        draft.add(add)
+        draft.remove(remove)
+        draft.patch(patch)
+        if add_rules is not None:
+            draft.add_rules(add_rules)
+        draft.remove_rules(remove_rules)
+        return draft
 
     def update(self, text: str) -> Delta:
         """Run a SPARQL Update as one atomic change: INSERT and DELETE, of DATA or WHERE.
 
-        A WHERE sees all triples that are true; what it deletes is no longer told.
+        A WHERE sees all triples that are true; what it deletes is no longer asserted.
         """
-        from livefacts.service.reasoner import trial, updates
-        from livefacts.syntax.sparql import update_text
+        from livefacts.service.reasoner.trial import draft_of, trial
+        from livefacts.service.reasoner.updates import UpdateTarget, netted
+        from livefacts.syntax.sparql.update_text import read_update
 
-        prefixes = self._queries.prefixes(self.prefixes)
-        for_a_while = partial(trial.changed, self)
-        world = updates.UpdateTarget(
-            prefixes, self._queries.store, for_a_while, lambda: self._scope("u").decode()
+        state, prefixes = self._state, self._state.known_prefixes()
+        target = UpdateTarget(
+            prefixes, state.queries.store, partial(trial, state), lambda: state.scope("u").decode()
         )
-        net = updates.netted(update_text.read_update(text, prefixes), world)
-        return trial.change_to(self, net)
+        return draft_of(state, netted(read_update(text, prefixes), target)).apply()
 
     # time
 
     @property
     def now(self) -> int | None:
         """The time point that was evaluated last."""
-        return self._streams.now
+        return self._state.streams.now
+
+    @property
+    def first_time_point(self) -> int | None:
+        """The first time point that there is, once time has begun."""
+        return self._state.streams.timeline.first
 
     @property
     def tick(self) -> Duration | None:
         """How long a time point lasts; None: a second, where it matters."""
-        return self._program.tick or self._tick
+        return self._state.program.tick or self._state.tick
 
     def push(self, facts: Any, at: Any, stream: str | NamedNode | None = None) -> Delta:
         """Facts of a stream happen at a time point; at or before now they count at once.
 
         `at` is a whole number, a datetime or an xsd:dateTime; `stream` an IRI.
         """
-        with self._complete():
-            return self._streams.push(*self._arrivals(facts, at, stream))
+        try:
+            return self._state.streams.push(*self._arrivals(facts, at, stream))
+        finally:
+            self._state.complete()
 
     def retract(self, facts: Any, at: Any, stream: str | NamedNode | None = None) -> Delta:
         """Take facts of a stream back, as if they had never arrived."""
-        with self._complete():
-            return self._streams.retract(*self._arrivals(facts, at, stream))
+        try:
+            return self._state.streams.retract(*self._arrivals(facts, at, stream))
+        finally:
+            self._state.complete()
 
     def _arrivals(
         self, facts: Any, at: Any, stream: str | NamedNode | None
     ) -> tuple[list[Facts], int, int]:
+        state = self._state
         iri = NO_STREAM if stream is None else stream_name(stream)
-        name = int(self._dictionary.encode_one(iri))
+        name = int(state.dictionary.encode_one(iri))
         point = time_point(at, self.tick)
-        with self._streams.terms.passing():
-            runs = self._facts(facts).in_order()
-        self._shapes.check_arrivals(self._program, runs)
+        with state.streams.terms.passing():
+            draft = Draft(state)
+            draft.add(facts)
+            runs = draft.intake.in_order()
+        state.arities.check_arrivals(state.program, runs)
         return runs, point, name
 
     def advance(self, to: Any) -> Delta:
@@ -271,49 +312,48 @@ class Reasoner(Knowledge):
         After an error time stands where it got to, and the next call tells that part, too:
         `r.advance(r.now)` tells it alone, and is best called before anything else changes.
         """
-        deltas = self._streams.unreported
+        deltas = self._state.streams.unreported
         deltas.extend(delta for _, delta in self.ticks(to))
-        self._streams.unreported = []
-        return self._summed(deltas)
+        self._state.streams.unreported = []
+        return self._state.summed(deltas)
 
     def ticks(self, to: Any) -> Iterator[tuple[int, Delta]]:
         """Move time on; each time point at which something changes, with its delta."""
-        last = time_point(to, self.tick)
-        with self._interrupts:
-            for point, delta in self._streams.ticks(last):
-                try:
-                    self._interrupts.release()
-                finally:
-                    self._call_watchers()
+        state = self._state
+        try:
+            for point, delta in state.streams.ticks(time_point(to, self.tick)):
+                state.complete()
                 if delta or delta.violations or delta.resolved:
                     yield point, delta
+        finally:
+            state.interrupts.release()
 
     # what is true
 
     @property
     def rules(self) -> tuple[Rule, ...]:
         """The rules, with their ids."""
-        return self._program.rules
+        return self._state.program.rules
 
     def facts(self, derived: bool | None = None) -> FactView:
         """What is true at this moment; `True`: only conclusions, `False`: only what was told."""
-        return FactView(self._reader, self._stored(derived))
+        return FactView(self._state.reader, self._stored(derived))
 
     def _stored(self, derived: bool | None) -> dict[int, Ids]:
-        if self._merged is not None:
-            return self._reader.shown(self._chosen(derived))
-        return self._reader.stored(self._engine.store, derived)
+        if self._state.merged is not None:
+            return self._state.reader.shown(self._chosen(derived))
+        return self._state.reader.stored(self._state.engine.store, derived)
 
     def _chosen(self, derived: bool | None) -> dict[int, Ids]:
         if derived is None:
-            return self._truth.facts()
-        return self._truth.derived() if derived else self._truth.asserted()
+            return self._state.truth.facts()
+        return self._state.truth.derived() if derived else self._state.truth.asserted()
 
     def __iter__(self) -> Iterator[Triple | Fact]:
         return iter(self.facts())
 
     def __len__(self) -> int:
-        return self._shown
+        return self._state.shown
 
     def __contains__(self, fact: Any) -> bool:
         statement = self._one_fact(fact) if isinstance(fact, str) else as_statement(fact)
@@ -323,16 +363,16 @@ class Reasoner(Knowledge):
         else:
             terms = [statement.subject, statement.predicate, statement.object]
             shape = TRIPLES
-        found = [self._dictionary.find(term) for term in terms]
+        found = [self._state.dictionary.find(term) for term in terms]
         if None in found:
             return False
         ids = np.array([found], np.int32)
-        return self._truth.holds(shape, ids) and self._reader.are_shown(shape, ids)
+        return self._state.truth.holds(shape, ids) and self._state.reader.are_shown(shape, ids)
 
     def _one_fact(self, text: str) -> Triple | Fact:
         from livefacts.service.explanations.questions import read_fact
 
-        return read_fact(text, self._queries.prefixes(self.prefixes))
+        return read_fact(text, self._state.known_prefixes())
 
     def stats(self) -> dict[str, Any]:
         """Figures of the store: facts, terms, bytes, and how rules are followed."""
@@ -342,20 +382,25 @@ class Reasoner(Knowledge):
             "facts": len(self),
             "asserted": len(self.facts(derived=False)),
             "derived": len(self.facts(derived=True)),
-            "rules": len(self._program),
+            "rules": len(self._state.program),
         }
-        merged = {} if self._merged is None else self._merged.figures()
-        return asserted | figures_of(self._engine, self._graphs) | self._streams.stats() | merged
+        merged = {} if self._state.merged is None else self._state.merged.figures()
+        return (
+            asserted
+            | figures_of(self._state.engine, self._state.graphs)
+            | self._state.streams.stats()
+            | merged
+        )
 
     def profile(self) -> Profile:
         """What each rule has looked at, found and cost so far; `since` compares two profiles."""
-        engine = self._engine
+        engine = self._state.engine
         seconds = engine.interpreter.seconds_per_tick()
         return profile_of(engine.interpreter.tallies(), engine.single_rules(), seconds)
 
     def plan(self) -> str:
         """How the rules are followed, in words."""
-        return explained(self._engine.plan, single=self._engine.follows_single_triples)
+        return explained(self._state.engine.plan, single=self._state.engine.follows_single_triples)
 
     def explain(self, fact: Any) -> Explanation:
         """Why a fact or violation holds: a smallest proof; or, if it does not, what is missing.
@@ -365,30 +410,31 @@ class Reasoner(Knowledge):
         from livefacts.service.explanations.questions import explain
         from livefacts.service.explanations.time_words import as_written, timed
 
-        known = self._queries.prefixes(self.prefixes)
-        followed = self._followed()
-        if self._merged is None:
-            explanation = explain(fact, followed, self._engine, known)
+        known = self._state.known_prefixes()
+        followed = self._state.followed()
+        if self._state.merged is None:
+            explanation = explain(fact, followed, self._state.engine, known)
         else:
-            explanation = self._merged.explain(fact, followed, known)
-        return timed(explanation, self._streams, as_written(followed, self.rules))
+            explanation = self._state.merged.explain(fact, followed, known)
+        return timed(explanation, self._state.streams, as_written(followed, self.rules))
 
     def violations(self) -> list[Violation]:
         """The violations of constraints, with their bindings."""
-        return list(self._violations_in(self._truth.facts(), self._program))
-
-    def _followed(self) -> tuple[Rule, ...]:
-        """The rules as the engine follows them: without formulas of time."""
-        return lowered(self._program, self._tick).rules
+        return list(self._state.violations.among(self._state.truth.facts(), self._state.program))
 
     def verify(self) -> VerifyReport:
         """Compute everything anew by another road, and compare facts, flags and counters."""
         from livefacts.service.reasoner.verification import verified
 
-        held = self._streams.timeline.held()
-        others = None if self._merged is None else self._merged.others
+        held = self._state.streams.timeline.held()
+        others = None if self._state.merged is None else self._state.merged.others
         return verified(
-            self._engine, self._followed(), self._graphs, held, self._dictionary, others
+            self._state.engine,
+            self._state.followed(),
+            self._state.graphs,
+            held,
+            self._state.dictionary,
+            others,
         )
 
     # queries
@@ -398,7 +444,7 @@ class Reasoner(Knowledge):
 
         Prefixes of loaded files and rules are known, and rdf, rdfs, xsd and owl.
         """
-        return self._queries.store().query(text, self._queries.prefixes(self.prefixes))
+        return self._state.queries.store().query(text, self._state.known_prefixes())
 
     def watch(self, text: str, *, buffer: int = 100_000) -> Watch:
         """Follow the answers of a SPARQL query while facts, rules and time change.
@@ -408,11 +454,13 @@ class Reasoner(Knowledge):
         """
         from livefacts.service.continuous.watches import Watching
 
-        if self._watching is None:
-            self._watching = Watching(self._truth, self._reader, self._queries)
-            self._streams.terms.ask(self._watching)
-        known = self._queries.prefixes(self.prefixes)
-        return self._watching.watch(text, known, buffer, self._seq)
+        if self._state.watches is None:
+            self._state.watches = Watching(
+                self._state.truth, self._state.reader, self._state.queries
+            )
+            self._state.streams.terms.ask(self._state.watches)
+        known = self._state.known_prefixes()
+        return self._state.watches.watch(text, known, buffer, self._state.seq)
 
     def register(self, text: str, *, full: bool = False) -> Registration:
         """Register a C-SPARQL or RSP-QL query over streams; its `results()` are its reports.
@@ -421,8 +469,8 @@ class Reasoner(Knowledge):
         """
         from livefacts.service.registered.host import host_of
 
-        host = host_of(self._streams, self._program, self.tick)
-        return host.queries.register(text, self._queries.prefixes(self.prefixes), full=full)
+        host = host_of(self._state.streams, self._state.program, self.tick)
+        return host.queries.register(text, self._state.known_prefixes(), full=full)
 
     def event_time(
         self,
@@ -442,18 +490,20 @@ class Reasoner(Knowledge):
         from livefacts.service.streams.event_time import EventTime
 
         events = EventTime(self, lateness, late, streams, idle, max_ahead, self.tick, self._finish)
-        self._streams.events = events
+        self._state.streams.events = events
         return events
 
     def _finish(self) -> None:
-        with self._complete():
-            self._streams.listener.finished()
+        try:
+            self._state.streams.listener.finished()
+        finally:
+            self._state.complete()
 
     def correct(self, stream: str, lateness: int) -> None:
         """Send reports again that facts of a stream touch, no later than so many time points."""
         from livefacts.service.registered.host import host_of
 
-        host = host_of(self._streams, self._program, self.tick)
+        host = host_of(self._state.streams, self._state.program, self.tick)
         host.queries.correct(stream, lateness)
 
     # writing
@@ -467,8 +517,8 @@ class Reasoner(Knowledge):
     ) -> None:
         """Write what is true to a file or stream, in an RDF format or as facts (.rules)."""
         facts = self._stored(derived)
-        quads = self._graphs.quads() if derived is not True else np.zeros((0, 4), np.int32)
-        write_facts(target, format, facts, quads, self._dictionary, self._reader)
+        quads = self._state.graphs.quads() if derived is not True else np.zeros((0, 4), np.int32)
+        write_facts(target, format, facts, quads, self._state.dictionary, self._state.reader)
 
 
 def _check_options(on_violation: str, maintenance: str) -> None:

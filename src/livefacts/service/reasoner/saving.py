@@ -1,4 +1,4 @@
-"""Saving: a reasoner opened from a folder, and written back to it as the next version."""
+"""Saving: a reasoner's state read from a folder, and written to it as the next version."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 
 from livefacts.errors import LivefactsError
 from livefacts.service.change.assertions import distinct
-from livefacts.service.change.intake import Intake
 from livefacts.service.merging.equality import RULES, with_equality
+from livefacts.service.reasoner.draft import Draft
+from livefacts.service.reasoner.state import State
 from livefacts.store.facts.layout import IN_DEFAULT
 from livefacts.store.facts.row_store import TRIPLES
 
 if TYPE_CHECKING:
     from livefacts.kb.checkpoint import SavedState
     from livefacts.kb.tables import KnowledgeBase
-    from livefacts.service.reasoner.reasoner import Reasoner
 
 SAME_AS = "same as"
 """What a commit notes of how equality is treated."""
@@ -27,41 +27,42 @@ SAME_AS = "same as"
 
 @dataclass(frozen=True, slots=True)
 class OpenFolder:
-    """The folder that a reasoner was opened from, and the version that it goes on from."""
+    """The folder that a state was read from, and the version that it goes on from."""
 
     base: KnowledgeBase
     seq: int
 
 
-def opened(
-    kind: type[Reasoner], path: str | os.PathLike[str], same_as: str | None = None
-) -> Reasoner:
-    """A reasoner with the rules and the told facts of a knowledge base.
+class SavedFolder:
+    """A knowledge base in a folder, to be read."""
 
-    Equality is treated as it was by the one that was kept, unless `same_as` says otherwise.
-    """
-    from livefacts.kb.checkpoint import read_base
-    from livefacts.kb.tables import KnowledgeBase
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        from livefacts.kb.tables import KnowledgeBase
 
-    base = KnowledgeBase(path)
-    reasoner = kind(same_as=same_as or base.last().notes.get(SAME_AS, RULES))
-    stored = read_base(base, reasoner._dictionary)
-    intake = Intake(reasoner._dictionary)
-    intake.take_program(with_equality(stored.program, reasoner._same_as))
-    intake.take_rows(stored.facts, stored.quads)
-    reasoner._take(intake)
-    # Labels of blank nodes that come later must not be those that are there already.
-    reasoner._scopes = (f"{stored.commit.seq}r{number}" for number in count(1))
-    reasoner._seq = stored.commit.seq
-    reasoner._base = OpenFolder(base, stored.commit.seq)
-    return reasoner
+        self._base = KnowledgeBase(path)
+        self.same_as: str = self._base.last().notes.get(SAME_AS, RULES)
+        """How equality was treated by the reasoner that wrote it."""
+
+    def read_into(self, state: State) -> None:
+        """Give a new state the rules and the asserted facts of the last version."""
+        from livefacts.kb.checkpoint import read_base
+
+        stored = read_base(self._base, state.dictionary)
+        draft = Draft(state)
+        draft.intake.take_program(with_equality(stored.program, state.same_as))
+        draft.intake.take_rows(stored.facts, stored.quads)
+        draft.apply()
+        # Labels of blank nodes that come later must not be those that are there already.
+        state.scopes = (f"{stored.commit.seq}r{number}" for number in count(1))
+        state.seq = stored.commit.seq
+        state.folder = OpenFolder(self._base, stored.commit.seq)
 
 
-def written(reasoner: Reasoner, path: str | os.PathLike[str] | None) -> int:
-    """Write a reasoner's facts as the next version of its folder, or into a new one."""
+def write_state(state: State, path: str | os.PathLike[str] | None) -> int:
+    """Write a state as the next version of its folder, or into a new one; the version's number."""
     from livefacts.kb.checkpoint import write_base
 
-    kept = reasoner._base if path is None else _new_base(path)
+    kept = state.folder if path is None else _new_folder(path)
     if kept is None:
         raise LivefactsError(
             "this reasoner was not opened from a folder",
@@ -75,12 +76,12 @@ def written(reasoner: Reasoner, path: str | os.PathLike[str] | None) -> int:
                 "was opened",
                 hint="open it again, and make the changes there",
             )
-        commit = write_base(kept.base, start, reasoner._dictionary, _state(reasoner))
-    reasoner._base = OpenFolder(kept.base, commit.seq)
+        commit = write_base(kept.base, start, state.dictionary, _saved(state))
+    state.folder = OpenFolder(kept.base, commit.seq)
     return commit.seq
 
 
-def _new_base(path: str | os.PathLike[str]) -> OpenFolder:
+def _new_folder(path: str | os.PathLike[str]) -> OpenFolder:
     """A folder that is no knowledge base yet."""
     from livefacts.kb.tables import KnowledgeBase
 
@@ -92,15 +93,15 @@ def _new_base(path: str | os.PathLike[str]) -> OpenFolder:
     return OpenFolder(base, 0)
 
 
-def _state(reasoner: Reasoner) -> SavedState:
-    """What a reasoner tells and concludes."""
+def _saved(state: State) -> SavedState:
+    """What a state asserts and derives."""
     from livefacts.kb.checkpoint import SavedState
 
     none = {TRIPLES: np.zeros((0, 3), np.int32)}
-    asserted = {**none, **reasoner._chosen(False)}
-    derived = {**none, **reasoner._chosen(True)}
-    quads = reasoner._graphs.quads()
+    asserted = {**none, **state.truth.asserted()}
+    derived = {**none, **state.truth.derived()}
+    quads = state.graphs.quads()
     triples = distinct(quads[:, :3])
-    in_default = reasoner._truth.standing(TRIPLES, triples) & IN_DEFAULT != 0
-    notes = {SAME_AS: reasoner._same_as}
-    return SavedState(reasoner._program, asserted, derived, quads, triples[in_default], notes)
+    in_default = state.truth.standing(TRIPLES, triples) & IN_DEFAULT != 0
+    notes = {SAME_AS: state.same_as}
+    return SavedState(state.program, asserted, derived, quads, triples[in_default], notes)

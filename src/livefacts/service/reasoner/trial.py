@@ -1,4 +1,4 @@
-"""Changes for a while: a reasoner as it would be, and then as it was.
+"""Trial changes: a state as it would be, for a while, and then as it was.
 
 The parts of a SPARQL Update see what the parts before them did, and yet all of it is one
 change.
@@ -8,51 +8,49 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from livefacts.service.change.intake import Intake
-from livefacts.service.change.retraction import Withdrawal
-
-if TYPE_CHECKING:
-    from livefacts.service.change.delta import Delta
-    from livefacts.service.reasoner.reasoner import Reasoner
+from livefacts.service.change.delta import Delta
+from livefacts.service.reasoner.draft import Draft
+from livefacts.service.reasoner.state import State
 
 NO_LIMIT = 1 << 62
 
 
-def change_to(reasoner: Reasoner, net: Mapping[Any, bool]) -> Delta:
-    """Tell what is to be told, and untell what is not."""
-    return reasoner.apply(
-        add=[statement for statement, asserted in net.items() if asserted],
-        remove=[statement for statement, asserted in net.items() if not asserted],
-    )
+def draft_of(state: State, net: Mapping[Any, bool]) -> Draft:
+    """The change that asserts some statements and retracts others."""
+    draft = Draft(state)
+    draft.add([statement for statement, is_asserted in net.items() if is_asserted])
+    draft.remove([statement for statement, is_asserted in net.items() if not is_asserted])
+    return draft
 
 
 @contextmanager
-def changed(reasoner: Reasoner, net: Mapping[Any, bool]) -> Iterator[None]:
+def trial(state: State, net: Mapping[Any, bool]) -> Iterator[None]:
     """The state after a change, for a while; then everything is as before."""
-    kept = reasoner._seq, reasoner._limit, reasoner._refuses
-    reasoner._refuses = False
-    watching = reasoner._watching
+    seq, limit, watches = state.seq, state.limit, state.watches
     try:
-        with nullcontext() if watching is None else watching.quietly():
-            delta = change_to(reasoner, net)
+        with (
+            state.accepting_violations(),
+            nullcontext() if watches is None else watches.quietly(),
+        ):
+            delta = draft_of(state, net).apply()
             try:
                 yield
             finally:
-                reasoner._limit = NO_LIMIT
-                _rewind(reasoner, delta)
+                state.limit = NO_LIMIT
+                _take_back(state, delta)
     finally:
-        reasoner._seq, reasoner._limit, reasoner._refuses = kept
+        state.seq, state.limit = seq, limit
 
 
-def _rewind(reasoner: Reasoner, delta: Delta) -> None:
-    """Take a change back, to the end even if interrupted: doing it twice does no harm."""
-    intake, outtake = Intake(reasoner._dictionary), Withdrawal(reasoner._dictionary)
-    intake.take_rows(delta.assertions.retracted, delta.assertions.went)
-    outtake.take_rows(delta.assertions.asserted, delta.assertions.came)
+def _take_back(state: State, delta: Delta) -> None:
+    """Undo a change, to the end even if interrupted: doing it twice does no harm."""
+    draft, net = Draft(state), delta.assertions
+    draft.intake.take_rows(net.retracted, net.went)
+    draft.retraction.take_rows(net.asserted, net.came)
     try:
-        reasoner._take(intake, outtake=outtake)
+        draft.apply()
     except KeyboardInterrupt:
-        reasoner._take(intake, outtake=outtake)
+        draft.apply()
         raise

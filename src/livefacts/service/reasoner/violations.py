@@ -32,6 +32,9 @@ class Violated(NamedTuple):
     went: list[Violation]
 
 
+NONE = Violated([], [])
+
+
 class Violations:
     """Finds the violations of constraints among facts, by the ids of their predicates."""
 
@@ -65,6 +68,8 @@ class Violations:
         Where it makes a predicate symmetric, or no longer, violations that stay may come to
         be listed once or twice: then all `facts` that are true are looked at.
         """
+        if not moved and not (ids.added.keys() | ids.removed.keys()) - {TRIPLES}:
+            return NONE
         came, went = list(self.among(ids.added, after)), list(self.among(ids.removed, before))
         if symmetric_predicates(moved):
             standing = _standing(facts(), ids)

@@ -161,13 +161,29 @@ def known_triples(text: bytes, dictionary: Dictionary) -> Ids | None:
 
     Nothing is added to the dictionary.
     """
+    spans = _plain_spans(text)
+    if spans is None:
+        return None
+    found = dictionary.find_spans(*spans)
+    return None if (found < 0).any() else found.reshape(-1, 3)
+
+
+def plain_triples(text: bytes, dictionary: Dictionary, scope: bytes) -> Ids | None:
+    """The triples of short N-Triples text that the scanner is sure of; None for any other."""
+    spans = _plain_spans(text)
+    return None if spans is None else dictionary.encode_spans(*spans, scope).reshape(-1, 3)
+
+
+def _plain_spans(
+    text: bytes,
+) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]] | None:
+    """Where the terms of N-Triples start and end, if the scanner is sure of all lines at once."""
     buffer = np.frombuffer(bytearray(text + b"\n"), np.uint8)
     spans = _spans_for(len(text))
     position, _, count, slow = scan(buffer, 0, len(text), 1, False, spans)
     if slow or position < len(text):
         return None
-    found = dictionary.find_spans(buffer, spans.starts[: 3 * count], spans.ends[: 3 * count])
-    return None if (found < 0).any() else found.reshape(-1, 3)
+    return buffer, spans.starts[: 3 * count], spans.ends[: 3 * count]
 
 
 class StatementReader:

@@ -246,7 +246,7 @@ def test_a_reasoner_and_a_pipeline_share_one_lock(spark: Any, tmp_path: Path) ->
     with pipeline.base.writing(), pytest.raises(lf.ConflictError, match="someone else is writing"):
         reasoner.checkpoint()
     assert reasoner.checkpoint() == 3
-    with reasoner._base.base.writing(), pytest.raises(lf.ConflictError):  # type: ignore[union-attr]
+    with reasoner._state.folder.base.writing(), pytest.raises(lf.ConflictError):  # type: ignore[union-attr]
         pipeline.update(add=DOMAIN)
     same(pipeline, reasoner)
 

@@ -44,7 +44,7 @@ def die(name):
 if operation == "checkpoint":
     import livefacts as lf
     reasoner = lf.Reasoner.open(folder / "kb")
-    reasoner._base.base.reached = die
+    reasoner._state.folder.base.reached = die
     reasoner.add("<urn:c> <urn:wrote> <urn:d> .")
     reasoner.checkpoint()
 else:
@@ -56,8 +56,8 @@ else:
 
 def checkpointed(pipeline: Pipeline, folder: Path) -> None:
     reasoner = lf.Reasoner.open(pipeline.base.path)
-    assert reasoner._base is not None
-    reasoner._base.base.reached = pipeline.base.reached
+    assert reasoner._state.folder is not None
+    reasoner._state.folder.base.reached = pipeline.base.reached
     reasoner.apply(add=NEW.replace("urn:c", "urn:e"))
     reasoner.checkpoint()
 

@@ -1,0 +1,215 @@
+"""A draft: one change on its way, read, checked, planned, applied and published.
+
+Everything is read before anything is changed: what cannot be read leaves the state as it
+was.  A stage that has nothing to do is skipped, so that a small change costs little.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from livefacts.engine.contract import IdDelta
+from livefacts.engine.embedded.change.engine import Change, Facts
+from livefacts.language.program import NO_PROGRAM, Program, Rule
+from livefacts.plan.rules.operators import Plan
+from livefacts.plan.time_lowering import Timing
+from livefacts.service.change.assertions import (
+    NO_GRAPH_CHANGE,
+    AskedChange,
+    Assertions,
+    GraphChange,
+    note,
+    without,
+)
+from livefacts.service.change.delta import Delta
+from livefacts.service.change.intake import Intake, ReadingOptions
+from livefacts.service.change.patches import PatchSource, take_patches
+from livefacts.service.change.retraction import Retraction
+from livefacts.service.merging.equality import with_equality
+from livefacts.service.reasoner.state import State
+from livefacts.store.facts.row_store import TRIPLES
+from livefacts.syntax.input.rejects import Rejects
+from livefacts.syntax.rule_sets import RuleSource, named_rules, open_rules
+
+
+class Draft:
+    """What one change asserts and retracts, and the rules that come and go with it."""
+
+    def __init__(self, state: State, rejects: Rejects | None = None) -> None:
+        self._state = state
+        self._rejects = rejects
+        self._dropped: list[Rule] = []
+        self._retraction: Retraction | None = None
+        self.intake = Intake(state.dictionary, state.prefixes)
+
+    # read
+
+    def add(self, facts: Any) -> None:
+        """Facts that come: triples, Facts, tuples, text, or a Path to a file."""
+        if isinstance(facts, str):
+            self.intake.take_text(facts, self._state.scope("t"))
+        elif isinstance(facts, os.PathLike):
+            self.intake.take_file(facts, self._state.scope("f"), ReadingOptions())
+        elif not _is_nothing(facts):
+            self.intake.take_objects(facts)
+
+    @property
+    def retraction(self) -> Retraction:
+        """Facts that go."""
+        if self._retraction is None:
+            self._retraction = Retraction(self._state.dictionary, self._state.prefixes)
+        return self._retraction
+
+    def remove(self, facts: Any) -> None:
+        """Facts that go, given as those that come."""
+        if not _is_nothing(facts):
+            self.retraction.take(facts)
+
+    def patch(self, patch: PatchSource) -> None:
+        """Facts that come and go, as RDF Patch."""
+        if not _is_nothing(patch):
+            take_patches(patch, self.intake, self.retraction)
+
+    def add_rules(self, rules: RuleSource) -> None:
+        """Rules that come, and the facts that come with them."""
+        self.intake.take_program(with_equality(open_rules(rules), self._state.same_as))
+
+    def remove_rules(self, rules: str | Rule | Sequence[str | Rule]) -> None:
+        """Rules that go, by id or by text."""
+        if not _is_nothing(rules):
+            self._dropped += named_rules(self._state.program, rules)
+
+    # made
+
+    def apply(self, *, keep: bool = True) -> Delta:
+        """Make the change; all of it happens, or nothing.
+
+        Unless it is to be kept, nothing happens: the delta is what would have happened.
+        """
+        state, asked, named = self._state, self._asked(), self._graph_change()
+        before, after = state.program, self._program()
+        try:
+            ids = self._applied(after, asked, named, keep)
+            delta = self._delta(asked, ids, named, (before, after))
+            if keep:
+                self._publish(delta, asked, named)
+            return delta
+        finally:
+            state.complete()
+
+    def _program(self) -> Program:
+        """The program after the change."""
+        program, new = self._state.program, self.intake.program
+        if self._dropped:
+            program = program.minus(self._dropped)
+        return program if new is NO_PROGRAM else program.joined(new)
+
+    def _graph_change(self) -> GraphChange:
+        """What named graphs assert and retract."""
+        quads, graphs = self.intake.quads(), self._state.graphs
+        named = None if self._retraction is None else self._retraction.quads()
+        if not len(quads) and (named is None or not len(named)):
+            return NO_GRAPH_CHANGE
+        known = graphs.present(quads[:0] if named is None else named)
+        # What one change both removes and adds is there afterwards, as it was before.
+        gone, absent = without(known, quads), 0 if named is None else len(named) - len(known)
+        return GraphChange(quads, graphs.missing(quads), gone, absent)
+
+    def _asked(self) -> AskedChange:
+        """What the default graph asserts and retracts, and how that stood before."""
+        standing, retraction = self._state.truth.standing, self._retraction
+        if retraction is None:
+            return note(standing, self.intake.facts(), {}, 0)
+        return note(standing, self.intake.facts(), retraction.facts(), retraction.strange)
+
+    def _applied(
+        self, program: Program, asked: AskedChange, named: GraphChange, keep: bool
+    ) -> IdDelta:
+        """Plan, check and follow the change; the old program comes back unless all goes well."""
+        state, before = self._state, self._state.program
+        plan, timing = None, state.streams.timeline.timing
+        if program is not before:
+            plan, timing = state.planned(program, asked.asserted)
+        state.arities.check(program, asked.asserted, asked.retracted)
+        is_made = False
+        try:
+            if program is not before:
+                state.adopt(program)
+            ids = self._followed(self._change(asked, named, plan), timing, keep)
+            is_made = True
+        finally:
+            if not (is_made and keep) and program is not before:
+                state.adopt(before)
+        return ids
+
+    def _change(self, asked: AskedChange, named: GraphChange, plan: Plan | None) -> Change:
+        """The change for the engine, in which a triple is asserted while any graph asserts it."""
+        graphs, retracted = self._state.graphs, asked.retracted
+        if named is NO_GRAPH_CHANGE and (not len(graphs) or TRIPLES not in retracted):
+            return Change(asked.asserted, retracted=retracted, plan=plan)
+        graphs.make_room(len(named.came))
+        others: Facts = {}
+        unmarked: Facts = {}
+        unnamed: Facts = {}
+        if len(named.quads):
+            others = {TRIPLES: np.ascontiguousarray(named.quads[:, :3])}
+        if len(graphs) and TRIPLES in retracted:
+            is_named = graphs.others(retracted[TRIPLES], named.gone)
+            unmarked = {TRIPLES: retracted[TRIPLES][is_named]}
+            retracted = {**retracted, TRIPLES: retracted[TRIPLES][~is_named]}
+        if len(named.gone):
+            triples = np.ascontiguousarray(named.gone[:, :3])
+            unnamed = {TRIPLES: triples[~graphs.others(triples, named.gone)]}
+        return Change(asked.asserted, others, retracted, unmarked, unnamed, plan)
+
+    def _followed(self, change: Change, timing: Timing, keep: bool) -> IdDelta:
+        """What the engine makes of the change, and of what it means for streams and windows."""
+        state, streams = self._state, self._state.streams
+        if streams.now is None and timing is streams.timeline.timing and not timing.background:
+            return state.truth.apply(change, keep=keep)
+        with streams.under(change, timing, keep) as timed:
+            return state.truth.apply(timed, keep=keep)
+
+    def _delta(
+        self,
+        asked: AskedChange,
+        ids: IdDelta,
+        named: GraphChange,
+        programs: tuple[Program, Program],
+    ) -> Delta:
+        """The change as users see it."""
+        state, intake = self._state, self.intake
+        moved = (*intake.program, *self._dropped)
+        violated = state.violations.changes(ids, *programs, moved, state.truth.facts)
+        return Delta(
+            state.seq + 1,
+            ids,
+            state.reader,
+            Assertions(asked, ids, named),
+            violations=violated.came,
+            resolved=violated.went,
+            rejects=self._rejects,
+            hints=intake.hints,
+        )
+
+    def _publish(self, delta: Delta, asked: AskedChange, named: GraphChange) -> None:
+        """The graphs follow, and everyone hears of it."""
+        state, streams = self._state, self._state.streams
+        if named is not NO_GRAPH_CHANGE:
+            state.graphs.change(named.came, named.gone)
+        if self.intake.program is not NO_PROGRAM or self.intake.prefixes:
+            state.prefixes |= dict(state.program.prefixes) | self.intake.prefixes
+        state.publish(delta, named.came, named.gone)
+        if streams.listener.is_heard:
+            streams.listener.changed(
+                state.program, asked.asserted, asked.retracted, named.came, named.gone
+            )
+
+
+def _is_nothing(given: object) -> bool:
+    """Whether nothing was given at all."""
+    return type(given) is tuple and not given
