@@ -11,5 +11,4 @@
 - `interrupts`: Interrupts at the end of a change: Ctrl-C waits until everything says the same
 - `patches`: Patches on their way to a change
 - `retraction`: Withdrawals: facts on their way out, as files, texts and objects
-- `truth`: Truth: what is told and true, whoever keeps it
 """
