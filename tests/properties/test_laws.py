@@ -64,8 +64,8 @@ def reached(history: History) -> Truth:
 def between(before: Truth, after: Truth) -> Change:
     """The one change that leads from here to there."""
     return Change(
-        after.asserted - before.asserted,
-        before.asserted - after.asserted,
+        after.statements - before.statements,
+        before.statements - after.statements,
         tuple(rule for rule in after.rules if rule not in before.rules),
         tuple(rule for rule in before.rules if rule not in after.rules),
     )
@@ -74,7 +74,7 @@ def between(before: Truth, after: Truth) -> Change:
 def after(truth: Truth, *changes: Change) -> Truth:
     for change in changes:
         truth = Truth(
-            change.rules_after(truth.rules), change.asserted_after(truth.asserted), truth.rows
+            change.rules_after(truth.rules), change.asserted_after(truth.statements), truth.rows
         )
     return truth
 
@@ -131,11 +131,13 @@ def same_rules(reasoner: lf.Reasoner, truth: Truth, pick: random.Random) -> lf.D
 
 
 def same_facts(reasoner: lf.Reasoner, truth: Truth, pick: random.Random) -> lf.Delta:
-    return reasoner.apply(remove=list(truth.asserted), add=list(truth.asserted))
+    return reasoner.apply(remove=list(truth.statements), add=list(truth.statements))
 
 
 def asserted_again(reasoner: lf.Reasoner, truth: Truth, pick: random.Random) -> lf.Delta:
-    return reasoner.apply(add=[*truth.asserted, *truth.asserted], add_rules=Program(reasoner.rules))
+    return reasoner.apply(
+        add=[*truth.statements, *truth.statements], add_rules=Program(reasoner.rules)
+    )
 
 
 def conclusions_removed(reasoner: lf.Reasoner, truth: Truth, pick: random.Random) -> lf.Delta:

@@ -68,6 +68,22 @@ CHANGES = {
         "[ex:likes, rdfs:subPropertyOf, ex:partOf] .",
         EX + "- [ex:zoe, ex:likes, ex:zoe] . [ex:partOf, rdfs:subPropertyOf, ex:likes] .",
     ),
+    "a fact comes that blocks a rule, with a rule that makes that one recursive": (
+        "open :- asked, not shut .",
+        "+ asked .",
+        "+ shut . asked :- open .",
+    ),
+    "a triple comes that blocks a rule, with one that makes it recursive, and goes with it": (
+        EX + "[?x, a, ex:Open] :- [?x, a, ex:Asked], not [?x, a, ex:Shut] .",
+        EX + "+ [ex:door, a, ex:Asked] . [ex:gate, a, ex:Asked] .",
+        EX + "+ [ex:door, a, ex:Shut] . [?x, a, ex:Asked] :- [?x, a, ex:Open] .",
+        EX + "- [ex:door, a, ex:Shut] . [?x, a, ex:Asked] :- [?x, a, ex:Open] .",
+    ),
+    "a count rises over what a rule allows, with a rule that makes that one recursive": (
+        "open(?x) :- asked(?x), ?n = count { ?y : shut(?x, ?y) }, ?n < 2 .",
+        "+ asked(door) . shut(door, ann) .",
+        "+ shut(door, bob) . asked(?x) :- open(?x) .",
+    ),
 }
 
 
@@ -75,11 +91,12 @@ def history_of(name: str, start: str, *steps: str) -> History:
     """A history from rule texts: rules to start with, then what `+` adds and `-` removes."""
     changes = []
     for step in steps:
-        program = parse(step.replace("+ ", "", 1).replace("- ", "", 1))
+        is_added = "+ " in step
+        program = parse(step.replace("+ " if is_added else "- ", "", 1))
         facts, rules = frozenset(program.facts), program.rules
         changes.append(
             Change(facts, rules_added=rules)
-            if "+ " in step
+            if is_added
             else Change(removed=facts, rules_removed=rules)
         )
     return History(name, parse(start).rules, tuple(changes))

@@ -2,9 +2,10 @@
 
 After every change, facts, assertions, conclusions, violations and the Delta must be what
 the oracle computes from scratch, and so must the flags and counters of every stored row:
-how many instances of rules derive it, whether a transitive rule does, who tells it.  Where
-single triples are followed under a schema, counters are compared with those of a reasoner
-that is told everything anew.  A refused change must leave every stored row as it was.
+how many instances of rules derive it, of recursive ones and of others, whether a transitive
+rule does, who tells it.  Where single triples are followed under a schema, counters are
+compared with those of a reasoner that is told everything anew.  A refused change must leave
+every stored row as it was.
 """
 
 from __future__ import annotations
@@ -282,14 +283,18 @@ def unlike_rows(reasoner: lf.Reasoner, truth: Truth) -> Iterator[str]:
     """Every row with who tells it and how many instances of rules derive it."""
     plans = [plan for level in reasoner._state.engine.plan.levels for plan in level.plans]
     transitive = {plan.rule.key() for plan in plans if plan.transitive}
-    asserted, counts, closed = _asserters(truth), Counter[Row](), set()
+    recursive = {plan.rule.id for plan in plans if plan.recursive}
+    asserted, closed = _asserters(truth), set()
+    plain, circular = Counter[Row](), Counter[Row]()
     for rule, binding in instances(truth.rows, truth.rules):
         if rule.key() in transitive:
             closed.add(conclusion(rule, binding))
         elif not rule.is_constraint:
+            counts = circular if rule.id in recursive else plain
             counts[conclusion(rule, binding)] += 1
     expected = {
-        row: (*asserted.get(row, (False, False)), counts[row], row in closed) for row in truth.rows
+        row: (*asserted.get(row, (False, False)), plain[row], circular[row], row in closed)
+        for row in truth.rows
     }
     found = _rows(reasoner)
     for row in sorted(found.keys() | expected.keys(), key=str):
@@ -305,8 +310,8 @@ def _asserters(truth: Truth) -> dict[Row, tuple[bool, bool]]:
     }
 
 
-def _rows(reasoner: lf.Reasoner) -> dict[Row, tuple[bool, bool, int, bool]]:
-    """Every stored row but the engine's own: told, by the default graph, counted, closed."""
+def _rows(reasoner: lf.Reasoner) -> dict[Row, tuple[bool, bool, int, int, bool]]:
+    """Every stored row but the engine's own: told, by the default graph, counts, closed."""
     found = {}
     for shape, ids, cells in _stored_rows(reasoner):
         decoded = iter(reasoner._state.dictionary.decode(ids.ravel()))
@@ -316,7 +321,7 @@ def _rows(reasoner: lf.Reasoner) -> dict[Row, tuple[bool, bool, int, bool]]:
             row = ("[]", terms) if shape == TRIPLES else (terms[0].name, terms[1:])
             if ":" not in row[0]:
                 asserted = flags & ASSERTED != 0, flags & IN_DEFAULT != 0
-                found[row] = *asserted, plain + recursive, flags & CLOSED != 0
+                found[row] = *asserted, plain, recursive, flags & CLOSED != 0
     return found
 
 

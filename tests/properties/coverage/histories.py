@@ -68,8 +68,8 @@ def _whole(name: str) -> str:
 
 def _of_removal(before: Truth, change: Change) -> Iterator[str]:
     """The facts that go, looked at without the rest of the change."""
-    left = before.asserted - change.removed
-    gone = {row_of(fact_of(fact)) for fact in before.asserted & change.removed}
+    left = before.statements - change.removed
+    gone = {row_of(fact_of(fact)) for fact in before.statements & change.removed}
     asserted = {row_of(fact_of(fact)) for fact in left}
     if not gone:
         return
@@ -79,7 +79,7 @@ def _of_removal(before: Truth, change: Change) -> Iterator[str]:
     found = _instances(before)
     after = Truth.of(before.rules, left)
     doomed = _doomed(gone - asserted, found, asserted)
-    if doomed - gone or after.visible - after.asserted != before.visible - before.asserted:
+    if doomed - gone or after.visible - after.asserted != before.visible - before.statements:
         yield "removals: reach a conclusion"
     kept = doomed & after.rows
     if kept:
@@ -140,17 +140,30 @@ def _of_rules(before: Truth, after: Truth, change: Change) -> Iterator[str]:
     used |= {rule for rule, _ in instances(after.rows, came)}
     if used:
         yield "rule changes: reach a conclusion"
-    if change.added - before.asserted or change.removed & before.asserted:
+    if change.added - before.statements or change.removed & before.statements:
         yield "rule changes: with facts"
     was, now = _recursive(before), _recursive(after)
     if (now - was) - came:
         yield "rule changes: make others recursive"
+    if any(_is_turned(rule, before, after) for rule in (now - was) - came):
+        yield "rule changes: make others recursive whose negations turn"
     if (was - now) - went:
         yield "rule changes: end the recursion of others"
+    if any(_is_turned(rule, before, after) for rule in (was - now) - went):
+        yield "rule changes: end the recursion of others whose negations turn"
     heads = [rule.head for rule in after.rules if rule.head is not None]
     gone = [rule.head for rule in went if rule.head is not None]
     if any(not any(overlap(head, other) for other in heads) for head in gone):
         yield "rule changes: the last rule of a head goes"
+
+
+def _is_turned(rule: Rule, before: Truth, after: Truth) -> bool:
+    """Whether a rule gains or loses an instance whose atoms were true and stay so."""
+    old, new = (
+        {tuple(premises(rule, binding)) for _, binding in instances(truth.rows, [rule])}
+        for truth in (before, after)
+    )
+    return any(before.rows.intersection(after.rows).issuperset(read) for read in old ^ new)
 
 
 def _recursive(truth: Truth) -> set[Rule]:
@@ -165,9 +178,9 @@ def _of_truth(before: Truth, after: Truth, change: Change) -> Iterator[str]:
         yield "violations go"
     if not change.removed and not change.rules_removed and before.rows - after.rows:
         yield "an addition ends something"
-    if any(isinstance(each, Quad) for each in change.removed & before.asserted):
+    if any(isinstance(each, Quad) for each in change.removed & before.statements):
         yield "a triple leaves a named graph"
-    if change.added & before.asserted or change.removed - before.asserted:
+    if change.added & before.statements or change.removed - before.statements:
         yield "idle facts"
 
 
@@ -175,6 +188,6 @@ def _of_schema(before: Truth, change: Change) -> Iterator[str]:
     if not any(level.single for level in compile_rules(before.rules).levels):
         return
     yield "follow single triples"
-    edges = [each for each in change.removed & before.asserted if isinstance(each, Triple)]
+    edges = [each for each in change.removed & before.statements if isinstance(each, Triple)]
     if any(edge.predicate in SCHEMA for edge in edges):
         yield "the schema loses an edge"

@@ -1,19 +1,36 @@
 """Themes of change: rules that only a change can put to the test, with facts that come and go.
 
 A circle of facts that runs through the schema and out again, a rule that negates one fact
-twice, a negation of a value that is computed, a conclusion in several ways: added to random histories, because chance
-would hardly ever draw them together with the changes that matter.
+twice, a negation of a value that is computed, a conclusion in several ways, a circle of rules
+that runs past a negation and a count: added to random histories, because chance would hardly
+ever draw them together with the changes that matter.
 """
 
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
-from pyoxigraph import Triple
-from tests.properties.generate.rule_themes import SCHEMA_RULES, Theme, predicate, triple
-from tests.properties.generate.vocabulary import NODE_PROPERTIES, SUBPROPERTY, Vocabulary, integer
+from pyoxigraph import NamedNode, Triple
+from tests.properties.generate.rule_themes import SCHEMA_RULES, Theme, ground, predicate, triple
+from tests.properties.generate.vocabulary import (
+    CLASSES,
+    NODE_PROPERTIES,
+    SUBPROPERTY,
+    TYPE,
+    Vocabulary,
+    integer,
+)
 
-from livefacts.language.formula import Arithmetic, Comparison, Negation, Variable
+from livefacts.language.formula import (
+    Aggregate,
+    Arithmetic,
+    Atom,
+    Comparison,
+    Negation,
+    Slot,
+    Variable,
+)
 from livefacts.language.program import Rule
 from livefacts.model.facts import Fact
 
@@ -87,4 +104,51 @@ def several_ways(pick: random.Random, words: Vocabulary) -> Theme:
     return rules, [*marks, *(Fact("near", pair) for pair in pairs)]
 
 
-TURNING_POINTS = (circle_through_the_schema, denied_twice, gaps, several_ways)
+def circles_past_a_check(pick: random.Random, words: Vocabulary) -> Theme:
+    """Rules that negate or count something, each with another that closes a circle through it.
+
+    When that one comes or goes, the rule with the check becomes recursive or ceases to be.
+    """
+    rules: list[Rule] = []
+    facts: list[Triple | Fact] = []
+    for start, end, denied in pick.sample(CIRCLES, 4):
+        counted = (predicate("near", X, Y), denied(Y))
+        few = Aggregate(N, "count", (Y,), counted), Comparison(N, "<", integer(2))
+        check = (Negation(denied(X)),) if pick.random() < 0.7 else few
+        way = (predicate("near", X, Y),) if pick.random() < 0.3 else ()
+        rules += [Rule(end(X), (start(X), *check)), Rule(start(Y if way else X), (end(X), *way))]
+        facts += [ground(atom(node)) for node in words.iris[:2] for atom in (start, denied)]
+    pairs = [(a, b) for a in words.iris[:2] for b in words.iris[:3]]
+    return rules, [*(Fact("near", pair) for pair in pick.sample(pairs, 3)), *facts]
+
+
+def _said(name: str) -> Callable[[Slot], Atom]:
+    return lambda node: predicate(name, node)
+
+
+def _alone(name: str) -> Callable[[Slot], Atom]:
+    return lambda node: predicate(name)
+
+
+def _in_class(kind: NamedNode) -> Callable[[Slot], Atom]:
+    return lambda node: triple(node, TYPE, kind)
+
+
+CIRCLES = (
+    (_said("free"), _said("calm"), _said("hot")),
+    (_said("open"), _said("used"), _said("cold")),
+    (_said("awake"), _in_class(CLASSES[0]), _in_class(CLASSES[1])),
+    (_in_class(CLASSES[2]), _said("there"), _in_class(CLASSES[1])),
+    tuple(map(_alone, ("idle", "alarm", "shut"))),
+)
+"""What a circle starts from, what it ends in, and what is checked on the way."""
+
+
+TURNING_POINTS = (
+    circle_through_the_schema,
+    denied_twice,
+    gaps,
+    several_ways,
+    circles_past_a_check,
+    circles_past_a_check,
+)

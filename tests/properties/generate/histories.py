@@ -17,7 +17,7 @@ from tests.oracle import closure
 from tests.oracle.naive import atoms_of, overlap
 from tests.properties.generate.cases import fewer
 from tests.properties.generate.change_themes import TURNING_POINTS
-from tests.properties.generate.programs import draw_case, fits
+from tests.properties.generate.programs import draw_case, fits, is_recursive
 from tests.properties.generate.rule_themes import schema
 from tests.properties.generate.vocabulary import EX, draw_vocabulary
 
@@ -30,6 +30,8 @@ Statement = Triple | Quad | Fact
 Statements = frozenset[Statement]
 GRAPHS = tuple(NamedNode(EX + name) for name in ("g1", "g2"))
 MOST_FACTS = 24
+TURN = "turn"
+"""How the names of rules begin that come with a turning point."""
 PLAIN = {"refuses": False, "asks": False, "limit": None}
 
 
@@ -92,7 +94,7 @@ def draw_history(seed: int, steps: int = 10, *, graphs: bool = False) -> History
         rules, facts = _with_turning_point(pick, rules, facts)
     facts += _some_conclusions(pick, rules, facts)
     stock = Stock(rules, tuple(_in_graphs(pick, facts) if graphs and case.in_graphs else facts))
-    start = tuple(rule for rule in rules if pick.random() < 0.85)
+    start = tuple(r for r in rules if pick.random() < (0.5 if r.id.startswith(TURN) else 0.85))
     return History(
         f"seed {seed}",
         start,
@@ -120,7 +122,9 @@ def _with_turning_point(
     """More rules and facts, in the place of some that were drawn before."""
     more, asserted = pick.choice(TURNING_POINTS)(pick, draw_vocabulary(pick))
     known = {rule.key() for rule in rules}
-    named = [replace(rule, id=f"turn{n}") for n, rule in enumerate(more) if rule.key() not in known]
+    named = [
+        replace(rule, id=f"{TURN}{n}") for n, rule in enumerate(more) if rule.key() not in known
+    ]
     for kept in (rules, rules[: len(rules) // 2], ()):
         if fits([*kept, *named]):
             return (*kept, *named), [*dict.fromkeys((*asserted, *facts))][:MOST_FACTS]
@@ -190,11 +194,20 @@ def _draw_change(
 
 def _is_used(statement: Statement, rules: Iterable[Rule]) -> bool:
     """Whether the statement may be a premise of one of the rules."""
-    if isinstance(statement, Fact):
-        atom: Atom = PredicateAtom(statement.name, statement.arguments)
-    else:
-        atom = TripleAtom(statement.subject, statement.predicate, statement.object)
+    atom = _atom_of(statement)
     return any(overlap(atom, read) for rule in rules for read, _ in atoms_of(rule.body))
+
+
+def _denied(statements: Iterable[Statement], rules: Iterable[Rule]) -> list[Statement]:
+    """The statements that a negation or an aggregate of the rules may read."""
+    denied = {atom for rule in rules for atom, is_denied in atoms_of(rule.body) if is_denied}
+    return [each for each in statements if any(overlap(_atom_of(each), atom) for atom in denied)]
+
+
+def _atom_of(statement: Statement) -> Atom:
+    if isinstance(statement, Fact):
+        return PredicateAtom(statement.name, statement.arguments)
+    return TripleAtom(statement.subject, statement.predicate, statement.object)
 
 
 KINDS = (34, 16, 14, 20, 2, 6, 8)
@@ -214,6 +227,9 @@ def _draw_rules(
         return Change(rules_added=(other,), rules_removed=(old,))
     taken = {rule.id for rule in rules}
     new = [rule for rule in stock.rules if rule.id not in taken]
+    turns = [(rule, turned) for rule in (*new, *rules) if (turned := _turned_by(rule, rules))]
+    if turns and pick.random() < 0.6:
+        return _draw_turn(pick, *pick.choice(turns), there, absent, rules)
     coming = pick.sample(new, min(len(new), pick.choice((0, 1, 1, 2))))
     going = pick.sample(rules, min(len(rules), pick.choice((0, 1, 1, 2) if not coming else (0, 1))))
     few = pick.choice((0, 1, 2, 4))
@@ -223,6 +239,36 @@ def _draw_rules(
         tuple(coming),
         tuple(going),
     )
+
+
+def _draw_turn(
+    pick: random.Random,
+    turning: Rule,
+    turned: list[Rule],
+    there: Sequence[Statement],
+    absent: Sequence[Statement],
+    rules: tuple[Rule, ...],
+) -> Change:
+    """A rule closes or opens a circle, with facts that rules of the circle negate or count."""
+    coming, going = (_denied(facts, turned) or facts for facts in (absent, there))
+    added, removed = pick.choice(((1, 0), (2, 0), (3, 0), (0, 1), (0, 2), (1, 1)))
+    return Change(
+        _sample(pick, coming, added),
+        _sample(pick, going, removed),
+        (turning,) if turning not in rules else (),
+        (turning,) if turning in rules else (),
+    )
+
+
+def _turned_by(rule: Rule, rules: tuple[Rule, ...]) -> list[Rule]:
+    """The rules with negations and aggregates that are recursive with the rule, not without it."""
+    others = [other for other in rules if other != rule]
+    denying = [other for other in others if any(denied for _, denied in atoms_of(other.body))]
+    return [
+        other
+        for other in denying
+        if is_recursive(other, [*others, rule]) and not is_recursive(other, others)
+    ]
 
 
 def _variants(rule: Rule) -> Iterator[Rule]:

@@ -58,7 +58,8 @@ def _binary(pick: random.Random) -> Callable[[Slot, Slot], Atom]:
     return lambda a, b: TripleAtom(a, chosen, b)
 
 
-def _ground(atom: Atom) -> Triple | Fact:
+def ground(atom: Atom) -> Triple | Fact:
+    """The fact that an atom without variables is."""
     if isinstance(atom, TripleAtom):
         return Triple(*atom.slots)  # type: ignore[arg-type]
     return Fact(atom.name, atom.arguments)  # type: ignore[arg-type]
@@ -70,7 +71,7 @@ def _edges(
     """A few edges between subjects; loops and cycles are likely."""
     nodes = words.subjects
     pairs = [(pick.choice(nodes), pick.choice(nodes)) for _ in range(pick.choice((3, 5, 7)))]
-    return [_ground(relation(a, b)) for a, b in pairs]
+    return [ground(relation(a, b)) for a, b in pairs]
 
 
 def transitive(pick: random.Random, words: Vocabulary) -> Theme:
@@ -118,7 +119,7 @@ def mutual(pick: random.Random, words: Vocabulary) -> Theme:
         Rule(predicate("even", Y), (predicate("odd", X), step(X, Y))),
         Rule(predicate("both", X), (predicate("odd", X), predicate("even", X))),
     ]
-    return rules, [*_edges(pick, words, step), _ground(start)]
+    return rules, [*_edges(pick, words, step), ground(start)]
 
 
 def same_generation(pick: random.Random, words: Vocabulary) -> Theme:
@@ -204,7 +205,7 @@ def _instances(pick: random.Random, words: Vocabulary) -> list[Triple | Fact]:
         subject = pick.choice(words.subjects)
         property = pick.choice((TYPE, *NODE_PROPERTIES, *VALUE_PROPERTIES))
         object = object_for(property, pick, words)
-        facts.append(_ground(TripleAtom(subject, property, object)))
+        facts.append(ground(TripleAtom(subject, property, object)))
     return facts
 
 

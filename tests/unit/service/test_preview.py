@@ -56,6 +56,14 @@ def test_facts_and_rules_that_come_and_go_are_foretold(maintenance: str) -> None
     assert_foretold(reasoner, remove_rules=["r2"], add_rules="near(?x) :- reach(a, ?x) .")
 
 
+def test_what_a_fact_ends_is_foretold_where_a_rule_that_comes_closes_a_circle() -> None:
+    reasoner = lf.Reasoner("open :- asked, not shut .")
+    reasoner.add("asked .")
+    change = {"add": "shut .", "add_rules": "asked :- open ."}
+    assert facts_of(reasoner.preview(**change).removed) == {"open"}
+    assert_foretold(reasoner, **change)
+
+
 def test_violations_are_foretold_even_where_they_would_be_refused() -> None:
     reasoner = lf.Reasoner("false :- hot(?x), not fan(?x) .", on_violation="refuse")
     (violation,) = reasoner.preview(add="hot(kitchen) .").violations

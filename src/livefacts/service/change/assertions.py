@@ -37,7 +37,7 @@ class AskedChange:
 
 
 @dataclass(frozen=True, slots=True)
-class GraphChange:
+class QuadChange:
     """What a change does to named graphs, in quads.
 
     `quads` are asserted by the change, `came` those of them that were not there, `gone` those
@@ -50,7 +50,7 @@ class GraphChange:
     absent: int = 0
 
 
-NO_GRAPH_CHANGE = GraphChange(NO_QUADS, NO_QUADS, NO_QUADS)
+NO_QUAD_CHANGE = QuadChange(NO_QUADS, NO_QUADS, NO_QUADS)
 
 
 def note(
@@ -69,7 +69,7 @@ def _standing(find: FindFlags, facts: dict[int, Ids]) -> Standing:
 class Assertions:
     """The net change of what is told, by shape, and of what named graphs tell."""
 
-    def __init__(self, asked: AskedChange, ids: IdDelta, named: GraphChange) -> None:
+    def __init__(self, asked: AskedChange, ids: IdDelta, named: QuadChange) -> None:
         self._asked = asked
         self._ids = ids
         self._named = named

@@ -17,10 +17,10 @@ from livefacts.language.program import NO_PROGRAM, Program, Rule
 from livefacts.plan.rules.operators import Plan
 from livefacts.plan.time_lowering import Timing
 from livefacts.service.change.assertions import (
-    NO_GRAPH_CHANGE,
+    NO_QUAD_CHANGE,
     AskedChange,
     Assertions,
-    GraphChange,
+    QuadChange,
     note,
     without,
 )
@@ -88,7 +88,7 @@ class Draft:
 
         Unless it is to be kept, nothing happens: the delta is what would have happened.
         """
-        state, asked, named = self._state, self._asked(), self._graph_change()
+        state, asked, named = self._state, self._asked(), self._quad_change()
         before, after = state.program, self._program()
         try:
             ids = self._applied(after, asked, named, keep)
@@ -106,16 +106,16 @@ class Draft:
             program = program.minus(self._dropped)
         return program if new is NO_PROGRAM else program.joined(new)
 
-    def _graph_change(self) -> GraphChange:
+    def _quad_change(self) -> QuadChange:
         """What named graphs assert and retract."""
         quads, graphs = self.intake.quads(), self._state.graphs
         named = None if self._retraction is None else self._retraction.quads()
         if not len(quads) and (named is None or not len(named)):
-            return NO_GRAPH_CHANGE
+            return NO_QUAD_CHANGE
         known = graphs.present(quads[:0] if named is None else named)
         # What one change both removes and adds is there afterwards, as it was before.
         gone, absent = without(known, quads), 0 if named is None else len(named) - len(known)
-        return GraphChange(quads, graphs.missing(quads), gone, absent)
+        return QuadChange(quads, graphs.missing(quads), gone, absent)
 
     def _asked(self) -> AskedChange:
         """What the default graph asserts and retracts, and how that stood before."""
@@ -125,7 +125,7 @@ class Draft:
         return note(standing, self.intake.facts(), retraction.facts(), retraction.strange)
 
     def _applied(
-        self, program: Program, asked: AskedChange, named: GraphChange, keep: bool
+        self, program: Program, asked: AskedChange, named: QuadChange, keep: bool
     ) -> IdDelta:
         """Plan, check and follow the change; the old program comes back unless all goes well."""
         state, before = self._state, self._state.program
@@ -144,10 +144,10 @@ class Draft:
                 state.adopt(before)
         return ids
 
-    def _change(self, asked: AskedChange, named: GraphChange, plan: Plan | None) -> Change:
+    def _change(self, asked: AskedChange, named: QuadChange, plan: Plan | None) -> Change:
         """The change for the engine, in which a triple is asserted while any graph asserts it."""
         graphs, retracted = self._state.graphs, asked.retracted
-        if named is NO_GRAPH_CHANGE and (not len(graphs) or TRIPLES not in retracted):
+        if named is NO_QUAD_CHANGE and (not len(graphs) or TRIPLES not in retracted):
             return Change(asked.asserted, retracted=retracted, plan=plan)
         graphs.make_room(len(named.came))
         others: Facts = {}
@@ -176,7 +176,7 @@ class Draft:
         self,
         asked: AskedChange,
         ids: IdDelta,
-        named: GraphChange,
+        named: QuadChange,
         programs: tuple[Program, Program],
     ) -> Delta:
         """The change as users see it."""
@@ -194,10 +194,10 @@ class Draft:
             hints=intake.hints,
         )
 
-    def _publish(self, delta: Delta, asked: AskedChange, named: GraphChange) -> None:
+    def _publish(self, delta: Delta, asked: AskedChange, named: QuadChange) -> None:
         """The graphs follow, and everyone hears of it."""
         state, streams = self._state, self._state.streams
-        if named is not NO_GRAPH_CHANGE:
+        if named is not NO_QUAD_CHANGE:
             state.graphs.change(named.came, named.gone)
         if self.intake.program is not NO_PROGRAM or self.intake.prefixes:
             state.prefixes |= dict(state.program.prefixes) | self.intake.prefixes

@@ -24,7 +24,7 @@ from livefacts.plan import compile_rules
 from livefacts.plan.rules.operators import Plan
 from livefacts.plan.time_lowering import Timing, lowered
 from livefacts.service.change.arities import PredicateArities
-from livefacts.service.change.assertions import NO_GRAPH_CHANGE, AskedChange, Assertions
+from livefacts.service.change.assertions import NO_QUAD_CHANGE, AskedChange, Assertions
 from livefacts.service.change.delta import Delta
 from livefacts.service.change.fact_reader import FactReader
 from livefacts.service.change.interrupts import Interrupts
@@ -204,7 +204,7 @@ class State:
         """Make a change that time brings."""
         ids = self.truth.apply(change) if change != Change() else IdDelta({}, {}, {})
         delta = self._delta_of(ids, self.seq + 1)
-        self.publish(delta, NO_GRAPH_CHANGE.came, NO_GRAPH_CHANGE.gone)
+        self.publish(delta, NO_QUAD_CHANGE.came, NO_QUAD_CHANGE.gone)
         return delta
 
     def summed(self, deltas: Sequence[Delta]) -> Delta:
@@ -216,7 +216,7 @@ class State:
             seq,
             ids,
             self.reader,
-            Assertions(AskedChange({}, {}, {}, {}), ids, NO_GRAPH_CHANGE),
+            Assertions(AskedChange({}, {}, {}, {}), ids, NO_QUAD_CHANGE),
             violations=list(self.violations.among(ids.added, self.program)),
             resolved=list(self.violations.among(ids.removed, self.program)),
         )

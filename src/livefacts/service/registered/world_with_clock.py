@@ -22,7 +22,7 @@ from livefacts.language.windows import SteppedWindow
 from livefacts.model.durations import Duration
 from livefacts.plan import compile_rules
 from livefacts.plan.time_lowering import FOREVER, Timing, lowered
-from livefacts.service.change.assertions import NO_GRAPH_CHANGE, AskedChange, Assertions
+from livefacts.service.change.assertions import NO_QUAD_CHANGE, AskedChange, Assertions
 from livefacts.service.change.delta import Delta
 from livefacts.service.change.fact_reader import FactReader
 from livefacts.service.registered.background import Background
@@ -158,7 +158,7 @@ class TimedWorld(FollowedWorld[IdDelta]):
     def _made(self, change: Change) -> Delta:
         ids = NOTHING if change == Change() else self._engine.apply(change)
         self._announce(ids)
-        nothing = Assertions(AskedChange({}, {}, {}, {}), ids, NO_GRAPH_CHANGE)
+        nothing = Assertions(AskedChange({}, {}, {}, {}), ids, NO_QUAD_CHANGE)
         return Delta(0, ids, self._reader, nothing)
 
     # reading

@@ -165,9 +165,10 @@ class EmbeddedEngine:
         self._retract(change)
         if rules is not None:
             self._drop_rules(rules)
-        self._assert(change)
-        if rules is not None:
+            # Before anything is asserted: a rule that becomes recursive moves the instances
+            # that it has, and a negation would already see what is asserted.
             self._adopt_rules(rules)
+        self._assert(change)
         self._run_levels(change.triples(), rules)
         self._check_progress(self.interpreter.made)
 
