@@ -9,11 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from livefacts.engine.contract import Ids
+from livefacts.engine.contract import TRIPLES, Ids
 from livefacts.errors import LivefactsWarning
 from livefacts.language.rule_text import write_fact
 from livefacts.service.change.fact_reader import FactReader
-from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary
 from livefacts.store.terms.ntriples import Batch
 from livefacts.syntax.input.files import without_compression

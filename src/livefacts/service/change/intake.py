@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from pyoxigraph import BlankNode, NamedNode, Triple
 
-from livefacts.engine.contract import Ids
+from livefacts.engine.contract import TRIPLES, Ids
 from livefacts.errors import InputError, LivefactsError, RuleError, UnknownPrefixError
 from livefacts.language.program import NO_PROGRAM, Program
 from livefacts.model.facts import Fact, Symbol, Term
@@ -25,7 +25,6 @@ from livefacts.model.namespaces import DECLARED
 from livefacts.service.change import columns
 from livefacts.service.change.arguments import Statement, as_statements, graph_of
 from livefacts.service.change.assertions import NO_QUADS
-from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary
 from livefacts.store.terms.ntriples import DEFAULT_GRAPH, Batch, plain_triples
 from livefacts.syntax.input.files import Progress, without_compression

@@ -15,8 +15,8 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from pyoxigraph import NamedNode, Triple
 
-from livefacts.engine.contract import Ids
-from livefacts.engine.embedded.change.engine import COUNTING_DRED, MAINTENANCE, Facts
+from livefacts.engine.contract import TRIPLES, Facts, Ids
+from livefacts.engine.embedded.change.engine import COUNTING_DRED, MAINTENANCE
 from livefacts.language.program import NO_PROGRAM, Rule
 from livefacts.model.durations import Duration
 from livefacts.model.facts import Fact, Symbol
@@ -34,7 +34,6 @@ from livefacts.service.reasoner.profile import Profile, profile_of
 from livefacts.service.reasoner.progress import ProgressBar
 from livefacts.service.reasoner.state import Options, State
 from livefacts.service.streams.timeline import NO_STREAM
-from livefacts.store.facts.row_store import TRIPLES
 from livefacts.syntax.input.files import expand
 from livefacts.syntax.input.rejects import Rejects
 from livefacts.syntax.rule_sets import RuleSource, open_rules
