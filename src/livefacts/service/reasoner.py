@@ -25,7 +25,7 @@ from livefacts.plan.timing import lowered
 from livefacts.rules.program import NO_PROGRAM, Rule
 from livefacts.service.arguments import as_statement, stream_name
 from livefacts.service.delta import Delta, Violation
-from livefacts.service.dumping import write_facts
+from livefacts.service.dumping import Named, write_facts
 from livefacts.service.equality import RULES, check_same_as
 from livefacts.service.intake import LOCAL, Intake, Reading
 from livefacts.service.knowledge import Knowledge
@@ -34,6 +34,7 @@ from livefacts.service.profiling import Profile, profile_of
 from livefacts.service.progress import ProgressBar
 from livefacts.service.reading import FactView
 from livefacts.service.streams.timeline import NO_STREAM
+from livefacts.store.layout import IN_DEFAULT
 from livefacts.store.rows import TRIPLES
 from livefacts.syntax import rulefile
 from livefacts.syntax.files import expand
@@ -469,9 +470,11 @@ class Reasoner(Knowledge):
         format: str | None = None,
     ) -> None:
         """Write what is true to a file or stream, in an RDF format or as facts (.rules)."""
-        facts = self._stored(derived)
         quads = self._graphs.quads() if derived is not True else np.zeros((0, 4), np.int32)
-        write_facts(target, format, facts, quads, self._dictionary, self._reader)
+        triples = np.ascontiguousarray(quads[:, :3])
+        alone = triples[self._truth.standing(TRIPLES, triples) & IN_DEFAULT == 0]
+        facts, named = self._stored(derived), Named(quads, alone)
+        write_facts(target, format, facts, named, self._dictionary, self._reader)
 
 
 def _check_options(on_violation: str, maintenance: str) -> None:
