@@ -1,4 +1,4 @@
-"""Deltas: what a change made true and what it ended."""
+"""The delta: what a change made true and what it ended."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from functools import cached_property
 
 from pyoxigraph import Triple
 
-from livefacts.engine.contract import IdDelta, Ids
+from livefacts.engine.contract import TRIPLES, IdDelta, Ids
 from livefacts.model.facts import Fact, Term, shown
 from livefacts.service.change.assertions import Assertions
 from livefacts.service.change.fact_reader import FactReader, FactView
-from livefacts.store.facts.row_store import TRIPLES
 from livefacts.syntax.input.rejects import Rejects
 from livefacts.syntax.rdf.patch import fact_lines, write_patch
 
@@ -38,10 +37,10 @@ class Delta:
     """The net change of what is true; facts are decoded when they are read.
 
     `added` and `removed` are asserted and derived facts together, `derived` those of the
-    added that were concluded and not told, `violations` those of constraints that came with
+    added that were derived and not asserted, `violations` those of constraints that came with
     the change and `resolved` those that went, `rejects` the first lines of input that
-    could not be read (`counts["rejected"]` has them all), `assertions` what was told and untold, in ids;
-    `ids` the net change itself.
+    could not be read (`counts["rejected"]` has them all), `assertions` what was asserted and
+    retracted, in ids; `ids` the net change itself.
     """
 
     def __init__(
@@ -126,7 +125,7 @@ class Delta:
         return (*self._hints, *self.assertions.hints())
 
     def to_patch(self, *, asserted: bool = False) -> str:
-        """The change as RDF Patch: of what is true or, `asserted`, of what was told.
+        """The change as RDF Patch: of what is true or, `asserted`, of what was asserted.
 
         The asserted one is for another reasoner with the same rules, which draws its own
         conclusions.

@@ -1,4 +1,4 @@
-"""Proof reading: proofs and near misses in ids become explanations in terms.
+"""The proof reader: proofs and near misses in ids become explanations in terms.
 
 The hidden predicates of the normal form go away here: a constraint is explained by its own
 body, an aggregate by the rows in its braces.
@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pyoxigraph import BlankNode, NamedNode, Triple
 
+from livefacts.engine.contract import TRIPLES
 from livefacts.engine.embedded.proofs.body_matches import BoundBody, Env
 from livefacts.engine.embedded.proofs.near_misses import NearMiss
 from livefacts.engine.embedded.proofs.proof_search import (
@@ -47,7 +48,6 @@ from livefacts.service.explanations.explanation import (
     Step,
     Wanted,
 )
-from livefacts.store.facts.row_store import TRIPLES
 
 UNNAMED = ":"
 """Begins the names of variables that nobody wrote."""
@@ -85,7 +85,7 @@ class ProofTerms:
     # proofs
 
     def step(self, proof: Proof) -> Step:
-        """The proof of a fact, from the told facts up."""
+        """The proof of a fact, from the asserted facts up."""
         return _ProofReader(self, self._bound, proof).read()
 
     def rule(self, id: str) -> Rule:

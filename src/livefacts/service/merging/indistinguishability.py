@@ -1,7 +1,7 @@
-"""Plainness: which things nothing tells apart from those that are the same.
+"""Indistinguishability: which things nothing tells apart from those that are the same.
 
 Literals have values, rules name constants, and facts of predicates are not replaced by the rules
-of equality: what they speak of stays itself.  So does what is told to be the same as itself,
+of equality: what they speak of stays itself.  So does what is asserted to be the same as itself,
 which is concluded of nothing else.
 """
 
@@ -11,12 +11,10 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from livefacts.engine.contract import Flags, Ids
-from livefacts.engine.embedded.change.engine import Change, EmbeddedEngine
+from livefacts.engine.contract import ASSERTED, HOLDS, TRIPLES, Change, Flags, Ids
+from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.language.checks.exchangeability import SAME_AS, Interchange
 from livefacts.model.facts import Symbol
-from livefacts.store.facts.layout import ASSERTED, LIVE
-from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import BLANK, IRI
 
 
@@ -59,11 +57,11 @@ class Plainness:
         return found
 
     def _in_store(self) -> Iterable[Ids]:
-        """What facts of predicates speak of that were told, or that tell things apart."""
+        """What facts of predicates speak of that were asserted, or that tell things apart."""
         store = self._engine.store
         for shape, relation in store.shapes().items():
             if shape != TRIPLES:
-                rows = store.with_flags(relation, LIVE)
+                rows = store.with_flags(relation, HOLDS)
                 facts = store.columns(relation, rows)
                 asserted = store.flags(relation)[rows] & ASSERTED != 0
                 yield facts[asserted | self._is_assertion(facts)][:, 1:].reshape(-1)
@@ -82,7 +80,7 @@ class Plainness:
 
 
 def asserted_of(change: Change, same_as: int) -> list[Ids]:
-    """What a change tells that must stay itself for that."""
+    """What a change asserts that must stay itself for that."""
     found = []
     for facts in (change.facts, change.others):
         for shape, rows in facts.items():

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 
 from pyoxigraph import NamedNode, Quad, Triple
 
-from livefacts.engine.contract import Ids
+from livefacts.engine.contract import TRIPLES, Engine, Ids
 from livefacts.model.namespaces import DECLARED
 from livefacts.service.change.delta import Delta
 from livefacts.service.change.fact_reader import FactReader
-from livefacts.service.change.truth import Truth
 from livefacts.store.facts.named_graphs import NamedGraphs
-from livefacts.store.facts.row_store import TRIPLES
 
 if TYPE_CHECKING:
     from livefacts.service.queries.query_store import QueryStore
@@ -31,9 +29,9 @@ FOLLOWED = 50_000
 class QueryView:
     """What is true, as a store that answers SPARQL."""
 
-    def __init__(self, truth: Truth, reader: FactReader, graphs: NamedGraphs) -> None:
-        self._truth = truth
-        self._dictionary = truth.dictionary
+    def __init__(self, engine: Engine, reader: FactReader, graphs: NamedGraphs) -> None:
+        self._engine = engine
+        self._dictionary = engine.dictionary
         self._reader = reader
         self.graphs = self._graphs = graphs
         self._store: QueryStore | None = None
@@ -83,7 +81,7 @@ class QueryView:
         from livefacts.service.queries.query_store import QueryStore
 
         store = QueryStore()
-        shown = self._reader.shown({TRIPLES: self._truth.facts()[TRIPLES]})
+        shown = self._reader.shown({TRIPLES: self._engine.facts()[TRIPLES]})
         triples = shown.get(TRIPLES, self._graphs.quads()[:0, :3])
         write = self._dictionary.write_ntriples
         pieces = range(0, len(triples), PIECE)

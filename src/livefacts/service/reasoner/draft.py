@@ -1,4 +1,4 @@
-"""A draft: one change on its way, read, checked, planned, applied and published.
+"""The draft: one change on its way, read, checked, planned, applied and published.
 
 Everything is read before anything is changed: what cannot be read leaves the state as it
 was.  A stage that has nothing to do is skipped, so that a small change costs little.
@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from livefacts.engine.contract import IdDelta
-from livefacts.engine.embedded.change.engine import Change, Facts
+from livefacts.engine.contract import TRIPLES, Change, Facts, IdDelta
 from livefacts.language.program import NO_PROGRAM, Program, Rule
 from livefacts.plan.rules.operators import Plan
 from livefacts.plan.time_lowering import Timing
@@ -31,7 +30,6 @@ from livefacts.service.change.patches import PatchSource, take_patches
 from livefacts.service.change.retraction import Retraction
 from livefacts.service.merging.equality import with_equality
 from livefacts.service.reasoner.state import State
-from livefacts.store.facts.row_store import TRIPLES
 from livefacts.syntax.input.rejects import Rejects
 from livefacts.syntax.rule_sets import RuleSource, named_rules, open_rules
 
@@ -183,7 +181,7 @@ class Draft:
     ) -> Delta:
         """The change as users see it."""
         state, intake = self._state, self.intake
-        moved = (*intake.program, *self._dropped)
+        moved = (*intake.program.rules, *self._dropped)
         violated = state.violations.changes(ids, *programs, moved, state.truth.facts)
         return Delta(
             state.seq + 1,

@@ -1,4 +1,4 @@
-"""Reports of `verify`: is everything that the reasoner keeps as it should be?"""
+"""Verification: the report of `verify`, whether everything that the reasoner keeps is right."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pyoxigraph import Triple
 
-from livefacts.engine.contract import Ids
+from livefacts.engine.contract import TRIPLES, Ids
 from livefacts.engine.embedded.recheck.differences import (
     BOOKS,
     INDEX,
@@ -25,7 +25,6 @@ from livefacts.engine.embedded.recheck.differences import (
 from livefacts.language.program import Rule
 from livefacts.model.facts import Fact, Term, shown
 from livefacts.store.facts.named_graphs import NamedGraphs
-from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary
 
 if TYPE_CHECKING:
@@ -118,9 +117,9 @@ def verified(
     dictionary: Dictionary,
     as_kept: Callable[[Ids], Ids] | None = None,
 ) -> VerifyReport:
-    """Compute everything anew from what was told, and compare; `held` is what streams tell.
+    """Compute everything anew from what was asserted, and compare; `held` is what streams assert.
 
-    `as_kept` chooses, of what named graphs and streams tell, what the engine was told as it is.
+    `as_kept` chooses, of what named graphs and streams assert, what the engine was given as it is.
     """
     started = time.perf_counter()
     triples = graphs.quads()[:, :3]

@@ -1,6 +1,6 @@
 """Violations: the facts of constraints, as what they mean.
 
-What a constraint finds in several orders is one violation (`rules.mirrors`).
+What a constraint finds in several orders is one violation (`language.checks.symmetry`).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from pyoxigraph import Triple
 
-from livefacts.engine.contract import IdDelta, Ids
+from livefacts.engine.contract import TRIPLES, IdDelta, Ids
 from livefacts.language.checks.symmetry import Mirrors, mirrors_of, symmetric_predicates
 from livefacts.language.formula import Formula, PredicateAtom, TripleAtom, filled
 from livefacts.language.program import Program, Rule
@@ -21,7 +21,6 @@ from livefacts.service.change.assertions import without
 from livefacts.service.change.delta import Violation
 from livefacts.service.explanations.proof_reader import as_triple
 from livefacts.service.streams.arrivals import different
-from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary
 
 
@@ -102,7 +101,7 @@ class _Listing:
         }
 
     def violations(self, rule: Rule, rows: Ids) -> Iterator[Violation]:
-        """The violations of a constraint, of those that mirror each other the first."""
+        """The violations of a constraint, of those that are symmetric the first."""
         variables = violation_variables(rule)
         if rule.id not in self._mirrors:
             self._mirrors[rule.id] = mirrors_of(rule, variables, self.symmetric)

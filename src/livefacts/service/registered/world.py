@@ -1,8 +1,8 @@
-"""Worlds: the background, what some windows hold, and everything that follows.
+"""The world of some windows: the background, what the windows hold, and everything that follows.
 
 Queries over the same windows share a world.  It moves from one time to the next by one
 change for its engine, so conclusions and answers are maintained, not recomputed.  What a
-window and the background both tell is told until neither does.
+window and the background both assert is asserted until neither does.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from livefacts.engine.contract import Flags, IdDelta, Ids
-from livefacts.engine.embedded.change.engine import Change, EmbeddedEngine
+from livefacts.engine.contract import ASSERTED, Change, Flags, IdDelta, Ids
+from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.errors import LimitError
 from livefacts.language.program import Rule
 from livefacts.plan import compile_rules
@@ -26,7 +26,6 @@ from livefacts.service.registered.moving_window import Extent, MovingWindow, Tim
 from livefacts.service.registered.world_listeners import FollowedWorld
 from livefacts.service.streams.reclamation import ids_of
 from livefacts.service.streams.stream_log import Facts, Key, StreamLog, facts_of, keys_of
-from livefacts.store.facts.layout import ASSERTED
 from livefacts.store.terms.dictionary import Dictionary
 
 Follower = Callable[[IdDelta], None]
@@ -61,7 +60,7 @@ class EngineWorld(FollowedWorld[IdDelta]):
         self._doubly_asserted: set[Key] = set()
         self._pending: Counter[Key] = Counter()
         self.recent: list[Key] = []
-        """The facts that windows brought in or took out in the change that is being told."""
+        """The facts that windows brought in or took out in the change that is being published."""
 
     # what it is about
 

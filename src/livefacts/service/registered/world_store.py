@@ -1,4 +1,4 @@
-"""World stores: a world as a store that answers any SPARQL query, kept in step with it.
+"""The world store: a world as a store that answers any SPARQL query, kept in step with it.
 
 The default graph is everything that is true in the world.  A window that has a name is a
 graph: what arrived in it, and what follows from it with the background and would not
@@ -12,14 +12,13 @@ from typing import Protocol
 
 from pyoxigraph import NamedNode, Quad, Triple
 
-from livefacts.engine.contract import IdDelta, Ids
+from livefacts.engine.contract import TRIPLES, IdDelta, Ids
 from livefacts.service.change.fact_reader import FactReader
 from livefacts.service.queries.query_store import QueryStore
 from livefacts.service.queries.results import QueryResult
 from livefacts.service.registered.world import EngineWorld, Follower
 from livefacts.service.streams.reclamation import ids_of
 from livefacts.service.streams.stream_log import Facts, Key, facts_of, keys_of
-from livefacts.store.facts.row_store import TRIPLES
 from livefacts.syntax.sparql.csparql import WINDOW_BASE
 
 
@@ -116,11 +115,11 @@ class StoredWorld(Protocol):
         ...
 
     def follow(self, follower: Follower) -> None:
-        """Tell of every change from now on."""
+        """Call with every change from now on."""
         ...
 
     def unfollow(self, follower: Follower) -> None:
-        """Tell no more."""
+        """Call no more."""
         ...
 
 

@@ -1,8 +1,8 @@
-"""Timed worlds: worlds of queries whose rules look at time themselves.
+"""The world with a clock: for queries whose rules look at time themselves.
 
 The windows of a query say which facts of streams hold as plain atoms, as if they were
-declared (`@stream … in [range r step s] .`).  The windows of rules (`sometime`, `always`, `at`) look
-at the streams themselves: at everything that was pushed, and at made streams that the query
+declared (`@stream … in [range r step s] .`).  The windows of rules (`sometime`, `always`, `at`)
+look at the streams themselves: at everything that was pushed, and at made streams that the query
 reads.  So such a world has a clock and arrivals of its own, and moves as a reasoner does.
 """
 
@@ -15,8 +15,8 @@ from typing import ClassVar
 import numpy as np
 from pyoxigraph import NamedNode
 
-from livefacts.engine.contract import Flags, IdDelta, Ids
-from livefacts.engine.embedded.change.engine import Change, EmbeddedEngine
+from livefacts.engine.contract import IN_DEFAULT, Change, Flags, IdDelta, Ids
+from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.language.program import Program, Rule
 from livefacts.language.windows import SteppedWindow
 from livefacts.model.durations import Duration
@@ -32,7 +32,6 @@ from livefacts.service.registered.world_listeners import FollowedWorld
 from livefacts.service.streams.stream_log import Facts, Key, StreamLog
 from livefacts.service.streams.streams import Streams
 from livefacts.service.streams.timeline import NO_STREAM
-from livefacts.store.facts.layout import IN_DEFAULT
 from livefacts.store.facts.named_graphs import NamedGraphs
 from livefacts.store.terms.dictionary import Dictionary
 

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from livefacts.engine.contract import Flags, Ids
-from livefacts.store.facts.row_store import TRIPLES
+from livefacts.engine.contract import TRIPLES, Flags, Ids
 
 Facts = dict[int, Ids]
 GONE = -1
@@ -192,7 +191,7 @@ class Arrivals:
         return [found[number] for number in sorted(found)]
 
     def alone(self, chunk: ArrivalChunk) -> Ids:
-        """Those facts of a chunk that no other stream tells for the same time point.
+        """Those facts of a chunk that no other stream asserts for the same time point.
 
         Of chunks that come, the earlier ones count; one that goes is not there any more.
         """

@@ -1,8 +1,9 @@
 """The embedded engine: facts and a plan in one process; changes in, deltas of ids out.
 
-A change is followed level by level: first what is lost, then what is gained.  Each level
-sees the facts below it as they were before the change, and takes what has gone and what
-has come there one by one, so every instance of a rule is lost or gained exactly once.
+A change is followed stratum by stratum (level by level): first what is lost, then what is
+gained.  Each level sees the facts below it as they were before the change, and takes what has
+gone and what has come there one by one, so every instance of a rule is lost or gained exactly
+once.
 
 A change of rules takes two passes: rules and facts that go, under the old levels, then
 those that come, under the new ones.
@@ -14,11 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
 
 import numpy as np
 
-from livefacts.engine.contract import Flags, IdDelta, Ids
+from livefacts.engine.contract import TRIPLES, Change, Facts, Flags, IdDelta, Ids, joined
 from livefacts.engine.embedded.change.level import BoundLevel
 from livefacts.engine.embedded.kernel.driver import Interpreter
 from livefacts.engine.embedded.schema.chase import NotSingleError
@@ -29,39 +29,12 @@ from livefacts.plan.rules.normal_form import TRUE
 from livefacts.plan.rules.operators import Level, Plan
 from livefacts.plan.rules.rule_change import RuleChange, rule_change
 from livefacts.store.facts.layout import ASSERTED, EDGE, FRESH, IN_DEFAULT, LIVE, ROOT
-from livefacts.store.facts.row_store import TRIPLES, RowStore
+from livefacts.store.facts.row_store import RowStore
 from livefacts.store.terms.dictionary import Dictionary
 
 ASSERTION = EDGE | ROOT | ASSERTED
-NO_TRIPLES = np.zeros((0, 3), np.int32)
-Facts = dict[int, Ids]
 COUNTING_DRED, DRED, COUNTING, RECOMPUTE = "counting-dred", "dred", "counting", "recompute"
 MAINTENANCE = (COUNTING_DRED, DRED, COUNTING, RECOMPUTE)
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What is told and untold, by shape; what others than the default graph tell, apart.
-
-    `others` are facts that a named graph or a stream tells.  `untold` are facts that the
-    default graph no longer tells, nor anyone else; `unmarked` those that the default graph no
-    longer tells, but another does; `unnamed` those that others no longer tell.  Removals come
-    before additions.
-    """
-
-    facts: Facts = field(default_factory=dict)
-    others: Facts = field(default_factory=dict)
-    retracted: Facts = field(default_factory=dict)
-    unmarked: Facts = field(default_factory=dict)
-    unnamed: Facts = field(default_factory=dict)
-    plan: Plan | None = None
-
-    def triples(self) -> Ids:
-        """The triples that are told."""
-        asserted = self.facts.get(TRIPLES)
-        if TRIPLES not in self.others:
-            return NO_TRIPLES if asserted is None else asserted
-        return _joined(asserted, self.others[TRIPLES])
 
 
 class EmbeddedEngine:
@@ -169,7 +142,7 @@ class EmbeddedEngine:
         return rule_change(self.plan, plan if self.single_path else plan.general())
 
     def _follow(self, change: Change, rules: RuleChange | None, keep: bool) -> IdDelta:
-        """Follow a change through all levels, then settle or undo it."""
+        """Follow a change through all levels, then commit or roll it back."""
         plan, levels = self.plan, self._levels
         try:
             self._pass(change, rules)
@@ -302,7 +275,7 @@ class EmbeddedEngine:
         return sum(int(np.isin(each, list(self.uncounted)).sum()) for each in names)
 
     def _recompute(self, change: Change, keep: bool, single_path: bool) -> IdDelta:
-        """Draw all conclusions again from what was told; the delta is the difference."""
+        """Draw all conclusions again from what was asserted; the delta is the difference."""
         old = copy(self)
         try:
             self.single_path = single_path
@@ -335,17 +308,17 @@ class EmbeddedEngine:
             raise _limit_error(old.limit) from None
 
     def _asserted_after(self, change: Change) -> Change:
-        """Everything that is told when the change is made."""
+        """Everything that is asserted when the change is made."""
         default, others = {}, {}
         for shape, relation in self.store.shapes().items():
             retracted, unmarked = change.retracted.get(shape), change.unmarked.get(shape)
             default[shape] = self._asserted_but(relation, IN_DEFAULT, [retracted, unmarked])
             unnamed = change.unnamed.get(shape)
-            others[shape] = _joined(self._asserted_but(relation, 0, [unnamed]), unmarked)
+            others[shape] = joined(self._asserted_but(relation, 0, [unnamed]), unmarked)
         return Change(_all(default, change.facts), _all(others, change.others))
 
     def _asserted_but(self, relation: int, graph: int, gone: Sequence[Ids | None]) -> Ids:
-        """What is told in the default graph, or only elsewhere, but for facts that go."""
+        """What is asserted in the default graph, or only elsewhere, but for facts that go."""
         asserted = self.store.flags(relation) & (LIVE | ASSERTED | IN_DEFAULT)
         is_asserted: Flags = asserted == LIVE | ASSERTED | graph
         for facts in gone:
@@ -354,13 +327,13 @@ class EmbeddedEngine:
         return self.store.columns(relation, np.flatnonzero(is_asserted))
 
     def beside(self) -> EmbeddedEngine:
-        """Another engine under the same rules, which is told nothing yet."""
+        """Another engine under the same rules, in which nothing is asserted yet."""
         return EmbeddedEngine(self.dictionary, self.plan)
 
     # reading
 
     def asserted(self) -> Facts:
-        """The facts that were told, by shape."""
+        """The facts that were asserted, by shape."""
         return self._with_flags(LIVE | ASSERTED)
 
     def held_ids(self) -> Iterator[Ids]:
@@ -377,7 +350,7 @@ class EmbeddedEngine:
         return self._with_flags(LIVE)
 
     def derived(self) -> Facts:
-        """The conclusions: what is true and was not told, by shape."""
+        """The conclusions: what is true and was not asserted, by shape."""
         found = {}
         for shape, relation in self.store.shapes().items():
             rows = self.store.with_flags(relation)
@@ -432,15 +405,8 @@ def _limit_error(limit: int | None) -> LimitError:
 
 
 def _all(first: Facts, second: Facts) -> Facts:
-    both = {shape: _joined(first.get(shape), second.get(shape)) for shape in first | second}
+    both = {shape: joined(first.get(shape), second.get(shape)) for shape in first | second}
     return {shape: ids for shape, ids in both.items() if len(ids)}
-
-
-def _joined(first: Ids | None, second: Ids | None) -> Ids:
-    parts = [part for part in (first, second) if part is not None and len(part)]
-    if not parts:
-        return NO_TRIPLES
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _difference(old: EmbeddedEngine, new: EmbeddedEngine) -> IdDelta:

@@ -1,4 +1,4 @@
-"""Specialising: the axioms that are told, and the rules for them."""
+"""Instances of templates: the rules for the axioms that are asserted."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from operator import is_
 
 import numpy as np
 
-from livefacts.engine.contract import Flags, IdDelta, Ids
-from livefacts.engine.embedded.change.engine import NO_TRIPLES, Change, EmbeddedEngine, Facts
+from livefacts.engine.contract import NO_TRIPLES, Change, Facts, Flags, IdDelta, Ids
+from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.engine.embedded.templates.asserted_axioms import Axioms, BoundTemplate, changed_cells
 from livefacts.language.checks.strata_change import Restratifier
 from livefacts.language.formula import TripleAtom
@@ -48,9 +48,9 @@ class Members:
 
 @dataclass(frozen=True, slots=True)
 class Foreseen:
-    """What a change will do to the axioms: as it is told, and in what is true of them.
+    """What a change will do to the axioms: in what is asserted, and in what is true of them.
 
-    `untold` are triples that someone ceases to tell; `before` the rules before the change.
+    `retracted` are triples that someone ceases to assert; `before` the rules before the change.
     """
 
     change: Change | None = None
@@ -60,7 +60,7 @@ class Foreseen:
 
 
 class Specialised:
-    """The axioms that are told, and the rules for them."""
+    """The axioms that are asserted, and the rules for them."""
 
     def __init__(self, reading: SchemaReading, dictionary: Dictionary) -> None:
         self._reading = reading
@@ -124,7 +124,7 @@ class Specialised:
         return foreseen
 
     def gone_with(self, change: Change) -> Foreseen:
-        """Of a change that is known already, what it ceases to tell."""
+        """Of a change that is known already, what it ceases to assert."""
         asserted = self._asserted(change)
         retracted = NO_TRIPLES if asserted is None else _retracted(asserted)
         return Foreseen(retracted=retracted, before=self._instances)
@@ -201,7 +201,7 @@ class Specialised:
     # what a change has done
 
     def concludes_axioms(self, delta: IdDelta, foreseen: Foreseen, store: RowStore) -> bool:
-        """Whether something that templates read is true and not told."""
+        """Whether something that templates read is true and not asserted."""
         added = delta.added.get(TRIPLES)
         if added is not None and len(added):
             derived = delta.derived[TRIPLES]
@@ -210,7 +210,7 @@ class Specialised:
         return len(foreseen.retracted) > 0 and self._has_stayed(delta, foreseen.retracted, store)
 
     def _has_stayed(self, delta: IdDelta, retracted: Ids, store: RowStore) -> bool:
-        """Whether a triple that is no longer told is true all the same."""
+        """Whether a triple that is no longer asserted is true all the same."""
         gone = {tuple(row) for row in delta.removed.get(TRIPLES, NO_TRIPLES).tolist()}
         stored = store.find(TRIPLES, retracted) > 0
         return any(

@@ -1,10 +1,11 @@
-"""The specialised engine: rules that read the schema are followed as rules about it.
+"""The template engine: rules that read axioms are followed as the instances made for them.
 
 Of the generic program, templates are replaced by their instances for the axioms that are
-told (`plan.specialise`).  When axioms come and go, so do instances, in the same change.
+asserted (`plan.rules.specialisation`).  When axioms come and go, so do instances, in the same
+change.
 
-That is exact as long as nothing of what templates read is merely concluded: an instance for
-such an axiom would be missing.  A change that concludes one is undone and made again with
+That is exact as long as nothing of what templates read is merely derived: an instance for
+such an axiom would be missing.  A change that derives one is rolled back and made again with
 the generic rules, and the engine stays with them.  In the same way, rules that have nothing
 to do without owl:sameAs are left out until there is one.
 """
@@ -15,8 +16,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from livefacts.engine.contract import IdDelta, Ids
-from livefacts.engine.embedded.change.engine import Change, EmbeddedEngine
+from livefacts.engine.contract import Change, IdDelta, Ids
+from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.engine.embedded.templates.instances import Foreseen, Specialised
 from livefacts.plan.rules.operators import Plan
 from livefacts.plan.rules.specialisation import reading_of
@@ -32,7 +33,7 @@ class UnguardedError(Exception):
 
 
 class SpecialisedEngine(EmbeddedEngine):
-    """An engine whose rules are specialised for the axioms that are told."""
+    """An engine whose rules are specialised for the axioms that are asserted."""
 
     def __init__(self, *args: Any, single_path: bool = True, **options: Any) -> None:
         self._special: Specialised | None = None
@@ -70,7 +71,7 @@ class SpecialisedEngine(EmbeddedEngine):
         return delta
 
     def _read_rules(self, change: Change, plan: Plan) -> None:
-        """Where rules change, look at all of them, and at everything that is told."""
+        """Where rules change, look at all of them, and at everything that is asserted."""
         self._generic, self._special = plan, None
         reading = reading_of(plan.rules)
         if not self._specialises or not reading.templates:

@@ -1,4 +1,4 @@
-"""A program live in the driver: the embedded engine over a state that was handed over.
+"""The engine over tables: the embedded engine in the driver, over a state that was handed over.
 
 It is read from the tables once, when a change first asks for it; from then on every change
 costs what it changes.  Beside the schema, this is where the Spark engine runs the embedded one:
@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from livefacts.engine.contract import IdDelta, Ids
-from livefacts.engine.embedded.change.engine import Change, EmbeddedEngine
+from livefacts.engine.contract import Change, IdDelta, Ids
+from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.engine.spark.local.handover import Memory, TooLargeError
 from livefacts.engine.spark.read.asked_facts import SettledChange
 from livefacts.errors import LimitError
@@ -31,7 +31,7 @@ Facts = dict[int, set[tuple[int, ...]]]
 
 
 class CountChanges(NamedTuple):
-    """Facts of one shape, how their support and telling change, and what becomes of them."""
+    """Facts of one shape, how their support and assertion change, and what becomes of them."""
 
     rows: CountedRows
     signs: HashIds
@@ -46,7 +46,7 @@ class LiveChange(NamedTuple):
 
 
 class LiveProgram:
-    """What is told, what follows from it, and the rules by which it does."""
+    """What is asserted, what follows from it, and the rules by which it does."""
 
     def __init__(self, memory: Memory, rules: Sequence[Rule], most: int) -> None:
         """`most` is how many conclusions there is room for."""
@@ -93,7 +93,7 @@ class LiveProgram:
         return count
 
     def is_told(self, triples: HashIds) -> NDArray[np.bool_]:
-        """Which triples, in ids, are told."""
+        """Which triples, in ids, are asserted."""
         numbers: Ids = self.terms.numbers_of(triples.ravel()).reshape(-1, 3)
         rows: list[tuple[int, ...]] = [(s, p, o) for s, p, o in numbers.tolist()]
         told = self._which(TRIPLES, set(rows), True)
@@ -107,7 +107,7 @@ class LiveProgram:
     def _which(
         self, shape: int, facts: set[tuple[int, ...]], is_told: bool
     ) -> set[tuple[int, ...]]:
-        """Those of some facts that are told, or that are not."""
+        """Those of some facts that are asserted, or that are not."""
         if not facts:
             return set()
         listed = sorted(facts)
@@ -147,9 +147,9 @@ def _arrays(facts: Facts) -> dict[int, Ids]:
 def _changes(
     delta: IdDelta, came: Facts, gone: Facts
 ) -> Iterator[tuple[int, dict[tuple[int, ...], tuple[int, int, int]]]]:
-    """By shape, how support, telling and truth of each fact change.
+    """By shape, how support, assertion and truth of each fact change.
 
-    A fact that is told is not noted as a conclusion too: it has no support in the tables.
+    A fact that is asserted is not noted as a conclusion too: it has no support in the tables.
     """
     for shape in {*delta.added, *delta.removed, *came, *gone}:
         told, untold = came.get(shape, set()), gone.get(shape, set())
