@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from livefacts import Reasoner
-from livefacts.engine.contract import Ids
-from livefacts.engine.embedded.change.engine import Change, EmbeddedEngine
+from livefacts.engine.contract import Change, Ids
+from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.plan import compile_rules
 from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import BLANK, Dictionary

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from reporting import Stages, first_lines, run
 
-from livefacts.engine.embedded.change.engine import Change, EmbeddedEngine
+from livefacts.engine.contract import Change
+from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.plan import compile_rules
 from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary

@@ -11,8 +11,8 @@ from changing import fingerprint, timed
 from pyoxigraph import NamedNode
 from reporting import Stages, run
 
-from livefacts.engine.contract import Ids
-from livefacts.engine.embedded.change.engine import Change, EmbeddedEngine
+from livefacts.engine.contract import Change, Ids
+from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.engine.embedded.expiry.timed_engine import FOREVER, ExpiringEngine
 from livefacts.plan import compile_rules
 from livefacts.store.facts.row_store import TRIPLES

@@ -13,7 +13,8 @@ import numpy as np
 from reporting import Stages, run
 from watching import processor_seconds
 
-from livefacts.engine.embedded.change.engine import Change, EmbeddedEngine
+from livefacts.engine.contract import Change
+from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.plan import compile_rules
 from livefacts.spark import Pipeline, session
 from livefacts.store.facts.row_store import TRIPLES

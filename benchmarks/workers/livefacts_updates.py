@@ -15,8 +15,8 @@ from changing import engine_for, fingerprint, into, out_of, read, summary, timed
 from reporting import Stages, first_lines, run
 from university_updates import updates
 
-from livefacts.engine.contract import Ids
-from livefacts.engine.embedded.change.engine import Change, EmbeddedEngine
+from livefacts.engine.contract import Change, Ids
+from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.store.terms.dictionary import Dictionary
 
 

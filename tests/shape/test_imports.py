@@ -15,7 +15,7 @@ BELOW = {
     "generate": "errors",
     "syntax": "errors model language store",
     "plan": "errors model language",
-    "engine.contract": "errors model language plan",
+    "engine.contract": "errors model language plan store",
     "engine.embedded": "errors model language plan store engine.contract",
     "engine.patterns": "errors model language plan store engine.contract",
     "engine.flow": "errors model language plan store engine.contract engine.patterns",

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from pyoxigraph import NamedNode
 
-from livefacts.engine.contract import Ids
-from livefacts.engine.embedded.change.engine import Change, EmbeddedEngine
+from livefacts.engine.contract import Change, Ids
+from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.engine.embedded.kernel import registers
 from livefacts.engine.embedded.schema import chase
 from livefacts.kb.consequences import CONSTANT, OBJECT, SUBJECT, Head, Kind, Place

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from pyoxigraph import NamedNode
 
-from livefacts.engine.contract import Ids
-from livefacts.engine.embedded.change.engine import Change, EmbeddedEngine
+from livefacts.engine.contract import Change, Ids
+from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.engine.embedded.expiry import lifetime_kernels as kernels
 from livefacts.engine.embedded.expiry import timed_rows as times
 from livefacts.engine.embedded.expiry.runs import Runs

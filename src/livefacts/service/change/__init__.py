@@ -11,7 +11,6 @@ Out: asserted and retracted rows; a `Delta` that is read lazily.
 - `retraction`: facts that go, looked up and never added to the dictionary
 - `patches`: RDF Patch, netted into one change
 - `arities`: a predicate has one number of arguments, in rules and in facts
-- `truth`: the protocol of an engine: apply a change, and know what is true
 - `assertions`: what a change asserted and retracted, beside what it made true
 - `delta`: the `Delta` that users get
 - `fact_reader`: rows of ids to triples and predicate facts, in pieces

@@ -12,15 +12,13 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
-from livefacts.engine.contract import Ids
+from livefacts.engine.contract import TRIPLES, Engine, Ids
 from livefacts.errors import ArityError, Place
 from livefacts.language.checks.safety import arguments, first_atoms
 from livefacts.language.program import Program, Rule
 from livefacts.model.facts import Symbol
 from livefacts.service.change.assertions import without
 from livefacts.service.change.fact_reader import FactReader
-from livefacts.service.change.truth import Truth
-from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary
 
 FEW = 64
@@ -32,10 +30,10 @@ HINT = "give one of the two another name"
 class PredicateArities:
     """Which shape the facts of each predicate have."""
 
-    def __init__(self, dictionary: Dictionary, reader: FactReader, truth: Truth) -> None:
+    def __init__(self, dictionary: Dictionary, reader: FactReader, engine: Engine) -> None:
         self._dictionary = dictionary
         self._reader = reader
-        self._truth = truth
+        self._engine = engine
         self._rules: tuple[Rule, ...] = ()
         self._in_rules: dict[int, tuple[int, Place]] = {}
         self._asserted: dict[int, int] = {}
@@ -97,7 +95,7 @@ class PredicateArities:
         if known == shape:
             return shape
         # This looks at all facts of a shape, and is rare: who comes here is refused or right.
-        asserted = self._truth.asserted().get(known)
+        asserted = self._engine.asserted().get(known)
         if asserted is None:
             return shape
         others = without(asserted[asserted[:, 0] == name], retracted.get(known, asserted[:0]))

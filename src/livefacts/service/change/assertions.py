@@ -13,9 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from livefacts.engine.contract import IdDelta, Ids
-from livefacts.store.facts.layout import ASSERTED, IN_DEFAULT
-from livefacts.store.facts.row_store import TRIPLES
+from livefacts.engine.contract import ASSERTED, IN_DEFAULT, TRIPLES, IdDelta, Ids
 
 Standing = dict[int, Ids]
 """The flags of facts before a change, by shape; 0 for a fact that was not there."""

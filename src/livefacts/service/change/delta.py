@@ -8,11 +8,10 @@ from functools import cached_property
 
 from pyoxigraph import Triple
 
-from livefacts.engine.contract import IdDelta, Ids
+from livefacts.engine.contract import TRIPLES, IdDelta, Ids
 from livefacts.model.facts import Fact, Term, shown
 from livefacts.service.change.assertions import Assertions
 from livefacts.service.change.fact_reader import FactReader, FactView
-from livefacts.store.facts.row_store import TRIPLES
 from livefacts.syntax.input.rejects import Rejects
 from livefacts.syntax.rdf.patch import fact_lines, write_patch
 

@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 from pyoxigraph import BlankNode
 
-from livefacts.engine.contract import Ids
+from livefacts.engine.contract import TRIPLES, Ids
 from livefacts.errors import InputError, Place
 from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.service.change.arguments import Statement, as_statements, graph_of
 from livefacts.service.change.assertions import NO_QUADS
 from livefacts.service.change.intake import NO_PREFIXES, Intake, ReadingOptions, in_pieces, terms_of
-from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import BLANK, Dictionary
 from livefacts.store.terms.ntriples import known_triples
 

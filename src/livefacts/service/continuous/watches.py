@@ -8,19 +8,17 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from livefacts.engine.contract import Ids
+from livefacts.engine.contract import TRIPLES, Engine, Ids
 from livefacts.engine.flow.bags import Bag, add_to
 from livefacts.engine.flow.dataflow import Dataflow
 from livefacts.errors import NotIncrementalError
 from livefacts.service.change.delta import Delta
 from livefacts.service.change.fact_reader import FactReader
-from livefacts.service.change.truth import Truth
 from livefacts.service.continuous.answers import Change
 from livefacts.service.continuous.query_plans import plan_of
 from livefacts.service.continuous.watch import Callback, Watch
 from livefacts.service.continuous.watched_query import Bags, FollowedQuery, Incremental, Reevaluated
 from livefacts.service.queries.query_view import QueryView
-from livefacts.store.facts.row_store import TRIPLES
 
 NO_TRIPLES = np.zeros((0, 3), np.int32)
 
@@ -28,11 +26,11 @@ NO_TRIPLES = np.zeros((0, 3), np.int32)
 class Watching:
     """The watches of one reasoner."""
 
-    def __init__(self, truth: Truth, reader: FactReader, queries: QueryView) -> None:
-        self._truth = truth
+    def __init__(self, engine: Engine, reader: FactReader, queries: QueryView) -> None:
+        self._engine = engine
         self._reader = reader
         self._queries = queries
-        self._flow = Dataflow(truth.dictionary)
+        self._flow = Dataflow(engine.dictionary)
         self._watches: list[Watch] = []
         self._calls: deque[tuple[Callback, list[Change]]] = deque()
         self._calling = False
@@ -50,10 +48,10 @@ class Watching:
         except NotIncrementalError as error:
             ask = lambda: self._queries.store().query(text, prefixes)  # noqa: E731
             return Reevaluated(ask, error.message)
-        there = self._triples({TRIPLES: self._truth.facts()[TRIPLES]})
+        there = self._triples({TRIPLES: self._engine.facts()[TRIPLES]})
         self._queries.check_graphs(text, prefixes)
         standing = self._flow.add(plan, there, self._queries.graphs.quads())
-        return Incremental(standing, self._truth.dictionary)
+        return Incremental(standing, self._engine.dictionary)
 
     def _triples(self, facts: Mapping[int, Ids]) -> Ids:
         if not len(facts.get(TRIPLES, NO_TRIPLES)):
@@ -71,7 +69,7 @@ class Watching:
             return
         added = delta.shown_added.get(TRIPLES, NO_TRIPLES)
         removed = delta.shown_removed.get(TRIPLES, NO_TRIPLES)
-        with self._truth.dictionary.computing():
+        with self._engine.dictionary.computing():
             applied = self._flow.apply(added, removed, came, gone)
             found = {id(standing): bag for standing, bag in applied}
         for watch in self._watches:

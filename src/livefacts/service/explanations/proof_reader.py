@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pyoxigraph import BlankNode, NamedNode, Triple
 
+from livefacts.engine.contract import TRIPLES
 from livefacts.engine.embedded.proofs.body_matches import BoundBody, Env
 from livefacts.engine.embedded.proofs.near_misses import NearMiss
 from livefacts.engine.embedded.proofs.proof_search import (
@@ -47,7 +48,6 @@ from livefacts.service.explanations.explanation import (
     Step,
     Wanted,
 )
-from livefacts.store.facts.row_store import TRIPLES
 
 UNNAMED = ":"
 """Begins the names of variables that nobody wrote."""

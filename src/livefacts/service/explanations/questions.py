@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from pyoxigraph import NamedNode, Quad, RdfFormat, Triple, parse
 
+from livefacts.engine.contract import TRIPLES
 from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.engine.embedded.proofs.lookups import NO_ROWS
 from livefacts.engine.embedded.proofs.near_misses import near_misses
@@ -27,7 +28,6 @@ from livefacts.service.change.arguments import as_statement
 from livefacts.service.change.delta import Violation
 from livefacts.service.explanations.explanation import Explanation, Shown
 from livefacts.service.explanations.proof_reader import ProofTerms
-from livefacts.store.facts.row_store import TRIPLES
 from livefacts.syntax.rulelang import rule_parser
 
 NEARBY_SHOWN = 3

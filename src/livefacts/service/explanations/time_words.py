@@ -11,13 +11,13 @@ from dataclasses import replace
 import numpy as np
 from pyoxigraph import Triple
 
+from livefacts.engine.contract import TRIPLES
 from livefacts.language.program import Rule
 from livefacts.model.facts import Fact, Symbol
 from livefacts.plan import time_lowering as names
 from livefacts.service.explanations.explanation import Explanation
 from livefacts.service.streams.lifetimes import Lasting, lasting
 from livefacts.service.streams.streams import Streams
-from livefacts.store.facts.row_store import TRIPLES
 
 SIMPLE = {
     names.NOW: "it is {0}",
@@ -46,7 +46,7 @@ def timed(explanation: Explanation, streams: Streams, written: Mapping[str, Rule
         return explanation
     terms = [Symbol(fact.name), *fact.arguments] if isinstance(fact, Fact) else list(fact)
     shape = len(terms) if isinstance(fact, Fact) else TRIPLES
-    row = np.array([streams.truth.dictionary.encode_one(term) for term in terms], np.int32)
+    row = np.array([streams.engine.dictionary.encode_one(term) for term in terms], np.int32)
     found = lasting(streams, shape, row)
     return explanation if found == Lasting() else replace(explanation, lasting=found)
 

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from livefacts.engine.contract import Ids
+from livefacts.engine.contract import TRIPLES, Ids
 from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.engine.embedded.proofs.body_matches import BoundBody
 from livefacts.engine.embedded.proofs.proof_search import BoundRules, Node, Proof, proof_of
@@ -26,7 +26,6 @@ from livefacts.service.merging.groups import EqualGroup, Groups
 from livefacts.service.merging.indistinguishability import Plainness
 from livefacts.service.merging.member_assertions import MemberAssertions, Row, image, is_special
 from livefacts.store.facts.layout import FRESH, LIVE
-from livefacts.store.facts.row_store import TRIPLES
 
 FEWEST = 12
 """So many things that follow to be the same are merged; fewer cost less than their proofs."""

@@ -12,8 +12,18 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from livefacts.engine.contract import Flags, Ids
-from livefacts.engine.embedded.change.engine import NO_TRIPLES, Change, EmbeddedEngine, Facts
+from livefacts.engine.contract import (
+    ASSERTED,
+    HOLDS,
+    IN_DEFAULT,
+    NO_TRIPLES,
+    TRIPLES,
+    Change,
+    Facts,
+    Flags,
+    Ids,
+)
+from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.service.merging.equality_support import Pair, Support
 from livefacts.service.merging.groups import (
     ELSEWHERE,
@@ -25,8 +35,6 @@ from livefacts.service.merging.groups import (
 )
 from livefacts.service.merging.indistinguishability import Plainness, asserted_of
 from livefacts.service.merging.member_assertions import MemberAssertions, Row, image, is_special
-from livefacts.store.facts.layout import ASSERTED, IN_DEFAULT, LIVE
-from livefacts.store.facts.row_store import TRIPLES
 
 AFTER = {
     "retracted": (RETRACTED, ELSEWHERE, RETRACTED),
@@ -236,7 +244,7 @@ class Stepping:
         if not terms:
             return {}
         store = self._engine.store
-        numbers = store.with_flags(TRIPLES, LIVE | ASSERTED)
+        numbers = store.with_flags(TRIPLES, HOLDS | ASSERTED)
         rows = store.columns(TRIPLES, numbers)
         wanted = have_any(rows, np.array(sorted(terms), np.int32))
         wanted &= ~_equates(rows, self.plainness.same_as)

@@ -11,12 +11,10 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from livefacts.engine.contract import Flags, Ids
-from livefacts.engine.embedded.change.engine import Change, EmbeddedEngine
+from livefacts.engine.contract import ASSERTED, HOLDS, TRIPLES, Change, Flags, Ids
+from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.language.checks.exchangeability import SAME_AS, Interchange
 from livefacts.model.facts import Symbol
-from livefacts.store.facts.layout import ASSERTED, LIVE
-from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import BLANK, IRI
 
 
@@ -63,7 +61,7 @@ class Plainness:
         store = self._engine.store
         for shape, relation in store.shapes().items():
             if shape != TRIPLES:
-                rows = store.with_flags(relation, LIVE)
+                rows = store.with_flags(relation, HOLDS)
                 facts = store.columns(relation, rows)
                 asserted = store.flags(relation)[rows] & ASSERTED != 0
                 yield facts[asserted | self._is_assertion(facts)][:, 1:].reshape(-1)

@@ -16,8 +16,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from livefacts.engine.contract import Flags, IdDelta, Ids
-from livefacts.engine.embedded.change.engine import NO_TRIPLES, Change, EmbeddedEngine, Facts
+from livefacts.engine.contract import (
+    ASSERTED,
+    HOLDS,
+    IN_DEFAULT,
+    NO_TRIPLES,
+    TRIPLES,
+    Change,
+    Facts,
+    Flags,
+    IdDelta,
+    Ids,
+)
+from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.language.checks.exchangeability import Obstacle
 from livefacts.language.program import Rule
 from livefacts.plan.rules.normal_form import VIOLATION
@@ -35,8 +46,6 @@ from livefacts.service.merging.group_views import (
 )
 from livefacts.service.merging.groups import HERE, RETRACTED, EqualGroup, Groups
 from livefacts.service.merging.member_assertions import MemberAssertions, Row
-from livefacts.store.facts.layout import ASSERTED, IN_DEFAULT, LIVE
-from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.facts.selection import KnownNames
 from livefacts.store.terms.dictionary import Dictionary
 
@@ -389,7 +398,7 @@ class Merged:
         for at in np.flatnonzero(self._is_replaced(rows)).tolist():
             row: Row = tuple(rows[at].tolist())
             state = self._state(row)
-            true = LIVE if state or self.holds(shape, rows[at]) else 0
+            true = HOLDS if state or self.holds(shape, rows[at]) else 0
             flags[at] = true | (ASSERTED if state else 0) | (IN_DEFAULT if state == HERE else 0)
         return flags
 

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from pyoxigraph import Triple
 
-from livefacts.engine.embedded.change.engine import Change, EmbeddedEngine
+from livefacts.engine.contract import TRIPLES, Change
+from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.engine.embedded.proofs.proof_search import BoundRules, prove
 from livefacts.errors import LivefactsError
 from livefacts.language.formula import Comparison, TripleAtom, Variable, variables_of
@@ -46,7 +47,6 @@ from livefacts.service.merging.equality_support import Asserted, Pair
 from livefacts.service.merging.groups import EqualGroup
 from livefacts.service.merging.member_assertions import Row, image
 from livefacts.service.merging.merged_engine import Merged
-from livefacts.store.facts.row_store import TRIPLES
 from livefacts.syntax.rule_sets import open_rules
 
 REPLACING = (("eq-rep-s", 0), ("eq-rep-o", 2), ("eq-rep-p", 1))

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 
 from pyoxigraph import NamedNode, Quad, Triple
 
-from livefacts.engine.contract import Ids
+from livefacts.engine.contract import TRIPLES, Engine, Ids
 from livefacts.model.namespaces import DECLARED
 from livefacts.service.change.delta import Delta
 from livefacts.service.change.fact_reader import FactReader
-from livefacts.service.change.truth import Truth
 from livefacts.store.facts.named_graphs import NamedGraphs
-from livefacts.store.facts.row_store import TRIPLES
 
 if TYPE_CHECKING:
     from livefacts.service.queries.query_store import QueryStore
@@ -31,18 +29,19 @@ FOLLOWED = 50_000
 class QueryView:
     """What is true, as a store that answers SPARQL."""
 
-    def __init__(self, truth: Truth, reader: FactReader, graphs: NamedGraphs) -> None:
-        self._truth = truth
-        self._dictionary = truth.dictionary
+    def __init__(self, engine: Engine, reader: FactReader, graphs: NamedGraphs) -> None:
+        self._engine = engine
+        self._dictionary = engine.dictionary
         self._reader = reader
         self.graphs = self._graphs = graphs
-        self._store: QueryStore | None = None
+        self.opened: QueryStore | None = None
+        """The store, once it has been asked for."""
 
     def store(self) -> QueryStore:
         """The store, as things are now."""
-        if self._store is None:
-            self._store = self._filled()
-        return self._store
+        if self.opened is None:
+            self.opened = self._filled()
+        return self.opened
 
     def check_graphs(self, text: str, prefixes: Mapping[str, str]) -> None:
         """Refuse a query that names a graph in FROM which nobody has loaded."""
@@ -63,7 +62,7 @@ class QueryView:
     def follow(self, delta: Delta, came: Ids, gone: Ids) -> None:
         """Follow a change, and the quads of named graphs that came and went with it."""
         # A store that fails on the way is dropped, and filled anew by the next query.
-        store, self._store = self._store, None
+        store, self.opened = self.opened, None
         if (
             store is None
             or len(delta.added) + len(delta.removed) + len(came) + len(gone) > FOLLOWED
@@ -72,7 +71,7 @@ class QueryView:
         added = [fact for fact in delta.added if isinstance(fact, Triple)]
         removed = [fact for fact in delta.removed if isinstance(fact, Triple)]
         store.apply([*added, *self.quads(came)], [*removed, *self.quads(gone)])
-        self._store = store
+        self.opened = store
 
     def quads(self, ids: Ids) -> Iterator[Quad]:
         """Assertions of named graphs, decoded."""
@@ -83,7 +82,7 @@ class QueryView:
         from livefacts.service.queries.query_store import QueryStore
 
         store = QueryStore()
-        shown = self._reader.shown({TRIPLES: self._truth.facts()[TRIPLES]})
+        shown = self._reader.shown({TRIPLES: self._engine.facts()[TRIPLES]})
         triples = shown.get(TRIPLES, self._graphs.quads()[:0, :3])
         write = self._dictionary.write_ntriples
         pieces = range(0, len(triples), PIECE)

@@ -15,8 +15,8 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from pyoxigraph import NamedNode, Triple
 
-from livefacts.engine.contract import Ids
-from livefacts.engine.embedded.change.engine import COUNTING_DRED, MAINTENANCE, Facts
+from livefacts.engine.contract import IN_DEFAULT, TRIPLES, Facts, Ids
+from livefacts.engine.embedded.change.engine import COUNTING_DRED, MAINTENANCE
 from livefacts.language.program import NO_PROGRAM, Rule
 from livefacts.model.durations import Duration
 from livefacts.model.facts import Fact, Symbol
@@ -24,7 +24,7 @@ from livefacts.model.time_points import time_point
 from livefacts.plan.rules.plan_text import explained
 from livefacts.service.change.arguments import as_statement, stream_name
 from livefacts.service.change.delta import Delta, Violation
-from livefacts.service.change.dump import write_facts
+from livefacts.service.change.dump import NamedTriples, write_facts
 from livefacts.service.change.fact_reader import FactView
 from livefacts.service.change.intake import LOCAL, ReadingOptions
 from livefacts.service.change.patches import PatchSource
@@ -34,7 +34,6 @@ from livefacts.service.reasoner.profile import Profile, profile_of
 from livefacts.service.reasoner.progress import ProgressBar
 from livefacts.service.reasoner.state import Options, State
 from livefacts.service.streams.timeline import NO_STREAM
-from livefacts.store.facts.row_store import TRIPLES
 from livefacts.syntax.input.files import expand
 from livefacts.syntax.input.rejects import Rejects
 from livefacts.syntax.rule_sets import RuleSource, open_rules
@@ -516,9 +515,12 @@ class Reasoner:
         format: str | None = None,
     ) -> None:
         """Write what is true to a file or stream, in an RDF format or as facts (.rules)."""
-        facts = self._stored(derived)
-        quads = self._state.graphs.quads() if derived is not True else np.zeros((0, 4), np.int32)
-        write_facts(target, format, facts, quads, self._state.dictionary, self._state.reader)
+        state, reader = self._state, self._state.reader
+        quads = state.graphs.quads() if derived is not True else np.zeros((0, 4), np.int32)
+        triples = np.ascontiguousarray(quads[:, :3])
+        alone = triples[state.truth.standing(TRIPLES, triples) & IN_DEFAULT == 0]
+        facts, named = self._stored(derived), NamedTriples(quads, alone)
+        write_facts(target, format, facts, named, state.dictionary, reader)
 
 
 def _check_options(on_violation: str, maintenance: str) -> None:

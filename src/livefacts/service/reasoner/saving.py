@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from livefacts.engine.contract import IN_DEFAULT, TRIPLES
 from livefacts.errors import LivefactsError
 from livefacts.service.change.assertions import distinct
 from livefacts.service.merging.equality import RULES, with_equality
 from livefacts.service.reasoner.draft import Draft
 from livefacts.service.reasoner.state import State
-from livefacts.store.facts.layout import IN_DEFAULT
-from livefacts.store.facts.row_store import TRIPLES
 
 if TYPE_CHECKING:
     from livefacts.kb.checkpoint import SavedState

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from livefacts.engine.contract import IdDelta, Ids
-from livefacts.engine.embedded.change.engine import Change, Facts
+from livefacts.engine.contract import Change, Engine, Facts, IdDelta, Ids
 from livefacts.engine.embedded.templates.template_engine import SpecialisedEngine
 from livefacts.errors import RuleError, ViolationError
 from livefacts.language.checks.safety import check
@@ -29,7 +28,6 @@ from livefacts.service.change.assertions import NO_QUAD_CHANGE, AskedChange, Ass
 from livefacts.service.change.delta import Delta
 from livefacts.service.change.fact_reader import FactReader
 from livefacts.service.change.interrupts import Interrupts
-from livefacts.service.change.truth import Truth
 from livefacts.service.merging.equality import MERGE, warn_of_obstacle
 from livefacts.service.queries.query_view import QueryView
 from livefacts.service.reasoner.violations import Violations
@@ -96,7 +94,7 @@ class State:
             maintenance=options.maintenance,
         )
         self.merged = _merged(self.engine) if self.same_as == MERGE else None
-        self.truth: Truth = self.merged or self.engine
+        self.truth: Engine = self.merged or self.engine
         """What is asserted and true; where equal things are merged, the engine has a part of it."""
         self.truth.before_commit = self._decide
 
@@ -186,11 +184,13 @@ class State:
         """Let everyone follow a change that has been made, and of the quads that came and went."""
         self.seq += 1
         self.shown += delta.growth
-        self.queries.follow(delta, came, gone)
+        if self.queries.opened is not None:
+            self.queries.follow(delta, came, gone)
         if self.watches is not None:
             self.watches.follow(delta, self.seq, came, gone)
-        if self.streams.now is not None:
-            self.streams.beginnings.note(self.streams.now, delta.ids)
+        now = self.streams.timeline.now
+        if now is not None:
+            self.streams.beginnings.note(now, delta.ids)
 
     def complete(self) -> None:
         """A change is over, made or undone: an interrupt that waited is raised, calls are made."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pyoxigraph import Triple
 
-from livefacts.engine.contract import Ids
+from livefacts.engine.contract import TRIPLES, Ids
 from livefacts.engine.embedded.recheck.differences import (
     BOOKS,
     INDEX,
@@ -25,7 +25,6 @@ from livefacts.engine.embedded.recheck.differences import (
 from livefacts.language.program import Rule
 from livefacts.model.facts import Fact, Term, shown
 from livefacts.store.facts.named_graphs import NamedGraphs
-from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from pyoxigraph import Triple
 
-from livefacts.engine.contract import IdDelta, Ids
+from livefacts.engine.contract import TRIPLES, IdDelta, Ids
 from livefacts.language.checks.symmetry import Mirrors, mirrors_of, symmetric_predicates
 from livefacts.language.formula import Formula, PredicateAtom, TripleAtom, filled
 from livefacts.language.program import Program, Rule
@@ -21,7 +21,6 @@ from livefacts.service.change.assertions import without
 from livefacts.service.change.delta import Violation
 from livefacts.service.explanations.proof_reader import as_triple
 from livefacts.service.streams.arrivals import different
-from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary
 
 
@@ -32,7 +31,7 @@ class Violated(NamedTuple):
     went: list[Violation]
 
 
-NONE = Violated([], [])
+NO_VIOLATIONS = Violated([], [])
 
 
 class Violations:
@@ -68,8 +67,6 @@ class Violations:
         Where it makes a predicate symmetric, or no longer, violations that stay may come to
         be listed once or twice: then all `facts` that are true are looked at.
         """
-        if not moved and not (ids.added.keys() | ids.removed.keys()) - {TRIPLES}:
-            return NONE
         came, went = list(self.among(ids.added, after)), list(self.among(ids.removed, before))
         if symmetric_predicates(moved):
             standing = _standing(facts(), ids)

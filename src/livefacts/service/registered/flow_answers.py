@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from pyoxigraph import Quad
 
-from livefacts.engine.contract import IdDelta, Ids
+from livefacts.engine.contract import TRIPLES, IdDelta, Ids
 from livefacts.engine.flow.bags import UNBOUND, Bag, add_to
 from livefacts.engine.flow.bags import Row as IdRow
 from livefacts.engine.flow.dataflow import NO_QUADS, Dataflow
@@ -28,7 +28,6 @@ from livefacts.service.continuous.findings import Found, found_answer
 from livefacts.service.queries.results import Row
 from livefacts.service.registered.world_store import NO_GRAPHS, StoredWorld, WindowGraphs
 from livefacts.service.streams.stream_log import Facts, facts_of, keys_of
-from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary
 
 NO_TRIPLES = np.zeros((0, 3), np.int32)

@@ -12,16 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pyoxigraph import NamedNode, Quad
 
-from livefacts.engine.contract import Flags, Ids
+from livefacts.engine.contract import IN_DEFAULT, TRIPLES, Engine, Flags, Ids
 from livefacts.language.program import Program
 from livefacts.model.durations import Duration
-from livefacts.service.change.truth import Truth
 from livefacts.service.registered.registry import Registrations
 from livefacts.service.streams.stream_log import Facts
 from livefacts.service.streams.streams import Listener, Streams
-from livefacts.store.facts.layout import IN_DEFAULT
 from livefacts.store.facts.named_graphs import NamedGraphs
-from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary
 
 if TYPE_CHECKING:
@@ -34,14 +31,14 @@ OWN = ":"
 class AssertedForAllTime:
     """The background of a reasoner."""
 
-    def __init__(self, truth: Truth, graphs: NamedGraphs) -> None:
-        self._truth = truth
+    def __init__(self, engine: Engine, graphs: NamedGraphs) -> None:
+        self._engine = engine
         self._graphs = graphs
 
     def facts(self) -> Facts:
         """What the default graph or a named one asserts."""
         found = {}
-        for shape, ids in self._truth.asserted().items():
+        for shape, ids in self._engine.asserted().items():
             if shape != TRIPLES:
                 ids = ids[self._is_written(ids)]
             found[shape] = ids[self.holds(shape, ids)]
@@ -49,24 +46,24 @@ class AssertedForAllTime:
 
     def _is_written(self, ids: Ids) -> Flags:
         names = np.unique(ids[:, 0])
-        texts = self._truth.dictionary.texts(names)
+        texts = self._engine.dictionary.texts(names)
         written = names[np.array([OWN not in text for text in texts], np.bool_)]
         return np.isin(ids[:, 0], written)
 
     def holds(self, shape: int, ids: Ids) -> Flags:
         """Which of these facts are asserted for all time."""
-        asserted: Flags = self._truth.standing(shape, ids) & IN_DEFAULT != 0
+        asserted: Flags = self._engine.standing(shape, ids) & IN_DEFAULT != 0
         if shape == TRIPLES and len(self._graphs):
             asserted |= self._graphs.others(ids, ids[:0])
         return asserted
 
     def conclusions(self) -> int:
         """How many conclusions there are; some may come from streams."""
-        return sum(map(len, self._truth.derived().values()))
+        return sum(map(len, self._engine.derived().values()))
 
     def narrowed(self, graphs: tuple[str, ...]) -> GraphsAlone:
         """What these named graphs alone assert."""
-        return GraphsAlone(self, self._graphs, self._truth.dictionary, graphs)
+        return GraphsAlone(self, self._graphs, self._engine.dictionary, graphs)
 
     def quads(self) -> Iterator[Quad]:
         """What named graphs assert."""
@@ -75,7 +72,7 @@ class AssertedForAllTime:
     def decoded(self, quads: Ids) -> Iterator[Quad]:
         """Quads of ids as terms."""
         for row in quads:
-            yield Quad(*self._truth.dictionary.decode(row))  # type: ignore[arg-type]
+            yield Quad(*self._engine.dictionary.decode(row))  # type: ignore[arg-type]
 
 
 class GraphsAlone:
@@ -124,9 +121,9 @@ class Host(Listener):
     is_heard = True
 
     def __init__(self, streams: Streams, program: Program) -> None:
-        self._truth = streams.truth
-        self._dictionary = streams.truth.dictionary
-        self._background = AssertedForAllTime(streams.truth, streams.graphs)
+        self._engine = streams.engine
+        self._dictionary = streams.engine.dictionary
+        self._background = AssertedForAllTime(streams.engine, streams.graphs)
         self._timeline: Timeline = streams.timeline
         self.queries = Registrations(self._dictionary, self._background, program)
         self._catch_up()
@@ -153,7 +150,7 @@ class Host(Listener):
         self, program: Program, asserted: Facts, retracted: Facts, came: Ids, gone: Ids
     ) -> None:
         """Background or rules have changed."""
-        self.queries.limit = self._truth.limit
+        self.queries.limit = self._engine.limit
         self.queries.rules(program)
         touched: dict[int, list[Ids]] = {}
         for facts in (asserted, retracted, {TRIPLES: came[:, :3]}, {TRIPLES: gone[:, :3]}):
@@ -167,7 +164,7 @@ class Host(Listener):
 
     def advanced(self, now: int) -> None:
         """Every time point up to now is complete."""
-        self.queries.limit = self._truth.limit
+        self.queries.limit = self._engine.limit
         first = self._timeline.first
         if self.queries.first is None and first is not None:
             self.queries.begin(first)
@@ -196,5 +193,5 @@ def host_of(streams: Streams, program: Program, tick: Duration | None) -> Host:
     if not isinstance(host, Host):
         host = streams.listener = Host(streams, program)
     host.queries.tick = tick
-    host.queries.limit = streams.truth.limit
+    host.queries.limit = streams.engine.limit
     return host

@@ -15,6 +15,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 import numpy as np
 
+from livefacts.engine.contract import TRIPLES
 from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.engine.embedded.expiry.timed_engine import ExpiringEngine
 from livefacts.errors import LimitError
@@ -22,7 +23,6 @@ from livefacts.language.formula import PredicateAtom
 from livefacts.language.program import Rule
 from livefacts.model.facts import Symbol
 from livefacts.service.streams.stream_log import Facts, StreamLog
-from livefacts.store.facts.row_store import TRIPLES
 
 
 @contextmanager

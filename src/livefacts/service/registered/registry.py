@@ -18,7 +18,7 @@ from itertools import count
 
 from pyoxigraph import Quad, Triple
 
-from livefacts.engine.contract import Ids
+from livefacts.engine.contract import TRIPLES, Ids
 from livefacts.errors import LimitError, QueryError
 from livefacts.language.program import Program
 from livefacts.language.registration import RegisteredQuery
@@ -34,7 +34,6 @@ from livefacts.service.registered.query_preparation import Preparer
 from livefacts.service.registered.scheduled_query import Registration
 from livefacts.service.registered.shared_worlds import Shared, SharedWorlds
 from livefacts.service.streams.stream_log import Facts, StreamLog
-from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary
 from livefacts.syntax.sparql.csparql import parse_registration
 from livefacts.syntax.sparql.csparql_errors import as_written

@@ -23,7 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from livefacts.engine.contract import IdDelta, Ids
+from livefacts.engine.contract import TRIPLES, IdDelta, Ids
 from livefacts.engine.embedded.expiry.schema_rules import NO_TRIPLES, SchemaRules
 from livefacts.engine.embedded.expiry.timed_engine import (
     FOREVER,
@@ -41,7 +41,6 @@ from livefacts.service.registered.moving_window import Extent, MovingTimeWindow,
 from livefacts.service.registered.world_listeners import FollowedWorld
 from livefacts.service.streams.reclamation import ids_of
 from livefacts.service.streams.stream_log import Facts, Key, StreamLog, facts_of, keys_of
-from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary
 
 Offsets = tuple[tuple[str, int], ...]

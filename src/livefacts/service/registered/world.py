@@ -15,8 +15,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from livefacts.engine.contract import Flags, IdDelta, Ids
-from livefacts.engine.embedded.change.engine import Change, EmbeddedEngine
+from livefacts.engine.contract import ASSERTED, Change, Flags, IdDelta, Ids
+from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.errors import LimitError
 from livefacts.language.program import Rule
 from livefacts.plan import compile_rules
@@ -26,7 +26,6 @@ from livefacts.service.registered.moving_window import Extent, MovingWindow, Tim
 from livefacts.service.registered.world_listeners import FollowedWorld
 from livefacts.service.streams.reclamation import ids_of
 from livefacts.service.streams.stream_log import Facts, Key, StreamLog, facts_of, keys_of
-from livefacts.store.facts.layout import ASSERTED
 from livefacts.store.terms.dictionary import Dictionary
 
 Follower = Callable[[IdDelta], None]

@@ -12,14 +12,13 @@ from typing import Protocol
 
 from pyoxigraph import NamedNode, Quad, Triple
 
-from livefacts.engine.contract import IdDelta, Ids
+from livefacts.engine.contract import TRIPLES, IdDelta, Ids
 from livefacts.service.change.fact_reader import FactReader
 from livefacts.service.queries.query_store import QueryStore
 from livefacts.service.queries.results import QueryResult
 from livefacts.service.registered.world import EngineWorld, Follower
 from livefacts.service.streams.reclamation import ids_of
 from livefacts.service.streams.stream_log import Facts, Key, facts_of, keys_of
-from livefacts.store.facts.row_store import TRIPLES
 from livefacts.syntax.sparql.csparql import WINDOW_BASE
 
 

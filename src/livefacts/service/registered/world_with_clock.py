@@ -15,8 +15,8 @@ from typing import ClassVar
 import numpy as np
 from pyoxigraph import NamedNode
 
-from livefacts.engine.contract import Flags, IdDelta, Ids
-from livefacts.engine.embedded.change.engine import Change, EmbeddedEngine
+from livefacts.engine.contract import IN_DEFAULT, Change, Flags, IdDelta, Ids
+from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.language.program import Program, Rule
 from livefacts.language.windows import SteppedWindow
 from livefacts.model.durations import Duration
@@ -32,7 +32,6 @@ from livefacts.service.registered.world_listeners import FollowedWorld
 from livefacts.service.streams.stream_log import Facts, Key, StreamLog
 from livefacts.service.streams.streams import Streams
 from livefacts.service.streams.timeline import NO_STREAM
-from livefacts.store.facts.layout import IN_DEFAULT
 from livefacts.store.facts.named_graphs import NamedGraphs
 from livefacts.store.terms.dictionary import Dictionary
 

@@ -17,8 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from livefacts.engine.contract import Flags, Ids
-from livefacts.store.facts.row_store import TRIPLES
+from livefacts.engine.contract import TRIPLES, Flags, Ids
 
 Facts = dict[int, Ids]
 GONE = -1

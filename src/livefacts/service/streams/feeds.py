@@ -17,7 +17,7 @@ from itertools import pairwise
 import numpy as np
 from pyoxigraph import Literal, NamedNode
 
-from livefacts.engine.contract import Flags, Ids
+from livefacts.engine.contract import TRIPLES, Flags, Ids
 from livefacts.language.windows import FactWindow, SteppedWindow
 from livefacts.model.facts import Symbol
 from livefacts.model.namespaces import XSD
@@ -32,7 +32,6 @@ from livefacts.service.streams.arrivals import (
     row_bytes,
     row_ids,
 )
-from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary
 
 INTEGER = NamedNode(XSD + "integer")

@@ -12,10 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from livefacts.engine.contract import IdDelta, Ids
-from livefacts.engine.embedded.change.engine import Change
-from livefacts.service.change.truth import Truth
-from livefacts.store.facts.layout import IN_DEFAULT
+from livefacts.engine.contract import IN_DEFAULT, Change, Engine, IdDelta, Ids
 
 if TYPE_CHECKING:
     from livefacts.service.streams.streams import Streams
@@ -81,8 +78,8 @@ def lasting(streams: Streams, shape: int, row: Ids) -> Lasting:
     """How long a fact that holds now lasts."""
     since = streams.beginnings.since(shape, row)
     timeline = streams.timeline.copied()
-    truth = _copied(streams.truth)
-    silent = streams.beside(truth, timeline)
+    engine = _copied(streams.engine)
+    silent = streams.beside(engine, timeline)
     assert timeline.now is not None
     last = timeline.now + timeline.reach
     for _ in range(MOST_STEPS):
@@ -90,20 +87,20 @@ def lasting(streams: Streams, shape: int, row: Ids) -> Lasting:
             return Lasting(since)
         before = timeline.now
         point = min(last, timeline.next_point(last))
-        truth.apply(silent.change(timeline.move(point)))
+        engine.apply(silent.change(timeline.move(point)))
         timeline.settle()
-        if not truth.holds(shape, row):
+        if not engine.holds(shape, row):
             return Lasting(since, max(before, point - 1))
     return Lasting(since, timeline.now, is_longer=True)
 
 
-def _copied(truth: Truth) -> Truth:
+def _copied(engine: Engine) -> Engine:
     """The same asserted in another engine, under the same rules."""
-    copy = truth.beside()
+    copy = engine.beside()
     default: dict[int, Ids] = {}
     others: dict[int, Ids] = {}
-    for shape, ids in truth.asserted().items():
-        is_default = truth.standing(shape, ids) & IN_DEFAULT != 0
+    for shape, ids in engine.asserted().items():
+        is_default = engine.standing(shape, ids) & IN_DEFAULT != 0
         default[shape], others[shape] = ids[is_default], ids[~is_default]
     copy.apply(Change(default, others))
     return copy

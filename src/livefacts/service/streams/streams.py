@@ -13,22 +13,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from livefacts.engine.contract import IdDelta, Ids
-from livefacts.engine.embedded.change.engine import Change, Facts
+from livefacts.engine.contract import (
+    ASSERTED,
+    IN_DEFAULT,
+    TRIPLES,
+    Change,
+    Engine,
+    Facts,
+    IdDelta,
+    Ids,
+)
 from livefacts.errors import InputError
 from livefacts.language.program import Program
 from livefacts.plan.time_lowering import BACKGROUND, Family, Timing
 from livefacts.service.change.assertions import without
 from livefacts.service.change.delta import Delta
-from livefacts.service.change.truth import Truth
 from livefacts.service.streams.arrivals import row_bytes, row_ids
 from livefacts.service.streams.feeds import Choice, Notes
 from livefacts.service.streams.lifetimes import Beginnings
 from livefacts.service.streams.reclamation import Reclaimer
 from livefacts.service.streams.timeline import Timeline
-from livefacts.store.facts.layout import ASSERTED, IN_DEFAULT
 from livefacts.store.facts.named_graphs import NamedGraphs
-from livefacts.store.facts.row_store import TRIPLES
 
 if TYPE_CHECKING:
     from livefacts.service.streams.event_time import EventTime
@@ -73,21 +78,21 @@ class Listener:
 class Streams:
     """The facts that arrive at one reasoner, and its clock."""
 
-    def __init__(self, truth: Truth, graphs: NamedGraphs, make: Make) -> None:
-        self.truth = self._truth = truth
-        self.graphs = self._graphs = graphs
+    def __init__(self, engine: Engine, graphs: NamedGraphs, make: Make) -> None:
+        self.engine = engine
+        self.graphs = graphs
         self._make = make
-        self.timeline = Timeline(truth.dictionary)
+        self.timeline = Timeline(engine.dictionary)
         self.listener = Listener()
-        self.terms = Reclaimer(truth.dictionary, [truth, self])
+        self.terms = Reclaimer(engine.dictionary, [engine, self])
         self.events: EventTime | None = None
         self.beginnings = Beginnings()
         self.unreported: list[Delta] = []
         """Changes that time has brought, before an error kept them from being reported."""
 
-    def beside(self, truth: Truth, timeline: Timeline) -> Streams:
-        """The same streams, of another truth and with a clock of their own; nobody hears of them."""
-        streams = Streams(truth, self._graphs, self._make)
+    def beside(self, engine: Engine, timeline: Timeline) -> Streams:
+        """The same streams, of another engine and with a clock of their own; nobody hears of them."""
+        streams = Streams(engine, self.graphs, self._make)
         streams.timeline = timeline
         return streams
 
@@ -191,7 +196,7 @@ class Streams:
     def net(self, deltas: list[IdDelta]) -> IdDelta:
         """The net of several changes; derived in it is what is not asserted in the end."""
         added, removed = deltas[0][:2] if len(deltas) == 1 else _merged(deltas)
-        standing = self._truth.standing
+        standing = self.engine.standing
         derived = {s: standing(s, ids) & ASSERTED == 0 for s, ids in added.items()}
         return IdDelta(added, removed, derived)
 
@@ -206,9 +211,9 @@ class Streams:
         """Of facts that streams hold no longer, those that nothing else asserts."""
         ended = {}
         for shape, ids in released.items():
-            stays = self._truth.standing(shape, ids) & IN_DEFAULT != 0
-            if shape == TRIPLES and len(self._graphs):
-                stays |= self._graphs.others(ids, ids[:0])
+            stays = self.engine.standing(shape, ids) & IN_DEFAULT != 0
+            if shape == TRIPLES and len(self.graphs):
+                stays |= self.graphs.others(ids, ids[:0])
             ended[shape] = ids[~stays]
         return ended
 
@@ -255,7 +260,7 @@ class Streams:
         return _united(came), _united(went)
 
     def _companions(self, facts: list[Facts], families: Iterable[Family]) -> Iterator[Facts]:
-        dictionary = self._truth.dictionary
+        dictionary = self.engine.dictionary
         choices = [Choice(family, dictionary) for family in families]
         for part in facts if choices else ():
             for shape, ids in part.items():
@@ -269,15 +274,15 @@ class Streams:
     def _background(self) -> Facts:
         """What is asserted for all time."""
         held = self.timeline.held()
-        facts = self._truth.asserted()
+        facts = self.engine.asserted()
         for shape, ids in held.items():
             only_held = self._ended({shape: ids})[shape]
             facts[shape] = without(facts[shape], only_held)
         return facts
 
     def _unmarked(self, unnamed: Facts) -> Facts:
-        """Of facts that no named graph asserts any more, those that the default graph does not."""
-        standing = self._truth.standing
+        """Those of the facts that no named graph tells any more which the default graph does not."""
+        standing = self.engine.standing
         return {s: ids[standing(s, ids) & IN_DEFAULT == 0] for s, ids in unnamed.items()}
 
     def _holding(self, change: Change) -> Change:

@@ -122,6 +122,10 @@ def _key_of(term: Term) -> bytes:
     return str(term).encode()
 
 
+FEW = 24
+"""Up to so many ids are decoded without arrays."""
+
+
 class Loan:
     """Ids that somebody keeps, to read them later; alive as long as that one keeps it."""
 
@@ -263,10 +267,22 @@ class Dictionary:
 
     def decode(self, ids: Sequence[int] | Ids) -> list[Term]:
         """The terms of ids; ids that are the same share one object."""
+        if len(ids) <= FEW:
+            return self._decode_few(ids if isinstance(ids, list) else np.asarray(ids).tolist())
         distinct, places = np.unique(_as_ids(ids), return_inverse=True)
         terms = self._decoder.terms(*self.packed_texts(distinct), self.kinds(distinct))
         found: list[Term] = terms[places].tolist()
         return found
+
+    def _decode_few(self, ids: list[int]) -> list[Term]:
+        distinct = list(dict.fromkeys(ids))
+        numbers = np.array(distinct, np.int32)
+        packed, ends = self.packed_texts(numbers)
+        found = self._decoder.few(packed, ends.tolist(), self.kinds(numbers).tolist())
+        if len(distinct) == len(ids):
+            return found
+        terms = dict(zip(distinct, found, strict=True))
+        return [terms[number] for number in ids]
 
     def decode_one(self, term_id: int) -> Term:
         """The term of an id, its lexical form as it came in."""
@@ -310,11 +326,13 @@ class Dictionary:
 
         A key is the text, with a mark before the name of a symbol.
         """
+        ids = _as_ids(ids)
         lengths = np.empty(len(ids), np.int64)
-        term_writer.lengths_of(self._terms, _as_ids(ids), lengths)
-        out = np.empty(int(lengths.sum()), np.uint8)
-        term_writer.write_texts(self._terms, _as_ids(ids), out)
-        return out, np.cumsum(lengths)
+        term_writer.lengths_of(self._terms, ids, lengths)
+        ends = lengths.cumsum()
+        out = np.empty(int(ends[-1]) if len(ends) else 0, np.uint8)
+        term_writer.write_texts(self._terms, ids, out)
+        return out, ends
 
     def write_ntriples(self, rows: Ids) -> bytes:
         """Rows of ids as N-Triples; as N-Quads if there is a fourth column of graphs."""

@@ -15,11 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field
 
 import numpy as np
 
-from livefacts.engine.contract import Flags, IdDelta, Ids
+from livefacts.engine.contract import TRIPLES, Change, Facts, Flags, IdDelta, Ids, joined
 from livefacts.engine.embedded.change.level import BoundLevel
 from livefacts.engine.embedded.kernel.driver import Interpreter
 from livefacts.engine.embedded.schema.chase import NotSingleError
@@ -30,39 +29,12 @@ from livefacts.plan.rules.normal_form import TRUE
 from livefacts.plan.rules.operators import Level, Plan
 from livefacts.plan.rules.rule_change import RuleChange, rule_change
 from livefacts.store.facts.layout import ASSERTED, EDGE, FRESH, IN_DEFAULT, LIVE, ROOT
-from livefacts.store.facts.row_store import TRIPLES, RowStore
+from livefacts.store.facts.row_store import RowStore
 from livefacts.store.terms.dictionary import Dictionary
 
 ASSERTION = EDGE | ROOT | ASSERTED
-NO_TRIPLES = np.zeros((0, 3), np.int32)
-Facts = dict[int, Ids]
 COUNTING_DRED, DRED, COUNTING, RECOMPUTE = "counting-dred", "dred", "counting", "recompute"
 MAINTENANCE = (COUNTING_DRED, DRED, COUNTING, RECOMPUTE)
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """What is asserted and retracted, by shape; what others than the default graph assert, apart.
-
-    `others` are facts that a named graph or a stream asserts.  `retracted` are facts that the
-    default graph no longer asserts, nor anyone else; `unmarked` those that the default graph no
-    longer asserts, but another does; `unnamed` those that others no longer assert.  Removals come
-    before additions.
-    """
-
-    facts: Facts = field(default_factory=dict)
-    others: Facts = field(default_factory=dict)
-    retracted: Facts = field(default_factory=dict)
-    unmarked: Facts = field(default_factory=dict)
-    unnamed: Facts = field(default_factory=dict)
-    plan: Plan | None = None
-
-    def triples(self) -> Ids:
-        """The triples that are asserted."""
-        asserted = self.facts.get(TRIPLES)
-        if TRIPLES not in self.others:
-            return NO_TRIPLES if asserted is None else asserted
-        return _joined(asserted, self.others[TRIPLES])
 
 
 class EmbeddedEngine:
@@ -342,7 +314,7 @@ class EmbeddedEngine:
             retracted, unmarked = change.retracted.get(shape), change.unmarked.get(shape)
             default[shape] = self._asserted_but(relation, IN_DEFAULT, [retracted, unmarked])
             unnamed = change.unnamed.get(shape)
-            others[shape] = _joined(self._asserted_but(relation, 0, [unnamed]), unmarked)
+            others[shape] = joined(self._asserted_but(relation, 0, [unnamed]), unmarked)
         return Change(_all(default, change.facts), _all(others, change.others))
 
     def _asserted_but(self, relation: int, graph: int, gone: Sequence[Ids | None]) -> Ids:
@@ -433,15 +405,8 @@ def _limit_error(limit: int | None) -> LimitError:
 
 
 def _all(first: Facts, second: Facts) -> Facts:
-    both = {shape: _joined(first.get(shape), second.get(shape)) for shape in first | second}
+    both = {shape: joined(first.get(shape), second.get(shape)) for shape in first | second}
     return {shape: ids for shape, ids in both.items() if len(ids)}
-
-
-def _joined(first: Ids | None, second: Ids | None) -> Ids:
-    parts = [part for part in (first, second) if part is not None and len(part)]
-    if not parts:
-        return NO_TRIPLES
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _difference(old: EmbeddedEngine, new: EmbeddedEngine) -> IdDelta:

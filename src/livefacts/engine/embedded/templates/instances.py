@@ -8,8 +8,8 @@ from operator import is_
 
 import numpy as np
 
-from livefacts.engine.contract import Flags, IdDelta, Ids
-from livefacts.engine.embedded.change.engine import NO_TRIPLES, Change, EmbeddedEngine, Facts
+from livefacts.engine.contract import NO_TRIPLES, Change, Facts, Flags, IdDelta, Ids
+from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.engine.embedded.templates.asserted_axioms import Axioms, BoundTemplate, changed_cells
 from livefacts.language.checks.strata_change import Restratifier
 from livefacts.language.formula import TripleAtom

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from livefacts.engine.contract import IdDelta, Ids
-from livefacts.engine.embedded.change.engine import Change, EmbeddedEngine
+from livefacts.engine.contract import Change, IdDelta, Ids
+from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.engine.embedded.templates.instances import Foreseen, Specialised
 from livefacts.plan.rules.operators import Plan
 from livefacts.plan.rules.specialisation import reading_of
