@@ -189,8 +189,8 @@ MUTANTS = (
     ),
     Mutant(
         "len() does not notice what went",
-        "self._shown += len(delta.added) - len(delta.removed)",
-        "self._shown += len(delta.added)",
+        "return _count(self.shown_added) - _count(self.shown_removed)",
+        "return _count(self.shown_added)",
     ),
     Mutant(
         "a violation lacks the result of an aggregate",
@@ -447,7 +447,7 @@ CHANGES = (
     ),
     Mutant(
         "a triple that leaves one graph leaves them all",
-        "unnamed = {TRIPLES: triples[~self._graphs.others(triples, gone)]}",
+        "unnamed = {TRIPLES: triples[~graphs.others(triples, named.gone)]}",
         "unnamed = {TRIPLES: triples}",
     ),
     Mutant(

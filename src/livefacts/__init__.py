@@ -5,6 +5,9 @@
 >>> d = r.add([("isIn", "cup", "kitchen"), ("isIn", "kitchen", "house")])
 >>> list(d.derived)
 [isIn(cup, house)]
+
+How the package is built: docs/architecture.md.
+Design: docs/design/0014-rooms.md
 """
 
 from __future__ import annotations

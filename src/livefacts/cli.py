@@ -2,8 +2,8 @@
 
 Data goes to standard output, messages to standard error.  Exit codes: 0 done, 1 error,
 2 wrong usage, 3 done but some input was rejected, 4 done but constraints are violated, where
-that was asked for.  What a user can cause ends in a
-message, never in a traceback.  Nothing heavy is imported before a job needs it.
+that was asked for.  What a user can cause ends in a message, never in a traceback.  Nothing
+heavy is imported before a job needs it.
 """
 
 from __future__ import annotations

@@ -140,7 +140,7 @@ def test_the_oracle_has_the_output_of_the_table(example: Example) -> None:
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
 def test_the_reasoner_has_the_output_of_the_table(example: Example) -> None:
     reasoner, table = lf.Reasoner(example.rules, start=example.start), example.table()
-    reasoner.add(example.told())
+    reasoner.add(example.asserted())
     held: set[Triple | lf.Fact] = set(reasoner.facts())
     for now in range(example.start, max(table) + 1):
         for event in example.events():
@@ -149,7 +149,7 @@ def test_the_reasoner_has_the_output_of_the_table(example: Example) -> None:
         delta = reasoner.advance(now)
         held = (held - set(delta.removed)) | set(delta.added)
         assert held == set(reasoner.facts()), f"the deltas up to {now}"
-        output = set(reasoner.facts(derived=True)) - set(example.told())
+        output = set(reasoner.facts(derived=True)) - set(example.asserted())
         assert output == table.get(now, output), f"at {now}"
 
 

@@ -16,7 +16,7 @@ A module has the same name in all three packages when it is about the same kind 
 | input | generate | compare | coverage | tests |
 |---|---|---|---|---|
 | case: facts and rules only come | `programs`, `cases` | `cases` | `cases` | `test_closure`, `test_regressions` |
-| history: facts and rules come and go | `histories` | `histories` | `histories` | `test_changes`, `test_laws`, `test_verify`, `test_patches`, `test_regressions` |
+| history: facts and rules come and go | `histories` | `histories` | `histories` | `test_changes`, `test_laws`, `test_verify`, `test_patches`, `test_dumps`, `test_regressions` |
 | history, with a change that fails | `histories` | `fault_injection` | | `test_failed_changes` |
 | history, by maintenance programs | `histories` | `maintenance_programs` | | `test_maintenance` |
 | stream history: arrivals, and a clock | `stream_histories` | `stream_histories`, `stream_ends` | `stream_histories` | `test_time`, `test_reclaimed_terms`, `test_stream_memory` |

@@ -253,6 +253,17 @@ class TestRules:
         )
         assert (loaded.code, loaded.out.count("http://example.org/Pet")) == (0, 1)
 
+    def test_a_dump_with_graphs_has_each_triple_in_its_own(self, tmp_path: Path) -> None:
+        lines = ["<x:a> <x:p> <x:b> <x:g> .", "<x:a> <x:p> <x:c> ."]
+        (tmp_path / "told.nq").write_text("\n".join(lines))
+        (tmp_path / "back.rules").write_text("[?y, <x:q>, ?x] :- [?x, <x:p>, ?y] .")
+        ended = livefacts(
+            *("dump", str(tmp_path / "told.nq"), "--rules", str(tmp_path / "back.rules")),
+            *("--format", "nq"),
+        )
+        derived = ["<x:b> <x:q> <x:a> .", "<x:c> <x:q> <x:a> ."]
+        assert sorted(ended.out.splitlines()) == sorted(lines + derived)
+
     def test_a_maintenance_program_follows_a_change_of_rules(self, tmp_path: Path) -> None:
         (tmp_path / "my.rules").write_text("@id one p(?x) :- q(?x) .\n@id two p(?x) :- r(?x) .\n")
         (tmp_path / "more.rules").write_text("@id three p(?x) :- s(?x) .\n")

@@ -169,7 +169,7 @@ def _update_text(given: str) -> str:
 
 
 def _change(loaded: Loaded, change: Change, asserted: bool, path: str | None) -> None:
-    """Make the change, print it, and write what is told now."""
+    """Make the change, print it, and write what is asserted now."""
     started = time.perf_counter()
     delta = change(loaded.reasoner)
     seconds = time.perf_counter() - started

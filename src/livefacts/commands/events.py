@@ -1,4 +1,4 @@
-"""Events for a command: files and standard input in one order, and what was not taken."""
+"""Timed events for a command: files and standard input in one order, and what was set aside."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def explain_command(
     input_format: InputFormat = None,
     rejects: Rejects = None,
 ) -> None:
-    """Say why a fact holds: a smallest proof, down to what was told.
+    """Say why a fact holds: a smallest proof, down to what was asserted.
 
     For a fact that does not hold, say which premises of which rules are missing, the
     nearest rule first. Prefixes of the files and rules are known. Ends with 0 if the fact

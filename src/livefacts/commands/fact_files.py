@@ -1,4 +1,4 @@
-"""Loading for a command: a reasoner, the files, and a report of what was rejected."""
+"""Fact files for a command: a reasoner, the files, and a report of what was rejected."""
 
 from __future__ import annotations
 

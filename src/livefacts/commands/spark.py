@@ -137,7 +137,7 @@ def update_command(
     master: Master = None,
     batch: Batch = "",
 ) -> None:
-    """Change what is told, and print as RDF Patch what became true and what ended.
+    """Change what is asserted, and print as RDF Patch what became true and what ended.
 
     \b
     livefacts spark update --kb kb/ --add new.nt --remove gone.nt
@@ -179,7 +179,7 @@ def change_rules_command(
 ) -> None:
     """Change the rules, and print as RDF Patch what became true and what ended.
 
-    Rules are removed before others are added; facts that come with rules are told.
+    Rules are removed before others are added; facts that come with rules are asserted.
 
     \b
     livefacts spark change-rules --kb kb/ --add more.rules --remove r3

@@ -1,4 +1,4 @@
-"""What people see: messages on standard error, data on standard output, exit codes.
+"""The terminal: messages on standard error, data on standard output, exit codes.
 
 Data goes to standard output or to a file, everything else to standard error, so that
 `livefacts query ... | sort` never sorts a message.
@@ -122,13 +122,13 @@ def _opened(path: str, named: str) -> Iterator[BinaryIO]:
 
 
 def dump(reasoner: Reasoner, path: str, derived: bool | None, form: str | None = None) -> None:
-    """Write what is true, or only what was concluded or told, in the format of the name."""
+    """Write what is true, or only what was derived or asserted, in the format of the name."""
     with output(path) as stream:
         reasoner.dump(stream, derived=derived, format=form or format_of(path))
 
 
 def format_of(path: str) -> str:
-    """The format that the name of a file tells, without what it is compressed with.
+    """The format that the name of a file stands for, without what it is compressed with.
 
     >>> format_of("closure.ttl.gz"), format_of("-")
     ('ttl', 'nt')

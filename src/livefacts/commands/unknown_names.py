@@ -1,4 +1,4 @@
-"""Strangers: names in a query that no fact speaks of, which are most often misspelt."""
+"""Unknown names in a query: those that no fact has, which are most often misspelt."""
 
 from __future__ import annotations
 

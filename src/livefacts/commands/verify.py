@@ -52,7 +52,7 @@ def verify_command(
 ) -> None:
     """Load files, follow patches, then compute everything anew by another road and compare.
 
-    Facts, what was told, counters and indices are compared. Differences are listed, and the
+    Facts, what was asserted, counters and indices are compared. Differences are listed, and the
     command then ends with 1.
 
     \b

@@ -2,10 +2,15 @@
 
 `contract` is the door: what every engine takes, gives and promises.
 
-- `contract`: What an engine promises: changes in, deltas of ids out
-- `embedded`: The embedded engine: facts and a plan in one process, kept true by compiled kernels
-- `flow`: Flow: operators over signed bags of rows, which keep the answers of continuous queries up to date
-- `messages`: Messages: continuous queries over a stream of update messages, with no graph behind them
-- `patterns`: Patterns: compiled kernels that match stars and joins of triple patterns, change by change
-- `spark`: The Spark engine: a knowledge base as tables, filled and kept true by tasks of a cluster
+In: rows of ids that are asserted and retracted, plans.
+Out: deltas of ids; for queries, signed rows of answers.
+
+- `contract`: changes in, deltas of ids out: the protocol of engines, and its laws
+- `embedded`: one process: compiled kernels keep every conclusion true
+- `patterns`: compiled kernels that match stars and joins of triple patterns, change by change
+- `flow`: the dataflow: operators over signed bags of rows, for continuous queries
+- `messages`: continuous queries over update messages, with no graph behind them
+- `spark`: a cluster: a knowledge base as tables, filled and kept true by tasks
+
+Design: docs/design/0014-rooms.md
 """

@@ -1,16 +1,20 @@
-"""Data to try things on: universities in the shape of LUBM, graphs of known closure, ontologies,
-and streams: of positions, and those that Laser was measured with.
+"""Generators: data to try things on, graphs of known closure, ontologies, and streams.
 
 Every generator yields N-Triples as bytes, in pieces of whole lines, and keeps no more
-than one piece in memory; ontologies and timed streams (JSON lines) also yield their rules.  The same arguments give the
-same bytes on every machine.
+than one piece in memory; ontologies and timed streams (JSON lines) also yield their rules.
+The same arguments give the same bytes on every machine.
+
+In: a size and a seed.
+Out: bytes of N-Triples, lines of JSON, rules as text.
 
 - `graphs`: chains, trees and random graphs, whose closure is known
+- `university_schema`: the classes, properties, domains and ranges of universities
+- `universities`: people, courses and publications in the shape of LUBM
 - `ontologies`: a tree of classes with instances and properties
 - `positions`: people who move between places, and the map of those places
 - `timed_streams`: atoms at every time point, and the rules that look at them
-- `universities`: people, courses and publications in the shape of LUBM
-- `university_schema`: the classes, properties, domains and ranges of those
+
+Papers: DynamiTE, section 6 (LUBM); Volz et al., section 5; Laser, section 4.
 """
 
 from livefacts.generate.graphs import chain, random_graph, tree

@@ -33,7 +33,7 @@ MOST_CLASSES = 10_000_000
 
 @dataclass(frozen=True)
 class GeneratedOntology:
-    """A tree of classes: `depth` levels of `subclasses` each, `instances` told of every class.
+    """A tree of classes: `depth` levels of `subclasses` each, `instances` asserted of every class.
 
     `properties` are those of each class; a taxonomy has none.  Every third individual has
     one value for each property of its class.
@@ -80,7 +80,7 @@ class GeneratedOntology:
         return (number - 1) // self.subclasses
 
     def facts(self) -> Iterator[bytes]:
-        """What is told of individuals, as N-Triples, a class at a time."""
+        """What is asserted of individuals, as N-Triples, a class at a time."""
         draw = Random(f"values of {self.kind} {self.depth} of seed {self.seed}")
         for number in range(1, self.classes + 1):
             yield "".join(self._asserted(number, draw)).encode()

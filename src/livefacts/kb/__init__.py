@@ -1,25 +1,32 @@
-"""A knowledge base in a folder: tables, their log, the marker, and a reasoner's checkpoint; no Spark is needed.
+"""A knowledge base in a folder: Delta tables, one table of commits, a marker; no Spark is needed.
 
-In: asserted and derived facts, rules, graphs.  Out: the same at any version.  Both engines live on it: a
-reasoner opens and writes it in one process, a pipeline fills it by the tasks of a cluster.
+Both engines live on it: a reasoner opens and writes it in one process, a pipeline fills it by
+the tasks of a cluster.  Terms have 64-bit hash ids here.  The column `told` of the tables says
+whether a fact is asserted: saved files keep the name.
 
-- `bucket_stages`: The stages as tasks: buckets, and what is asked, followed and published in each
-- `buckets`: Exchange between stages: files in which each bucket's rows are a record batch of their own
-- `checkpoint`: Between a knowledge base on disk and one process: told facts out of the tables, and back
-- `clashes`: Terms apart: no two texts with the same id
-- `compaction`: Merging: the small files of many changes become one, so that a later change costs as the first
-- `consequences`: What follows from single triples, by table: what tasks are told, and what they do with it
-- `delta_log`: The log of a Delta table: files are appended to it by one small entry, and nothing is read
-- `failures`: Failures: what Spark, Arrow and Delta say when something breaks, in a sentence or two
-- `graph_rows`: Named graphs in the tables: which graph tells which triple
-- `id_map`: Terms in the driver's memory under two names: a dictionary's number, and the id of the tables
-- `live_buckets`: The state in the driver's memory: buckets as sorted columns, and what has changed since
-- `marker`: The folder of a knowledge base: what it is, who may write to it, and what is left behind
-- `predicate_rows`: Predicate facts as rows: out of their tables by shape, added up, and back
-- `rule_table`: The table of rules: the program as one text, in which every rule keeps its id
-- `schema_closure`: Closing the schema in the driver: from schema triples to the consequences of every kind
-- `tables`: The knowledge base as tables: open files, and one table that says which of them count
-- `term_encoding`: Encoding: terms become 64-bit ids that need no table, wherever it happens
-- `term_rows`: Terms in the tables: how texts become ids at a commit, and the files that add new ones
-- `vacuum`: Vacuum: data files that no kept version needs are removed
+In: asserted and derived facts, rules, named graphs, as rows of hash ids.
+Out: the same at any version (a snapshot), and what changed between two.
+
+- `marker`: what the folder is, who may write to it, what was left behind
+- `delta_log`: the log of one Delta table, appended to by one small entry
+- `tables`: all tables, and `commits`, the one that says which versions count
+- `failures`: what Arrow, Delta and Spark say when something breaks, in a sentence
+- `term_encoding`: terms to hash ids
+- `clashes`: two texts with the same hash, and the ids that keep them apart
+- `term_rows`: the terms that a commit adds
+- `id_map`: hash ids and the numbers of a process's dictionary, both ways
+- `rule_table`: the program as text, in which every rule keeps its id
+- `graph_rows`: which named graph asserts which triple, as signed rows
+- `predicate_rows`: predicate facts by arity
+- `buckets`: files between stages, in which each bucket is a record batch
+- `schema_closure`: the schema closed in the driver, and what follows from every kind of triple
+- `consequences`: these consequences as a table that tasks look up
+- `bucket_stages`: the bodies of tasks: survey, follow and publish one bucket
+- `live_buckets`: buckets in the driver's memory, with what has changed since
+- `compaction`: the small files of many changes become one
+- `vacuum`: data files that no kept version needs are removed
+- `checkpoint`: a reasoner's state out of the tables, and back
+
+Paper: DynamiTE, sections 3 to 5 (compressed input, derivations from single triples).
+Design: docs/design/0007-spark-and-delta.md, docs/design/0014-rooms.md
 """

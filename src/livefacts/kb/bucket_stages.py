@@ -1,4 +1,4 @@
-"""The stages as tasks: buckets, and what is asked, followed and published in each.
+"""Stages by bucket: what one task surveys, follows or publishes in the bucket that it is given.
 
 Each function here is the body of one task, and what it takes and gives is small: rows go
 through files, between stages in the exchange folder, for good into the folder of a table.
@@ -81,11 +81,11 @@ class Bucket:
         return rows.filter(pa.array(mine))
 
     def read_told(self) -> HashIds:
-        """The told triples of the bucket, as rows."""
+        """The asserted triples of the bucket, as rows."""
         return np.stack(self.read_told_columns(), axis=1)
 
     def read_told_columns(self) -> TripleColumns:
-        """The told triples of the bucket, as columns in order."""
+        """The asserted triples of the bucket, as columns in order."""
         facts = columns_of(self.read_facts())
         is_told = facts.asserted > 0
         if is_told.all():
@@ -93,7 +93,7 @@ class Bucket:
         return facts.s[is_told], facts.p[is_told], facts.o[is_told]
 
     def read_quads(self) -> pa.Table:
-        """The triples of the bucket that named graphs tell, with all graphs that tell them."""
+        """The triples of the bucket that named graphs assert, with all graphs that assert them."""
         schema = SCHEMAS[GRAPHS]
         parts = [pq.read_table(name, schema=schema, partitioning=None) for name in self.graphs]
         rows = self._mine(pa.concat_tables([schema.empty_table(), *parts]))
@@ -109,24 +109,24 @@ class Bucket:
         )
 
 
-# what the driver wants to know of the told triples
+# what the driver wants to know of the asserted triples
 
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What the driver asks of told triples: those of some kinds, and how many each kind has."""
+    """What the driver asks of asserted triples: those of some kinds, and how many each kind has."""
 
     kinds: frozenset[Kind]
     by_object: frozenset[int] = frozenset()
 
 
 def survey_bucket(survey: Survey, bucket: Bucket) -> tuple[HashIds, Counter[Kind]]:
-    """The told triples of some kinds in a bucket, and how many it has of each kind."""
+    """The asserted triples of some kinds in a bucket, and how many it has of each kind."""
     return survey_told(survey, bucket.read_told_columns())
 
 
 def survey_told(survey: Survey, told: TripleColumns) -> tuple[HashIds, Counter[Kind]]:
-    """The same of told triples in order."""
+    """The same of asserted triples in order."""
     counts = _count_kinds(told, survey.by_object)
     predicates = np.array(sorted({predicate for predicate, _ in survey.kinds}), np.int64)
     chosen = np.flatnonzero(np.isin(told[1], predicates))
@@ -175,7 +175,7 @@ def is_of_kinds(
 
 @dataclass(frozen=True, slots=True)
 class FollowJob:
-    """What following tasks are told."""
+    """What following tasks are given."""
 
     table: ConsequenceTable
     folder: Path
@@ -190,7 +190,7 @@ class FollowedBucket:
 
 
 def follow_bucket(job: FollowJob, bucket: Bucket) -> FollowedBucket:
-    """The consequences of the told triples of a bucket, in an exchange file."""
+    """The consequences of the asserted triples of a bucket, in an exchange file."""
     found = summed(table_of(followed(job.table, bucket.read_told_columns())))
     keys = found["s"].to_numpy()
     return FollowedBucket(write_buckets(job.folder, found, keys, bucket.buckets), len(found))
@@ -198,7 +198,7 @@ def follow_bucket(job: FollowJob, bucket: Bucket) -> FollowedBucket:
 
 @dataclass(frozen=True, slots=True)
 class PublishJob:
-    """What publishing tasks are told.
+    """What publishing tasks are given.
 
     `own` are the consequences that stay in the bucket of their triple, `files` have all
     others, and `schema` has those of the schema.
@@ -220,7 +220,7 @@ class Published:
 
 
 def publish_bucket(job: PublishJob, bucket: Bucket) -> Published:
-    """Write the told triples of a bucket and their conclusions, each once with its support."""
+    """Write the asserted triples of a bucket and their conclusions, each once with its support."""
     told = bucket.read_told_columns()
     mine = job.schema[bucket_of(job.schema[:, 0], bucket.buckets) == bucket.number]
     parts = [

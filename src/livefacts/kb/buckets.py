@@ -1,4 +1,4 @@
-"""Exchange between stages: files in which each bucket's rows are a record batch of their own.
+"""Buckets between stages: files in which each bucket's rows are a record batch of their own.
 
 A task writes one file; a task of the next stage reads its bucket out of every file.  Each
 file has a name of its own, and only files named in task results are read, so a task that

@@ -1,7 +1,7 @@
-"""Between a knowledge base on disk and one process: told facts out of the tables, and back.
+"""The checkpoint: asserted facts of a folder into one process, and a reasoner's state back.
 
 Reading needs no Spark: hash ids become the numbers of a dictionary.  Writing gives every
-fact the support that the pipeline would have found, so that it can go on from there.
+fact the support count that the pipeline would have found, so that it can go on from there.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ Facts = Mapping[int, Ids]
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """What a knowledge base tells: a program, and facts by shape in a dictionary's numbers.
+    """What a knowledge base holds: a program, and facts by shape in a dictionary's numbers.
 
     `facts` are those of the default graph; `quads` are triples and the named graphs that
-    tell them.
+    assert them.
     """
 
     commit: Commit
@@ -76,10 +76,10 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class SavedState:
-    """What is written: a program, facts told and derived, and which graphs tell triples.
+    """What is written: a program, facts asserted and derived, and which graphs assert triples.
 
-    `quads` are triples that named graphs tell, each with its graph; `shared` are those of
-    them that the default graph tells, too.  The commit has these `notes`, too.
+    `quads` are triples that named graphs assert, each with its graph; `shared` are those of
+    them that the default graph asserts, too.  The commit has these `notes`, too.
     """
 
     program: Program
@@ -91,7 +91,7 @@ class SavedState:
 
 
 def read_base(base: KnowledgeBase, dictionary: Dictionary) -> Stored:
-    """What was told and the rules, at the last commit."""
+    """What was asserted and the rules, at the last commit."""
     commit = base.last()
     if not commit.seq:
         raise LivefactsError(
@@ -125,7 +125,7 @@ def _told_predicates(base: KnowledgeBase, commit: Commit) -> dict[int, HashIds]:
 def write_base(
     base: KnowledgeBase, start: Commit, dictionary: Dictionary, state: SavedState
 ) -> Commit:
-    """Write told facts and conclusions as the next commit."""
+    """Write asserted facts and conclusions as the next commit."""
     constants = dictionary.encode(constants_of(state.program.rules))
     facts = [*state.told.values(), *state.derived.values(), state.quads, constants]
     encoding, ids = _settled(base, start, dictionary, facts)
@@ -182,7 +182,7 @@ def _settled(
 def _graph_writes(
     base: KnowledgeBase, start: Commit, quads: HashIds, shared: HashIds
 ) -> dict[str, Write]:
-    """Which graphs tell which triples, in place of what was there."""
+    """Which graphs assert which triples, in place of what was there."""
     if not len(quads):
         return {GRAPHS: Write((), OVERWRITE)} if GRAPHS in start.versions else {}
     default = np.column_stack([shared, np.full(len(shared), DEFAULT, np.int64)])

@@ -1,4 +1,4 @@
-"""Terms apart: no two texts with the same id.
+"""Hash clashes: no two texts keep the same id.
 
 An id is a hash.  Where a text gets an id that another text has, it becomes an exception of
 the encoding: it gets the id that it has with a salt, and all is looked at once more.

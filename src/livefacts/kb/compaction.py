@@ -1,4 +1,4 @@
-"""Merging: the small files of many changes become one, so that a later change costs as the first.
+"""Compaction: the small files of many changes become one, so that changes do not get slower.
 
 Every change leaves a file or two.  Now and then a change replaces those of its predecessors
 by one that has their rows; and when changes have grown to a part of the facts, they are

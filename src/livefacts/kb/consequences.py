@@ -1,4 +1,4 @@
-"""What follows from single triples, by table: what tasks are told, and what they do with it.
+"""Consequences of single triples as a table: what tasks are given, and how they look it up.
 
 The driver closes the schema and writes down, for each kind of triple, its consequences
 with the subject and the object left open.  A task then finds those of its triples by
@@ -118,7 +118,7 @@ def table_of(facts: Facts) -> pa.Table:
 
 
 def told_facts(triples: Sequence[HashIds]) -> Facts:
-    """Triples, as columns, that are told and do not follow."""
+    """Triples, as columns, that are asserted and do not follow."""
     s, p, o = triples
     return Facts(s, p, o, np.zeros(len(s), np.int64), np.ones(len(s), np.int32))
 
@@ -148,7 +148,7 @@ def compile_kernels() -> None:
 
 
 def fact_table(triples: HashIds, support: int, told: int) -> pa.Table:
-    """Triples as facts that all have the same support and telling."""
+    """Triples as facts that all have the same support and assertion."""
     columns = {name: np.ascontiguousarray(triples[:, i]) for i, name in enumerate(FACT_KEYS)}
     return pa.table(
         {

@@ -1,4 +1,4 @@
-"""The log of a Delta table: files are appended to it by one small entry, and nothing is read.
+"""The log of a Delta table: files are appended by one small entry, and nothing is read.
 
 A Delta table is a folder of data files and a log of numbered entries, each of which says
 which files come and go.  An entry belongs to whoever is the first to make the file with the

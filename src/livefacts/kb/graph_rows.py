@@ -1,9 +1,9 @@
-"""Named graphs in the tables: which graph tells which triple.
+"""Named graphs in the tables: which graph asserts which triple.
 
-A told triple that is in no row here is told by the default graph alone.  Of all others the
-rows say which graphs tell them, and the default graph, where it does too, is graph 0.  Rows
-are signed, so that a change only adds some; a graph tells a triple where they add up to more
-than nothing.
+An asserted triple that is in no row here is asserted by the default graph alone.  Of all others
+the rows say which graphs assert them, and the default graph, where it does too, is graph 0.
+Rows are signed, so that a change only adds some; a graph asserts a triple where they add up to
+more than nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NO_QUADS = np.zeros((0, 4), np.int64)
 
 
 def quads_at(base: KnowledgeBase, commit: Commit) -> HashIds:
-    """Triples and the graphs that tell them, at a commit: s, p, o, g."""
+    """Triples and the graphs that assert them, at a commit: s, p, o, g."""
     return summed_quads(base.read(GRAPHS, commit))
 
 
@@ -60,7 +60,7 @@ def _signed(seq: int, quads: HashIds, sign: int) -> pa.Table:
 
 
 def told_by_default(told: HashIds, quads: HashIds) -> HashIds:
-    """Those of the told triples that the default graph tells."""
+    """Those of the asserted triples that the default graph asserts."""
     if not len(quads):
         return told
     named = {tuple(row[:3]) for row in quads.tolist()}

@@ -1,4 +1,4 @@
-"""Terms in the driver's memory under two names: a dictionary's number, and the id of the tables.
+"""The id map: terms in the driver's memory under a dictionary's number and a hash id of the tables.
 
 What was read from the tables is in sorted arrays; what came later, which is little, beside
 them.

@@ -1,8 +1,8 @@
-"""The state in the driver's memory: buckets as sorted columns, and what has changed since.
+"""Live buckets: the state in the driver's memory, as sorted columns and what has changed since.
 
 Small changes are made here, without a job: a bucket is read once, when a change first
-looks into it, and what later changes add is kept beside it.  What is asked of all told triples
-may be asked of tasks, so that large knowledge bases need not fit here.
+looks into it, and what later changes add is kept beside it.  What is asked of all asserted
+triples may be asked of tasks, so that large knowledge bases need not fit here.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from livefacts.store.facts.hash_rows import Facts, added_up, ordered, places_of
 from livefacts.store.terms.hash_ids import HashIds
 
 Surveyor = Callable[[Survey], Iterable[tuple[HashIds, Counter[Kind]]]]
-"""Asks the told triples of all buckets, as they are in their files."""
+"""Asks the asserted triples of all buckets, as they are in their files."""
 
 
 class Columns:
-    """Facts as sorted columns, with support and telling; or what has changed of these."""
+    """Facts as sorted columns, with support and assertion; or what has changed of these."""
 
     def __init__(self, facts: Facts) -> None:
         self.keys = (facts.s, facts.p, facts.o)
@@ -46,7 +46,7 @@ class Columns:
         return len(self.support)
 
     def add_counts(self, triples: HashIds, found: NDArray[np.int64]) -> None:
-        """Add the support and the telling of each triple."""
+        """Add the support and the assertion of each triple."""
         places = places_of(self.keys, triples)
         known = np.flatnonzero(places >= 0)
         found[known, 0] += self.support[places[known]]
@@ -58,7 +58,7 @@ class Columns:
         return s[is_told], p[is_told], o[is_told]
 
     def told_of_kinds(self, kinds: frozenset[Kind]) -> HashIds:
-        """The told triples of some kinds, without a look at others."""
+        """The asserted triples of some kinds, without a look at others."""
         places, predicates = self._by_predicate
         wanted = np.array(sorted({predicate for predicate, _ in kinds}), np.int64)
         starts, ends = (np.searchsorted(predicates, wanted, side) for side in ("left", "right"))
@@ -69,7 +69,7 @@ class Columns:
 
     @cached_property
     def _by_predicate(self) -> tuple[NDArray[np.int64], HashIds]:
-        """The places of told triples in the order of their predicates, and these."""
+        """The places of asserted triples in the order of their predicates, and these."""
         told = np.flatnonzero(self.told > 0)
         places = told[np.argsort(self.keys[1][told], kind="stable")]
         return places, self.keys[1][places]
@@ -103,7 +103,7 @@ class Live:
     # facts
 
     def counts(self, triples: HashIds) -> NDArray[np.int64]:
-        """The support and the telling of each triple."""
+        """The support and the assertion of each triple."""
         found = np.zeros((len(triples), 2), np.int64)
         homes = bucket_of(np.ascontiguousarray(triples[:, 0]), len(self._buckets))
         for number in np.unique(homes).tolist():
@@ -116,7 +116,7 @@ class Live:
         return found
 
     def is_told(self, triples: HashIds) -> NDArray[np.bool_]:
-        """Which triples are told."""
+        """Which triples are asserted."""
         told: NDArray[np.bool_] = self.counts(triples)[:, 1] > 0
         return told
 
@@ -126,10 +126,10 @@ class Live:
             self._columns[number] = Columns(facts)
         return self._columns[number]
 
-    # told triples by kind, as the schema is closed over them
+    # asserted triples by kind, as the schema is closed over them
 
     def of_kinds(self, kinds: frozenset[Kind]) -> HashIds:
-        """The told triples of some kinds."""
+        """The asserted triples of some kinds."""
         found = np.concatenate([NO_TRIPLES, *self._surveyed(kinds)])
         came, gone = (part[is_of_kinds(part, kinds)] for part in self._told_since())
         return np.concatenate([found[~contains(gone, found)], came])
@@ -140,7 +140,7 @@ class Live:
         return [self._bucket(bucket.number).told_of_kinds(kinds) for bucket in self._buckets]
 
     def count_kinds(self, by_object: frozenset[int]) -> Counter[Kind]:
-        """How many told triples each kind has; kinds of some predicates name the object."""
+        """How many asserted triples each kind has; kinds of some predicates name the object."""
         counts: Counter[Kind] = Counter()
         survey = self._survey or self._survey_here
         for _, each in survey(Survey(frozenset(), by_object)):
@@ -155,14 +155,14 @@ class Live:
         return [survey_told(survey, each.told_columns()) for each in told]
 
     def _told_since(self) -> tuple[HashIds, HashIds]:
-        """The triples that changes have told, and those that they have untold."""
+        """The triples that changes have asserted, and those that they have retracted."""
         if not self._changes:
             return NO_TRIPLES, NO_TRIPLES
         changes = reduce(Columns.plus, self._changes)
         return changes.triples(changes.told > 0), changes.triples(changes.told < 0)
 
     def take(self, changes: pa.Table) -> None:
-        """Note signed changes of support and telling."""
+        """Note signed changes of support and assertion."""
         if not len(changes):
             return
         self._changes.append(Columns(added_up(columns_of(changes))))
@@ -199,7 +199,7 @@ class Live:
 
 
 class Told(Protocol):
-    """Told triples, as far as closing the schema asks for them."""
+    """Asserted triples, as far as closing the schema asks for them."""
 
     def of_kinds(self, kinds: frozenset[Kind]) -> HashIds:
         """Those of some kinds."""
@@ -210,7 +210,7 @@ class Told(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ToldAfter:
-    """Told triples after a change that was not made yet."""
+    """Asserted triples after a change that was not made yet."""
 
     before: Told
     came: HashIds
@@ -229,7 +229,7 @@ class ToldAfter:
 
 
 class ToldTriples:
-    """Told triples in memory, as the schema is closed over them."""
+    """Asserted triples in memory, as the schema is closed over them."""
 
     def __init__(self, triples: HashIds) -> None:
         self.triples = triples

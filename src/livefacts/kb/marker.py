@@ -1,4 +1,4 @@
-"""The folder of a knowledge base: what it is, who may write to it, and what is left behind.
+"""The marker of a knowledge base: what its folder is, who may write to it, what was left behind.
 
 A small file says that a folder is a knowledge base, in which layout and with which settings.
 One lock, which ends with the process that holds it, lets one writer in at a time.

@@ -1,4 +1,4 @@
-"""Predicate facts as rows: out of their tables by shape, added up, and back.
+"""Predicate facts as rows: out of their tables by arity, added up, and back.
 
 A row is the id of the predicate's name and those of its arguments; facts with as many
 arguments are one array.  In the tables the arguments are a list.
@@ -25,7 +25,7 @@ FOLD = np.uint64(29)
 
 
 class CountedRows(NamedTuple):
-    """Facts of one shape, how often each follows and how often it is told."""
+    """Facts of one shape, how often each follows and how often it is asserted."""
 
     facts: HashIds
     support: NDArray[np.int64]
@@ -42,7 +42,7 @@ def key_of(rows: HashIds) -> HashIds:
 
 
 def exchanged(rows: HashIds) -> tuple[pa.Table, HashIds]:
-    """Rows as they are exchanged, and the keys that tell their buckets."""
+    """Rows as they are exchanged, and the keys that decide their buckets."""
     return pa.table([rows[:, 0].copy(), _listed(rows)], ARGUMENT_COLUMNS), key_of(rows)
 
 
@@ -85,7 +85,7 @@ def of_bucket(table: pa.Table, number: int, buckets: int) -> list[CountedRows]:
 
 
 def as_told(came: pa.Table) -> list[CountedRows]:
-    """Rows that were exchanged, each as told once."""
+    """Rows that were exchanged, each as asserted once."""
     count = len(came)
     counted = came.append_column("support", pa.array(np.zeros(count, np.int64)))
     return by_shape(counted.append_column("told", pa.array(np.ones(count, np.int32))))
@@ -128,13 +128,13 @@ def _added_up(parts: list[CountedRows]) -> CountedRows:
 
 
 def told_once(parts: Iterable[CountedRows]) -> list[CountedRows]:
-    """Facts that are told, told once; without shapes of which there are none."""
+    """Facts that are asserted, each asserted once; without shapes of which there are none."""
     once = (part._replace(told=np.minimum(part.told, np.int32(1))) for part in parts)
     return [part for part in once if len(part.facts)]
 
 
 def only_told(parts: Iterable[CountedRows]) -> list[CountedRows]:
-    """The facts that are told, without what they follow from."""
+    """The facts that are asserted, without what they follow from."""
     found = []
     for part in parts:
         facts = part.facts[part.told > 0]

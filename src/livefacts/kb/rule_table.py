@@ -30,7 +30,7 @@ NEXT, GONE = "next rule", "rules gone"
 
 
 def rules_write(base: KnowledgeBase, seq: int, program: Program) -> Write:
-    """The rules as the only row of their table; facts that came with them are told."""
+    """The rules as the only row of their table; facts that came with them are asserted."""
     text = write_program(replace(program, facts=()))
     rows = pa.table([[seq], [text]], SCHEMAS[RULES])
     return Write((write_file(base.path / RULES, rows),), OVERWRITE)

@@ -1,4 +1,4 @@
-"""Closing the schema in the driver: from schema triples to the consequences of every kind.
+"""The closure of the schema, in the driver: from schema triples to the consequences of every kind.
 
 The schema's triples are few; the embedded engine closes them in memory under all rules,
 and what follows from every kind of triple is chased under the closed schema.  Kinds from
@@ -6,7 +6,7 @@ whose triples schema triples follow join the schema, until none is left.  The em
 runs here because the schema fits in one process, and tasks only look up what was found.  Whole
 programs that fit are closed here as well.
 
-Ids are hashes on Spark and small numbers in the embedded engine; rules speak of no term
+Ids are hashes in the tables and small numbers in the embedded engine; rules speak of no term
 but their constants, so each hash stands for itself there under a number.
 """
 
@@ -38,9 +38,9 @@ STAND_IN = "x-livefacts-id:"
 PLACES = {registers.SUBJECT: (SUBJECT, 0), registers.OBJECT: (OBJECT, 0)}
 
 Fetch = Callable[[frozenset[Kind]], HashIds]
-"""The told triples of some kinds."""
+"""The asserted triples of some kinds."""
 CountKinds = Callable[[frozenset[int]], Mapping[Kind, int]]
-"""How many told triples each kind has; those of some predicates are by object."""
+"""How many asserted triples each kind has; those of some predicates are by object."""
 
 
 class SchemaNotSingleError(Exception):
@@ -51,7 +51,7 @@ class SchemaNotSingleError(Exception):
 class SchemaConsequences:
     """What follows from the schema, and from each kind of other triples.
 
-    `kinds` are those that belong to the schema, `told` its told triples, `derived` what
+    `kinds` are those that belong to the schema, `told` its asserted triples, `derived` what
     follows from them; `by_object` are predicates whose kinds name the object.
     """
 
@@ -116,7 +116,7 @@ class Numbers:
 
 
 class SchemaCloser:
-    """Closes the schema of one program over told triples that it asks for by kind."""
+    """Closes the schema of one program over asserted triples that it asks for by kind."""
 
     def __init__(
         self,
@@ -236,7 +236,7 @@ class SchemaCloser:
 def closed_in_memory(
     dictionary: Dictionary, rules: Sequence[Rule], told: Mapping[int, Ids], limit: int
 ) -> dict[int, Ids]:
-    """What follows from told facts, by shape; more conclusions than the limit are an error."""
+    """What follows from asserted facts, by shape; more conclusions than the limit are an error."""
     engine = EmbeddedEngine(dictionary, compile_rules(rules))
     engine.limit = limit
     engine.apply(Change(dict(told)))

@@ -1,12 +1,12 @@
-"""The knowledge base as tables: open files, and one table that says which of them count.
+"""The tables of a knowledge base: Delta tables, and `commits`, which says which versions count.
 
 Every table is a Delta table.  Delta commits one table at a time; the `commits` table,
 written last, names the version of every other one, the batch id and the sequence number.
 Whoever reads begins there: what it does not name does not exist.  A change that was cut
-off leaves versions that nobody names, and the next one starts from those that are named.
+off leaves versions that no commit names, and the next one starts from those that are named.
 
 Data files are written by tasks, under names of their own, and become part of a table when
-the driver commits them.
+the driver commits them.  A fact is asserted where its `told` adds up to more than 0.
 
     livefacts.json   what this folder is, and the version of its layout
     commits          seq, time, batch, kind, rows, versions, notes
@@ -16,7 +16,7 @@ the driver commits them.
     facts_n          pred, arguments, support, told: predicate facts
     changes          seq, s, p, o, support, told, sign: what has changed since
     changes_n        seq, pred, arguments, support, told, sign: of predicate facts
-    graphs           seq, s, p, o, g, sign: which named graph tells which triple
+    graphs           seq, s, p, o, g, sign: which named graph asserts which triple
     rejects          seq, file, line, column, reason, text
     rules            seq, text
 """
@@ -158,7 +158,7 @@ class Commit:
 class KnowledgeBase:
     """The tables in one folder.
 
-    `reached` is told each step of a commit as it is reached.
+    `reached` is called with each step of a commit as it is reached.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

@@ -1,10 +1,10 @@
-"""Encoding: terms become 64-bit ids that need no table, wherever it happens.
+"""Term encoding: terms become 64-bit hash ids that need no table, wherever it happens.
 
 Texts are read into a dictionary first, as the embedded engine reads, so that each different
 term is hashed once; rows then take the hashes in place of its numbers.
 
 Where two texts have the same hash, all but one of them are exceptions: they have an id of
-their own, which every task is told.
+their own, which every task is given.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Terms in the tables: how texts become ids at a commit, and the files that add new ones."""
+"""Term rows: how texts become ids at a commit, and the files that add new terms to the tables."""
 
 from __future__ import annotations
 

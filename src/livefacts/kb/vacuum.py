@@ -1,7 +1,7 @@
-"""Vacuum: data files that no kept version needs are removed.
+"""The vacuum: data files that no kept version needs are removed.
 
 A file is needed if one of the kept versions of its table has it.  When each file came and
-went is read from the table's log; what came in a version that nobody named, or is in no log
+went is read from the table's log; what came in a version that no commit names, or is in no log
 at all, was left by a change that was cut off.
 """
 

@@ -1,16 +1,20 @@
-"""The rule language, queries and axioms as data: what every reader of text makes, and every planner takes.
+"""The language: rules, queries, windows and axioms as data, between the parsers and the planners.
 
-In: nothing; a program is a value, and changing one makes another.  Out: `Program`, `Rule`,
-`Select`, `Registration`, `Axiom`.
+A program is a value: changing one makes another.
 
-- `algebra`: The algebra of SPARQL as data: graph patterns, property paths, and what is asked of them
-- `axioms`: OWL axioms as data: what an ontology says about classes, properties and individuals
-- `checks`: Checks of a program: safe, stratified, relevant, exchangeable; and warnings about what is hardly meant
-- `expressions`: Expressions of queries: variables, constants, and calls of operators and functions
-- `formula`: Formulas: what rule bodies and heads are made of
-- `graph_pattern`: Queries as data: one group of triple patterns with comparisons, and what is asked of it
-- `program`: Programs: sets of rules, as values
-- `registration`: Registered queries: what a C-SPARQL or RSP-QL text asks for, as data
-- `rule_text`: Rules and programs as text of the rule language
-- `windows`: Windows: which part of a stream a literal looks at
+In: what `syntax` has read.
+Out: `Program` of `Rule`s, `Query`, `RegisteredQuery`, axioms.
+
+- `formula`: what rule bodies and heads are made of
+- `windows`: which part of a stream a literal looks at
+- `program`: rules and programs, and the keys by which equal rules are one
+- `rule_text`: rules and programs written as text again
+- `checks`: whether a program makes sense: safe, stratified, bounded; and warnings
+- `expressions`: expressions of SPARQL
+- `algebra`: the SPARQL algebra: graph patterns, property paths, query forms
+- `graph_pattern`: the queries that are one group of triple patterns with comparisons
+- `registration`: what a C-SPARQL or RSP-QL text adds to a query: streams, windows, when to report
+- `axioms`: OWL axioms and class expressions
+
+Papers: Laser, section 2 (windows, sometime, always, at); Barbieri et al., section 2.1.
 """

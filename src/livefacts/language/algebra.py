@@ -1,4 +1,4 @@
-"""The algebra of SPARQL as data: graph patterns, property paths, and what is asked of them.
+"""The SPARQL algebra as data: graph patterns, property paths, and what is asked of them.
 
 A pattern yields a bag of rows; a variable of a row may be unbound.  The operators are those
 of the SPARQL 1.1 recommendation, section 18.  Blank nodes of a pattern are variables whose

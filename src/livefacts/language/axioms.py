@@ -1,4 +1,4 @@
-"""OWL axioms as data: what an ontology says about classes, properties and individuals.
+"""Axioms of OWL as data: what an ontology says about classes, properties and individuals.
 
 A class expression is a name (an IRI) or one of the dataclasses below; the same serves for
 data ranges, whose members are literals.  Nothing here is a blank node: an axiom is a value,

@@ -1,4 +1,4 @@
-"""Queries as data: one group of triple patterns with comparisons, and what is asked of it.
+"""Graph patterns as queries: one group of triple patterns with comparisons, and its projection.
 
 These are the queries that can be followed change by change: a pattern is a rule body, so
 the engine that keeps conclusions true keeps their answers true, too.
@@ -27,7 +27,7 @@ class BasicQuery:
     distinct: bool = False
     template: tuple[TripleAtom, ...] = ()
     name: str = ""
-    """Tells queries of the same text apart, where they must be."""
+    """A number for queries of the same text, where they must differ."""
 
     @property
     def variables(self) -> tuple[Variable, ...]:

@@ -43,7 +43,7 @@ SHOWN = 8
 class Rule:
     """`head :- body`; a rule without a head is a constraint (`false :- body`).
 
-    `numbered` tells that the id is a number a program gave: another program gives
+    `numbered` says that the id is a number a program gave: another program gives
     the rule a number of its own.
     """
 

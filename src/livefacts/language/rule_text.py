@@ -1,4 +1,4 @@
-"""Rules and programs as text of the rule language.
+"""Rule text: rules and programs written in the rule language.
 
 Reading back what is written here gives an equal rule: variables keep their names, and
 terms their lexical forms.

@@ -1,12 +1,17 @@
-"""What the world is made of: facts, terms, values, numbers and time, with no input, no output, no rules.
+"""The model: what the world is made of: facts, terms, values, numbers and time.
 
-- `durations`: Durations: lengths of time, in time points or by the clock
-- `facts`: Facts and terms: what is true or false, and what it speaks of
-- `identity`: Identity: one literal for each value, and the narrowest datatype that has the value
-- `moments`: Moments and spans: the values of the date, time and duration types of XML Schema
-- `namespaces`: The namespaces that everybody uses, and the prefixes that are known without a declaration
-- `numbers`: Numbers: the values of xsd:integer, xsd:decimal, xsd:float and xsd:double, computed exactly
-- `time_points`: Time points: whole numbers, and the dates that they stand for
-- `totals`: Totals: sums, averages, least and greatest of numbers, the same in any order
-- `values`: Values: what literals stand for, and how rules compare and compute with them
+Nothing here reads, writes or reasons.
+
+In: Python values and RDF terms.
+Out: `Fact`, `Symbol`, values that can be compared and computed with, time points.
+
+- `namespaces`: the well-known prefixes
+- `facts`: predicate facts, and the terms that facts speak of
+- `numbers`: the values of the numeric datatypes, computed exactly
+- `moments`: the values of the date, time and duration datatypes
+- `values`: what literals stand for; comparison and arithmetic as rules and SPARQL have them
+- `identity`: value identity, as ontologies have it: one literal for each value
+- `totals`: sums, averages, least and greatest, the same in any order of the rows
+- `time_points`: the clock of a reasoner: whole numbers, and the dates that they stand for
+- `durations`: lengths of time, in time points or by the clock
 """

@@ -1,4 +1,4 @@
-"""Identity: one literal for each value, and the narrowest datatype that has the value.
+"""Value identity: one literal for each value, and the narrowest datatype that has the value.
 
 Comparisons follow SPARQL, where `1 = "1"^^xsd:double` and 0 equals -0.  Ontologies ask
 whether two literals denote one and the same value, which XML Schema answers otherwise:

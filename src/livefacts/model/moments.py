@@ -1,8 +1,9 @@
 """Moments and spans: the values of the date, time and duration types of XML Schema.
 
 A moment is a number of seconds on the line of its own datatype (xsd:dateTimeStamp shares that
-of xsd:dateTime), and it either knows its time zone or does not.  Two moments of which only one has a zone are never equal; one comes
-before the other only where that holds for every zone from -14:00 to +14:00.
+of xsd:dateTime), and it either knows its time zone or does not.  Two moments of which only one
+has a zone are never equal; one comes before the other only where that holds for every zone from
+-14:00 to +14:00.
 
 A span is a number of months and a number of seconds.  Spans that mix the two are ordered
 only where all of the four reference months of XML Schema agree: a month is shorter than

@@ -1,4 +1,4 @@
-"""The namespaces that everybody uses, and the prefixes that are known without a declaration."""
+"""Namespaces: the well-known ones, and the prefixes that need no declaration."""
 
 from __future__ import annotations
 

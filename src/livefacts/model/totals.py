@@ -1,4 +1,4 @@
-"""Totals: sums, averages, least and greatest of numbers, the same in any order.
+"""Totals: the aggregates of numbers (sum, average, least, greatest), the same in any order.
 
 A sum of floats and doubles added one after the other depends on the order of the rows.
 Here everything is added exactly and rounded once, to the widest kind among the numbers; so

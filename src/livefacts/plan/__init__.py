@@ -1,15 +1,18 @@
-"""Planning: from rules to steps that any engine can run.
+"""Planning: from rules and queries to steps that any engine can run.
 
-The passes, in order: `normalize` (no constraints, no braces), `stratify` (levels),
-`split` (rules that follow single triples), and for every other rule one plan per
+The passes of a program, in order: `normalize` (no constraints, no braces), `stratify` (levels),
+the schema split (rules that follow single triples), and for every other rule one plan per
 positive atom: `ordered_steps`, then `restricted` where the rule is transitive.
 
-In: rules, queries and windows as data.  Out: `Plan`, `Flow`, or rules without time.
+In: rules, queries and windows as data.
+Out: `Plan`, `FlowPlan`, rules without time, maintenance programs.
 
-- `rules`: Plans of rules: one join for every premise that may change
-- `continuous`: Plans of continuous queries: flows of operators over signed rows
-- `maintenance`: Maintenance programs: rules, as text, that keep other rules' conclusions true
-- `time_lowering`: Time lowered to rules: what a timed formula means, in rules over time points
+- `time_lowering`: timed formulas to rules over time points
+- `rules`: rules to joins, one for every premise that may change
+- `continuous`: the SPARQL algebra to a dataflow
+- `maintenance`: programs, as rules, that keep other programs' conclusions true
+
+Papers: Volz et al., sections 3 and 4; DynamiTE, section 3.2; Laser, section 3.
 """
 
 from __future__ import annotations

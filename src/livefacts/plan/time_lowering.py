@@ -1,9 +1,9 @@
-"""Time lowered to rules: what a timed formula means, in rules over time points.
+"""Time lowering: what a timed formula means, in rules over time points.
 
 Every predicate `p` that a window looks at gets companions with a time column: the arrivals
 of the streams (`_arrived:p`, and with their streams `_arrived-on:p`), conclusions for a time
-point (`_at:p`), and what is told for all time (`_background:p`).  The time points of a window
-are facts as well (`_in:10`), and change when time moves; so a tick is a change like any
+point (`_at:p`), and what is asserted for all time (`_background:p`).  The time points of a
+window are facts as well (`_in:10`), and change when time moves; so a tick is a change like any
 other.  For instance
 
     hot(?s) :- sensor(?s), sometime reading(?s) in [10] .
@@ -109,7 +109,7 @@ class WindowSpan:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """What the rules need to be told about time, beside facts."""
+    """What the rules need to know about time, beside facts."""
 
     spans: frozenset[WindowSpan] = frozenset()
     """The windows whose time points are asked for, by their points key."""
@@ -122,7 +122,7 @@ class Timing:
     recent: frozenset[tuple[WindowSpan, Family]] = frozenset()
     """Windows by count, and whose facts they look for."""
     background: frozenset[Family] = frozenset()
-    """Whose background is told apart."""
+    """Whose background is kept apart."""
     held: tuple[tuple[NamedNode, WindowSpan], ...] = ()
     """The windows in which facts of declared streams hold."""
     is_generating: bool = False

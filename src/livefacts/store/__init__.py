@@ -1,9 +1,11 @@
-"""Ids and facts at rest: what a term's number is, and which rows are there; nothing is known of rules.
+"""The store: terms as ids and facts as rows, at rest; it knows nothing of rules.
 
-In: bytes of N-Triples, terms, rows of ids.  Out: ids, rows with flags and support counts.
+In: bytes of N-Triples, terms, rows of ids.
+Out: ids, rows with flags and support counts, terms again.
+
+- `compiled`: how kernels become machine code, and where that is kept
+- `terms`: the dictionary between terms and ids, and the N-Triples scanner that fills it
+- `facts`: rows of ids with flags and support counts, and hash indices over them
+
 Paper: DynamiTE, section 3.1 (compress the input).
-
-- `compiled`: Compiled kernels: how hot loops become machine code, where it is kept, and prefetching
-- `facts`: Facts: rows of ids with flags and support counts, hash indices over them, and who asserts what in which graph
-- `terms`: Terms: the dictionary between texts and ids, and the compiled N-Triples scanner that fills it
 """

@@ -1,4 +1,4 @@
-"""The rule language: texts, files and ready rule sets to programs.
+"""Rule sets: ready names, files, texts and ontologies to programs.
 
 `parse` reads a text, `open_rules` also finds files and the rule sets that come with
 livefacts.  Both see to the language alone; whether the rules make sense together

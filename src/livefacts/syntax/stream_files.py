@@ -98,8 +98,8 @@ def read_events(
 ) -> Iterator[Event]:
     """The events of a file in their order, of standard input ("-") as they come.
 
-    `format` is "quads", "json" or "patch"; otherwise the name tells, or the first line.
-    `untimed` is the time of lines that tell none; without it, they are rejected.
+    `format` is "quads", "json" or "patch"; otherwise the name decides, or the first line.
+    `untimed` is the time of lines that have none; without it, they are rejected.
     """
     name = name_of(source)
     with open_source(source) as stream:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -54,8 +55,8 @@ def test_many_tuples_are_what_they_are_one_by_one(fact: Any) -> None:
 
 def test_tuples_of_one_shape_are_encoded_at_once() -> None:
     dictionary = Dictionary()
-    rows = encoded([("reading", f"s{n}", n) for n in range(MANY)], dictionary)
-    assert rows is not None
+    (rows,), left = encoded([("reading", f"s{n}", n) for n in range(MANY)], dictionary)
+    assert left == []
     assert rows[:, 2].tolist() == dictionary.encode(_numbers(MANY)).tolist()
 
 
@@ -84,9 +85,53 @@ def test_a_mistake_among_many_is_named(wrong: tuple[Any, ...]) -> None:
     assert str(many.value) == str(alone.value)
 
 
-def test_tuples_of_several_shapes_and_other_facts_are_left_to_others() -> None:
+def test_of_several_mistakes_the_first_is_named() -> None:
+    facts: list[Any] = [("hot", f"s{n}") for n in range(MANY)]
+    pairs = [("near", f"s{n}", n) for n in range(MANY)]
+    with pytest.raises(InputError, match="two words"):
+        lf.Reasoner().add([*facts, *pairs, ("near", "two words", 1), ("hot", None), ("9x",)])
+
+
+def test_facts_of_several_shapes_are_encoded_shape_by_shape() -> None:
+    facts: list[Any] = [("hot", f"s{n}") for n in range(MANY)]
+    pairs = [lf.Fact("near", (f"s{n}", n if n % 2 else "x")) for n in range(MANY)]
+    others = [("open",), (NamedNode("x:a"), NamedNode("x:b"), NamedNode("x:c"))]
+    arrays, left = encoded([*facts, others[0], *pairs, others[1]], Dictionary())
+    assert sorted(rows.shape for rows in arrays) == [(MANY, 2), (MANY, 3)]
+    assert left == others
+
+
+def test_what_does_not_fit_into_columns_is_left_to_others() -> None:
     facts = [("hot", f"s{n}") for n in range(MANY)]
-    assert encoded([*facts, ("cold", "a", "b")], Dictionary()) is None
-    assert encoded([*facts, lf.Fact("cold", ("a",))], Dictionary()) is None
-    assert encoded(facts[:2], Dictionary()) is None
-    assert encoded(iter(facts), Dictionary()) is None
+    tuples = [(NamedNode("x:a"), NamedNode("x:b"), NamedNode(f"x:{n}")) for n in range(MANY)]
+    floats = [("size", n / 2) for n in range(MANY)]
+    for others in (facts[:2], iter(facts), tuples, floats, [()] * MANY, ("p", *facts)):
+        arrays, left = encoded(others, Dictionary())
+        assert not arrays
+        assert left is others
+
+
+def test_random_lists_mean_what_they_mean_one_by_one() -> None:
+    for seed in range(40):
+        pick = random.Random(f"columns {seed}")
+        facts = [_drawn(pick) for _ in range(pick.choice((9, 20, 60)))]
+        assert asserted(facts) == one_by_one(facts), facts
+
+
+def _drawn(pick: random.Random) -> Any:
+    """A fact of one of a few shapes, written in one of a few ways, mostly in the same."""
+    name, width = pick.choice((("hot", 1), ("near", 2), ("near", 2), ("far", 2), ("open", 0)))
+    values = [pick.choice(("a", "b", 3, 3, 2**60, True, Symbol("c"), Literal("x"), 0.5))] * width
+    if pick.random() < 0.1:
+        return tuple(NamedNode(f"x:{pick.choice('ab')}") for _ in "spo")
+    return lf.Fact(name, tuple(values)) if pick.random() < 0.2 else (name, *values)
+
+
+def test_facts_of_several_shapes_arrive_in_their_order() -> None:
+    rules = "last(?x) :- sometime hot(?x) in [2 facts] . last(?x) :- sometime near(?x, ?y) in [2 facts] ."
+    facts: list[Any] = [("hot", f"s{n}") if n % 3 else ("near", f"s{n}", n) for n in range(29)]
+    reasoner = lf.Reasoner(rules)
+    reasoner.push(facts, at=1)
+    reasoner.advance(1)
+    derived = sorted(str(fact) for fact in reasoner.facts(derived=True))
+    assert derived == ["last(s27)", "last(s28)"]

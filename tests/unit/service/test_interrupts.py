@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pyoxigraph import NamedNode, Quad
 
 from livefacts import LimitError, Reasoner
 
@@ -23,16 +24,16 @@ def interrupted(function: Callable[..., Any]) -> Callable[..., Any]:
     return and_then
 
 
-@pytest.mark.parametrize(("part", "name"), [("_queries", "follow"), ("_graphs", "change")])
+@pytest.mark.parametrize(("part", "name"), [("queries", "follow"), ("graphs", "change")])
 def test_an_interrupt_after_the_decision_waits_until_all_is_told(
     monkeypatch: pytest.MonkeyPatch, part: str, name: str
 ) -> None:
     r = Reasoner(RULES)
     r.query("ASK {}")
-    held = getattr(r, part)
+    held = getattr(r._state, part)
     monkeypatch.setattr(held, name, interrupted(getattr(held, name)))
     with pytest.raises(KeyboardInterrupt):
-        r.add("p(a). [<x:a>, <x:b>, <x:c>].")
+        r.add([("p", "a"), Quad(*map(NamedNode, ("x:a", "x:b", "x:c", "x:graph")))])
     monkeypatch.undo()
     assert sorted(map(str, r.facts())) == sorted(["p(a)", "q(a)", "r(a)", "<x:a> <x:b> <x:c>"])
     assert len(r) == 4

@@ -206,6 +206,20 @@ def test_a_file_has_all_members(pair: Pair, tmp_path: Path) -> None:
     assert sorted(lines[0]) == sorted(lines[1])
 
 
+def test_a_file_with_graphs_has_what_is_told_of_members_in_its_graph(
+    pair: Pair, tmp_path: Path
+) -> None:
+    a, p, x, g = (NamedNode(EX + name) for name in "apxg")
+    pair.do(lambda r: r.apply(remove=[(a, p, x)], add=[Quad(a, p, x, g)]))
+    texts = []
+    for reasoner in (pair.merging, pair.ruled):
+        reasoner.dump(tmp_path / "all.nq")
+        texts.append((tmp_path / "all.nq").read_text("utf-8"))
+    assert sorted(texts[0].splitlines()) == sorted(texts[1].splitlines())
+    assert f"{a} {p} {x} {g} .\n" in texts[0]
+    assert f"{a} {p} {x} .\n" not in texts[0]
+
+
 def test_rules_of_equality_that_go_take_groups_with_them(pair: Pair) -> None:
     pair.do(lambda r: r.remove_rules(["eq-rep-s"]))
     assert pair.groups == (0, 0)

@@ -387,7 +387,16 @@ class TestDumping:
         reasoner = lf.Reasoner()
         reasoner.add([Quad(ANN, KNOWS, BEN, NamedNode("x:g"))])
         quads = list(parse(written(reasoner, "nq"), format=RdfFormat.N_QUADS))
-        assert Quad(ANN, KNOWS, BEN, NamedNode("x:g")) in quads
+        assert quads == [Quad(ANN, KNOWS, BEN, NamedNode("x:g"))]
+
+    def test_what_a_named_graph_tells_and_rules_derive_is_dumped_in_that_graph(self) -> None:
+        reasoner = lf.Reasoner("[?y, <x:knows>, ?x] :- [?x, <x:knows>, ?y] .")
+        there = Quad(ANN, KNOWS, BEN, NamedNode("x:g"))
+        reasoner.add([there, (BEN, KNOWS, ANN), (BEN, KNOWS, BEN)])
+        reasoner.add([Quad(BEN, KNOWS, BEN, NamedNode("x:g"))])
+        quads = set(parse(written(reasoner, "trig"), format=RdfFormat.TRIG))
+        both = {Quad(BEN, KNOWS, BEN), Quad(BEN, KNOWS, BEN, NamedNode("x:g"))}
+        assert quads == {there, Quad(BEN, KNOWS, ANN), *both}
 
     def test_a_packed_dump_is_packed(self, tmp_path: Path) -> None:
         reasoner = lf.Reasoner()

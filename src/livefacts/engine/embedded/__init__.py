@@ -1,13 +1,16 @@
 """The embedded engine: facts and a plan in one process, kept true by compiled kernels.
 
-In: a `Change` of rows of ids and rules.  Out: an `IdDelta`.
+In: rows of ids that come and go, a plan, a time.
+Out: an `IdDelta`; proofs; the differences that a recheck finds.
 
-- `change`: One change of the embedded engine: strata from below, losses then gains, aggregates kept in step
-- `expiry`: Facts that expire: each row holds until a time, and its conclusions know until when
-- `kernel`: The fixpoint kernel: semi-naive evaluation, one fact at a time, over rows of ids
-- `proofs`: Proofs: why a fact holds, and how near another is to holding, by looking backward through rules
-- `recheck`: Verification: everything drawn again from what was asserted, set at a time, and what differs
-- `schema`: The single-triple path: rules that follow from one triple once the schema is closed
-- `templates`: Templates: rules that read axioms are specialised for the axioms that are asserted (partial evaluation)
-- `transitive`: Transitive rules under loss: which pairs are still connected after edges have gone
+- `kernel`: the fixpoint kernel: semi-naive evaluation and support counts, one fact at a time
+- `schema`: the single-triple path: what follows from one triple under a closed schema
+- `transitive`: which pairs of a transitive rule are lost when edges go
+- `change`: one change: stratum by stratum, losses then gains, aggregates kept in step
+- `templates`: partial evaluation: rules that read axioms, made for the axioms asserted
+- `expiry`: facts that carry the time until which they hold
+- `proofs`: why a fact holds, or how near it is to holding, by backward search
+- `recheck`: everything derived again set at a time, and what differs
+
+Papers: DynamiTE, sections 2 to 5; Volz et al., sections 3 and 4; Barbieri et al., section 3.
 """

@@ -1,19 +1,22 @@
-"""Flow: operators over signed bags of rows, which keep the answers of continuous queries up to date.
+"""The dataflow: operators over signed bags of rows keep the answers of continuous queries.
 
-In: changes of triples, in ids.  Out: signed rows of answers.
-Paper: Gergatsoulis and Damigos (continuous queries with delta answers), beyond it all of SPARQL.
+In: changes of triples, in ids; flow plans.
+Out: signed rows of answers.
 
-- `bags`: Bags of rows: what the steps of a flow pass on
-- `conditions`: Decisions: conditions on rows that need no evaluator
-- `dataflow`: The dataflow: the steps of all continuous queries over one graph, kept up to date together
-- `evaluator`: Expressions over rows of ids: every function of SPARQL, evaluated by pyoxigraph in batches
-- `group_totals`: Totals of groups: aggregates that are kept up to date by adding and taking away
-- `join_workers`: Joins of a flow: rows that agree, and rows whose key is, or is not, among others
-- `memory_use`: Footprints: the memory of what steps keep, container by container, each object once
-- `nodes`: Nodes of a dataflow: steps at work, and families of those that differ in a constant alone
-- `pattern_matches`: Pattern matches: the matches of several triple patterns together, as rows of a flow
-- `reachability`: Reaching: the nodes that edges lead to, from seeds, while edges and seeds come and go
-- `triple_changes`: Changes of triples, in the shapes in which triple patterns look at them
-- `triple_filters`: Triple filters: the triples that match one pattern, as rows; nothing is kept
-- `workers`: Workers: what carries out the steps of a flow, each with the state that it needs
+- `bags`: signed bags of rows, which steps pass on
+- `triple_changes`: a change in the shapes in which triple patterns look at it
+- `triple_filters`: one triple pattern, which keeps nothing
+- `pattern_matches`: several triple patterns together, by compiled code
+- `join_workers`: joins, semi-joins and anti-joins
+- `reachability`: property paths: what seeds reach along edges
+- `group_totals`: aggregates
+- `conditions`: filters that ids alone decide
+- `evaluator`: all other expressions, by pyoxigraph in batches
+- `workers`: the state of each other step
+- `nodes`: steps at work, shared by the queries that have them in common
+- `dataflow`: the door: the steps of all queries over one graph
+- `memory_use`: how many bytes the steps keep
+
+Paper: Gergatsoulis and Damigos (delta answers); beyond it all of SPARQL.
+Design: docs/design/0010-answers-as-flows.md
 """

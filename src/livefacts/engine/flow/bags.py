@@ -1,4 +1,4 @@
-"""Bags of rows: what the steps of a flow pass on.
+"""Signed bags of rows: what the steps of a flow pass on.
 
 A row is a tuple of ids, -1 where a column is unbound; a bag says how often each row comes,
 or goes.  No row of a bag has the count zero.

@@ -1,4 +1,4 @@
-"""Decisions: conditions on rows that need no evaluator.
+"""Conditions on rows that ids alone decide, without an evaluator.
 
 A condition of comparisons, BOUND, sameTerm, IN and their combinations is decided by ids
 alone where the ids are small integers, IRIs or blank nodes.  Other terms leave it undecided.

@@ -2,7 +2,8 @@
 
 Triples come and go; each change is passed from step to step, as signed bags of rows, and
 only through the steps that it reaches.  Steps that several queries have in common are there
-once, and those that differ in a constant share their joins.  A step keeps what its operator needs and nothing else; a triple pattern keeps nothing.
+once, and those that differ in a constant share their joins.  A step keeps what its operator
+needs and nothing else; a triple pattern keeps nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Expressions over rows of ids: every function of SPARQL, evaluated by pyoxigraph in batches.
+"""The evaluator of expressions over rows of ids: every function of SPARQL, by pyoxigraph in batches.
 
 What only compares small integers, IRIs and blank nodes, or asks what is bound, is decided
 here.  Everything else becomes one query over the values of all rows of a change, and its

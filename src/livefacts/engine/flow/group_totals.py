@@ -1,4 +1,4 @@
-"""Totals of groups: aggregates that are kept up to date by adding and taking away.
+"""Group totals: aggregates that are kept up to date by adding and taking away.
 
 Counts and sums are additive; sums are exact, so that they end where they began.  For MIN,
 MAX and SAMPLE the values of a group are kept in order; GROUP_CONCAT keeps them all, as its

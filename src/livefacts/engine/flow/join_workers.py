@@ -1,4 +1,4 @@
-"""Joins of a flow: rows that agree, and rows whose key is, or is not, among others.
+"""Join workers: joins, and semi-joins and anti-joins (rows whose key is, or is not, among others).
 
 Both sides are kept, by what they are looked up by.  Where a column may be unbound, rows
 are kept apart by which of their columns are bound, so that every lookup is by values that

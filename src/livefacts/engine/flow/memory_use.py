@@ -1,4 +1,4 @@
-"""Footprints: the memory of what steps keep, container by container, each object once.
+"""Memory use of what steps keep, container by container, each object once.
 
 A dictionary of terms belongs to all; plans, code and classes are no state.  What is behind an
 object of another library is not looked at, except for arrays.

@@ -1,8 +1,8 @@
-"""Reaching: the nodes that edges lead to, from seeds, while edges and seeds come and go.
+"""Reachability: the nodes that edges lead to, from seeds, while edges and seeds come and go.
 
 For each seed the nodes that it reaches are kept.  A new edge carries on what its start is
-reached by.  When an edge goes, the nodes behind it are doubted, as far as they are reached
-through it, and those come back that a trusted node still leads to (delete and rederive).
+reached by.  When an edge goes, the nodes behind it are overdeleted, as far as they are reached
+through it, and those are rederived that a node which stands still leads to.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class Reacher:
 
 
 class ReacherApart:
-    """Follows a `Reach` in each of several graphs, which the last column tells apart."""
+    """Follows a `Reach` in each of several graphs, which the last column names."""
 
     def __init__(self) -> None:
         self._reachers: dict[int, Reacher] = {}

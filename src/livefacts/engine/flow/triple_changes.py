@@ -1,4 +1,4 @@
-"""Changes of triples, in the shapes in which triple patterns look at them."""
+"""Triple changes, in the shapes in which triple patterns look at them."""
 
 from __future__ import annotations
 

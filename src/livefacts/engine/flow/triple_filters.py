@@ -64,7 +64,7 @@ class TripleFilter:
         }
 
     def _bag_within(self, change: TripleChange) -> Bag:
-        """The same where several graphs may tell the same triple."""
+        """The same where several graphs may assert the same triple."""
         found: Bag = {}
         for triples, sign in ((change.added, 1), (change.removed, -1)):
             for row in self._rows(triples):

@@ -1,8 +1,8 @@
-"""The gate: update messages become ids, and only those that a pattern can use get any.
+"""Admission of update messages: they become ids, and only those that a pattern can use get any.
 
 A standing query keeps no graph, so it must not keep the terms of one either.  A message is
 looked at as text: its predicate first, then its object and subject, in the dictionary of
-the terms that are kept already.  A triple that fits none of the patterns is let go; the new
+the terms that are kept already.  A triple that fits none of the patterns is dropped; the new
 terms of one that fits are added when it comes, and never when it goes.
 """
 

@@ -1,4 +1,4 @@
-"""Messages as text: where the terms of triples start and end, and what is to happen to them.
+"""The message scan: where the terms of triples start and end, and whether they come or go.
 
 Lines of N-Triples go through the scanner of the store; a line of RDF Patch is one with a
 letter before it.  Whatever the scanner is not sure of is left to a parser.

@@ -1,4 +1,4 @@
-"""Standing flows: queries beyond triple patterns, in one flow with the others of their group.
+"""Standing flows: standing queries beyond triple patterns, in one dataflow for their group.
 
 A flow follows exact changes: the group knows what is there, and passes on what has changed in
 that.  Unbound columns of answers are -1.

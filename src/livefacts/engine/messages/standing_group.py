@@ -1,9 +1,9 @@
-"""Standing queries on one stream: messages become ids once, and reach whom they concern.
+"""The standing group: all queries over one stream; messages become ids once.
 
-All queries of a group share a dictionary and one gate.  A query of patterns hears of a batch
-only if a predicate of the batch stands in one of them; all others are one flow, which shares
-the steps that they have in common.  As soon as one of them speaks of graphs, messages may be
-about quads.
+All queries of a group share a dictionary and one admission.  A query of patterns hears of a
+batch only if a predicate of the batch stands in one of them; all others are one flow, which
+shares the steps that they have in common.  As soon as one of them speaks of graphs, messages
+may be about quads.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class StandingGroup:
         homes = np.ones_like(messages.signs)
         if messages.graphs:
             homes = np.array([numbers[graph] for graph in messages.graphs], np.int32)
-        # The gate passes signs through: they tell the graph as well.
+        # Admission passes signs through: they carry the graph as well.
         triples, coded = self._gate.admit(messages._replace(signs=messages.signs * homes))
         ids = dict.fromkeys(numbers.values(), DEFAULT)
         for graph, number in numbers.items():

@@ -1,4 +1,4 @@
-"""Standing queries: what is asked again and again, over ids, and what it keeps."""
+"""Standing queries: a query that stays while messages come, over ids, and what it keeps."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What a stream has told: triples, or quads, that are there, and what messages change in them.
+"""Stream facts: the triples, or quads, that messages have brought, and what a message changes.
 
 A triple that comes though it is there, or goes though it is not, changes nothing.  A query
 that speaks of graphs sees quads of named graphs and, where it names none, every triple that
-any graph tells: it comes with the first of them, and goes with the last.
+any graph asserts: it comes with the first of them, and goes with the last.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class StreamTriples:
 
 
 class StreamQuads:
-    """The quads that are there, as the graphs that tell each triple."""
+    """The quads that are there, as the graphs that assert each triple."""
 
     def __init__(self) -> None:
         self._homes: dict[Row, set[int]] = {}

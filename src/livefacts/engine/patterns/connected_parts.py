@@ -2,7 +2,7 @@
 
 What is kept are the triples that fit one of the patterns, each once, with a hash index for
 every combination of columns that is known when a pattern is reached from another one.
-Answers are not kept: they are found again when someone asks for all of them.
+Answers are not kept: they are found again when all of them are read.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Kernels of connected parts: triples joined over the variables that patterns share.
+"""Join kernels of connected parts: triples joined over the variables that patterns share.
 
 One triple at a time.  A triple that comes is stored first; the answers that use it are found
 by taking it as each pattern that it fits (the pivot) and matching the other patterns depth

@@ -1,6 +1,6 @@
-"""Matching: the answers of a graph pattern, followed triple by triple.
+"""The matcher: the answers of a graph pattern, followed triple by triple.
 
-A matcher is told which triples come and go, and tells which answers come and go with them.
+A matcher takes the triples that come and go, and gives the answers that come and go with them.
 It keeps no graph, only what its patterns need: bits for stars, the triples that fit for
 what must be joined.  A triple that comes though it is there, or goes though it is not,
 changes nothing.
@@ -35,7 +35,7 @@ class Matcher:
     """Follows the answers of triple patterns.
 
     `variables` names the columns of the rows: those that are `selected`, or all in the order
-    of the patterns.  With `distinct`, every row is told once, however often it is found.
+    of the patterns.  With `distinct`, every row is reported once, however often it is found.
     """
 
     def __init__(

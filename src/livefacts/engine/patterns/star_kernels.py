@@ -1,13 +1,13 @@
-"""Kernels of stars: which patterns hold of a centre, as bits.
+"""Star kernels: which patterns hold of a centre, as bits.
 
 A table with open addressing holds the centres of which at least one pattern holds, and a bit
 for each pattern beside each of them; deleting shifts later entries back and leaves no
-tombstones.  A pattern with one variable and a centre are one triple, so the bits tell which
+tombstones.  A pattern with one variable and a centre are one triple, so the bits say which
 triples are there, and nothing else has to be kept.  A part without a variable is a star
 whose only centre is number 0.
 
 Paper: Gergatsoulis and Damigos, Algorithms 1 and 2.  A triple sets the bits of all patterns
-that it fits, and a bit is cleared before the answer that it ends is told.
+that it fits, and a bit is cleared before the answer that it ends is reported.
 """
 
 from __future__ import annotations

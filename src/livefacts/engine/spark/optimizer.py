@@ -1,8 +1,8 @@
-"""Optimizing: changes are folded into facts, small files into larger ones, and room is made.
+"""The optimizer: changes are folded into facts, small files into larger ones, and room is made.
 
 What is folded and put together is one commit; a knowledge base that is in order already
 gets none.  Then every log is summed up, and data files that no kept version needs are
-removed: those of versions that were let go, and those of changes that were cut off.
+removed: those of versions that were dropped, and those of changes that were cut off.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ def _other_writes(work: Work) -> dict[str, Write]:
 
 
 def _committed(work: Work, writes: dict[str, Write], keep: int | None) -> Commit:
-    """The state to keep: a new one if anything is written or let go."""
+    """The state to keep: a new one if anything is written or dropped."""
     seq, before = work.start.seq, int(work.start.notes.get(OLDEST, 1))
     if not writes and (keep is None or seq - keep < before):
         return work.start

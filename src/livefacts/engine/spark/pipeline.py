@@ -56,7 +56,7 @@ class Pipeline:
     """A knowledge base in a folder that all executors see, and the Spark session to work on it.
 
     `buckets` is how many parts the facts are kept in, which is chosen by size at the first
-    ingest and stays.  Where general rules and what is told fit into `memory` ("2g"), they are
+    ingest and stays.  Where general rules and what is asserted fit into `memory` ("2g"), they are
     handed to the embedded engine, in the driver; with None they never are.  `on_stage` hears
     of each stage when it begins and when it is done.
 
@@ -120,7 +120,7 @@ class Pipeline:
             return ingest(self._work(start), splits, batch)
 
     def materialize(self, rules: RuleSource | None = None, *, batch: str = "") -> JobReport:
-        """Draw every conclusion from what was told, under these rules or those it had."""
+        """Draw every conclusion from what was asserted, under these rules or those it had."""
         with self.base.writing() as start:
             replayed = self._replayed(batch)
             if replayed is not None:
@@ -145,7 +145,7 @@ class Pipeline:
         return close_general(self._work(start), program, batch=batch)
 
     def update(self, *, add: Facts = (), remove: Facts = (), batch: str = "") -> JobReport:
-        """Tell and take back facts in one change; removals come first.
+        """Assert and retract facts in one change; removals come first.
 
         `add` and `remove` are text, a Path to a file, or facts.  `delta` of the report's
         `seq` is exactly what has come and gone.
@@ -231,7 +231,7 @@ class Pipeline:
     def facts(
         self, *, derived: bool | None = None, decoded: bool = False, version: int | None = None
     ) -> DataFrame:
-        """What holds, at a version or now: s, p, o and told; as ids, or decoded to texts."""
+        """What holds, at a version or now: s, p, o and `told` (asserted or not); ids, or texts."""
         commit = self._commit(version)
         facts = frames.shown(frames.facts_frame(self.session, self.base, commit))
         told = facts["told"] > 0
@@ -241,7 +241,7 @@ class Pipeline:
         return frames.decoded(facts, self.terms(version=version)) if decoded else facts
 
     def predicate_facts(self, *, decoded: bool = False, version: int | None = None) -> DataFrame:
-        """The predicate facts that hold: name, arguments and told."""
+        """The predicate facts that hold: name, arguments and `told` (asserted or not)."""
         terms = self.terms(version=version)
         facts = frames.predicates_frame(self.session, self.base, self._commit(version), terms)
         return frames.decoded_arguments(facts, terms) if decoded else facts
@@ -261,10 +261,10 @@ class Pipeline:
         return frames.whole_delta(triples, others)
 
     def graphs(self, *, decoded: bool = False, version: int | None = None) -> DataFrame:
-        """The triples that named graphs tell, once for each graph: s, p, o and g.
+        """The triples that named graphs assert, once for each graph: s, p, o and g.
 
-        Where the default graph tells such a triple too, g is 0, or null if decoded; triples
-        that it tells alone are not listed.
+        Where the default graph asserts such a triple too, g is 0, or null if decoded; triples
+        that it asserts alone are not listed.
         """
         found = frames.graphs_frame(self.session, self.base, self._commit(version))
         return frames.decoded_graphs(found, self.terms(version=version)) if decoded else found

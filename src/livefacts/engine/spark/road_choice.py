@@ -1,8 +1,9 @@
-"""Changing a knowledge base: by which road a change of facts or of rules is followed.
+"""The choice of the road: how a change of facts or of rules of a knowledge base is followed.
 
 Under rules that follow single triples, a small change is made in the driver and a large one
-by tasks, a bucket each.  Any other rules are joins of DataFrames.  All roads end in the same
-tables, and each of them can be chosen, to compare it with the others.
+by tasks, a bucket each.  Any other rules are joins of DataFrames, or are handed over to the
+embedded engine where they fit.  All roads end in the same tables, and each of them can be
+chosen, to compare it with the others.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ class Changer:
         self._rules: tuple[int, Program] | None = None
 
     def update(self, work: Work, add: Facts, remove: Facts, batch: str) -> JobReport:
-        """Tell and untell facts; one commit."""
+        """Assert and retract facts; one commit."""
         program = self._program(work)
         change = asked(add, remove, f"u{work.start.seq + 1}".encode())
         return self._changed(work, change, program, program, UPDATE, batch)
@@ -96,7 +97,7 @@ class Changer:
     def change_rules(
         self, work: Work, add: RuleSource, remove: str | Rule | Sequence[str | Rule], batch: str
     ) -> JobReport:
-        """Add and remove rules, and tell the facts that come with them; one commit."""
+        """Add and remove rules, and assert the facts that come with them; one commit."""
         before = self._program(work)
         after = before.minus(named_rules(before, remove)).joined(rule_sets.open_rules(add))
         check(after)

@@ -67,7 +67,7 @@ def session(
     """A session on `master` (all cores of this machine by default), or the one there is.
 
     `settings` are Spark's own, such as `{"spark.driver.memory": "4g"}`.  `log` is how much
-    Spark tells on standard error: "error" (the default, also by LIVEFACTS_SPARK_LOG),
+    Spark says on standard error: "error" (the default, also by LIVEFACTS_SPARK_LOG),
     "warn", "info" or "debug".
     """
     require_extra()
@@ -89,7 +89,7 @@ def session(
 
 
 def chosen_master(master: str | None) -> str:
-    """The master that was asked for; none where `spark-submit` has been told which."""
+    """The master that was asked for; none where `spark-submit` knows it."""
     asked = master or os.environ.get("SPARK_MASTER", "")
     return asked or ("" if _is_submitted() else LOCAL)
 
@@ -135,7 +135,7 @@ def _log_level(log: str | None) -> str:
 
 
 def _prepare_java(level: str, *, is_local: bool) -> None:
-    """What the process of Java finds when it starts: which Java, and how much it tells."""
+    """What the process of Java finds when it starts: which Java, and how much it logs."""
     java = find_java()
     is_quiet = level == QUIET
     # The wrapper also keeps Java from warning about a module at every start.

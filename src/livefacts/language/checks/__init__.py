@@ -1,15 +1,19 @@
-"""Checks of a program: safe, stratified, relevant, exchangeable; and warnings about what is hardly meant.
+"""Checks of a program: whether it is safe, stratified and bounded, and what in it is hardly meant.
 
-In: rules as data.  Out: strata (which rules must be finished before which), or an error with a place.
-Papers: Laser, section 3 (stratified negation); Volz et al., section 4.3 (rules meet by constants).
+In: rules as data.
+Out: strata (which rules must be complete before which), a `RuleError` with a place, warnings.
 
-- `arithmetic`: Arithmetic in recursion: which rules could go on making new numbers forever
-- `components`: Strongly connected components: which nodes of a graph can reach each other
-- `exchangeability`: Interchange: whether rules can tell apart things that are said to be the same
-- `relevance`: Needed rules: those whose conclusions can matter to what is asked
-- `safety`: Checks: whether the rules of a program make sense, each and together
-- `strata`: Strata: which rules must be finished before which
-- `strata_change`: Strata of programs that change: what a few rules change is found by looking around them
-- `symmetry`: Mirrors: constraints that read the same when some of their variables change places
-- `warnings`: Doubts about rules: those that are followed as they are written, but hardly as they were meant
+- `safety`: all checks of a program, in one call
+- `arithmetic`: recursion that would make new numbers forever
+- `components`: strongly connected components of a graph
+- `strata`: the dependency graph of rules, and their strata
+- `strata_change`: the strata of a program that changes by a few rules
+- `relevance`: the rules whose conclusions can matter to a query
+- `symmetry`: constraints that find one violation in several orders
+- `exchangeability`: whether rules can tell equal things apart, for merging
+- `warnings`: rules that are followed as written, but hardly meant so
+
+Papers: Laser, section 3 (stratified negation); Volz et al., section 4.3 (rules meet by
+constants); Barbieri et al., section 6 (only rules that a query can need).
+Design: docs/design/0013-two-of-a-group.md
 """

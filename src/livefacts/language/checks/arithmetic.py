@@ -1,4 +1,4 @@
-"""Arithmetic in recursion: which rules could go on making new numbers forever.
+"""Arithmetic in recursion: rules that could go on making new numbers forever, and are refused.
 
 Facts are finite, so only a rule that feeds itself can make numbers without end: one
 that computes a number in its head from its own conclusions, be it through other rules.

@@ -1,4 +1,4 @@
-"""Strongly connected components: which nodes of a graph can reach each other."""
+"""Strongly connected components: the sets of nodes of a graph that can reach each other."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""Interchange: whether rules can tell apart things that are said to be the same.
+"""Exchangeability: whether rules can tell apart things that owl:sameAs makes equal.
 
-Under the rules of equality, what holds of one holds of all.  So a few of many equal things can
-stand for the others, as long as no rule tells more of them apart than there are.  Two are
-enough for a rule in which the variables that must differ can be coloured with two colours:
+Under the rules of equality, what holds of one holds of all.  So two of many equal things can
+stand for the others, as long as no rule tells more of them apart than two.  That is so for
+a rule in which the variables that must differ form a graph that two colours are enough for:
 those of a `!=` or `is not`, and of an atom that owl:sameAs may match.
 
-Facts of predicates are not replaced by the rules of equality.  Things that they speak of
-stay themselves where a predicate could tell them apart: see `Interchange.telling`.
+Predicate facts are not replaced by the rules of equality.  Things that they speak of are not
+exchangeable where a predicate could tell them apart: see `Interchange.telling_apart`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Obstacle:
 
 @dataclass(frozen=True, slots=True)
 class Interchange:
-    """What must stay itself: the constants of rules, and what `telling` predicates speak of.
+    """What must stay itself: the constants of rules, and what `telling_apart` predicates speak of.
 
     With an `obstacle`, everything.
     """

@@ -1,7 +1,9 @@
-"""Needed rules: those whose conclusions can matter to what is asked.
+"""Relevance: the rules whose conclusions can matter to a query; the others need not run for it.
 
-A rule is needed if its head can match an atom that is looked up, by the question or by a
-needed rule.  This is decided on patterns, constants at every position included.
+A rule is relevant if its head can match an atom that is looked up, by the query or by a
+relevant rule.  This is decided on patterns, constants at every position included.
+
+Paper: Barbieri et al., section 6.
 """
 
 from __future__ import annotations

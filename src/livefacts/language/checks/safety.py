@@ -1,4 +1,4 @@
-"""Checks: whether the rules of a program make sense, each and together.
+"""Safety and all other checks of a program: whether its rules make sense, each and together.
 
 A program that passes has one meaning and comes to an end: every variable gets its
 values from facts, every predicate has one number of arguments, nothing depends on its

@@ -1,10 +1,11 @@
-"""Strata: which rules must be finished before which.
+"""Strata: which rules must be complete before which, by the dependency graph of the rules.
 
 A rule depends on another when the other's head can match one of its body atoms.  This
 is decided on patterns, constants at every position included: `[?x, a, ex:Cat]` and
 `[?x, a, ex:Dog]` have nothing to do with each other, `[?x, ?p, ?y]` has with both.
-Rules that depend on each other form a component; a component may not depend on itself
-through `not` or an aggregate, and what it negates or aggregates lies on a lower level.
+Rules that depend on each other form a strongly connected component; a component may not
+depend on itself through `not` or an aggregate, and what it negates or aggregates lies in a
+lower stratum, which the code calls a level.
 
 The graph has a node for every rule and every pattern, and between head and body
 patterns one node for all pairs that agree on the same constants.  It therefore grows

@@ -1,4 +1,4 @@
-"""Strata of programs that change: what a few rules change is found by looking around them.
+"""Strata under rule changes: the strata of a program that differs from the last by a few rules.
 
 A rule that goes leaves every level right, if perhaps not the lowest possible, and may leave
 rules that are no longer recursive marked as such; that costs nothing but speed.  A rule

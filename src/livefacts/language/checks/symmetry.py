@@ -1,12 +1,12 @@
-"""Mirrors: constraints that read the same when some of their variables change places.
+"""Symmetry of constraints: those that read the same when some of their variables change places.
 
-"Two values that differ" is found twice, once in each order, and is one thing that is wrong.
-A mirror is an exchange of variables under which a constraint stays what it is; of the
-violations that mirrors turn into each other, one is listed.
+"Two values that differ" is found twice, once in each order, and is one violation.  A symmetry
+is an exchange of variables under which a constraint stays what it is; of the violations
+that symmetries turn into each other, one is listed.
 
 A predicate that a rule makes symmetric may be read either way.  A condition that a value
-equals itself (NaN does not) may hold of one variable alone: then the mirror image of a
-violation is one as well if the conditions hold of it.
+equals itself (NaN does not) may hold of one variable alone: then the image of a violation
+is one as well if the conditions hold of it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Mirrors:
     equal_to_themselves: tuple[int, ...] = ()
 
     def is_first(self, values: Sequence[Term]) -> bool:
-        """Whether no mirror image of a violation comes before it, by the text of the values."""
+        """Whether no symmetric image of a violation comes before it, by the text of the values."""
         texts = [str(value) for value in values]
         return not any(
             [texts[at] for at in order] < texts and self._is_violation([values[at] for at in order])
@@ -79,7 +79,7 @@ def symmetric_predicates(rules: Iterable[Rule]) -> frozenset[Hashable]:
 def mirrors_of(
     rule: Rule, variables: Sequence[Variable], symmetric: AbstractSet[Hashable]
 ) -> Mirrors:
-    """The mirrors of a constraint whose violations have the values of these variables."""
+    """The symmetries of a constraint whose violations have the values of these variables."""
     if any(isinstance(part, Aggregate | Timed) for part in rule.body):
         return NO_MIRRORS
     itself = [v for part in rule.body if _is_of_itself(part) for v in {*variables_of(part)}]

@@ -1,4 +1,4 @@
-"""Doubts about rules: those that are followed as they are written, but hardly as they were meant.
+"""Warnings about rules: those that are followed as they are written, but hardly meant so.
 
 Who comes from Prolog or Datalog writes variables with a capital letter.  Here those are
 symbols, and a rule of nothing but symbols says something about them alone.  A literal whose

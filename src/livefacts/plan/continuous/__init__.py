@@ -1,13 +1,17 @@
-"""Plans of continuous queries: from the algebra of SPARQL to a flow of operators over signed rows.
+"""Plans of continuous queries: from the SPARQL algebra to a dataflow of operators over signed rows.
 
-Paper: Gergatsoulis and Damigos (decomposition of a graph pattern into parts that share no variable).
+In: `Query`, graph patterns.
+Out: `FlowPlan`; for messages without a graph, the parts of a pattern and what each keeps.
 
-- `decomposition`: Decomposition: a graph pattern cut into parts that share no variable
-- `flow`: Flows: plans of continuous queries, as operators that pass on signed bags of rows
-- `flow_builder`: From the algebra of a query to a flow
-- `flow_text`: A flow in words, for people and for tests, and as a picture
-- `fusion`: Shorter flows: triple patterns that are matched together, columns that are chosen once
-- `pattern_plan`: The plan of a standing pattern: its parts and what each has to keep, in words and as a picture
-- `relations`: Relations: steps of a flow with names for their columns, and how they are combined
-- `triple_patterns`: Triple patterns and property paths as relations
+- `decomposition`: a graph pattern cut into ground, star and connected parts
+- `pattern_plan`: the plan of a pattern over messages, as text and as a picture
+- `flow`: the operators of a dataflow, as data
+- `relations`: steps with named columns, and how they are combined
+- `triple_patterns`: triple patterns and property paths as relations
+- `flow_builder`: the algebra to a flow
+- `fusion`: patterns that are matched together, columns that are chosen once
+- `flow_text`: a flow as text and as a picture
+
+Paper: Gergatsoulis and Damigos, sections 4 to 6 (decomposition, delta answers).
+Design: docs/design/0010-answers-as-flows.md
 """

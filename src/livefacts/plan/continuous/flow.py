@@ -47,7 +47,7 @@ class Match:
 class MatchNamed:
     """The triples of named graphs that match a pattern, whose last place is the graph.
 
-    Where that is None, graphs are not told apart; `within` are the only ones that count.
+    Where that is None, graphs are not distinguished; `within` are the only ones that count.
     """
 
     slots: tuple[Term | int, Term | int, Term | int, Term | int | None]

@@ -1,8 +1,8 @@
-"""From the algebra of a query to a flow.
+"""The flow builder: from the algebra of a query to a flow.
 
 Most operators become steps as they are.  Three are put together from others:
 
-- OPTIONAL: the pairs that fit, and the left rows of which no pair is made;
+- OPTIONAL: the pairs that fit, and the left rows of which no pair is made (an anti-join);
 - MINUS: the left rows of which no pair is made that shares a value;
 - EXISTS: what stands inside is asked of all rows at once.  The values that the pattern can
   see go in as a relation of their own, beside hidden copies; the copies that come out again

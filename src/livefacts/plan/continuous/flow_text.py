@@ -1,4 +1,4 @@
-"""A flow in words, for people and for tests, and as a picture."""
+"""Flow text: a flow in words, for people and for tests, and as a picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shorter flows: triple patterns that are matched together, columns that are chosen once.
+"""Fusion: triple patterns that are matched in one step, columns that are chosen once.
 
 Two patterns that share a variable become one step, which compiled code follows and which
 keeps triples instead of rows.  So does one pattern of several variables with any number of

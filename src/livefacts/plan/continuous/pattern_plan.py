@@ -1,4 +1,4 @@
-"""The plan of a standing pattern: its parts and what each has to keep, in words and as a picture."""
+"""The plan of a graph pattern over messages: its parts and what each keeps, as text and picture."""
 
 from __future__ import annotations
 

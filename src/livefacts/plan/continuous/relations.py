@@ -85,7 +85,7 @@ class Relations:
 
     @contextmanager
     def within(self, scope: Scope) -> Iterator[None]:
-        """Look at other graphs meanwhile."""
+        """While this is entered, patterns look at other graphs."""
         before, self.scope = self.scope, scope
         try:
             yield

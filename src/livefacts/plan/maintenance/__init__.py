@@ -1,10 +1,14 @@
-"""Maintenance programs: rules, as text, that keep the conclusions of other rules true.
+"""Maintenance programs: rules, as data and text, that keep the conclusions of other rules true.
 
-Papers: Volz et al., sections 3 and 4 (delete-and-rederive as rules); Barbieri et al., section 3 (expiry).
+In: a program before and after a change.
+Out: a program that, over the old facts and the change, derives what to add and to remove.
 
-- `delete_rederive`: Delete and rederive as rules: the program that maintains another when facts or rules change
-- `delta_program`: Maintenance programs: rules that keep the conclusions of other rules true
-- `expiry_program`: Expiring facts as rules: the program that maintains conclusions while a window moves on
-- `rewrite`: Rewriting: what the programs that maintain another program have in common
-- `split_points`: Split points: one predicate for each constant, where a relation is only used with constants
+- `rewrite`: what all rewritings have in common: names, roles, triples as a predicate
+- `split_points`: one predicate for each constant, so that a rule change concerns one alone
+- `delete_rederive`: delete-and-rederive as rules, for changes of facts and rules
+- `expiry_program`: expiration times as rules, for a window that moves
+- `delta_program`: the door: which rewriting, and the checked program
+
+Papers: Volz et al., sections 3 and 4 (delete-and-rederive as rules); Barbieri et al., section 3
+(expiration times).
 """

@@ -1,9 +1,9 @@
-"""Delete and rederive as rules: the program that maintains another when facts or rules change.
+"""Delete-and-rederive as rules: the program that maintains another when facts or rules change.
 
-For every predicate p it has p_del (what may go), p_red (what of that has another reason),
+For every predicate p it has p_del (what may go), p_red (what of that is derived otherwise),
 p_ins (what comes), p_new (what is true afterwards), p_plus and p_minus (the net change).
-What is told of a predicate that rules conclude lies in p_ext, and `p :- p_ext` is a rule like
-others.  Rules that come or go make p_temp, which p is compared with.
+What is asserted of a predicate that rules conclude lies in p_ext, and `p :- p_ext` is a rule
+like others.  Rules that come or go make p_temp, which p is compared with.
 
 Beyond the paper: a negation is one more premise, which what its predicate gains takes away and
 what it loses grants; an aggregate is compared with its new state, as changed predicates are; and
@@ -77,7 +77,7 @@ def rederiving(before: Sequence[Rule], after: Sequence[Rule], split: bool = Fals
 
 
 def _link(head: PredicateAtom, names: PredicateNames) -> FlatRule:
-    """`p :- p_ext`: what is told is true."""
+    """`p :- p_ext`: what is asserted is true."""
     asserted = names.atom(head, EXT)
     return FlatRule(f"{head.name}.{EXT}", 0, head, (asserted,))
 

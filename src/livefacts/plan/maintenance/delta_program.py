@@ -1,4 +1,4 @@
-"""Maintenance programs: rules that keep the conclusions of other rules true.
+"""The delta program: rules that derive what a change adds and removes, chosen and checked.
 
 `dred` follows changes of facts and rules by deleting and rederiving, `stream` follows facts
 that expire.  Both are made from a program by rewriting, as data: evaluated over what is true
@@ -31,7 +31,7 @@ class Maintenance:
     inputs: tuple[Input, ...]
     sections: tuple[ProgramSection, ...]
     derived: frozenset[str] = frozenset()
-    """The predicates whose told facts are kept apart (p_ext)."""
+    """The predicates whose asserted facts are kept apart (p_ext)."""
 
     @property
     def rules(self) -> tuple[Rule, ...]:

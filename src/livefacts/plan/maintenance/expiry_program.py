@@ -1,4 +1,4 @@
-"""Expiring facts as rules: the program that maintains conclusions while a window moves on.
+"""The expiry program: expiration times as rules, which maintain conclusions while a window moves.
 
 Every fact has one argument more, the last time point at which it holds.  A conclusion holds as
 long as the premise that ends first, and of several derivations the longest counts.  What the

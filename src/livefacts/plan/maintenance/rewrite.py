@@ -1,4 +1,4 @@
-"""Rewriting: what the programs that maintain another program have in common.
+"""The rewrite: what the programs that maintain another program have in common.
 
 A rewritten program speaks of predicates only: `[?s, ex:p, ?o]` is written `t(?s, ex:p, ?o)`,
 as the papers do.  A maintenance predicate is named after the predicate it serves and its
@@ -108,7 +108,7 @@ class PredicateNames:
 class FlatRule:
     """A rule with predicate atoms only, each aggregate replaced by an atom for its groups.
 
-    `number` tells the rules of one program apart; `aggregates` has the aggregate behind
+    `number` distinguishes the rules of one program; `aggregates` has the aggregate behind
     the name of each such atom.
     """
 

@@ -1,18 +1,25 @@
-"""Plans of rules: from a program to the joins that an engine runs, one for every premise that may change.
+"""Plans of rules: from a program to the joins that an engine runs, one for every premise.
 
-In: rules in strata.  Out: `RulePlan` and `LevelPlan`.  Semi-naive evaluation: a rule has one plan for each
-premise from which something new can come.
-Papers: Volz et al., section 4 (rule changes); DynamiTE, section 3.2 (schema and instance rules).
+Semi-naive evaluation: a rule has one plan for each premise from which something new can come,
+its pivot.
 
-- `expiry_plans`: Plans for facts that last: forward from a fact that lasts longer, backward from one in doubt
-- `join_order`: The order of steps: which atom is matched next, and how early a check can be made
-- `memo`: What was found out about a rule, remembered by its address
-- `normal_form`: Normal form: every rule has a head, a positive atom to start from, and no braces
-- `operators`: Plan operators: what engines run, as values
-- `plan_text`: A plan as text: what an engine will do, for people and for golden tests
-- `rule_change`: Rule changes: what goes, what stays and what comes between two plans
-- `schema_split`: The schema split: rules that follow one triple at a time once the schema is closed
-- `specialisation`: Specialised rules: axioms become constants of the rules that read them
-- `traits`: Traits: what planning asks of every rule, found out once
-- `transitive_rules`: Transitive rules: p(x, z) :- p(x, y), p(y, z), kept in O(pairs) instead of O(paths)
+In: rules in strata.
+Out: a `Plan` of `Level`s, each with its `RulePlan`s; the difference of two plans.
+
+- `operators`: the plan as data: scans, anti-joins, tests, levels
+- `normal_form`: no constraints, no braces, a positive atom in every body
+- `memo`: what was found out about a rule, remembered by its address
+- `transitive_rules`: p(x, z) :- p(x, y), p(y, z), joined with edges only
+- `schema_split`: the rules that follow one triple at a time once the schema is closed
+- `traits`: what planning asks of every rule, found out once
+- `join_order`: which atom is matched next, and how early a test can be made
+- `specialisation`: partial evaluation: rules that read axioms, made for the axioms asserted
+- `expiry_plans`: plans for facts that carry the time until which they hold
+- `rule_change`: what goes, stays and comes between two plans
+- `plan_text`: a plan as text, for people and golden tests
+
+Papers: Volz et al., section 4 (rule changes); DynamiTE, section 3.2 (schema and instance rules);
+Barbieri et al., section 3 (expiration times).
+Design: docs/design/0003-single-triples.md, docs/design/0004-edges-of-transitive-rules.md,
+docs/design/0012-rules-made-for-axioms.md
 """

@@ -1,8 +1,8 @@
-"""Plans for facts that last: forward from a fact that lasts longer, backward from one in doubt.
+"""Expiry plans: forward from a fact that lasts longer, backward from one that must be rederived.
 
 Where every fact carries the time until which it holds, a rule is taken at each of its
-atoms when that time is raised, and at its head when it has to be found anew.  Of several
-derivations the one that lasts longest counts, so nothing has to be counted.
+atoms when that time is raised, and at its head when the head must be found anew.  Of several
+derivations the one that lasts longest counts, so no support is counted.
 
 Paper: Barbieri et al., section 3.
 """
@@ -103,7 +103,7 @@ def _is_alone(rule: Rule, concluding: Counter[Slot | tuple[str, int]]) -> bool:
 
 
 def _lasting_plans(rule: Rule, is_alone: bool) -> LastingPlans:
-    """Of a transitive rule that is alone, one premise may be any pair, the other one that was told.
+    """Of a transitive rule that is alone, one premise is any pair, the other an asserted one.
 
     The closure is the same.  When a time is lowered, pairs are followed whatever they are:
     what then falls too much is derived again.

@@ -1,6 +1,6 @@
-"""The order of steps: which atom is matched next, and how early a check can be made.
+"""The join order: which atom is matched next, and how early a test can be made.
 
-Checks come as soon as their variables are bound.  Among atoms, the one with the most
+Tests come as soon as their variables are bound.  Among atoms, the one with the most
 bound columns comes first; ties keep the order of the text.
 """
 

@@ -1,4 +1,4 @@
-"""What was found out about a rule, remembered by its address.
+"""A memo by address: what was found out about a rule, remembered as long as the rule lives.
 
 A change of rules plans thousands of others again, which have not changed.  To compare two
 rules, or to hash one, takes longer than what is asked of them.

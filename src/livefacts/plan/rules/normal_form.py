@@ -3,8 +3,8 @@
 A constraint concludes a hidden predicate that lists its violations.  An aggregate
 becomes three rules: the tuples it ranges over, the values of its groups, and the rule
 that uses them; a count has one more, whose instances for a group are what is counted.
-Facts that are such tuples already are taken as they are, and so are rules in normal form.  A body without a positive atom
-starts from the hidden fact `_true`.
+Facts that are such tuples already are taken as they are, and so are rules in normal form.
+A body without a positive atom starts from the hidden fact `_true`.
 Hidden predicates begin with `_` and carry a colon, which no rule text can.
 """
 

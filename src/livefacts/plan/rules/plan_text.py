@@ -1,4 +1,4 @@
-"""A plan as text: what an engine will do, for people and for golden tests."""
+"""Plan text: what an engine will do, for people and for golden tests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from livefacts.plan.rules.schema_split import TYPE, is_schema
 
 
 def explained(plan: Plan, *, single: bool = True) -> str:
-    """The plan in words; `single` tells whether rules that can follow single triples do so."""
+    """The plan in words; `single` says whether rules that can follow single triples do so."""
     lines = []
     for number, level in enumerate(plan.levels, start=1):
         lines.append(f"level {number}")

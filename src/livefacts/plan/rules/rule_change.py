@@ -1,6 +1,6 @@
 """Rule changes: what goes, what stays and what comes between two plans.
 
-A rule that stays keeps its counters.  A rule that becomes recursive moves its instances
+A rule that stays keeps its support counts.  A rule that becomes recursive moves its instances
 to the recursive counter; one that ceases to be recursive goes on counting as it was,
 which is always sound.  A transitive rule whose edges begin or cease to depend on it is
 dropped and adopted anew, because its instances are not counted.

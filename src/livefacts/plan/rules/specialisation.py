@@ -1,4 +1,4 @@
-"""Specialised rules: axioms become constants of the rules that read them.
+"""Specialisation (partial evaluation): axioms become constants of the rules that read them.
 
 A rule such as cls-svf1 of OWL looks up an axiom for every triple it is shown: its predicate
 is a variable that the schema binds.  For the schema that is there, a *template* of this kind

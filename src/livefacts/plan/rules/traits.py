@@ -1,4 +1,4 @@
-"""Traits: what planning asks of every rule, found out once."""
+"""Traits of a rule: what planning asks of it, found out once."""
 
 from __future__ import annotations
 

@@ -1,14 +1,21 @@
-"""One change on its way: texts and objects become rows of ids, and an engine's delta becomes a `Delta`.
+"""The parts of a change: what users give to rows of ids, and an engine's delta to a `Delta`.
 
-- `arguments`: Arguments: the many ways to write facts, as one kind of change
-- `arities`: Numbers of arguments: a predicate has one, in rules and in facts alike
-- `assertions`: Assertions: what a change told and untold, beside what it made true and ended
-- `columns`: Columns: many predicate facts of one shape, looked up in the dictionary column by column
-- `delta`: Deltas: what a change made true and what it ended
-- `dump`: Dumping: everything that is true, written to a file or stream
-- `fact_reader`: Reading facts back: rows of ids become triples and predicate facts, in pieces
-- `intake`: Intake: files, texts and objects on their way to one change
-- `interrupts`: Interrupts at the end of a change: Ctrl-C waits until everything says the same
-- `patches`: Patches on their way to a change
-- `retraction`: Withdrawals: facts on their way out, as files, texts and objects
+`reasoner.draft` puts them together.
+
+In: files, texts, objects, patches.
+Out: asserted and retracted rows; a `Delta` that is read lazily.
+
+- `arguments`: the many ways to write a fact, as one kind of statement
+- `columns`: many predicate facts of one shape, encoded column by column
+- `intake`: facts and rules that come, from files, texts and objects
+- `retraction`: facts that go, looked up and never added to the dictionary
+- `patches`: RDF Patch, netted into one change
+- `arities`: a predicate has one number of arguments, in rules and in facts
+- `assertions`: what a change asserted and retracted, beside what it made true
+- `delta`: the `Delta` that users get
+- `fact_reader`: rows of ids to triples and predicate facts, in pieces
+- `interrupts`: Ctrl-C waits while a decided change is published
+- `dump`: everything that is true, to a file
+
+Design: docs/design/0005-derived-is-what-was-not-told.md
 """

@@ -1,9 +1,10 @@
-"""Arguments: the many ways to write facts, as one kind of change.
+"""Arguments: the many ways to write a fact, as one kind of statement.
 
 A triple is a pyoxigraph `Triple` or `Quad`, or a tuple of three RDF terms (pyoxigraph or
-rdflib), or of four, the last of which is its graph.  A predicate fact is a `Fact`, or a tuple whose first item is exactly a `str`; in
-it a `str` is a symbol and a Python number, boolean or datetime is the xsd literal.  A
-`str` is a text of facts, in Turtle, N-Triples or the rule language.
+rdflib), or of four, the last of which is its graph.  A predicate fact is a `Fact`, or a tuple
+whose first item is exactly a `str`; in it a `str` is a symbol and a Python number, boolean or
+datetime is the xsd literal.  A `str` is a text of facts, in Turtle, N-Triples or the rule
+language.
 """
 
 from __future__ import annotations

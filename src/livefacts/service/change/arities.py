@@ -1,9 +1,9 @@
-"""Numbers of arguments: a predicate has one, in rules and in facts alike.
+"""Arities: a predicate has one number of arguments, in rules and in facts alike.
 
 A fact with another number than the rules have matches none of them, and nobody would notice:
 it is refused, as rules are that differ among themselves.  A change is compared by the names
-that occur in it.  What facts without rules were told is remembered by name; since it may have
-been taken back, the store is asked before anything is refused for it.
+that occur in it.  The arities of facts without rules are remembered by name; since such facts
+may have been retracted, the store is asked before anything is refused for it.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class PredicateArities:
     def check(
         self, program: Program, asserted: Mapping[int, Ids], retracted: Mapping[int, Ids] = NOTHING
     ) -> None:
-        """Raise if facts that are told differ from the rules, or from what was told before."""
+        """Raise if asserted facts differ from the rules, or from what was asserted before."""
         if program.rules is not self._rules:
             self._follow(program, retracted)
         here: dict[int, int] = {}
@@ -66,7 +66,7 @@ class PredicateArities:
                 self._check_rules(name, shape, ids)
 
     def _follow(self, program: Program, retracted: Mapping[int, Ids]) -> None:
-        """The rules are these now; raise if facts have been told that they differ from."""
+        """The rules are these now; raise if facts have been asserted that they differ from."""
         encode = self._dictionary.encode_one
         in_rules = {
             encode(Symbol(name)): (1 + len(atom.arguments), atom.place)
@@ -90,7 +90,7 @@ class PredicateArities:
             raise self._refusal(name, shape, ids, arguments(known - 1) + where)
 
     def _asserted_shape(self, name: int, shape: int, retracted: Mapping[int, Ids]) -> int:
-        """The shape in which facts of this predicate are told and stay; this one if none are."""
+        """The shape of the asserted facts of this predicate; this one if there are none."""
         known = self._asserted.get(name, shape)
         if known == shape:
             return shape

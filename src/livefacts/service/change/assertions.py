@@ -1,6 +1,6 @@
-"""Assertions: what a change told and untold, beside what it made true and ended.
+"""Assertions: what a change asserted and retracted, beside what it made true and ended.
 
-The two differ: telling a conclusion makes nothing true, and what is no longer told may
+The two differ: asserting a conclusion makes nothing true, and what is retracted may
 still follow.  Before a change it is noted how the facts stood that the change speaks of,
 which costs as much as looking them up; what came of it is worked out when someone asks.
 """
@@ -56,7 +56,7 @@ NO_QUAD_CHANGE = QuadChange(NO_QUADS, NO_QUADS, NO_QUADS)
 def note(
     find: FindFlags, asserted: dict[int, Ids], retracted: dict[int, Ids], strange: int
 ) -> AskedChange:
-    """How the facts stand that a change is about to tell and untell."""
+    """How the facts stand that a change is about to assert and retract."""
     return AskedChange(
         asserted, retracted, _standing(find, asserted), _standing(find, retracted), strange
     )
@@ -67,7 +67,7 @@ def _standing(find: FindFlags, facts: dict[int, Ids]) -> Standing:
 
 
 class Assertions:
-    """The net change of what is told, by shape, and of what named graphs tell."""
+    """The net change of what is asserted, by shape, and of what named graphs assert."""
 
     def __init__(self, asked: AskedChange, ids: IdDelta, named: QuadChange) -> None:
         self._asked = asked
@@ -76,14 +76,14 @@ class Assertions:
 
     @cached_property
     def asserted(self) -> dict[int, Ids]:
-        """Facts that the default graph tells now and did not."""
+        """Facts that the default graph asserts now and did not."""
         return {shape: self._asserted(shape) for shape in self._asked.asserted}
 
     def _asserted(self, shape: int) -> Ids:
         facts, before = self._asked.asserted[shape], self._asked.asserted_before[shape]
         if shape != TRIPLES or len(self._named.came):
             return distinct(facts[before & IN_DEFAULT == 0])
-        # All triples that are new and told were told here: they are known without sorting.
+        # All triples that are new and asserted were asserted here: they are known without sorting.
         new = (
             self._ids.added[shape][~self._ids.derived[shape]]
             if shape in self._ids.added
@@ -93,7 +93,7 @@ class Assertions:
 
     @cached_property
     def retracted(self) -> dict[int, Ids]:
-        """Facts that the default graph told and does not tell any more."""
+        """Facts that the default graph asserted and does not assert any more."""
         found = {}
         for shape, before in self._asked.retracted_before.items():
             facts = self._asked.retracted[shape]
@@ -103,16 +103,16 @@ class Assertions:
 
     @cached_property
     def came(self) -> Ids:
-        """Quads that named graphs tell now and did not."""
+        """Quads that named graphs assert now and did not."""
         return without(self._named.came, self._named.gone)
 
     @cached_property
     def went(self) -> Ids:
-        """Quads that named graphs told and do not tell any more."""
+        """Quads that named graphs asserted and do not assert any more."""
         return without(self._named.gone, self._named.came)
 
     def were_asserted(self, shape: int, facts: Ids) -> int:
-        """How many of these facts, which are no longer true, had been told."""
+        """How many of these facts, which are no longer true, had been asserted."""
         parts = [self.retracted.get(shape, facts[:0])]
         if shape == TRIPLES:
             parts.append(self.went[:, :3])

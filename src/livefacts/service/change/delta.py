@@ -1,4 +1,4 @@
-"""Deltas: what a change made true and what it ended."""
+"""The delta: what a change made true and what it ended."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class Delta:
     """The net change of what is true; facts are decoded when they are read.
 
     `added` and `removed` are asserted and derived facts together, `derived` those of the
-    added that were concluded and not told, `violations` those of constraints that came with
+    added that were derived and not asserted, `violations` those of constraints that came with
     the change and `resolved` those that went, `rejects` the first lines of input that
-    could not be read (`counts["rejected"]` has them all), `assertions` what was told and untold, in ids;
-    `ids` the net change itself.
+    could not be read (`counts["rejected"]` has them all), `assertions` what was asserted and
+    retracted, in ids; `ids` the net change itself.
     """
 
     def __init__(
@@ -125,7 +125,7 @@ class Delta:
         return (*self._hints, *self.assertions.hints())
 
     def to_patch(self, *, asserted: bool = False) -> str:
-        """The change as RDF Patch: of what is true or, `asserted`, of what was told.
+        """The change as RDF Patch: of what is true or, `asserted`, of what was asserted.
 
         The asserted one is for another reasoner with the same rules, which draws its own
         conclusions.

@@ -1,10 +1,16 @@
-"""Dumping: everything that is true, written to a file or stream."""
+"""The dump: everything that is true, written to a file or stream.
+
+In a format with graphs, each graph gets what it asserts, and the default graph the conclusions
+as well.  A triple that is asserted is no conclusion, even where rules derive it, too: what only
+a named graph asserts stays there, so that the graphs are the same when the file is loaded.
+"""
 
 from __future__ import annotations
 
 import os
 import warnings
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +18,9 @@ import numpy as np
 from livefacts.engine.contract import TRIPLES, Ids
 from livefacts.errors import LivefactsWarning
 from livefacts.language.rule_text import write_fact
+from livefacts.service.change.assertions import distinct
 from livefacts.service.change.fact_reader import FactReader
+from livefacts.store.facts.row_store import RowStore
 from livefacts.store.terms.dictionary import Dictionary
 from livefacts.store.terms.ntriples import Batch
 from livefacts.syntax.input.files import without_compression
@@ -22,11 +30,33 @@ from livefacts.syntax.rdf.serializer import WITH_GRAPHS, Target, open_target, wr
 FACTS = "rules"
 
 
+@dataclass(frozen=True, slots=True)
+class NamedTriples:
+    """What named graphs assert: their quads, and the triples among them that only they assert."""
+
+    quads: Ids
+    alone: Ids
+
+    def batches(self, triples: Ids) -> list[Batch]:
+        """These triples, without those that only named graphs assert, and the quads."""
+        quads = Batch(np.ascontiguousarray(self.quads[:, :3]), self.quads[:, 3])
+        return [Batch(self._in_default(triples), None), quads]
+
+    def _in_default(self, triples: Ids) -> Ids:
+        if not len(self.alone):
+            return triples
+        store = RowStore()
+        relation = store.relation(TRIPLES)
+        store.insert(relation, distinct(self.alone))
+        others: Ids = triples[store.find(relation, triples) == 0]
+        return others
+
+
 def write_facts(
     target: Target,
     format: str | None,
     facts: Mapping[int, Ids],
-    quads: Ids,
+    named: NamedTriples,
     dictionary: Dictionary,
     reader: FactReader,
 ) -> None:
@@ -39,9 +69,8 @@ def write_facts(
         return
     kind = format_named(form) if form else format_of("-")
     _warn_of_others(facts)
-    batches = [Batch(facts.get(TRIPLES, np.zeros((0, 3), np.int32)), None)]
-    if kind in WITH_GRAPHS:
-        batches.append(Batch(np.ascontiguousarray(quads[:, :3]), quads[:, 3]))
+    triples = facts.get(TRIPLES, np.zeros((0, 3), np.int32))
+    batches = named.batches(triples) if kind in WITH_GRAPHS else [Batch(triples, None)]
     write_rows(target, batches, dictionary, format=kind)
 
 

@@ -1,4 +1,4 @@
-"""Reading facts back: rows of ids become triples and predicate facts, in pieces.
+"""The fact reader: rows of ids become triples and predicate facts, in pieces.
 
 Some facts work but are not shown: predicates that begin with `_`, and generalized triples
 (a literal as subject, a blank node as predicate, a symbol), which RDF cannot write.
@@ -52,7 +52,7 @@ class FactReader:
 
     def lend(self, *parts: Mapping[int, Ids]) -> Loan | None:
         """Keep the terms of facts as long as the loan is kept."""
-        return self._dictionary.lend(*(ids for facts in parts for ids in facts.values()))
+        return self.lend_later(lambda: parts)
 
     def lend_later(self, parts: Callable[[], Iterable[Mapping[int, Ids]]]) -> Loan | None:
         """The same for facts that are worked out when terms are given back."""
@@ -65,20 +65,18 @@ class FactReader:
         return self._dictionary.write_ntriples(rows).decode() if len(rows) else ""
 
     def decoded(self, facts: Mapping[int, Ids]) -> Iterator[Triple | Fact]:
-        """Triples and predicate facts, decoded piece by piece."""
-        _loan = self.lend(facts)
+        """Triples and predicate facts, decoded piece by piece; the caller keeps their terms."""
         for shape, ids in facts.items():
             for first in range(0, len(ids), PIECE):
                 yield from self._piece(shape, ids[first : first + PIECE])
 
-    def _piece(self, shape: int, ids: Ids) -> Iterator[Triple | Fact]:
+    def _piece(self, shape: int, ids: Ids) -> list[Triple | Fact]:
         terms = self._dictionary.decode(ids.reshape(-1))
         width = ids.shape[1]
-        rows = (terms[at : at + width] for at in range(0, len(terms), width))
+        rows = [terms[at : at + width] for at in range(0, len(terms), width)]
         if shape == TRIPLES:
-            yield from (Triple(s, p, o) for s, p, o in rows)  # type: ignore[arg-type]
-        else:
-            yield from (Fact(str(name), tuple(arguments)) for name, *arguments in rows)
+            return [Triple(*row) for row in rows]  # type: ignore[arg-type]
+        return [Fact(str(name), tuple(arguments)) for name, *arguments in rows]
 
 
 class FactView(Collection[Triple | Fact]):
@@ -90,10 +88,10 @@ class FactView(Collection[Triple | Fact]):
         self._loan = reader.lend(facts)
 
     def __len__(self) -> int:
-        return sum(len(ids) for ids in self._facts.values())
+        return sum(map(len, self._facts.values()))
 
     def __iter__(self) -> Iterator[Triple | Fact]:
-        return self._reader.decoded(self._facts)
+        yield from self._reader.decoded(self._facts)
 
     def __contains__(self, fact: object) -> bool:
         return any(fact == other for other in self)

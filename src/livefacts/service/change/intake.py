@@ -1,4 +1,4 @@
-"""Intake: files, texts and objects on their way to one change.
+"""The intake: facts and rules that come, from files, texts and objects, as rows of ids.
 
 Everything is read and encoded before the engine hears of it: what cannot be read leaves
 the state as it was.
@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +73,8 @@ class Intake:
         self._quads: list[Ids] = []
         self._rows: dict[int, list[list[int]]] = {}
         self._arrays: dict[int, list[Ids]] = {}
-        self._statements: list[Statement] = []
+        self._objects: list[Iterable[Any]] = []
+        """Everything that came as objects of Python, in its order."""
         self.program = NO_PROGRAM
         self.prefixes: dict[str, str] = {}
         self.hints: list[str] = []
@@ -151,18 +152,21 @@ class Intake:
 
     def take_objects(self, facts: Any) -> None:
         """Facts as objects of Python; many of one shape are looked up at once."""
+        if type(facts) is Triple:
+            facts = [facts]
         if type(facts) is list and set(map(type, facts)) == {Triple}:
             self._take_triples(facts)
             return
-        ids = columns.encoded(facts, self.dictionary)
-        if ids is None:
-            self.take_statements(as_statements(facts))
-        else:
+        arrays, left = columns.encoded(facts, self.dictionary)
+        for ids in arrays:
             self._arrays.setdefault(ids.shape[1], []).append(ids)
+        statements = list(as_statements(left))
+        self._objects.append(facts if arrays else statements)
+        self._take_statements(statements)
 
     def _take_triples(self, triples: list[Triple]) -> None:
         """Triples and nothing else."""
-        self._statements += triples
+        self._objects.append(triples)
         if len(triples) < FEWEST_AT_ONCE:
             self._take_one_by_one(triples)
             return
@@ -172,7 +176,10 @@ class Intake:
     def take_statements(self, statements: Iterable[Statement]) -> None:
         """Triples, quads and predicate facts; many of a kind have their terms looked up at once."""
         statements = list(statements)
-        self._statements += statements
+        self._objects.append(statements)
+        self._take_statements(statements)
+
+    def _take_statements(self, statements: list[Statement]) -> None:
         pieces, others = in_pieces(statements)
         for shape, piece in pieces:
             if shape == TRIPLES:
@@ -234,9 +241,9 @@ class Intake:
         if len(facts) < 2:
             return [facts]
         runs = []
-        for _, statements in groupby(self._statements, _shape):
+        for _, objects in groupby(chain.from_iterable(self._objects), _shape):
             run = Intake(self.dictionary)
-            run.take_statements(statements)
+            run.take_objects(list(objects))
             runs.append(run.facts())
         return runs
 
@@ -282,8 +289,10 @@ def terms_of(statements: list[Triple | Fact]) -> list[Term]:
     return terms
 
 
-def _shape(statement: Statement) -> int:
-    return 1 + len(statement.arguments) if isinstance(statement, Fact) else TRIPLES
+def _shape(fact: Any) -> int:
+    if isinstance(fact, Fact):
+        return 1 + len(fact.arguments)
+    return len(fact) if isinstance(fact, tuple) and type(fact[0]) is str else TRIPLES
 
 
 def _labels(scope: bytes) -> Callable[[str], BlankNode]:

@@ -1,8 +1,8 @@
-"""Interrupts at the end of a change: Ctrl-C waits until everything says the same.
+"""Interrupts at the end of a change: Ctrl-C waits until all parts of the state agree.
 
-Until a change is decided, an interrupt undoes it.  From then on the engine, the graphs, the
-numbers and the query store still have to follow; an interrupt that comes meanwhile is raised
-when they have.
+Until a change is decided, an interrupt rolls it back.  From then on the engine, the graphs, the
+counts and the query store still have to follow; an interrupt that comes before they have is
+raised when they have.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Interrupts:
             self._handler = set_signal(INTERRUPT, self._note)
 
     def release(self) -> None:
-        """Interrupts are as before; one that came meanwhile is raised now."""
+        """Interrupts are as before; one that was held back is raised now."""
         handler, self._handler = self._handler, None
         if handler is None:
             return

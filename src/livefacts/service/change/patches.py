@@ -1,4 +1,4 @@
-"""Patches on their way to a change.
+"""Patches: RDF Patch on its way to a change.
 
 One call is one atomic change, however many patches and transactions it takes: the rows are
 netted in their order, so that the last row of a fact counts.

@@ -1,9 +1,8 @@
-"""Withdrawals: facts on their way out, as files, texts and objects.
+"""Retraction: facts that go, from files, texts and objects, as rows of ids.
 
-What is to be removed is looked up and never added to the dictionary: a fact with a term
-that nobody has spoken of cannot have been told.  Labels of blank nodes are those that the
-reasoner hands out, and one that it never gave is refused: it was meant for a node that
-it does not name.
+What is to be removed is looked up and never added to the dictionary: a fact with an unknown
+term cannot have been asserted.  Labels of blank nodes are those that the reasoner hands out, and
+one that it never gave is refused: it was meant for a node that it does not name.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ QUADS = -1
 
 
 class Retraction:
-    """What one change untells."""
+    """What one change retracts."""
 
     def __init__(self, dictionary: Dictionary, known: Mapping[str, str] = NO_PREFIXES) -> None:
         self._dictionary = dictionary
@@ -40,7 +39,7 @@ class Retraction:
         self._read: dict[int, list[Ids]] = {}
         self._found: dict[int, list[list[int]]] = {}
         self.strange = 0
-        """How many of the facts cannot have been told: nobody has spoken of one of their terms."""
+        """How many of the facts cannot have been asserted: one of their terms is unknown."""
 
     # taking in
 

@@ -1,6 +1,6 @@
 """Answers of continuous queries: multiplied out and turned into terms when they are read.
 
-What is handed out is a picture of one moment: later messages do not touch it.
+What is handed out is a snapshot: later messages do not touch it.
 """
 
 from __future__ import annotations

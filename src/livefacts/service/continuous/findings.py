@@ -1,4 +1,4 @@
-"""Findings: what a report has found, counted and read only if somebody wants that."""
+"""Findings: the rows of a report, counted or turned into terms only when they are read."""
 
 from __future__ import annotations
 

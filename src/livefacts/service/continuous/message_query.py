@@ -1,8 +1,8 @@
-"""Continuous queries: answers that change with a stream of update messages, and no graph.
+"""Message queries: continuous queries over a stream of update messages, with no graph.
 
-A query that stands on its own keeps only what it needs to tell which answers the next
-message brings or takes: bits, or the triples that fit one of its patterns, and the terms of
-those.  What fits nothing leaves no trace.
+Such a query keeps only what it needs to know which answers the next message brings or takes:
+bits, or the triples that fit one of its patterns, and the terms of those.  What fits nothing
+leaves no trace.
 """
 
 from __future__ import annotations

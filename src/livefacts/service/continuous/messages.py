@@ -4,7 +4,8 @@
     A <s> <p> <o> .                              RDF Patch
     {"at": 17, "facts": "<s> <p> <o> ."}         JSON lines; "retract" takes back
 
-In the place of a triple there may be a quad, whose graph some queries speak of.  Labels of blank nodes are names here: the same label is the same node in every message.
+In the place of a triple there may be a quad, whose graph some queries speak of.  Labels of blank
+nodes are names here: the same label is the same node in every message.
 """
 
 from __future__ import annotations

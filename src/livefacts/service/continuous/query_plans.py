@@ -1,4 +1,4 @@
-"""Plans of continuous queries: from the text to a flow, or the reason why there is none."""
+"""Query plans of continuous queries: from the text to a flow, or the reason why there is none."""
 
 from __future__ import annotations
 

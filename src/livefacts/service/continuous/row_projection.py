@@ -1,4 +1,4 @@
-"""Projecting: from the matches of a query's patterns to the rows that it reports.
+"""Row projection: from the matches of a query's patterns to the rows that it reports.
 
 The patterns of a query are the body of a rule, whose head has every variable of them: each
 match is one fact.  Rules also make triples that RDF cannot write, and matches of those are

@@ -1,8 +1,8 @@
-"""Watches: the answers of a query, and how they change while facts, rules and time do.
+"""The watch: the answers of a query, and how they change while facts, rules and time do.
 
 A watch can be asked (`answers`, `changes`), can call (`on_change`), and can be waited for
 (`for change in watch` in another thread, `async for`).  Changes wait in a buffer until they
-are read.  A reader who is too slow loses them, never the reasoner its time: the buffer is
+are read.  A reader who is too slow loses changes and never holds up the reasoner: the buffer is
 emptied, and the next thing read is a change with the op "lagged", which says how many were
 lost and up to which sequence number.
 """
@@ -95,7 +95,7 @@ class Watch:
         """What is kept: steps, how many are shared, their rows, their bytes, and rows looked at."""
         return self._followed.cached
 
-    # being told
+    # being called
 
     def on_change(self, callback: Callback) -> Callback:
         """Call with the list of changes, after each change of the reasoner that brings some."""

@@ -1,4 +1,4 @@
-"""Standing queries: what a watched query is followed by.
+"""The watched query: what keeps its answers up to date.
 
 Nearly all queries are followed change by change, by a dataflow.  The rest (DESCRIBE and the
 like) is evaluated anew after every change, and compared with what it was; the plan says so.

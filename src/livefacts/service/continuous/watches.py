@@ -1,4 +1,4 @@
-"""Watching: all watches of a reasoner, fed from the deltas that it publishes."""
+"""The watches of a reasoner, fed from the deltas that it publishes."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Watching:
                     self._assert(watch, net, watch.seq)
 
     def call(self) -> None:
-        """Make the calls that are due, in order; those that come up meanwhile wait for their turn."""
+        """Make the calls that are due, in order; those that come up in a call wait for their turn."""
         if self._calling:
             return
         self._calling = True

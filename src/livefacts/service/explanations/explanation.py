@@ -1,7 +1,7 @@
-"""Explanations: why a fact holds, or how near it is to holding, in terms.
+"""The explanation: why a fact holds, or how near it is to holding, in terms.
 
 A fact that holds has a proof: a `Step` that says which rule concludes it from which
-premises, down to what was told.  Steps that are used twice are one object.  A fact that
+premises, down to what was asserted.  Steps that are used twice are one object.  A fact that
 does not hold has `attempts`: the rules that could conclude it, each with the premises that
 are true and those that are missing, the nearest rule first.
 """
@@ -59,7 +59,7 @@ class Aggregated:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """A fact and why it holds: the rule and its premises, or no rule if it was told."""
+    """A fact and why it holds: the rule and its premises, or no rule if it was asserted."""
 
     fact: Shown
     rule: Rule | None = None
@@ -137,7 +137,7 @@ class Explanation:
     """Why a fact holds (`proof`), or what is missing (`attempts`).
 
     `str(e)` is a tree, `e.to_dict()` data, `e.to_dot()` a graph for Graphviz, and a
-    notebook shows it with parts that fold.  Proofs are of least height: a told fact has
+    notebook shows it with parts that fold.  Proofs are of least height: an asserted fact has
     height 0, a conclusion one more than the highest of its premises.  `is_smallest` is False
     if the search was too large to rule out a lower one.
 

@@ -1,6 +1,6 @@
-"""Explanations as graphs for Graphviz: facts are boxes, rule instances are ovals.
+"""Graphviz text of explanations: facts are boxes, rule instances are ovals.
 
-Arrows go from premises to conclusions.  Told facts are filled, what is missing is dashed.
+Arrows go from premises to conclusions.  Asserted facts are filled, what is missing is dashed.
 """
 
 from __future__ import annotations

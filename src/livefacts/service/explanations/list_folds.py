@@ -1,4 +1,4 @@
-"""Lists in explanations: what rules do to walk along a list of RDF is folded to the list itself.
+"""List folds: what rules do to walk along an RDF list is folded to the list itself.
 
 Rules about lists go from cell to cell by hidden predicates (`_cell`, `_path`).  In a proof for
 people they make way for what they rest on: the list, written as `(a b c)`, and the facts that

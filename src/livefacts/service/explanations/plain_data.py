@@ -1,4 +1,4 @@
-"""Explanations as plain data: steps in a list, which refer to each other by number.
+"""Plain data of explanations: steps in a list, which refer to each other by number.
 
 IRIs are written in full.  A list keeps shared steps once, however deep the proof is.
 """

@@ -1,4 +1,4 @@
-"""Proof reading: proofs and near misses in ids become explanations in terms.
+"""The proof reader: proofs and near misses in ids become explanations in terms.
 
 The hidden predicates of the normal form go away here: a constraint is explained by its own
 body, an aggregate by the rows in its braces.
@@ -85,7 +85,7 @@ class ProofTerms:
     # proofs
 
     def step(self, proof: Proof) -> Step:
-        """The proof of a fact, from the told facts up."""
+        """The proof of a fact, from the asserted facts up."""
         return _ProofReader(self, self._bound, proof).read()
 
     def rule(self, id: str) -> Rule:

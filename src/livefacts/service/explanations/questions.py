@@ -1,4 +1,4 @@
-"""Asking why: from what a user writes as a fact to its explanation.
+"""Questions why: from what a user writes as a fact to its explanation.
 
 A fact is a triple, a `Fact`, a tuple, a violation, or text: `<x:tom> a <x:Person>` or
 `isIn(cup, kitchen)`, with or without the final dot, with the prefixes that are known.  The

@@ -1,4 +1,4 @@
-"""Time in explanations: what the hidden facts of windows and clocks say, in words.
+"""Time words: what the hidden facts of windows and clocks say in an explanation.
 
 The names are those of `livefacts.plan.time_lowering`: a kind, the window, and the atom it is about.
 """

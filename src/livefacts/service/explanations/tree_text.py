@@ -1,4 +1,4 @@
-"""Explanations as trees of lines, as text and as HTML that folds.
+"""Tree text: explanations as trees of lines, as text and as HTML that folds.
 
 A proof that is used twice is shown once; the second time the tree says "see above".
 """

@@ -1,4 +1,4 @@
-"""Words of explanations: facts, premises and rules as people read them."""
+"""The wording of explanations: facts, premises and rules as people read them."""
 
 from __future__ import annotations
 

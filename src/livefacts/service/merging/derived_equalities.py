@@ -1,9 +1,9 @@
-"""Following: equalities that are concluded, found in the middle of a change, and proven.
+"""Derived equalities: those that are concluded, found in the middle of a change, and proven.
 
-What the engine concludes to be the same can be merged as if it had been told, once it is known what
-that rests on.  A few edges connect a group of many: each is proven from what the engine was told,
-and that is traced to what was told of members.  Proofs through negation are left to the engine, for
-they may end when something comes.
+What the engine concludes to be the same can be merged as if it had been asserted, once it is
+known what that rests on.  A few edges connect a group of many: each is proven from what the
+engine was given, and that is traced to what was asserted of members.  Proofs through negation
+are left to the engine, for they may end when something comes.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def _leader(term: int, leaders: dict[int, int]) -> int:
 
 @dataclass
 class Tracing:
-    """Traces proofs of equalities to what was told, in the middle of a change."""
+    """Traces proofs of equalities to what was asserted, in the middle of a change."""
 
     rules: BoundRules
     same_as: int
@@ -210,7 +210,7 @@ class Tracing:
     def _trace(
         self, relation: int, fact: tuple[int, ...], asserted: set[Asserted], equalities: set[Pair]
     ) -> None:
-        """What it rests on that the engine was told this fact."""
+        """What it rests on that the engine was given this fact."""
         if relation != TRIPLES:
             asserted.add((len(fact), *fact))
             return
@@ -225,7 +225,7 @@ class Tracing:
                 self._follow(member, stand_in, asserted, equalities)
 
     def _assertion(self, row: Row) -> Row:
-        """A fact about members that the engine was told this fact for."""
+        """A fact about members that the engine was given this fact for."""
         if not is_special(row, self.step.plain):
             return row
         if not self._images:

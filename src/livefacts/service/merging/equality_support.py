@@ -1,8 +1,8 @@
-"""Supports: what an equality rests on that was concluded, and which equalities go with a fact.
+"""Equality support: what a derived equality rests on, and which equalities go with a fact.
 
-An equality that follows is merged like a told one as long as its proof stands: the told facts, the
-rules, and the equalities that were known before it.  When one of these goes, so does the
-equality, and all that rests on it; whatever follows still is found anew.
+An equality that follows is merged like an asserted one as long as its proof stands: the asserted
+facts, the rules, and the equalities that were known before it.  When one of these goes, so does
+the equality, and all that rests on it; whatever follows still is found anew.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from livefacts.language.program import Rule
 K = TypeVar("K")
 Pair = tuple[int, int]
 Asserted = tuple[int, ...]
-"""A fact that was told: its shape, and its ids."""
+"""A fact that was asserted: its shape, and its ids."""
 
 
 @dataclass(frozen=True, slots=True)

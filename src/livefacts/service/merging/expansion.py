@@ -1,4 +1,4 @@
-"""Expanding: facts about stand-ins become facts about all that they stand for.
+"""Expansion: facts about stand-ins become facts about all that they stand for.
 
 A group has two stand-ins.  A fact about the first holds of every member; one that has the
 first in two places, of every member and itself; one that has both, of every two different

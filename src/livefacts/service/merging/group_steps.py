@@ -1,7 +1,7 @@
-"""Steps: a change of what is told, as a change of what the engine is told.
+"""Group steps: a change of assertions, as a change of what the engine is given.
 
 Equalities come and go, and with them groups.  Where a term has another stand-in than before, what
-was told of it is told of the new one; all else is told as it is.
+was asserted of it is given to the engine of the new one; all else is given as it is.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ AFTER = {
     "facts": (HERE, HERE, HERE),
     "others": (ELSEWHERE, ELSEWHERE, HERE),
 }
-"""The parts of a change in their order, and how a fact is told after each of them."""
+"""The parts of a change in their order, and how a fact is asserted after each of them."""
 FEW = 1000
 """Up to so many rows are looked at one by one."""
 Plain = Mapping[int, EqualGroup]
@@ -49,13 +49,13 @@ Plain = Mapping[int, EqualGroup]
 
 @dataclass(slots=True)
 class GroupStep:
-    """A change on its way: what becomes of groups and tellings, and what the engine is told."""
+    """A change on its way: what becomes of groups and assertions, and what the engine is given."""
 
     change: Change
     gone: list[EqualGroup] = field(default_factory=list)
     come: list[EqualGroup] = field(default_factory=list)
     before: dict[Pair, int] = field(default_factory=dict)
-    """How equalities were told."""
+    """How equalities were asserted."""
     lost: Mapping[Pair, Support] = field(default_factory=dict)
     """Equalities whose proofs go."""
     found: Mapping[Pair, Support] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class GroupStep:
     remembered: dict[Row, int] = field(default_factory=dict)
     counts: dict[Row, int] = field(default_factory=dict)
     new: set[Row] = field(default_factory=set)
-    """Facts that are told now and were not, of those that the engine is not told as they are."""
+    """Facts that are asserted now and were not, of those that the engine is not given as they are."""
 
 
 class _After(Mapping[int, EqualGroup]):
@@ -179,10 +179,10 @@ class Stepping:
             return self._groups.plain
         return _After(self._groups.plain, step)
 
-    # what is told of members
+    # what is asserted of members
 
     def _retell(self, step: GroupStep, after: Plain) -> None:
-        """Tell of the new stand-ins what was told of the old ones."""
+        """Give the engine of the new stand-ins what it was given of the old ones."""
         before = self._groups.plain
         if not before and not after:
             return
@@ -208,7 +208,7 @@ class Stepping:
     def _assert(
         self, step: GroupStep, states: Mapping[Row, int], known: Mapping[Row, int], after: Plain
     ) -> None:
-        """Work out what the engine is told, from how facts were told and are told."""
+        """Work out what the engine is given, from how facts were asserted and are asserted."""
         before = self._groups.plain
         asserted: dict[Row, int] = {}
         tell: dict[Row, int] = {}
@@ -236,7 +236,7 @@ class Stepping:
         step.change = _emitted(step.change, asserted, tell)
 
     def _asserted_in_store(self, terms: set[int]) -> dict[Row, int]:
-        """What the engine was told of terms that come to be members."""
+        """What the engine was given of terms that come to be members."""
         if not terms:
             return {}
         rows = self._engine.rows(TRIPLES, derived=False)
@@ -251,7 +251,7 @@ class Stepping:
     # equalities
 
     def _relink(self, step: GroupStep, pairs: Mapping[Pair, int]) -> None:
-        """Tell the equalities that hold groups together, instead of those that were told."""
+        """Give the engine the equalities that hold groups together, instead of those asserted."""
         same = self.plainness.same_as
         gone = {term: group for group in step.gone for term in group.plain + group.others}
         come = {term: group for group in step.come for term in group.plain + group.others}
@@ -325,7 +325,7 @@ def _mentions(rows: Ids, plain: Plain) -> Flags:
 
 
 def _states(parts: Mapping[str, Iterable[Row]], before: Callable[[Row], int]) -> dict[Row, int]:
-    """How triples are told after a change."""
+    """How triples are asserted after a change."""
     states: dict[Row, int] = {}
     for part, after in AFTER.items():
         for row in parts.get(part, ()):
@@ -334,7 +334,7 @@ def _states(parts: Mapping[str, Iterable[Row]], before: Callable[[Row], int]) ->
 
 
 def _emitted(change: Change, asserted: Mapping[Row, int], tell: Mapping[Row, int]) -> Change:
-    """The change, and what makes triples told as they are to be."""
+    """The change, and what makes triples asserted as they are to be."""
     parts: dict[str, list[Row]] = {}
     for row in asserted.keys() | tell.keys():
         before, after = asserted.get(row, RETRACTED), tell.get(row, RETRACTED)
@@ -357,4 +357,4 @@ MOVES = {
     (HERE, RETRACTED): ("retracted",),
     (HERE, ELSEWHERE): ("unmarked",),
 }
-"""By which part of a change a fact comes to be told as it is to be."""
+"""By which part of a change a fact comes to be asserted as it is to be."""

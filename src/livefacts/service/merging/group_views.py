@@ -1,7 +1,7 @@
-"""Lenses: two worlds with different groups, seen so that they can be compared.
+"""Group views: two states with different groups, seen so that they can be compared.
 
 Members that had the same stand-in before a change and have the same after it are alike in both
-worlds.  Two of each such kind are enough to compare the worlds; what differs is then said of
+states.  Two of each such kind are enough to compare the states; what differs is then said of
 all of the kind.
 """
 
@@ -56,7 +56,8 @@ def changed_terms(step: GroupStep, plain: Mapping[int, EqualGroup]) -> tuple[Ids
 
 
 def lens_of(step: GroupStep, present: set[int]) -> Lens:
-    """The lens for a step; `present` are terms that facts spoke of before."""
+    """The view in which the states before and after a step can be compared;
+    `present` are terms that facts spoke of before."""
     old = {term: group.plain[0] for group in step.gone for term in group.plain}
     new = {term: group.plain[0] for group in step.come for term in group.plain}
     kinds: dict[tuple[int, int], list[int]] = {}

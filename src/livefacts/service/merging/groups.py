@@ -1,7 +1,7 @@
-"""Groups: things that are the same, and the two of each group that stand for it.
+"""Groups (equivalence classes): things that are the same, and the two of each that stand for it.
 
-A group is what owl:sameAs connects, told or proven.  Its *plain* members are those that nothing
-tells apart; where there are more than two of them, the first two stand in for the others.
+A group is what owl:sameAs connects, asserted or proven.  Its *plain* members are those that
+nothing tells apart; where there are more than two of them, the first two stand in for the others.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from livefacts.service.merging.equality_support import Pair, Resting, Support
 
 RETRACTED, ELSEWHERE, HERE = 0, 1, 2
-"""How a fact is told: not at all, by named graphs alone, or in the default graph."""
+"""How a fact is asserted: not at all, by named graphs alone, or in the default graph."""
 FEWEST = 3
 """So many plain members make a group worth merging."""
 
@@ -30,7 +30,7 @@ class EqualGroup:
         return self.plain[0], self.plain[1]
 
     def links(self) -> Iterator[Pair]:
-        """The equalities that are told of the group in place of all others."""
+        """The equalities that the engine is given of the group in place of all others."""
         first, second = self.stand_ins
         yield first, second
         yield from ((first, other) for other in self.others)
@@ -53,7 +53,7 @@ class Groups:
     # equalities
 
     def tell(self, states: Mapping[Pair, int]) -> dict[Pair, int]:
-        """Set how equalities are told; how they were told before."""
+        """Set how equalities are asserted; how they were asserted before."""
         before = {pair: self.asserted.get(pair, RETRACTED) for pair in states}
         for pair, state in states.items():
             if state:
@@ -101,7 +101,7 @@ class Groups:
             yield found
 
     def is_asserted(self, x: int, y: int) -> bool:
-        """Whether two things are told to be the same, whichever way round."""
+        """Whether two things are asserted to be the same, whichever way round."""
         return (x, y) in self.asserted or (y, x) in self.asserted
 
     def path(self, start: int, end: int) -> list[int]:
@@ -120,7 +120,7 @@ class Groups:
         return path[::-1]
 
     def pairs_of(self, terms: Iterable[int]) -> Iterator[Pair]:
-        """The told equalities of these terms."""
+        """The asserted equalities of these terms."""
         for x in terms:
             for y in self._near.get(x, ()):
                 if (x, y) in self.asserted:

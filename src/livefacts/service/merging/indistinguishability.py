@@ -1,7 +1,7 @@
-"""Plainness: which things nothing tells apart from those that are the same.
+"""Indistinguishability: which things nothing tells apart from those that are the same.
 
 Literals have values, rules name constants, and facts of predicates are not replaced by the rules
-of equality: what they speak of stays itself.  So does what is told to be the same as itself,
+of equality: what they speak of stays itself.  So does what is asserted to be the same as itself,
 which is concluded of nothing else.
 """
 
@@ -76,7 +76,7 @@ class Plainness:
 
 
 def asserted_of(change: Change, same_as: int) -> list[Ids]:
-    """What a change tells that must stay itself for that."""
+    """What a change asserts that must stay itself for that."""
     found = []
     for facts in (change.facts, change.others):
         for shape, rows in facts.items():

@@ -1,7 +1,7 @@
-"""Tellings: who told what of the members of merged groups.
+"""Member assertions: what was asserted of the members of merged groups, and by which graphs.
 
-The engine is told of stand-ins.  What was told of members is kept here: a fact about a
-stand-in is told as long as one of the facts is that it stands for.
+The engine is given facts about stand-ins.  What was asserted of members is kept here: a fact
+about a stand-in stays as long as one of the facts does that it stands for.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def image(row: Row, plain: Mapping[int, EqualGroup]) -> Row:
 
 
 class MemberAssertions:
-    """What is told of members, and how often each fact about stand-ins is told by that."""
+    """What is asserted of members, and how often each fact about stand-ins is given by that."""
 
     def __init__(self) -> None:
         self.states: dict[Row, int] = {}
@@ -35,7 +35,7 @@ class MemberAssertions:
         self._of: dict[int, set[Row]] = {}
 
     def of(self, terms: Iterable[int]) -> Iterator[Row]:
-        """What is told of these members; a triple that speaks of two of them twice."""
+        """What is asserted of these members; a triple that speaks of two of them twice."""
         for term in terms:
             yield from self._of.get(term, ())
 
@@ -45,7 +45,7 @@ class MemberAssertions:
         come: Mapping[Row, int],
         counts: Mapping[Row, int],
     ) -> None:
-        """Forget what was told, and remember what is told instead."""
+        """Forget what was asserted, and remember what is asserted instead."""
         for row in gone:
             del self.states[row]
             for term in set(row):

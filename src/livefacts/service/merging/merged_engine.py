@@ -1,9 +1,10 @@
-"""Merging: an engine that knows two of each group of equal things, and answers for all.
+"""The merged engine: it keeps two of each group of equal things, and answers for all.
 
-Equalities that are told, or proven, make groups.  Of the members of a group that nothing tells apart the engine knows
-two, the stand-ins; it is told of them what was told of any member, and follows the rules of
-equality as they are.  What is true is expanded on the way out, and is exactly what the rules would
-conclude.  Where a group changes, what was told of its members is told anew.
+Equalities that are asserted, or proven, make groups.  Of the members of a group that nothing
+tells apart the engine keeps two, the stand-ins; it is given of them what was asserted of any
+member, and follows the rules of equality as they are.  What is true is expanded on the way out,
+and is exactly what the rules would conclude.  Where a group changes, what was asserted of its
+members is given to the engine anew.
 """
 
 from __future__ import annotations
@@ -98,7 +99,7 @@ class Merged:
         return self.engine.limit
 
     def beside(self) -> Merged:
-        """Another one under the same rules, which is told nothing yet."""
+        """Another one under the same rules, in which nothing is asserted yet."""
         other = Merged(self.engine.beside())
         other._follow(self._rules)
         return other
@@ -267,7 +268,7 @@ class Merged:
         is_derived = delta.derived.get(shape, np.zeros(0, np.bool_))
         ours, theirs = self._concerned(shape, came), self._concerned(shape, went)
         new = self._new() if shape == TRIPLES else came[~is_derived]
-        # Equalities of others are told, though the engine concludes them from the stand-ins.
+        # Equalities of others are asserted, though the engine concludes them from the stand-ins.
         is_derived = is_derived & ~rows_among(came, new)
         if not ours.any() and not theirs.any() and not len(self._touching.get(shape, none)):
             return came, is_derived, went
@@ -344,7 +345,7 @@ class Merged:
         return {shape: self.rows(shape, derived=True) for shape in self.shapes()}
 
     def _is_replaced(self, rows: Ids) -> Flags:
-        """Which triples the engine was told in place of others."""
+        """Which triples the engine was given in place of others."""
         same = rows[:, 1] == self._stepping.plainness.same_as
         members = np.fromiter(self.groups.of, np.int32, len(self.groups.of))
         plain = np.fromiter(self.groups.plain, np.int32, len(self.groups.plain))
@@ -381,7 +382,7 @@ class Merged:
         return found
 
     def standing(self, shape: int, rows: Ids) -> NDArray[np.int32]:
-        """The flags of facts: whether they are true, and how they are told."""
+        """The flags of facts: whether they are true, and how they are asserted."""
         flags = self.engine.standing(shape, rows)
         if shape != TRIPLES or not self.groups.of:
             return flags
@@ -399,13 +400,13 @@ class Merged:
         return self.assertions.states.get(row, RETRACTED)
 
     def held_ids(self) -> Iterator[Ids]:
-        """The ids of what the engine keeps, and of what was told of members."""
+        """The ids of what the engine keeps, and of what was asserted of members."""
         yield from self.engine.held_ids()
         yield np.array([*self.groups.asserted, *self.groups.proven], np.int32).reshape(-1, 2)
         yield _as_ids(self.assertions.states)
 
     def others(self, triples: Ids) -> Ids:
-        """Of triples that named graphs or streams tell, those that the engine is told as they are."""
+        """Of triples that named graphs or streams assert, those that the engine is given as they are."""
         return triples[~self._is_replaced(triples)] if self.groups.of else triples
 
     def explain(

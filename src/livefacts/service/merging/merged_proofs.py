@@ -1,9 +1,9 @@
-"""Why facts about merged things hold: proofs about stand-ins, told of the members in question.
+"""Merged proofs: why facts about merged things hold, in terms of the members asked about.
 
 Members of a group are exchangeable: a proof stays one when it speaks of other members than
-the stand-ins, two different ones for the two.  Only what it rests on is not told as it
-stands: the engine was told of the stand-ins what was told of any member.  There the proof goes
-on, by the rules of equality, down to what was told.
+the stand-ins, two different ones for the two.  Only what it rests on is not asserted as it
+stands: the engine was given of the stand-ins what was asserted of any member.  There the proof
+goes on, by the rules of equality, down to what was asserted.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def _holds(terms: Sequence[Term], is_triple: bool, merged: Merged) -> bool:
 
 @dataclass
 class _Assertion:
-    """Tells a proof about stand-ins of those who are meant."""
+    """Rewrites a proof about stand-ins for the members who are meant."""
 
     merged: Merged
     rules: Sequence[Rule]
@@ -158,7 +158,7 @@ class _Assertion:
     # proofs
 
     def step(self, step: Step) -> Step:
-        """The step and all below it, of those who are meant, down to what was told."""
+        """The step and all below it, of those who are meant, down to what was asserted."""
         if id(step) not in self._steps:
             self._steps[id(step)] = (
                 self._asserted(step) if step.is_asserted else self._derived(step)
@@ -189,7 +189,7 @@ class _Assertion:
         return AggregateRow(tuple(map(self._name, row.values)), premises)
 
     def _asserted(self, step: Step) -> Step:
-        """What the engine was told, down to what was told of members."""
+        """What the engine was given, down to what was asserted of members."""
         if isinstance(step.fact, Fact | Violation):
             return step
         row = self._row(step.fact)
@@ -206,7 +206,7 @@ class _Assertion:
         return self.turned(start, tuple(self._term(number) for number in meant))
 
     def _assertions(self, row: Row) -> Iterator[Row]:
-        """The facts about members that a fact about stand-ins was told for."""
+        """The facts about members that a fact about stand-ins was given for."""
         groups, assertions = self.merged.groups, self.merged.assertions
         if row not in assertions.counts:
             return
@@ -229,7 +229,7 @@ class _Assertion:
         return step
 
     def equality(self, start: int, end: int) -> Step:
-        """That two things are the same, from what was told: at once, or along a path."""
+        """That two things are the same, from what was asserted: at once, or along a path."""
         path = self.merged.groups.path(start, end)
         ends = [
             pair for pair in (_ordered(*path[:2]), _ordered(*path[-2:])) if self._is_proven(pair)

@@ -1,4 +1,4 @@
-"""Queries: SPARQL over everything that is true, through a pyoxigraph store kept in step.
+"""The query store: SPARQL over everything that is true, through a pyoxigraph store kept in step.
 
 The default graph of the store holds every triple that is true, asserted and derived; a
 named graph holds the triples that were asserted in it.  The store is filled when the first

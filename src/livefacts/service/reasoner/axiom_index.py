@@ -1,4 +1,4 @@
-"""The axioms of a program in mind: what each became, so that a change reads those that change.
+"""The axiom index: the rules that each axiom became, so that a change reads the axioms that change.
 
 Several axioms may stand for one rule, so rules and facts are counted: one goes with the last
 axiom that it stands for, and comes with the first.  Some rules and facts come with others: that

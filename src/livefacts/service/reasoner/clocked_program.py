@@ -1,9 +1,9 @@
-"""Following a program through time: a clock that hands on what changes at every time point.
+"""A clocked program: rules followed through time, with what changes at every time point.
 
 It stands between a source of events and a reasoner, and looks at each change: whether what
-came and went are conclusions, or facts of the streams themselves.  What is seen adds up to what
-is concluded, from the first time point on: there everything begins that holds there, also what
-follows from the background alone, and what held only before there was time is never seen.
+came and went are conclusions, or facts of the streams themselves.  The changes that it hands on
+add up to what is concluded, from the first time point on: that one begins with everything that
+holds there, also what follows from the background alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A draft: one change on its way, read, checked, planned, applied and published.
+"""The draft: one change on its way, read, checked, planned, applied and published.
 
 Everything is read before anything is changed: what cannot be read leaves the state as it
 was.  A stage that has nothing to do is skipped, so that a small change costs little.
@@ -181,7 +181,7 @@ class Draft:
     ) -> Delta:
         """The change as users see it."""
         state, intake = self._state, self.intake
-        moved = (*intake.program, *self._dropped)
+        moved = (*intake.program.rules, *self._dropped)
         violated = state.violations.changes(ids, *programs, moved, state.truth.facts)
         return Delta(
             state.seq + 1,

@@ -53,7 +53,7 @@ class MaintenanceProgram:
     def inputs(
         self, before: Facts, asserted: Facts, *, add: Any = (), remove: Any = ()
     ) -> list[Fact]:
-        """The facts to evaluate the program over: what is true, what of it is told, the change.
+        """The facts to evaluate the program over: what is true, what of it is asserted, the change.
 
         Only a program of kind "dred" can be filled in so; facts that expire have their time
         as last argument, and are written as they are.

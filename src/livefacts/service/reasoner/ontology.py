@@ -1,9 +1,9 @@
-"""Ontologies for users: the rules of an OWL file, and axioms that come and go.
+"""Ontologies of a reasoner: the rules of an OWL file, and axioms that come and go.
 
 The axioms that a program was made from stay with it.  A change of axioms is a change of the
 rules in which the two sets of axioms differ, and of no others, so that it is as incremental as
-any change of rules.  What the axioms became is kept in mind from one change to the next
-(`service.axiomindex`); where a change gives other axioms another meaning, all are read again.
+any change of rules.  What the axioms became is kept in memory from one change to the next
+(`axiom_index`); where a change gives other axioms another meaning, all are read again.
 
 An axiom stands while all of its rules are there: one that lost a rule to `remove_rules` is not
 reported, can be stated again, and can be removed with what is left.

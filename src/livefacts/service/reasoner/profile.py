@@ -1,4 +1,4 @@
-"""Profiles: what each rule has looked at, found and cost since the reasoner was made.
+"""The profile: what each rule has looked at, found and cost since the reasoner was made.
 
 Counting never stops, so a profile of one change is the difference of two profiles.  Rules
 that are followed by single triples are evaluated together and share one line.

@@ -1,4 +1,4 @@
-"""Progress: a bar on standard error for loads that take longer than a second."""
+"""The progress bar on standard error, for loads that take longer than a second."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from pyoxigraph import NamedNode, Triple
 
-from livefacts.engine.contract import COUNTING_DRED, MAINTENANCE, TRIPLES, Facts, Ids
+from livefacts.engine.contract import COUNTING_DRED, IN_DEFAULT, MAINTENANCE, TRIPLES, Facts, Ids
 from livefacts.language.program import NO_PROGRAM, Rule
 from livefacts.model.durations import Duration
 from livefacts.model.facts import Fact, Symbol
@@ -23,7 +23,7 @@ from livefacts.model.time_points import time_point
 from livefacts.plan.rules.plan_text import explained
 from livefacts.service.change.arguments import as_statement, stream_name
 from livefacts.service.change.delta import Delta, Violation
-from livefacts.service.change.dump import write_facts
+from livefacts.service.change.dump import NamedTriples, write_facts
 from livefacts.service.change.fact_reader import FactView
 from livefacts.service.change.intake import LOCAL, ReadingOptions
 from livefacts.service.change.patches import PatchSource
@@ -96,7 +96,7 @@ class Reasoner:
         return reasoner
 
     def checkpoint(self, path: str | os.PathLike[str] | None = None) -> int:
-        """Write what is told and concluded back to the opened folder; the new version's number.
+        """Write what is asserted and derived back to the opened folder; the new version's number.
 
         `path` is a folder that becomes a knowledge base; later checkpoints go there.
         """
@@ -307,8 +307,8 @@ class Reasoner:
     def advance(self, to: Any) -> Delta:
         """Move time on; the net change of all time points up to this one.
 
-        After an error time stands where it got to, and the next call tells that part, too:
-        `r.advance(r.now)` tells it alone, and is best called before anything else changes.
+        After an error time stands where it got to, and the next call gives that part, too:
+        `r.advance(r.now)` gives it alone, and is best called before anything else changes.
         """
         deltas = self._state.streams.unreported
         deltas.extend(delta for _, delta in self.ticks(to))
@@ -334,7 +334,7 @@ class Reasoner:
         return self._state.program.rules
 
     def facts(self, derived: bool | None = None) -> FactView:
-        """What is true at this moment; `True`: only conclusions, `False`: only what was told."""
+        """What is true now; `derived=True`: only conclusions, `False`: only what was asserted."""
         return FactView(self._state.reader, self._stored(derived))
 
     def _stored(self, derived: bool | None) -> dict[int, Ids]:
@@ -433,7 +433,7 @@ class Reasoner:
         """Follow the answers of a SPARQL query while facts, rules and time change.
 
         `answers()` are ready at any time; `changes()` are what came and went since last
-        asked.  Of more than `buffer` unread changes a reader is told only that they were.
+        asked.  Of more than `buffer` unread changes a reader learns only that there were some.
         """
         from livefacts.service.continuous.watches import Watching
 
@@ -499,9 +499,12 @@ class Reasoner:
         format: str | None = None,
     ) -> None:
         """Write what is true to a file or stream, in an RDF format or as facts (.rules)."""
-        facts = self._stored(derived)
-        quads = self._state.graphs.quads() if derived is not True else np.zeros((0, 4), np.int32)
-        write_facts(target, format, facts, quads, self._state.dictionary, self._state.reader)
+        state, reader = self._state, self._state.reader
+        quads = state.graphs.quads() if derived is not True else np.zeros((0, 4), np.int32)
+        triples = np.ascontiguousarray(quads[:, :3])
+        alone = triples[state.truth.standing(TRIPLES, triples) & IN_DEFAULT == 0]
+        facts, named = self._stored(derived), NamedTriples(quads, alone)
+        write_facts(target, format, facts, named, state.dictionary, reader)
 
 
 def _check_options(on_violation: str, maintenance: str) -> None:

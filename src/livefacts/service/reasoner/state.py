@@ -183,7 +183,7 @@ class State:
             self.refuses = refuses
 
     def publish(self, delta: Delta, came: Ids, gone: Ids) -> None:
-        """Tell everyone of a change that has been made, and of the quads that came and went."""
+        """Let everyone follow a change that has been made, and of the quads that came and went."""
         self.seq += 1
         self.shown += delta.growth
         self.queries.follow(delta, came, gone)

@@ -1,4 +1,4 @@
-"""Trial changes: a state as it would be, for a while, and then as it was.
+"""The trial change: a state as it would be, for a while, and then as it was.
 
 The parts of a SPARQL Update see what the parts before them did, and yet all of it is one
 change.

@@ -1,4 +1,4 @@
-"""Updates: SPARQL Update, as one change of what is told.
+"""Updates: SPARQL Update, as one change of what is asserted.
 
 A WHERE sees everything that is true, conclusions too, after the operations before it.
 What the operations delete and insert is netted in their order: the last one to name a
@@ -21,7 +21,7 @@ from livefacts.syntax.sparql.update_text import VARIABLE, Operation
 Statement: TypeAlias = Triple | Quad
 Binding: TypeAlias = Mapping[str, object]
 Net: TypeAlias = dict[Statement, bool]
-"""Statements that an update names, and whether they are told after it."""
+"""Statements that an update names, and whether they are asserted after it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Reports of `verify`: is everything that the reasoner keeps as it should be?"""
+"""Verification: the report of `verify`, whether everything that the reasoner keeps is right."""
 
 from __future__ import annotations
 
@@ -118,9 +118,9 @@ def verified(
     as_kept: Callable[[Ids], Ids] | None = None,
     followed: Sequence[Rule] | None = None,
 ) -> VerifyReport:
-    """Compute everything anew from what was told, and compare; `held` is what streams tell.
+    """Compute everything anew from what was asserted, and compare; `held` is what streams assert.
 
-    `as_kept` chooses, of what named graphs and streams tell, what the engine was told as it is;
+    `as_kept` chooses, of what named graphs and streams assert, what the engine was given as it is;
     `followed` are the rules as they are followed, if those differ.
     """
     started = time.perf_counter()

@@ -1,6 +1,6 @@
 """Violations: the facts of constraints, as what they mean.
 
-What a constraint finds in several orders is one violation (`rules.mirrors`).
+What a constraint finds in several orders is one violation (`language.checks.symmetry`).
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class _Listing:
         }
 
     def violations(self, rule: Rule, rows: Ids) -> Iterator[Violation]:
-        """The violations of a constraint, of those that mirror each other the first."""
+        """The violations of a constraint, of those that are symmetric the first."""
         variables = violation_variables(rule)
         if rule.id not in self._mirrors:
             self._mirrors[rule.id] = mirrors_of(rule, variables, self.symmetric)

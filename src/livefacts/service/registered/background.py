@@ -1,4 +1,4 @@
-"""Backgrounds: what is told for all time, as the worlds of registered queries see it."""
+"""The background: what is asserted for all time, as the worlds of registered queries see it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from livefacts.service.streams.stream_log import Facts
 
 
 class Background(Protocol):
-    """What is told for all time."""
+    """What is asserted for all time."""
 
     def facts(self) -> Facts:
         """All of it."""
@@ -27,9 +27,9 @@ class Background(Protocol):
         ...
 
     def quads(self) -> Iterable[Quad]:
-        """What named graphs tell of it."""
+        """What named graphs assert of it."""
         ...
 
     def narrowed(self, graphs: tuple[str, ...]) -> Background:
-        """What these named graphs alone tell."""
+        """What these named graphs alone assert."""
         ...

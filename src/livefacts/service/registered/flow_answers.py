@@ -1,4 +1,4 @@
-"""Flowing answers: any query inside windows, followed change by change.
+"""Flow answers: any query inside windows, followed change by change by a dataflow.
 
 What windows bring and take between two reports goes once through the steps of a flow, so a
 report costs what has changed since the last one, whatever the windows hold.  Answers are

@@ -1,6 +1,6 @@
-"""Hosting: what a reasoner's registered queries see of it.
+"""The host: what a reasoner's registered queries see of it.
 
-The background of their worlds is what the reasoner was told for all time; what its streams
+The background of their worlds is what the reasoner asserts for all time; what its streams
 bring reaches the queries' own windows.
 """
 
@@ -36,7 +36,7 @@ class AssertedForAllTime:
         self._graphs = graphs
 
     def facts(self) -> Facts:
-        """What the default graph or a named one tells."""
+        """What the default graph or a named one asserts."""
         found = {}
         for shape, ids in self._engine.asserted().items():
             if shape != TRIPLES:
@@ -51,7 +51,7 @@ class AssertedForAllTime:
         return np.isin(ids[:, 0], written)
 
     def holds(self, shape: int, ids: Ids) -> Flags:
-        """Which of these facts are told for all time."""
+        """Which of these facts are asserted for all time."""
         asserted: Flags = self._engine.standing(shape, ids) & IN_DEFAULT != 0
         if shape == TRIPLES and len(self._graphs):
             asserted |= self._graphs.others(ids, ids[:0])
@@ -62,11 +62,11 @@ class AssertedForAllTime:
         return sum(map(len, self._engine.derived().values()))
 
     def narrowed(self, graphs: tuple[str, ...]) -> GraphsAlone:
-        """What these named graphs alone tell."""
+        """What these named graphs alone assert."""
         return GraphsAlone(self, self._graphs, self._engine.dictionary, graphs)
 
     def quads(self) -> Iterator[Quad]:
-        """What named graphs tell."""
+        """What named graphs assert."""
         return self.decoded(self._graphs.quads())
 
     def decoded(self, quads: Ids) -> Iterator[Quad]:
@@ -76,7 +76,7 @@ class AssertedForAllTime:
 
 
 class GraphsAlone:
-    """The background that some named graphs of a reasoner tell."""
+    """The background that some named graphs of a reasoner assert."""
 
     def __init__(
         self,
@@ -90,12 +90,12 @@ class GraphsAlone:
         self._wanted = [dictionary.encode_one(NamedNode(name)) for name in names]
 
     def facts(self) -> Facts:
-        """What these graphs tell."""
+        """What these graphs assert."""
         quads = self._graphs.quads()
         return {TRIPLES: np.unique(quads[np.isin(quads[:, 3], self._wanted)][:, :3], axis=0)}
 
     def holds(self, shape: int, ids: Ids) -> Flags:
-        """Which of these facts one of the graphs tells."""
+        """Which of these facts one of the graphs asserts."""
         asserted = np.zeros(len(ids), np.bool_)
         if shape == TRIPLES and len(ids):
             for graph in self._wanted:
@@ -103,20 +103,20 @@ class GraphsAlone:
         return asserted
 
     def conclusions(self) -> int:
-        """How many conclusions all that is told has."""
+        """How many conclusions all that is asserted has."""
         return self._whole.conclusions()
 
     def narrowed(self, graphs: tuple[str, ...]) -> GraphsAlone:
-        """What other named graphs tell."""
+        """What other named graphs assert."""
         return self._whole.narrowed(graphs)
 
     def quads(self) -> Iterator[Quad]:
-        """What named graphs tell."""
+        """What named graphs assert."""
         return self._whole.quads()
 
 
 class Host(Listener):
-    """The registered queries of one reasoner, told of everything that happens to it."""
+    """The registered queries of one reasoner, which hear of everything that happens to it."""
 
     is_heard = True
 

@@ -32,7 +32,7 @@ def allowing(
     more: Callable[[], int] = lambda: 0,
     times: int = 1,
 ) -> Iterator[None]:
-    """Meanwhile the limit is so many times as high, and higher by so much."""
+    """While this is entered, the limit of an engine is `limit * times + more()`."""
     limit = engine.limit
     engine.limit = None if limit is None else limit * times + more()
     try:
@@ -48,7 +48,7 @@ def beginning(
     replaced: int | None,
     conclusions: Callable[[], int],
 ) -> AbstractContextManager[None]:
-    """Meanwhile a world takes in at once what has come so far.
+    """Raise the limit while a world takes in, in one change, all that has arrived so far.
 
     Each time point may derive as much as the limit.  A world that takes the place of one in
     which too much was derived may have as many more conclusions as that one had.

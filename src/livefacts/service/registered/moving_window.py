@@ -1,4 +1,4 @@
-"""Windows on streams: which arrivals are inside at a time, and what moving changes.
+"""Moving windows on streams: which arrivals are inside at a time, and what moving changes.
 
 A window by time moves at the points of its grid: at the last grid point `g` it holds the
 arrivals with `g - range < time <= g`.  A window by count holds the last arrivals, and moves
@@ -81,7 +81,7 @@ class MovingWindow(Protocol):
     extent: Extent
 
     def moved(self, now: int) -> Counter[Key]:
-        """What moving to a time brings in and takes out; `settle` makes it so."""
+        """What moving to a time brings in and takes out; `settle` commits it."""
         ...
 
     def settle(self, now: int) -> None:

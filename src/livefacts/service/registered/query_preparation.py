@@ -1,4 +1,4 @@
-"""Preparing queries: from a text to something that can be asked in a world.
+"""Query preparation: from a text to something that can be asked in a world.
 
 A query of triple patterns and comparisons is followed as a rule, nearly every other one by a
 flow.  What neither can follow is asked anew of a store that holds its world.

@@ -1,12 +1,12 @@
-"""Registered queries together: what happens to them, and the order of their reports.
+"""The registry: all registered queries, what happens to them, and the order of their reports.
 
 A query is reported at every point of its grid, in the order of time; within a time point
 the queries that make streams come before those that read them.  From an empty report on, a
 query sleeps until one of its windows changes, and the reports in between are one entry.
 
 A query whose world derives more than the limit allows has no report for that time; it gets
-a new world, of its own, for the next.  Nobody else notices, but for those who read the
-stream that it makes: they have no report, either, while their windows see that time.
+a new world, of its own, for the next.  Other queries are not affected, but for those that read
+the stream that it makes: they have no report, either, while their windows see that time.
 """
 
 from __future__ import annotations

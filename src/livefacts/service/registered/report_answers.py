@@ -1,8 +1,8 @@
-"""Answers of registered queries: kept true change by change, or asked anew at each report.
+"""Report answers: kept true change by change, or asked anew at each report.
 
 A query of triple patterns and comparisons is a rule: its head has every variable of the
 patterns, so each match is one fact, and what comes and goes of them are the changes of the
-answers.  Others are followed by a flow (`flowing`).  The few that are left are put to a
+answers.  Others are followed by a flow (`flow_answers`).  The few that are left are put to a
 store that holds the world.
 
 All give bags of rows; the rows of those that are followed are ids, and become terms when

@@ -1,4 +1,4 @@
-"""Reports as text: tables for people, JSON lines, CSV, timed N-Quads and RDF Patch."""
+"""Report writers: reports as tables for people, JSON lines, CSV, timed N-Quads and RDF Patch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A registered query: when it is due, and what it has reported."""
+"""The scheduled query: when a registered query is due, and what it has reported."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class QueryRequest:
     prefixes: Mapping[str, str]
     full: bool
     graphs: tuple[str, ...] = ()
-    """The named graphs that are its background; none if all that is told is."""
+    """The named graphs that are its background; none if all that is asserted is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +271,7 @@ class Registration:
         return self.is_started and self._start <= time < self._next
 
     def compare_with(self, other: Registration) -> None:
-        """What the same query has reported last elsewhere is what the next report is compared with."""
+        """The next report is compared with the last one of the same query elsewhere."""
         match self._prepared.answers, other._prepared.answers:
             case SeenAnswers() as seen, SeenAnswers() as seen_there:
                 seen.compare_with(seen_there)

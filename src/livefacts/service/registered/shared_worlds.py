@@ -1,4 +1,4 @@
-"""Sharing: queries over the same streams have one state, or one world, with what one of them needs.
+"""Shared worlds: queries over the same streams have one state, or one world, in common.
 
 Where the rules that a query needs are positive, all windows over a stream read one state,
 whatever their lengths.  Every other query has a world of its windows, which it shares with
@@ -34,7 +34,7 @@ from livefacts.service.streams.stream_log import Facts, StreamLog
 from livefacts.store.terms.dictionary import Dictionary
 
 Graphs = tuple[str, ...]
-"""The named graphs that a query takes its background from; none means all that is told."""
+"""The named graphs that a query takes its background from; none means all that is asserted."""
 ANY_TRIPLE = TripleAtom(Variable("s"), Variable("p"), Variable("o"))
 
 
@@ -318,7 +318,7 @@ class SharedWorlds:
         return self._each_told(self._require)
 
     def _each_told(self, tell: Callable[[Shared], None]) -> list[Shared]:
-        """Tell all worlds of something; returns those in which that derives too much."""
+        """Change all worlds; returns those in which that derives too much."""
         failed = []
         for shared in self._all():
             try:

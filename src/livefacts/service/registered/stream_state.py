@@ -1,4 +1,4 @@
-"""States: one set of facts and conclusions for windows of every length over a stream.
+"""The stream state: one set of facts and conclusions for windows of every length over a stream.
 
 A fact carries the time at which it arrived for the last time, a conclusion that of its
 oldest premise, taken at the best of its derivations.  A window of length r at time g holds
@@ -10,6 +10,8 @@ Several streams with windows of different lengths have one state, too: the times
 stream whose windows are longer by so much are later by so much.
 
 Rules are positive: nothing begins because something ends.
+
+Paper: Barbieri et al., section 6 (shared windows are its open problem).
 """
 
 from __future__ import annotations
@@ -295,7 +297,7 @@ class StreamState(FollowedWorld[ExpiryDelta]):
         return self.now == BEGINNING
 
     def conclusions(self) -> int:
-        """How many facts are derived, and not told."""
+        """How many facts are derived, and not asserted."""
         engine = self._engine
         facts = engine.facts().items()
         return conclusions_in(
@@ -349,13 +351,13 @@ class WindowView:
         """What has a later time is seen."""
 
     def follow(self, follower: Callable[[IdDelta], None]) -> None:
-        """Tell of every change from now on, when the windows have moved."""
+        """Call with every change from now on, when the windows have moved."""
         if not self._followers:
             self._state.follow(self._note)
         self._followers.append(follower)
 
     def unfollow(self, follower: Callable[[IdDelta], None]) -> None:
-        """Tell no more."""
+        """Call no more."""
         self._followers.remove(follower)
         if not self._followers:
             self._state.unfollow(self._note)
@@ -417,5 +419,5 @@ class WindowView:
         return min(w.forgettable(now) + offsets[w.extent.stream] for w in self._windows)
 
     def held_ids(self) -> Iterable[Ids]:
-        """The ids of facts that may have gone, and are still to be told of."""
+        """The ids of facts that may have gone, and are still to be reported."""
         return ids_of(self._before)

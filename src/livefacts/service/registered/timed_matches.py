@@ -1,4 +1,4 @@
-"""Matches of a query in a state, by time: what windows of every length report of them.
+"""Timed matches of a query in a state: what windows of every length report of them.
 
 Matches that have the same time are a chunk, which is never changed: a report keeps the
 chunks that its window sees.  A chunk is decoded when the first report that has it is read,

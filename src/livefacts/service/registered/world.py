@@ -1,8 +1,8 @@
-"""Worlds: the background, what some windows hold, and everything that follows.
+"""The world of some windows: the background, what the windows hold, and everything that follows.
 
 Queries over the same windows share a world.  It moves from one time to the next by one
 change for its engine, so conclusions and answers are maintained, not recomputed.  What a
-window and the background both tell is told until neither does.
+window and the background both assert is asserted until neither does.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class EngineWorld(FollowedWorld[IdDelta]):
         self._doubly_asserted: set[Key] = set()
         self._pending: Counter[Key] = Counter()
         self.recent: list[Key] = []
-        """The facts that windows brought in or took out in the change that is being told."""
+        """The facts that windows brought in or took out in the change that is being published."""
 
     # what it is about
 

@@ -1,4 +1,4 @@
-"""Followed worlds: who follows one is told of its changes, and its engine has a limit."""
+"""World listeners: who follows a world is called with its changes, and its engine has a limit."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class FollowedWorld(Generic[Delta]):
         self._engine.limit = limit
 
     def follow(self, follower: Callable[[Delta], None]) -> None:
-        """Tell of every change from now on."""
+        """Call with every change from now on."""
         self._followers.append(follower)
 
     def unfollow(self, follower: Callable[[Delta], None]) -> None:
-        """Tell no more."""
+        """Call no more."""
         self._followers.remove(follower)
 
     def _announce(self, delta: Delta) -> None:

@@ -1,4 +1,4 @@
-"""World stores: a world as a store that answers any SPARQL query, kept in step with it.
+"""The world store: a world as a store that answers any SPARQL query, kept in step with it.
 
 The default graph is everything that is true in the world.  A window that has a name is a
 graph: what arrived in it, and what follows from it with the background and would not
@@ -115,11 +115,11 @@ class StoredWorld(Protocol):
         ...
 
     def follow(self, follower: Follower) -> None:
-        """Tell of every change from now on."""
+        """Call with every change from now on."""
         ...
 
     def unfollow(self, follower: Follower) -> None:
-        """Tell no more."""
+        """Call no more."""
         ...
 
 

@@ -1,8 +1,8 @@
-"""Timed worlds: worlds of queries whose rules look at time themselves.
+"""The world with a clock: for queries whose rules look at time themselves.
 
 The windows of a query say which facts of streams hold as plain atoms, as if they were
-declared (`@stream … in [range r step s] .`).  The windows of rules (`sometime`, `always`, `at`) look
-at the streams themselves: at everything that was pushed, and at made streams that the query
+declared (`@stream … in [range r step s] .`).  The windows of rules (`sometime`, `always`, `at`)
+look at the streams themselves: at everything that was pushed, and at made streams that the query
 reads.  So such a world has a clock and arrivals of its own, and moves as a reasoner does.
 """
 

@@ -191,7 +191,7 @@ class Arrivals:
         return [found[number] for number in sorted(found)]
 
     def alone(self, chunk: ArrivalChunk) -> Ids:
-        """Those facts of a chunk that no other stream tells for the same time point.
+        """Those facts of a chunk that no other stream asserts for the same time point.
 
         Of chunks that come, the earlier ones count; one that goes is not there any more.
         """

@@ -1,9 +1,9 @@
-"""Windows by count: the last facts that arrived, kept up to date, and what they may still need.
+"""Count windows: the last facts that arrived, kept up to date, and what they may still need.
 
 In time, facts enter such a window at one end and leave it at the other.  A late fact, or one
-that is taken back, may change it anywhere, so that it is looked at anew.  Where a fact is taken
-back the next older one comes into the window; of those, so many are kept as there are facts in
-the window, and a thousand at least.
+that is retracted, may change it anywhere, so that it is looked at anew.  Where a fact is
+retracted the next older one comes into the window; of those, so many are kept as there are facts
+in the window, and a thousand at least.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ class RecentFeed:
             notes.tell(shape, rows)
 
     def _rows_of(self, entries: list[Entry]) -> Iterator[tuple[int, Ids]]:
-        """What the engine is told of facts in the window, of those that rules look for."""
+        """What the engine is given of facts in the window, of those that rules look for."""
         for (time, shape), group in groupby(entries, lambda entry: entry[:2]):
             ids = row_ids([entry.row for entry in group])
             looked_for = np.zeros(len(ids), np.bool_)

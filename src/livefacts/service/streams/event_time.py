@@ -1,4 +1,4 @@
-"""Event time: between a source whose facts carry their own times, and a reasoner's clock.
+"""Event time: watermarks, between a source whose facts carry their own times and the clock.
 
 Facts arrive with the times at which they happened, not always in order.  Each stream has a
 watermark, the largest time it has shown less the lateness it is allowed; the least of them

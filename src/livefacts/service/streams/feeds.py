@@ -1,9 +1,9 @@
-"""Feeds: the facts about time that the engine is told, each kind kept up to date by itself.
+"""Feeds: the facts about time that the engine is given, each kind kept up to date by itself.
 
 Arrivals with their time points, the time points of windows, the last facts of a window by
 count, and the facts of streams that hold now: what `livefacts.plan.time_lowering` makes rules of.
 A feed hears of chunks that come and go, and of time that moves, and notes what is to be
-told and untold.  Its work grows with what changes.
+asserted and retracted.  Its work grows with what changes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ NOWHERE: Interval = (0, -1)
 
 
 class Notes:
-    """What the engine is to be told and untold."""
+    """What is to be asserted and retracted in the engine."""
 
     def __init__(self) -> None:
         self._asserted: dict[int, list[Ids]] = {}
@@ -50,7 +50,7 @@ class Notes:
         self._released: dict[int, set[bytes]] = {}
 
     def hold(self, shape: int, rows: set[bytes]) -> None:
-        """Rows begin to hold; those that were let go before have not changed."""
+        """Rows begin to hold; those that ceased to in the same change have not changed."""
         _move(rows, self._released.get(shape), self._held.setdefault(shape, set()))
 
     def release(self, shape: int, rows: set[bytes]) -> None:
@@ -64,7 +64,7 @@ class Notes:
         self._retracted.setdefault(shape, []).append(ids)
 
     def since(self, before: Notes) -> Notes:
-        """What these notes tell beyond earlier ones, and no longer tell; none untells anything."""
+        """What these notes assert beyond earlier ones, and no longer assert; none retracts anything."""
         notes = Notes()
         _note_difference(_rows(before.asserted), _rows(self.asserted), notes)
         notes._held = {s: rows - before._held.get(s, set()) for s, rows in self._held.items()}
@@ -303,7 +303,7 @@ class ClockFeed:
         return self._naming.fact(names.POINTS + self._key, self._naming.time(point))
 
     def _described(self, first: int, last: int) -> dict[int, set[bytes]]:
-        """What is told of the window as a whole."""
+        """What is asserted of the window as a whole."""
         if first > last:
             return {}
         time, key = self._naming.time, self._key

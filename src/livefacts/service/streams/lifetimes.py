@@ -1,7 +1,8 @@
-"""How long a fact lasts: since when it has held, and until when it will if nothing more happens.
+"""Lifetimes: since when a fact has held, and until when it will if nothing more happens.
 
 Since when is looked up in what changed at the time points that went by.  Until when is found by
-letting time go on, in silence, for a copy of what is told now: so it is exact, whatever rules do.
+letting time go on, with no arrivals, for a copy of what is asserted now: so it is exact, whatever
+rules do.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ def lasting(streams: Streams, shape: int, row: Ids) -> Lasting:
 
 
 def _copied(engine: Engine) -> Engine:
-    """The same told elsewhere, under the same rules."""
+    """The same asserted in another engine, under the same rules."""
     copy = engine.beside()
     default: dict[int, Ids] = {}
     others: dict[int, Ids] = {}

@@ -1,4 +1,4 @@
-"""Playing: events from files and live sources to a reasoner, at the pace they should have.
+"""Playback: events from files and live sources to a reasoner, at the pace they should have.
 
 Files are read as the reasoner asks for their lines, merged by time.  A live source is read
 by a thread of its own into a queue of bounded size: when the reasoner is slow, the source
@@ -135,7 +135,7 @@ def _as_one(events: list[Event]) -> Event:
 def live(
     events: Iterable[Event], tick: Duration | None, *, arrival_time: bool = False
 ) -> Iterator[Event | Silence]:
-    """The events of a source as they come; those that have come meanwhile are joined.
+    """The events of a source as they come; those that wait are joined.
 
     By `arrival_time` they happen when they are read, and time moves while there are none.
     """
@@ -149,7 +149,7 @@ def stamped(
     tick: Duration | None,
     clock: Callable[[], int] = time.time_ns,
 ) -> Iterator[Event | Silence]:
-    """Events at the time at which they arrive, whatever they say themselves; None is silence."""
+    """Events at the time at which they arrive, whatever they say themselves; None if nothing comes."""
     length = (tick or SECOND).amount
     for event in events:
         now = clock() // length
@@ -167,7 +167,7 @@ def read_ahead(
 ) -> Iterator[list[T]]:
     """What a source gives, read by a thread that is never further ahead than so many.
 
-    Each list has what has come meanwhile; it is empty if that is nothing for so many seconds
+    Each list has what has come since the last; it is empty if that is nothing for so many seconds
     of `patience`.
     """
     waiting: queue.Queue[T | _End] = queue.Queue(most)

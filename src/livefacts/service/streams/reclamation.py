@@ -1,4 +1,4 @@
-"""Reclaiming: terms of streams are given back when nobody speaks of them any more.
+"""Reclamation (garbage collection) of terms: those of streams whose ids are in use nowhere.
 
 Facts of streams bring new terms all the time.  Once enough of them have come, everybody who
 may keep ids is asked for them, and the dictionary sweeps out the others; so memory follows
@@ -38,11 +38,11 @@ class Reclaimer:
         """How many terms were given back."""
 
     def ask(self, keeper: FactKeeper) -> None:
-        """Somebody else keeps ids."""
+        """One more part of the state keeps ids, and is asked for them before a sweep."""
         self._keepers.append(keeper)
 
     def passing(self) -> AbstractContextManager[None]:
-        """Terms that are asked for meanwhile pass by; before, those that nobody keeps may go."""
+        """Sweep if it is due; then, while this is entered, new terms are transient."""
         if self.is_due():
             self.reclaimed += self._dictionary.sweep(self._held())
         return self._dictionary.passing()

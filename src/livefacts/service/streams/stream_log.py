@@ -1,4 +1,4 @@
-"""Stream logs: what has arrived on each stream, by time point, as long as a window may need it.
+"""The stream log: what has arrived on each stream, by time point, as long as a window may need it.
 
 The same fact twice at a time point of a stream is one arrival.  Facts stay in the arrays in
 which they came; arrivals are ordered by time, then as they came.

@@ -1,7 +1,7 @@
 """Streams: facts arrive, time moves, and conclusions follow.
 
 A movement of time is a change like any other.  Time goes from one point at which
-something may change to the next, so that silence costs nothing.
+something may change to the next, so that time without events costs nothing.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ if TYPE_CHECKING:
 
 BEFORE_THE_FIRST = "before the first time point"
 Make = Callable[[Change], Delta]
-"""Makes a change of facts about time, and tells what it changed."""
+"""Makes a change of facts about time, and gives what it changed."""
 
 
 class Listener:
-    """Is told of everything that happens to the streams and the background; here, nobody."""
+    """Hears of everything that happens to the streams and the background; this one does nothing."""
 
     is_heard = False
-    """Whether anybody is told."""
+    """Whether anybody listens."""
 
     def arrived(self, facts: Facts, time: int, stream: int) -> None:
         """Facts have arrived."""
@@ -88,7 +88,7 @@ class Streams:
         self.events: EventTime | None = None
         self.beginnings = Beginnings()
         self.unreported: list[Delta] = []
-        """Changes that time has brought, before an error kept them from being told."""
+        """Changes that time has brought, before an error kept them from being reported."""
 
     def beside(self, engine: Engine, timeline: Timeline) -> Streams:
         """The same streams, of another engine and with a clock of their own; nobody hears of them."""
@@ -162,7 +162,7 @@ class Streams:
 
     @contextmanager
     def _undone(self, undo: Callable[[], None] = lambda: None) -> Iterator[None]:
-        """If what is done meanwhile fails, the timeline is as before."""
+        """If the body of the `with` fails, the timeline is put back."""
         now = self.timeline.now
         try:
             yield
@@ -194,7 +194,7 @@ class Streams:
             yield point, delta
 
     def net(self, deltas: list[IdDelta]) -> IdDelta:
-        """The net of several changes; a conclusion among it is one that is not told in the end."""
+        """The net of several changes; derived in it is what is not asserted in the end."""
         added, removed = deltas[0][:2] if len(deltas) == 1 else _merged(deltas)
         standing = self.engine.standing
         derived = {s: standing(s, ids) & ASSERTED == 0 for s, ids in added.items()}
@@ -208,7 +208,7 @@ class Streams:
         return Change(notes.asserted, notes.held, notes.retracted, unnamed=unnamed)
 
     def _ended(self, released: Facts) -> Facts:
-        """Those of the facts that streams let go which are not background, too."""
+        """Of facts that streams hold no longer, those that nothing else asserts."""
         ended = {}
         for shape, ids in released.items():
             stays = self.engine.standing(shape, ids) & IN_DEFAULT != 0
@@ -272,7 +272,7 @@ class Streams:
                     yield {wide: rows}
 
     def _background(self) -> Facts:
-        """What is told for all time."""
+        """What is asserted for all time."""
         held = self.timeline.held()
         facts = self.engine.asserted()
         for shape, ids in held.items():

@@ -1,4 +1,4 @@
-"""Doubts about time: rules that are followed as they are written, but hardly as they were meant.
+"""Time warnings: rules about time that are followed as they are written, but hardly meant so.
 
 A conclusion holds at the time point of its evaluation.  A window that looks for it further back
 finds nothing there, unless the rule says for which time point it concludes.
@@ -48,7 +48,7 @@ def warn_of(
 ) -> None:
     """Warn of what is doubtful about a program and was not about the one before.
 
-    `told` are the facts that come with it.
+    `asserted` are the facts that come with it.
     """
     known = set(map(str, doubts(before, tick)))
     for doubt in doubts(program, tick, frozenset(_families(asserted, dictionary))):

@@ -1,4 +1,4 @@
-"""The timeline: what the engine is told when facts arrive and time moves.
+"""The timeline: what the engine is given when facts arrive and time moves.
 
 Rules over time see ordinary facts (see `livefacts.plan.time_lowering`), which the feeds keep up to
 date.  All of them are a function of the arrivals, the rules and the time, so a movement
@@ -163,7 +163,7 @@ class Timeline:
         return notes.since(before)
 
     def _fresh(self, timing: Timing, is_dense: bool) -> tuple[_Feeds, Notes]:
-        """Feeds for these needs at the present time, and all that they tell."""
+        """Feeds for these needs at the present time, and all that they assert."""
         feeds, notes = _Feeds(timing, self.arrivals, self.naming, is_dense), Notes()
         if self.now is not None:
             for time in self.arrivals.between(self._beginning(), self.now):

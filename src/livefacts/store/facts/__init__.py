@@ -1,10 +1,15 @@
-"""Facts: rows of ids with flags and support counts, hash indices over them, and who asserts what in which graph.
+"""Stored facts: rows of ids with flags and support counts, hash indices, and named graphs.
 
-- `hash_rows`: Rows of hash ids in bulk: put into buckets, brought into order, added up, followed
-- `integrity`: Checking a row store: does every index find every row, and do the books agree?
-- `layout`: The layout of stored facts: what the cells of a row, a relation and an index mean
-- `named_graphs`: Named graphs: which graph asserts which triple
-- `row_kernels`: Kernels on stored facts: find, make, link and remove rows
-- `row_store`: The row store: facts as rows of ids, with hash indices on demand
-- `selection`: Selecting: the facts of a relation that are looked at, by their flags and by their names
+In: rows of ids.
+Out: row numbers, and the rows that fit a key, through an index made on demand.
+
+- `layout`: the meaning of the cells of a row, a relation and an index
+- `row_kernels`: kernels that find, make, link and remove rows
+- `row_store`: the owner of the arrays: one relation per shape of fact
+- `selection`: the facts of a relation that are visible, by flags and names
+- `named_graphs`: which named graph asserts which triple
+- `hash_rows`: rows of 64-bit ids in bulk, for Spark tasks
+- `integrity`: the check that every index finds every row
+
+Design: docs/design/0001-rows-behind-addresses.md, docs/design/0005-derived-is-what-was-not-told.md
 """

@@ -1,4 +1,4 @@
-"""Rows of hash ids in bulk: put into buckets, brought into order, added up, followed.
+"""Hash rows: rows of 64-bit hash ids in bulk, put into buckets, sorted, added up and followed.
 
 What Spark tasks do with millions of rows at a time.  Rows are columns of int64 here; a
 row in order comes after those with a smaller first, then second, then third number.
@@ -21,7 +21,7 @@ CONSTANT, SUBJECT, OBJECT = 0, 1, 2
 
 
 class Facts(NamedTuple):
-    """Facts as columns: three ids, how often each follows, and how often it is told."""
+    """Facts as columns: three ids, how often each follows, and how often it is asserted."""
 
     s: Column
     p: Column

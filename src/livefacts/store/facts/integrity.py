@@ -1,4 +1,4 @@
-"""Checking a row store: does every index find every row, and do the books agree?
+"""Integrity of a row store: whether every index finds every row, and the counts agree.
 
 Chains are followed by doubling: after k steps every row has jumped 2**k links towards the
 head of its chain, so a circle shows after as many steps as the number of rows has digits,

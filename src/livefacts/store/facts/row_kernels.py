@@ -1,4 +1,4 @@
-"""Kernels on stored facts: find, make, link and remove rows.
+"""Row kernels: find, make, link and remove the rows of stored facts.
 
 See `layout` for the meaning of cells and fields.  No kernel here allocates: whoever
 calls one that makes rows has made sure that there is room.

@@ -1,7 +1,7 @@
-"""Selecting: the facts of a relation that are looked at, by their flags and by their names.
+"""Selection: the facts of a relation that are visible, by their flags and by their names.
 
-Which names are looked at is remembered as they turn up: a kernel that meets one it does not know
-asks for it.
+Which predicates are visible is remembered as they turn up: a kernel that meets one it does
+not know returns, and asks for it.
 """
 
 from __future__ import annotations

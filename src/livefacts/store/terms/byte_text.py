@@ -1,4 +1,4 @@
-"""Text at addresses: reading, comparing, copying and hashing bytes inside kernels.
+"""Byte text: reading, comparing, copying and hashing text at addresses, inside kernels.
 
 Kernels that handle text work on addresses, eight bytes at a time, and never touch a byte
 outside of the span that they were given.

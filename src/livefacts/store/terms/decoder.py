@@ -1,4 +1,4 @@
-"""Decoding: the texts of terms become terms, many at once.
+"""The decoder: the texts of many terms become terms at once.
 
 Texts lie one after the other in an array of bytes.  They are made to one string, of which
 the terms are parts: that costs less than to make a string of each.
@@ -34,14 +34,22 @@ class Decoder:
     def terms(self, packed: Bytes, ends: Ends, kinds: NDArray[np.uint8]) -> NDArray[np.object_]:
         """The terms of texts that lie one after the other."""
         if len(ends) < FEWEST_AT_ONCE:
-            pairs = zip(strings(packed, ends), kinds.tolist(), strict=True)
-            return _objects([self.term(text, kind) for text, kind in pairs])
+            return _objects(self.few(packed, ends.tolist(), kinds.tolist()))
         text, last = _joined(packed, ends)
         first = np.concatenate([np.zeros(1, np.int64), last[:-1]])
         found = np.empty(len(ends), np.object_)
         for kind in np.unique(kinds).tolist():
             mine = kinds == kind
             found[mine] = _objects(self._of_kind(kind, text, first[mine], last[mine]))
+        return found
+
+    def few(self, packed: Bytes, ends: Sequence[int], kinds: Sequence[int]) -> list[Term]:
+        """The terms of a few texts that lie one after the other."""
+        texts, first, found = packed.tobytes(), 0, []
+        for end, kind in zip(ends, kinds, strict=True):
+            text = texts[first:end].decode()
+            found.append(NamedNode(text[1:-1]) if kind == IRI else self.term(text, kind))
+            first = end
         return found
 
     def _of_kind(self, kind: int, text: str, first: Ends, last: Ends) -> list[Term]:

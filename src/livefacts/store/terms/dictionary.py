@@ -122,6 +122,10 @@ def _key_of(term: Term) -> bytes:
     return str(term).encode()
 
 
+FEW = 24
+"""Up to so many ids are decoded without arrays."""
+
+
 class Loan:
     """Ids that somebody keeps, to read them later; alive as long as that one keeps it."""
 
@@ -263,10 +267,22 @@ class Dictionary:
 
     def decode(self, ids: Sequence[int] | Ids) -> list[Term]:
         """The terms of ids; ids that are the same share one object."""
+        if len(ids) <= FEW:
+            return self._decode_few(ids if isinstance(ids, list) else np.asarray(ids).tolist())
         distinct, places = np.unique(_as_ids(ids), return_inverse=True)
         terms = self._decoder.terms(*self.packed_texts(distinct), self.kinds(distinct))
         found: list[Term] = terms[places].tolist()
         return found
+
+    def _decode_few(self, ids: list[int]) -> list[Term]:
+        distinct = list(dict.fromkeys(ids))
+        numbers = np.array(distinct, np.int32)
+        packed, ends = self.packed_texts(numbers)
+        found = self._decoder.few(packed, ends.tolist(), self.kinds(numbers).tolist())
+        if len(distinct) == len(ids):
+            return found
+        terms = dict(zip(distinct, found, strict=True))
+        return [terms[number] for number in ids]
 
     def decode_one(self, term_id: int) -> Term:
         """The term of an id, its lexical form as it came in."""
@@ -310,11 +326,13 @@ class Dictionary:
 
         A key is the text, with a mark before the name of a symbol.
         """
+        ids = _as_ids(ids)
         lengths = np.empty(len(ids), np.int64)
-        term_writer.lengths_of(self._terms, _as_ids(ids), lengths)
-        out = np.empty(int(lengths.sum()), np.uint8)
-        term_writer.write_texts(self._terms, _as_ids(ids), out)
-        return out, np.cumsum(lengths)
+        term_writer.lengths_of(self._terms, ids, lengths)
+        ends = lengths.cumsum()
+        out = np.empty(int(ends[-1]) if len(ends) else 0, np.uint8)
+        term_writer.write_texts(self._terms, ids, out)
+        return out, ends
 
     def write_ntriples(self, rows: Ids) -> bytes:
         """Rows of ids as N-Triples; as N-Quads if there is a fourth column of graphs."""
@@ -323,11 +341,11 @@ class Dictionary:
         term_writer.write_statements(self._terms, statements, out)
         return out.tobytes()
 
-    # terms that pass by
+    # transient terms (they pass by)
 
     @contextmanager
     def passing(self) -> Iterator[None]:
-        """What is asked for meanwhile only passes by: a sweep may give new terms back."""
+        """While this is entered, new terms are transient: a sweep may reclaim them."""
         self._has_passing = True
         before = self._terms.sizes[IS_PASSING]
         self._terms.sizes[IS_PASSING] = 1
@@ -337,12 +355,12 @@ class Dictionary:
             self._terms.sizes[IS_PASSING] = before
 
     def computing(self) -> AbstractContextManager[None]:
-        """Terms that are computed meanwhile pass by, where any terms do."""
+        """While this is entered, computed terms are transient, if any terms are."""
         return self.passing() if self._has_passing else nullcontext()
 
     @property
     def born(self) -> int:
-        """How many terms that pass by have come since the last sweep."""
+        """How many transient terms have come since the last sweep."""
         return int(self._terms.sizes[BORN])
 
     def lend(self, *ids: Ids) -> Loan | None:
@@ -350,7 +368,7 @@ class Dictionary:
         return self.lend_later(lambda: ids)
 
     def lend_later(self, ids: Callable[[], Iterable[Ids]]) -> Loan | None:
-        """The same for ids that are asked for when terms are given back."""
+        """The same for ids that are asked for at a sweep."""
         if not self._has_passing:
             return None
         loan = Loan(ids)
@@ -364,11 +382,11 @@ class Dictionary:
         return self.lend(np.array([number for row in rows for number in row], np.int32))
 
     def tell_before_sweeps(self, rememberer: Rememberer) -> None:
-        """Let somebody who remembers ids for later let go of them before terms are given back."""
+        """Before every sweep, this cache of ids is emptied."""
         self._rememberers.add(rememberer)
 
     def sweep(self, held: Iterable[Ids]) -> int:
-        """Give back the terms that pass by and are neither held nor lent; how many that are.
+        """Reclaim the transient terms that are neither held nor lent; how many that are.
 
         Their ids will mean other terms from then on.
         """

@@ -1,4 +1,4 @@
-"""Ids that need no table: 64 bits of hash, three of which say what kind of term it is.
+"""Hash ids: ids that need no table, 64 bits of hash of which three say what kind of term it is.
 
 The hash is XXH64 with the seed 42 over the UTF-8 text of the term, bit for bit what Spark's
 `xxhash64` gives; the three low bits are then the kind of term.  Two processes that never

@@ -5,9 +5,10 @@ last `/` or `#`, all other texts have the empty prefix.  One 64-bit record per t
 its kind, the number of its prefix and where the rest stands in the heap, its length before
 it.  A slot of the hash table holds a 32-bit tag and the number of the term plus one.
 
-Terms of streams only pass by, until somebody else asks for them; their records are
-negative.  A sweep gives back those that nobody holds any more: their numbers are free, and
-are given out again before new ones.
+A term that only a stream has brought is transient, it *passes by*, until somebody else asks for
+it.  Its record is negative.  A sweep (garbage collection) reclaims the
+transient terms whose ids are in use nowhere: their numbers are free, and are given out again
+before new ones.
 
 Kernels never allocate: one that finds no room says how far it came, and is called again
 when `Dictionary` has made the tables larger.
@@ -107,7 +108,7 @@ terms_on = tables_reader(TermArrays, TERMS_TABLES)
 
 @inlined
 def kind_of_text(address: Number, length: Number) -> Number:
-    """What kind of term a text is: its first bytes tell."""
+    """What kind of term a text is, by its first bytes."""
     first = load_byte(address) if length else 0
     if first == LESS_THAN:
         is_triple = length > 2 and load_byte(address + 1) == LESS_THAN

@@ -1,4 +1,4 @@
-"""Kernels that write ids as text: the other direction of the term table.
+"""The term writer: kernels that write ids as text, the other direction of the term table.
 
 Each writes into an array that is exactly large enough: its size is asked for first.
 """

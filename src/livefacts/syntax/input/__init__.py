@@ -1,5 +1,8 @@
-"""Where bytes come from, and what is said of those that cannot be read.
+"""Input: where bytes come from, and what is said of those that cannot be read.
 
-- `files`: Files as streams of bytes: plain, gzip or zstd, standard input, or bytes in memory
-- `rejects`: Rejects: what could not be read, with its place and the reason
+In: paths, standard input, bytes.
+Out: streams of bytes; rejects with file, line and reason.
+
+- `files`: plain and packed files, standard input and bytes in memory as streams
+- `rejects`: what could not be read, counted, kept and written to a file
 """

@@ -23,7 +23,7 @@ from livefacts.errors import InputError
 Source: TypeAlias = str | os.PathLike[str] | bytes
 """A path, "-" for standard input, or the text itself as bytes."""
 Progress: TypeAlias = Callable[[int, int | None], None]
-"""Is told how many bytes of the file have been read, and how many there are if known."""
+"""Is called with how many bytes of the file have been read, and how many there are if known."""
 
 STANDARD_INPUT = "-"
 MARKS = {".gz": b"\x1f\x8b", ".zst": b"\x28\xb5\x2f\xfd"}
@@ -91,7 +91,7 @@ def name_of(source: Source) -> str:
 def open_source(source: Source) -> SourceStream:
     """The bytes of a source, unpacked if its name ends in .gz or .zst.
 
-    Standard input has no name: its first bytes tell.
+    Standard input has no name: its first bytes decide.
     """
     name = name_of(source)
     if isinstance(source, bytes):

@@ -25,7 +25,7 @@ JSON_LINES = (".jsonl", ".ndjson")
 class Reject:
     """A line, or the rest of a file, that was not read.
 
-    Line and column are counted from 1; 0 stands where the parser does not tell.
+    Line and column are counted from 1; 0 stands where the parser does not say.
     """
 
     file: str

@@ -1,18 +1,21 @@
-"""OWL ontologies: triples to axioms, and axioms to rules.
+"""OWL ontologies: triples to axioms, and axioms to rules (description logic programs).
+
+In: an ontology in any RDF format.
+Out: a program, the same as text, and a report of every axiom that rules cannot say.
+
+- `notation`: which notation a file is in, by its first bytes
+- `vocabulary`: the closed namespaces of RDF, RDF Schema and OWL
+- `ontology_graph`: the triples by subject; lists and class expressions put together again
+- `annotations`: what means nothing to a reasoner
+- `axiom_reader`: triples to axioms
+- `class_expressions`: a class expression as the body, and as the head, of rules
+- `literal_values`: which datatypes share values, and when two literals are one value
+- `datatypes`: data ranges as conditions of rules
+- `logic_programs`: axioms to rules, constraints and facts; gaps with their reasons
+- `axiom_ids`: the names of rules that come from axioms
+- `manchester`: axioms in the Manchester notation, for people
+- `ontology_program`: the program of an ontology, with a comment for each axiom
+- `ontology_files`: the door: an ontology file to its report
 
 Paper: Volz et al., section 2.2 (description logic programs).
-
-- `annotations`: What an ontology says that means nothing to a reasoner: annotations, and axioms about them
-- `axiom_ids`: Names of rules that come from axioms: what kind of axiom, and what it speaks of
-- `axiom_reader`: An ontology as RDF to axioms, triple by triple
-- `class_expressions`: Class expressions in rules: as conditions of a body, and as what a rule concludes
-- `datatypes`: Datatypes of OWL in rules: when a literal is in a data range, and when it is certainly not
-- `literal_values`: Values of literals: which datatypes have values in common, and which literals are one value
-- `logic_programs`: OWL axioms to rules: the description logic programs of Volz, Staab and Motik
-- `manchester`: Axioms in words: the Manchester notation, in which people write and read ontologies
-- `notation`: Which notation an ontology is in, by its first bytes
-- `ontology_files`: Ontologies to rules: an OWL file in any RDF format, and the program that says the same
-- `ontology_graph`: The triples of an ontology, by subject: lists, class expressions and kinds of properties
-- `ontology_program`: The program of an ontology, and the same as text that people read
-- `vocabulary`: The words of RDF, RDF Schema and OWL: their namespaces are closed
 """

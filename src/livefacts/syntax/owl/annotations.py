@@ -1,4 +1,4 @@
-"""What an ontology says that means nothing to a reasoner: annotations, and axioms about them.
+"""Annotations: what an ontology says that means nothing to a reasoner, and axioms about them.
 
 A triple whose predicate no axiom speaks of is an annotation, until one does.  What is said of an
 annotation property alone (its domain, its range, what it is more special than) has no meaning in

@@ -1,8 +1,8 @@
-"""Names of rules that come from axioms: what kind of axiom, and what it speaks of.
+"""Axiom ids: the names of rules that come from axioms, by kind of axiom and what it speaks of.
 
     disjoint-EdibleThing-PotableLiquid
 
-A violation is told by the name of its constraint, so names have to mean something.
+A violation is reported under the name of its constraint, so names have to mean something.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An ontology as RDF to axioms, triple by triple.
+"""The axiom reader: from an ontology as RDF to axioms, triple by triple.
 
 Every triple is an axiom, a part of one, a declaration or an annotation.  Axioms come in the
 order of the text.  Triples that say nothing to a reasoner (labels, comments, declarations)

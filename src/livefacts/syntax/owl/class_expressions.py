@@ -1,7 +1,7 @@
 """Class expressions in rules: as conditions of a body, and as what a rule concludes.
 
 A class expression means something else on each side.  `hasMaker some Winery` as a condition
-is two atoms; as a conclusion it would need a maker that nobody has told of.  `hasMaker only
+is two atoms; as a conclusion it would need a maker that no fact names.  `hasMaker only
 Winery` as a conclusion says of every maker that it is a winery; as a condition it would
 need to know all makers.  What has no place on a side is a gap, with its reason.
 """

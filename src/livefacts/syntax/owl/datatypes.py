@@ -2,8 +2,8 @@
 
 The kind of a literal is the narrowest datatype that has its value.  Two literals have a value in
 common only if their kinds are of one family; families are facts of the hidden predicate
-`_family`, the kinds within a datatype of `_within`.  A literal of a datatype that nobody knows, or with a text that its datatype does not allow, is
-neither inside nor outside.
+`_family`, the kinds within a datatype of `_within`.  A literal of an unknown datatype, or with
+a text that its datatype does not allow, is neither inside nor outside.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ SIGNS = {
 
 
 class UnknownRangeError(Exception):
-    """A data range that no condition of the rule language can tell; says why."""
+    """A data range that no condition of the rule language can express; says why."""
 
 
 @dataclass(frozen=True, slots=True)

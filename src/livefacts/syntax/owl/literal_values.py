@@ -1,4 +1,4 @@
-"""Values of literals: which datatypes have values in common, and which literals are one value.
+"""Values of literals in OWL: which datatypes share values, and which literals are one value.
 
 Rules compare by order, as SPARQL does: `1` equals `"1"^^xsd:double`, and 0 equals -0.  OWL asks
 for identity, which `value` and `kind` of the rule language know: numbers of xsd:float, of

@@ -1,10 +1,12 @@
-"""OWL axioms to rules: the description logic programs of Volz, Staab and Motik.
+"""Description logic programs: OWL axioms to rules, as far as rules can say them.
 
 Each axiom becomes the rules, constraints and facts that say the same, as far as rules can
 say it; every part that they cannot is a gap with its reason.  Nothing is dropped silently.
 
 The paper's example, Wine SubClassOf PotableLiquid and (hasMaker only Winery), has two rules.
 A third one, printed there, that concludes Wine does not follow from the axiom.
+
+Paper: Volz et al., section 2.2.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Axioms in words: the Manchester notation, in which people write and read ontologies.
+"""The Manchester notation: axioms as people write and read them.
 
 vin:Wine SubClassOf food:PotableLiquid and (vin:hasMaker only vin:Winery)
 """
@@ -160,7 +160,7 @@ class AxiomWriter:
         return write_term(term, self._prefixes)
 
     def _node(self, node: Individual | Triple) -> str:
-        """A term of a triple that is no axiom, where a blank node has no name that tells."""
+        """A term of a triple that is no axiom, where a blank node has no name that means anything."""
         return "[]" if isinstance(node, BlankNode) else write_term(node, self._prefixes)
 
     def _facet(self, name: NamedNode, bound: Literal) -> str:

@@ -1,8 +1,8 @@
-"""Which notation an ontology is in, by its first bytes.
+"""The notation of an ontology, found out by its first bytes.
 
 A file that ends in .owl may be RDF/XML, Turtle, or one of the notations of OWL that are no
 RDF; standard input has no name at all.  What stands before the first statement (the XML
-prolog with its entities, comments) is passed over, and the rest tells.
+prolog with its entities, comments) is passed over, and the rest decides.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ontologies to rules: an OWL file in any RDF format, and the program that says the same.
+"""Ontology files: an OWL file in any RDF format, and the program that says the same.
 
 `rules_of` gives a report: the rules as text, each under a comment with its axiom; the same
 as a program; and every axiom, or part of one, that rules cannot say, with the reason.

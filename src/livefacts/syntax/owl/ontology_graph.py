@@ -1,4 +1,4 @@
-"""The triples of an ontology, by subject: lists, class expressions and kinds of properties.
+"""The graph of an ontology: its triples by subject, lists, class expressions, kinds of properties.
 
 OWL writes `hasMaker only Winery` as four triples around a blank node.  Here they become a
 class expression again.  What cannot be understood becomes `Unreadable`, with the reason: it

@@ -1,4 +1,4 @@
-"""The words of RDF, RDF Schema and OWL: their namespaces are closed.
+"""The vocabulary of RDF, RDF Schema and OWL: all words of their namespaces.
 
 A name in one of them that is none of these words is a mistake, most often of spelling:
 `owl:disjontWith` says nothing, and whoever wrote it believes that it does.

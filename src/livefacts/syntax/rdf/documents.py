@@ -1,4 +1,4 @@
-"""RDF files in and out: every format that pyoxigraph reads, as rows of ids.
+"""RDF documents: files of every format that pyoxigraph reads, as rows of ids.
 
 N-Triples and N-Quads go through the compiled scanner: a bad line is rejected with its place
 and nothing else is lost.  In all other formats a parser can only guess where the next
@@ -297,7 +297,7 @@ class _Feed:
         self.opened = 0
         self.line = 0
         self.prefixes: dict[str, str] = {}
-        """Prefixes that the parser does not tell of."""
+        """Prefixes that the parser does not report."""
 
     def read(self, size: int = -1) -> bytes:
         piece = self._stream.read(size) or b""
@@ -309,7 +309,7 @@ class _Feed:
 
 
 class _XmlFeed(_Feed):
-    """The same for RDF/XML, one line at a time, since its errors do not tell their line.
+    """The same for RDF/XML, one line at a time, since its errors do not say their line.
 
     A DOCTYPE before the root element is made anew from the plain entities it declares.  Any
     other is refused wherever it stands, even in a comment or a CDATA section: what hides

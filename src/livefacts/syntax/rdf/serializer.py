@@ -1,4 +1,4 @@
-"""RDF files out: rows of ids as a file in any format, packed if its name says so.
+"""The serializer: rows of ids as an RDF file in any format, packed if its name says so.
 
 N-Triples and N-Quads are written by a kernel; the other formats by pyoxigraph, from the
 same lines.  Formats without graphs (N-Triples, Turtle, N3, RDF/XML) get the statements of

@@ -1,4 +1,4 @@
-"""Pieces of a patch: its transactions one by one, so that changes can be made as they come.
+"""Transactions of a patch, one by one, so that changes can be made as they come.
 
 A row outside of transactions is a piece of its own.  Prefixes and times (`H time 17 .`) count
 from where they are declared on, in all pieces that follow.
@@ -67,7 +67,7 @@ def pieces_of(lines: Iterable[str], name: str) -> Iterator[PatchPiece]:
 
 
 def time_of(header: str) -> str:
-    """The time that a header tells, as it is written; nothing if it tells something else.
+    """The time that a header gives, as it is written; nothing if it says something else.
 
     >>> time_of('H time "2026-11-16T08:00:00Z"^^xsd:dateTime .'), time_of('H id "7" .')
     ('2026-11-16T08:00:00Z', '')

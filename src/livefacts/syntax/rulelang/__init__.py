@@ -1,11 +1,14 @@
-"""The rule language: from text to `Program`, with mistakes told in words.
+"""The rule language: from text to `Program`, with errors in words.
 
-- `constants`: Constants of the rule language: tokens to RDF terms and symbols
-- `parse_tree`: Parse trees to programs: what may stand where in a rule, and why not
-- `plain_facts`: Plain facts: texts of `reading(s1, 95) . hot(kitchen) .` without the grammar
-- `rule_files`: Files of rules, and the rule sets that come along
-- `rule_parser`: The rule language: from text to a program
-- `source_text`: Rule texts: their lines, the pieces in which they are read, and places in them
-- `syntax_errors`: Syntax errors of the rule language, in words
-- `time_syntax`: Windows, durations and the directives of time, from parse trees
+In: rule text.
+Out: a program whose rules keep their places; or a `RuleSyntaxError` with a hint.
+
+- `source_text`: the lines of a text, the pieces in which it is read, and places in it
+- `plain_facts`: facts such as `reading(s1, 95) .` without the grammar, ten times as fast
+- `constants`: tokens to RDF terms and symbols
+- `time_syntax`: windows, durations and directives of time
+- `parse_tree`: parse trees to rules: what may stand where, and why not
+- `syntax_errors`: what the parser expected, in words
+- `rule_parser`: the door: one text to one program (its grammar lies beside it)
+- `rule_files`: files of rules, and the rule sets that come along
 """

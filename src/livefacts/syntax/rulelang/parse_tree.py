@@ -1,4 +1,4 @@
-"""Parse trees to programs: what may stand where in a rule, and why not.
+"""The parse tree of a rule text, read into a program: what may stand where, and why not.
 
 The grammar lets any value stand anywhere; here each one is given its role (argument,
 expression, atom, condition, head), and one that does not fit is refused with the reason.

@@ -1,4 +1,4 @@
-"""Files of rules, and the rule sets that come along."""
+"""Rule files: programs in files, and the rule sets that come along."""
 
 from __future__ import annotations
 

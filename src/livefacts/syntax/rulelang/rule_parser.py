@@ -1,4 +1,4 @@
-"""The rule language: from text to a program.
+"""The rule parser: from a text of the rule language to a program.
 
 Only the language is read here; whether the rules make sense together (safety, arities,
 strata) is for `livefacts.language.checks.safety.check`.

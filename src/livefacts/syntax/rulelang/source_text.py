@@ -1,4 +1,4 @@
-"""Rule texts: their lines, the pieces in which they are read, and places in them.
+"""Source text of rules: its lines, the pieces in which it is read, and places in it.
 
 Most of a long text is plain facts, `isIn(a, b) .`, one to a line.  Those are read by a
 regular expression, over ten times as fast as by the grammar; everything between them goes

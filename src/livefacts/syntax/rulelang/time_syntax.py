@@ -1,4 +1,4 @@
-"""Windows, durations and the directives of time, from parse trees."""
+"""Time syntax: windows, durations and the directives of time, from parse trees."""
 
 from __future__ import annotations
 

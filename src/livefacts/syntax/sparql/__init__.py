@@ -1,14 +1,17 @@
-"""SPARQL, C-SPARQL and RSP-QL: text to algebra, by way of rdflib's grammar, and mistakes in words.
+"""SPARQL, SPARQL Update, C-SPARQL and RSP-QL: text to algebra, with errors in words.
+
+In: query and update texts.
+Out: `Query` of `language.algebra`, `BasicQuery`, `RegisteredQuery`, update operations.
+
+- `query_text`: the tokens of a query, and what must be known before it is evaluated
+- `query_errors`: what is wrong with a query, where, and what to write instead
+- `update_text`: the operations of a SPARQL Update
+- `rdflib_tree`: rdflib's parse tree, made ready for its translation
+- `expression_reader`: terms, paths and expressions, from rdflib's tree to ours
+- `algebra_reader`: whole queries to the algebra
+- `basic_query`: queries of triple patterns and comparisons alone
+- `csparql`: what C-SPARQL and RSP-QL put around a query
+- `csparql_errors`: errors in that envelope, in words
 
 Paper: Barbieri et al., section 2.1 (C-SPARQL).
-
-- `algebra_reader`: SPARQL queries as data, by way of rdflib's grammar and algebra
-- `basic_query`: Plain SPARQL queries, as data that can be followed change by change
-- `csparql`: C-SPARQL and RSP-QL: the text of a registered query, as data
-- `csparql_errors`: Mistakes in the envelope of a registered query, in words: what stands there, and what could
-- `expression_reader`: Terms, paths and expressions of SPARQL: from rdflib's tree to ours
-- `query_errors`: Mistakes in queries: what a text that cannot be read should say instead, and where
-- `query_text`: Query text: what a SPARQL query asks for, read before anything is evaluated
-- `rdflib_tree`: Parse trees of SPARQL made ready for rdflib's translation, and what is taken out of them
-- `update_text`: Update text: what a SPARQL Update asks for, read before anything is changed
 """

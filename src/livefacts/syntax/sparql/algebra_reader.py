@@ -1,8 +1,8 @@
-"""SPARQL queries as data, by way of rdflib's grammar and algebra.
+"""The algebra reader: SPARQL queries as data, by way of rdflib's grammar and algebra.
 
 rdflib reads the text and translates it as the recommendation says; nothing of it is
 evaluated there.  What comes out is `livefacts.language.algebra`.  Literals stay as they are
-written.  Forms that cannot be followed change by change are told with the reason.
+written.  Forms that cannot be followed change by change are refused with the reason.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Plain SPARQL queries, as data that can be followed change by change.
+"""Basic queries: SPARQL of triple patterns and comparisons alone, which can be followed as rules.
 
 A text that the grammar does not accept is not wrong: the answer is None, and the query is
 evaluated in another way.

@@ -1,4 +1,4 @@
-"""Mistakes in the envelope of a registered query, in words: what stands there, and what could."""
+"""Errors in the envelope of a registered query, in words: what stands there, and what could."""
 
 from __future__ import annotations
 

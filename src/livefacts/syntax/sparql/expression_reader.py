@@ -1,4 +1,4 @@
-"""Terms, paths and expressions of SPARQL: from rdflib's tree to ours."""
+"""The expression reader: terms, paths and expressions of SPARQL, from rdflib's tree to ours."""
 
 from __future__ import annotations
 

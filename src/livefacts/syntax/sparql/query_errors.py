@@ -1,6 +1,6 @@
-"""Mistakes in queries: what a text that cannot be read should say instead, and where.
+"""Errors in queries: what a text that cannot be read should say instead, and where.
 
-pyoxigraph tells how far it could read and all the characters that could have followed.
+pyoxigraph says how far it could read and all the characters that could have followed.
 The usual mistakes are looked for here first, each in its own way, among the tokens; for the
 others the place is that of the clause which rdflib's grammar could not read.
 """

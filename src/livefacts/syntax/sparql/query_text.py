@@ -1,7 +1,7 @@
 """Query text: what a SPARQL query asks for, read before anything is evaluated.
 
 pyoxigraph does not show the queries it has parsed, so the text is cut into tokens here, in
-the way its grammar does, and the tokens tell what must be known first: whether the query
+the way its grammar does, and the tokens show what must be known first: whether the query
 would reach out of the process (SERVICE, LOAD), which graphs it names in FROM, and whether
 it is nested or chained so deeply that parsing or planning it would not come back.
 

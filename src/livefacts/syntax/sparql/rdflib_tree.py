@@ -1,4 +1,4 @@
-"""Parse trees of SPARQL made ready for rdflib's translation, and what is taken out of them.
+"""The rdflib tree: parse trees of SPARQL made ready for rdflib's translation to the algebra.
 
 rdflib translates the group of an EXISTS in FILTER and BIND alone, and mistakes its variables
 for those of the query where rows are grouped.  So every group is taken out first, the innermost

@@ -1,11 +1,15 @@
-"""One change of the embedded engine: strata from below, losses then gains, aggregates kept in step.
+"""One change of the embedded engine: strata from below, losses then gains, aggregates in step.
+
+In: rows asserted and retracted, rules that come and go.
+Out: an `IdDelta`; or everything as it was, if the change is rolled back.
+
+- `level`: one stratum under change: overdelete, rederive, insert
+- `group_counts`: counts of groups, read off the support counts
+- `aggregates`: the other aggregates, for the groups that a change touches
+- `fact_base`: facts in a store and the plan that keeps them together: one change, two passes
+- `stored_facts`: stored facts by how they stand, and how two stores differ
+- `engine`: the door: a change of facts and rules, committed or rolled back
 
 Papers: Volz et al., sections 3 and 4; Laser, section 3 (stratified negation).
-
-- `aggregates`: Aggregates: the values of groups, kept in step with the rows they range over
-- `engine`: The embedded engine: facts and a plan in one process; changes in, deltas of ids out
-- `fact_base`: The fact base: facts in a store, their conclusions, and the plan that keeps them together
-- `group_counts`: Counts: the number of rows in a group, without reading the rows
-- `level`: A level under change: its rules lose what has gone, then gain what has come
-- `stored_facts`: Stored facts by how they stand: what holds, what was asserted, and how two stores differ
+Design: docs/design/0006-losses-then-gains.md
 """

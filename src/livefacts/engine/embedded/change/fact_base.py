@@ -1,8 +1,9 @@
 """The fact base: facts in a store, their conclusions, and the plan that keeps them together.
 
-A change is followed level by level: first what is lost, then what is gained.  Each level
-sees the facts below it as they were before the change, and takes what has gone and what
-has come there one by one, so every instance of a rule is lost or gained exactly once.
+A change is followed stratum by stratum (level by level): first what is lost, then what is
+gained.  Each level sees the facts below it as they were before the change, and takes what has
+gone and what has come there one by one, so every instance of a rule is lost or gained exactly
+once.
 
 A change of rules takes two passes: rules and facts that go, under the old levels, then
 those that come, under the new ones.

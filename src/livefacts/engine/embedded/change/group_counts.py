@@ -1,7 +1,7 @@
-"""Counts: the number of rows in a group, without reading the rows.
+"""Group counts: the number of rows in a group, without reading the rows.
 
 The hidden predicate of the groups has one rule, which leaves out what is counted: how many
-instances derive a group is how many rows it has, and the engine counts that already.
+instances derive a group is how many rows it has, and the engine counts that support already.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A level under change: its rules lose what has gone, then gain what has come."""
+"""A level (stratum) under change: its rules lose what has gone, then gain what has come."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class BoundLevel:
             self.run(asserted)
 
     def run(self, asserted: Ids, rules: LevelChange | None = None) -> None:
-        """Lose and gain; `told` are triples that the change asserts, `rules` those that come."""
+        """Lose and gain; `asserted` are triples that come, `rules` those that come."""
         if self.path is not None and self._interpreter.has_lost:
             self.path.ready_for_losses()
         if self._is_positive and rules is None and len(asserted) <= 1:
@@ -100,7 +100,7 @@ class BoundLevel:
         self._follow(code.GAINING, code.CLOSE)
 
     def _take_in(self, asserted: Ids) -> None:
-        """Let the schema have what is told to it all at once; one triple finds its own way."""
+        """Give the schema its triples all at once; one triple finds its own way."""
         if self.path is not None and len(asserted) > 1:
             self.path.take_in_new(asserted)
 
@@ -150,17 +150,17 @@ class BoundLevel:
         return BoundLevel(level, self._interpreter, self._dictionary, self.make_schema, self.path)
 
     def lose_only(self, level: Level) -> None:
-        """Until `settle`: only these rules have instances to lose."""
+        """Until the commit (`settle`), only these rules have instances to lose."""
         self._losing = self._bind(self._followed(level))
         self._losing_negative = self._bind(level.negative)
 
     def restore(self, epoch: int) -> None:
-        """The change of this number was undone."""
+        """The change of this number was rolled back."""
         if self.path is not None:
             self.path.undo(epoch)
 
     def settle(self) -> None:
-        """The change was made: all rules of the level have instances from now on."""
+        """The change is committed: all rules of the level have instances from now on."""
         if self.path is not None:
             self.path.settle()
         if self._losing is not self._plans:

@@ -1,13 +1,13 @@
-"""The kernel of expiring facts: raises times along rules until nothing lasts longer.
+"""The lifetime kernels: expiration times are raised along rules until nothing lasts longer.
 
-A conclusion lasts as long as its premise that ends first, and of several derivations the
+A conclusion lasts as long as its premise that expires first, and of several derivations the
 longest counts.  Rows whose time was raised are followed in the order of how long they
 last, so each is followed once: an instance of a rule is found at the last of its premises,
 the one that decides.
 
-When a time is lowered, what may fall with it is found along instances that are *tight*:
-those whose conclusion lasts exactly as long as they say.  What has fallen keeps the time
-it was given, is derived again backward from what still stands, and is raised as anything
+When a time is lowered, what is overdeleted with it is found along instances that are *tight*:
+those whose conclusion lasts exactly as long as they say.  What was overdeleted keeps the time
+it was asserted with, is rederived backward from what still stands, and is raised as anything
 else.
 
 Paper: Barbieri et al., section 3; lowering is not in the paper.
@@ -159,7 +159,7 @@ def make_lasting(rows: Any, times: Any, relation: Any, values: Any, at: Any, tag
 
 @inlined
 def let_fall(rows: Any, times: Any, relation: Any, row: Any, until: Any) -> Any:
-    """Let a row fall if it lasts exactly this long, and was not told to."""
+    """Overdelete a row if it lasts exactly this long, and was not asserted to."""
     cells = row_address(rows, relation, row)
     asserted = load_time(cells, asserted_cell(rows, relation))
     flags = load_int32(cells, FLAGS)
@@ -222,7 +222,8 @@ def next_match(
     """The first row from `row` on (-1: from the start) that matches an atom, or 0.
 
     A row that waits to be followed is left out, unless it `may_be` matched: it finds the
-    instance itself when its turn comes.  Where only told rows match, what they were told counts.
+    instance itself when its turn comes.  Where only asserted rows match, the
+    time of their assertion counts.
     """
     relation = plans.steps[step, RELATION]
     index = plans.steps[step, LOOKUP]
@@ -410,7 +411,7 @@ def run(desk: Any, plan_vector: Any, mode: Any, given: Any, budget: Any) -> Any:
 
 @kernel
 def tell(desk: Any, relation: Any, values: Any, until: Any, first: Any) -> Any:
-    """Tell facts from number `first` on until when they hold; returns how far there was room."""
+    """Assert facts, from number `first` on, until a time; returns how far there was room."""
     rows, times = rows_on(desk), times_on(desk)
     index = rows.relations[relation, INDEX]
     columns = rows.relations[relation, COLUMNS]
@@ -448,7 +449,7 @@ def tell(desk: Any, relation: Any, values: Any, until: Any, first: Any) -> Any:
 
 @kernel
 def retract(desk: Any, relation: Any, values: Any, until: Any, first: Any) -> Any:
-    """Tell facts that they hold no longer than this; what they held for longer may fall."""
+    """Lower the time until which facts are asserted; what lasted longer by it is overdeleted."""
     rows, times = rows_on(desk), times_on(desk)
     index = rows.relations[relation, INDEX]
     columns = rows.relations[relation, COLUMNS]
@@ -472,9 +473,9 @@ def retract(desk: Any, relation: Any, values: Any, until: Any, first: Any) -> An
 
 @kernel
 def fall(desk: Any) -> Any:
-    """What has fallen lasts as long as it was told to, if that is after now.
+    """What was overdeleted lasts as long as it was asserted to, if that is after now.
 
-    False if there is no room.  A fact that outlives what it was told still has that time.
+    False if there is no room.  A fact that outlives its assertion still has that time.
     """
     rows, times = rows_on(desk), times_on(desk)
     state = times.state

@@ -1,8 +1,8 @@
-"""Runs over expiring rows: gives the kernels room and answers, and lets others look in between.
+"""Runs of the lifetime kernels: the driver that gives them room and answers.
 
 A kernel stops when its work budget is used up, when it needs room, or when it needs the
 value of a literal; it goes on from there.  Nothing is kept that one change leaves behind,
-except the heap of endings.
+except the heap of expiration times.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class Runs:
         self._in_parts(kernels.tell, relation, facts, until)
 
     def retract(self, relation: int, facts: Ids, until: Longs) -> None:
-        """These facts are told to hold no longer than until then."""
+        """These facts are asserted to hold no longer than until then."""
         self._in_parts(kernels.retract, relation, facts, until)
 
     def _in_parts(self, kernel: Any, relation: int, facts: Ids, until: Longs) -> None:
@@ -178,16 +178,16 @@ class Runs:
         return bool(self._state[times.FALLEN_END])
 
     def fall(self) -> None:
-        """What has fallen lasts as long as it was told to, if that is after now."""
+        """What was overdeleted lasts as long as it was asserted to, if that is after now."""
         while not kernels.fall(self.desk()):
             self._fit("waiting", int(self._state[times.HEAPED]), int(self._state[times.FALLEN_END]))
 
     def log(self) -> Longs:
-        """What the change has touched: entry, `until` and `told` as they were."""
+        """What the change has touched: entry, `until` and `asserted` as they were."""
         return self._times.log[: int(self._state[code.LOG_COUNT])]
 
     def times(self, relation: int, rows: Longs) -> tuple[Longs, Longs]:
-        """`until` and `told` of rows."""
+        """`until` and `asserted` of rows."""
         until, asserted = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
         times.read_times(self.desk(), relation, rows, until, asserted)
         return until, asserted

@@ -1,9 +1,9 @@
-"""Rules for the schema at hand: what is told of classes and properties becomes part of the rules.
+"""Schema rules: rules that read a schema, replaced by their instances for the schema at hand.
 
 A rule that reads the schema (`[?x, a, ?d] :- [?c, rdfs:subClassOf, ?d], [?x, a, ?c]`) is
-replaced by its instances for the schema of the background, so that of all rules only those
-are left that can matter to what is asked, and a fact is not looked at by rules that have
-nothing to say about it.
+replaced by its instances for the schema of the background (partial evaluation), so that of
+all rules only those are left that can matter to what is asked, and a fact is not looked at by
+rules that have nothing to say about it.
 
 That is exact as long as facts that come add nothing to the schema from which something new
 follows.  Facts that belong to the schema themselves are not admitted.  A rule may conclude
@@ -38,10 +38,10 @@ Pattern = list[int | Variable]
 
 
 class SchemaRules:
-    """Positive rules, as they are to be followed with the schema that is told."""
+    """Positive rules, as they are to be followed with the schema that is asserted."""
 
     def __init__(self, rules: Sequence[Rule], asserted: Ids, dictionary: Dictionary) -> None:
-        """`told` are all triples of the background."""
+        """`asserted` are all triples of the background."""
         self._dictionary = dictionary
         self._templates = [rule for rule in rules if _is_template(rule)]
         self._fixed = [rule for rule in rules if not _is_template(rule)]
@@ -54,7 +54,7 @@ class SchemaRules:
         self.is_exact = bool(self._templates) and self._settles(asserted)
 
     def admits(self, triples: Ids) -> bool:
-        """Whether the rules stay right when these triples are told; from then on, if not, never."""
+        """Whether the rules stay right when these triples come; from then on, if not, never."""
         if self.is_exact and self._read.are_among(triples).any():
             self.is_exact = False
         predicates = np.unique(triples[:, 1]).tolist() if self.is_exact else []
@@ -102,7 +102,7 @@ class SchemaRules:
         return len(self._by_predicate) == len(adding)
 
     def _predicates(self, asserted: Ids) -> list[int]:
-        """The ids of all predicates that are told or concluded."""
+        """The ids of all predicates that are asserted or concluded."""
         heads = [rule.head.predicate for rule in self.rules if isinstance(rule.head, TripleAtom)]
         named = [self._dictionary.encode_one(p) for p in heads if isinstance(p, NamedNode)]
         return sorted({*np.unique(asserted[:, 1]).tolist(), *map(int, named)})

@@ -1,13 +1,13 @@
-"""The engine of expiring facts: each holds until a time, and its conclusions say until when.
+"""The timed engine: each fact holds until a time, and its conclusions say until when.
 
-A fact is told until when it holds; a conclusion holds as long as its premise that ends
+A fact is asserted until a time; a conclusion holds as long as its premise that expires
 first, and of several derivations the longest counts.  A window that moves on thus removes
-facts by looking at their times, not by reasoning.  Facts that end before their time are
-told so with `lower`.
+facts by looking at their times, not by reasoning.  A fact that ends before its time is ended
+with `lower`.
 
-The same state serves windows of every length over one stream: told the time at which it
-arrived instead of the one at which it ends, a fact is in the window of length r at time g
-if its time is later than g - r.
+The same state serves windows of every length over one stream: asserted with the time at which
+it arrived instead of the one at which it expires, a fact is in the window of length r at time
+g if its time is later than g - r.
 
 Rules have atoms, comparisons and arithmetic only: whatever may begin because something
 else ends has no time that is known beforehand.
@@ -59,7 +59,7 @@ class ChangedTimes:
     before: Longs
     until: Longs
     entries: Longs
-    """Numbers that tell the facts apart: one keeps its number as long as it holds."""
+    """Numbers of the facts: one keeps its number as long as it holds."""
 
     def came(self, after: int = NEVER) -> Ids:
         """The facts that last beyond a time, and did not before."""
@@ -128,13 +128,13 @@ class ExpiringEngine:
     # changes
 
     def give(self, facts: Facts, until: Until) -> ExpiryDelta:
-        """Tell facts until when they hold; one that holds longer already keeps its time."""
+        """Assert facts until a time; one that holds longer already keeps its time."""
         return self.change(give=(facts, until))
 
     def lower(self, facts: Facts, until: Until = NEVER) -> ExpiryDelta:
-        """Tell facts that they hold only until this time, or no longer at all.
+        """Assert facts only until this time, or retract them.
 
-        What they are told changes, not what rules derive; a time that is later than the one
+        Their assertion changes, not what rules derive; a time that is later than the one
         they have changes nothing.
         """
         return self.change(lower=(facts, until))
@@ -190,7 +190,7 @@ class ExpiringEngine:
         return delta
 
     def reach_back(self, after: int) -> None:
-        """From now on facts may be told again that ended later than this."""
+        """From now on facts may be asserted again that ended later than this."""
         self._check_sound()
         self._runs.now = min(self.now, after)
 
@@ -351,7 +351,7 @@ class ExpiringEngine:
         return self._times(shape, facts)[0]
 
     def asserted(self, shape: int, facts: Ids) -> Longs:
-        """Until when these facts were told to hold; NEVER for those that were not told."""
+        """Until when these facts were asserted to hold; NEVER for those that were not asserted."""
         return self._times(shape, facts)[1]
 
     def _times(self, shape: int, facts: Ids) -> tuple[Longs, Longs]:

@@ -1,9 +1,9 @@
-"""Rows that expire: a fact carries the time until which it holds, and who ends next is known.
+"""Timed rows: each carries the time until which its fact holds, and a heap knows who expires next.
 
-A row has three times: `until`, that of its best derivation; `told`, that of the fact as it
-was given; and `listed`, under which it waits in the heap of endings.  That heap is put
+A row has three times: `until`, that of its best derivation; `asserted`, that of the fact as it
+was given; and `listed`, under which it waits in the heap of expiration times.  That heap is put
 right lazily: a row whose time was raised stays where it is, and is listed again when its
-old time has come.  So a moving window looks at what ends, and at nothing else.
+old time has come.  So a moving window looks at what expires, and at nothing else.
 
 The times stand in cells that other engines use for counts, and in spare ones behind the
 columns.  `log` keeps the times of every row that the change under way has touched: an
@@ -59,7 +59,7 @@ FOREVER = np.int64((1 << 63) - 1)
 # cells of a row
 UNTIL = PLAIN
 SPARE_CELLS = 4
-"""Behind the columns: `told`, then `listed`, two cells each."""
+"""Behind the columns: `asserted`, then `listed`, two cells each."""
 
 # flags of a row, besides LIVE
 PENDING = 2
@@ -69,7 +69,7 @@ TOUCHED = 4
 FALLEN = 16
 """What it held for may be gone."""
 ASSERTED = EDGE
-"""Was told at some time, for the indices of rows that were."""
+"""Was asserted at some time, for the indices of rows that were."""
 
 # fields of the state, behind those that this engine shares with the other one
 HEAPED = STATE_FIELDS
@@ -97,7 +97,7 @@ class Times(NamedTuple):
     endings: NDArray[np.int64]
     """A heap: rows that end, the first to end first; time, entry."""
     log: NDArray[np.int64]
-    """Rows that were touched: entry, `until` and `told` as they were."""
+    """Rows that were touched: entry, `until` and `asserted` as they were."""
     fallen: NDArray[np.int64]
     """Rows whose derivation may be gone."""
     out: NDArray[np.int32]
@@ -141,7 +141,7 @@ def store_time(cells: Any, at: Any, time: Any) -> Any:
 
 @inlined
 def asserted_cell(rows: Any, relation: Any) -> Any:
-    """The cell in which `told` begins."""
+    """The cell in which `asserted` begins."""
     return COLUMN + rows.relations[relation, COLUMNS]
 
 

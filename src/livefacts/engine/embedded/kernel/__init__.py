@@ -1,18 +1,23 @@
 """The fixpoint kernel: semi-naive evaluation, one fact at a time, over rows of ids.
 
-A change marks rows, follows the plans of a level from every row that came or went, and counts supports.
-In: rows that were asserted or retracted, bound plans.  Out: rows with their new flags.
-Papers: DynamiTE, sections 2 and 5 (semi-naive evaluation, counting); Volz et al., section 3.
+A change marks rows, follows the plans of a level from every row that came or went, and counts
+support.  All state is in arrays, so the kernel can stop anywhere and go on.
 
-- `bound_plans`: Binding: plans in terms become tables of ids over one store
-- `change_marks`: The stages of a change: before and after each level, between passes, its end, its undo
-- `driver`: The interpreter: drives the fixpoint kernel, gives it room and answers, ends or undoes a change
-- `fixpoint`: The fixpoint kernel: runs plans over rows until nothing new follows
-- `grounded`: Founded facts: those that follow from one told triple, whatever else is in doubt
-- `join`: Joining: the instances of one plan that use one pivot, depth first through indices
-- `level_stages`: A level followed: its stages one after the other, in as few calls as the change allows
-- `registers`: The machine: what the fixpoint kernel works on, and the meaning of its fields
-- `support_counts`: Reasons given and taken: how a buffer of derived rows changes the stored facts
-- `value_kernels`: Values in the kernel: comparisons and arithmetic on ids
-- `value_memory`: Answers the kernel remembers: values of literals and results of arithmetic
+In: rows that were asserted or retracted, bound plans.
+Out: rows with their new flags and support counts.
+
+- `bound_plans`: plans over terms become tables of ids over one store
+- `registers`: the arrays that the kernel works on, and the meaning of their fields
+- `value_memory`: values of literals and results of arithmetic, remembered
+- `value_kernels`: comparisons and arithmetic on ids
+- `join`: the instances of one plan that use one pivot
+- `support_counts`: support given and taken by a block of derived rows
+- `grounded`: derived facts that an asserted triple supports, and so need no rederiving
+- `fixpoint`: the loop: take a pivot, join, store, until nothing new follows
+- `change_marks`: the flags of rows before, between and after levels; commit and roll back
+- `level_stages`: the stages of one level in as few calls as possible
+- `driver`: the Python half: gives room and answers, commits or rolls back
+
+Papers: DynamiTE, sections 2 and 5 (semi-naive evaluation, counting); Volz et al., section 3.
+Design: docs/design/0002-one-fact-at-a-time.md, docs/design/0012-rules-made-for-axioms.md
 """

@@ -1,4 +1,4 @@
-"""Binding: plans in terms become tables of ids over one store.
+"""Bound plans: plans over terms become tables of ids over one store.
 
 Each plan numbers its variables, those of the pivot first.  An atom is looked up through
 the index on exactly the columns that are bound when it is reached; the index is made if

@@ -1,5 +1,6 @@
-"""The stages of a change: before and after each level, between passes, its end, its undo.
+"""Change marks: the flags of rows that came and went, turned at each stage of a change.
 
+The stages are: before and after each level, between passes, the commit, the roll back.
 Each walks over the facts that have come and gone so far, and turns their flags.
 """
 

@@ -1,4 +1,4 @@
-"""The interpreter: drives the fixpoint kernel, gives it room and answers, ends or undoes a change.
+"""The driver of the fixpoint kernel: gives it room and answers, commits or rolls back a change.
 
 A change is: support facts, run levels, then `commit` or `roll_back`.  Rows from before
 the change are copied into a log when they are first touched, so undoing costs what the
@@ -72,7 +72,7 @@ class Interpreter:
         self.answers = ValueMemo(dictionary)
         self.on_pause: Callable[[int], None] = lambda made: None
         self.reports_reasons = False
-        """Whether deltas tell which facts rules have begun or ceased to derive."""
+        """Whether deltas say which facts rules have begun or ceased to derive."""
         self._machine = _new_machine((earlier.tally if earlier else NO_TALLY).copy())
         self._machine.state[code.EPOCH] = 1
         self._state = self._machine.state.data
@@ -186,7 +186,7 @@ class Interpreter:
 
     @property
     def asserted(self) -> int:
-        """Those of them that were told."""
+        """Those of them that were asserted."""
         return self._state[code.ASSERTED_COUNT]
 
     @property
@@ -210,7 +210,7 @@ class Interpreter:
         return bool(self._state[code.DOOMS_SINGLE])
 
     def know_ways(self, ways: Ways) -> None:
-        """The ways back from consequences to told triples, from now on."""
+        """The ways back from consequences to asserted triples, from now on."""
         self._replace(**ways._asdict())
 
     def give(self, relation: int, facts: Ids, support: int) -> None:
@@ -218,7 +218,7 @@ class Interpreter:
         self._change(code.GAIN, relation, facts, support)
 
     def take(self, relation: int, facts: Ids, support: int) -> None:
-        """Take a reason from each of these facts; all have it, unless it is that of being told."""
+        """Take support from each of these facts; all have it, but perhaps that of an assertion."""
         self._change(code.LOSE, relation, facts, support)
 
     def _change(self, mode: int, relation: int, facts: Ids, support: int) -> None:

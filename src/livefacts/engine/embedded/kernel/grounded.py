@@ -1,9 +1,9 @@
-"""Founded facts: those that follow from one told triple, whatever else is in doubt.
+"""Grounded facts: those that follow from one asserted triple, whatever else is overdeleted.
 
-A consequence of single triples that has lost a reason may depend on itself, where other
-rules read such consequences and conclude triples that have some.  It does not while a told
-triple is there that it follows from.  The ways back to such triples are listed for each
-kind of consequence: which index to look in, with which key, and for which objects.
+A consequence of single triples that has lost support may depend on itself, where other
+rules read such consequences and conclude triples that have some.  It does not while an
+asserted triple is there that it follows from.  The ways back to such triples are listed for
+each kind of consequence: which index to look in, with which key, and for which objects.
 
 Paper: DynamiTE, section 5.2 (what asserted triples support needs no second look).
 """
@@ -57,7 +57,7 @@ NO_WAYS = Ways(*(np.zeros((0, width), np.int64) for width in (4, WAY_FIELDS, 3))
 
 @inlined
 def leads_to_asserted(rows: Any, machine: Any, number: Any, s: Any, o: Any) -> Any:
-    """Whether a told triple is on a way, and its consequences have been counted."""
+    """Whether an asserted triple is on a way, and its consequences have been counted."""
     index = machine.ways[number, WAY_INDEX]
     for j in range(rows.indices[index, KEYS]):
         code = machine.ways[number, WAY_KEY + j]
@@ -82,7 +82,7 @@ def leads_to_asserted(rows: Any, machine: Any, number: Any, s: Any, o: Any) -> A
 
 @kernel
 def is_founded(rows: Any, machine: Any, relation: Any, cells: Any) -> Any:
-    """Whether a fact is seen to follow from one told triple."""
+    """Whether a fact is seen to follow from one asserted triple."""
     if relation != TRIPLES or machine.places.shape[0] == 0:
         return False
     s, o = load_int32(cells, COLUMN), load_int32(cells, COLUMN + 2)

@@ -1,4 +1,4 @@
-"""Joining: the instances of one plan that use one pivot, depth first through indices.
+"""The join kernel: the instances of one plan that use one pivot, depth first through indices.
 
 The position is kept in the machine's cursor, one row per depth, so that the search can
 stop at any step and go on later.

@@ -1,6 +1,6 @@
-"""A level followed: its stages one after the other, in as few calls as the change allows.
+"""Level stages: a level (stratum) is taken through its stages, in as few calls as possible.
 
-A level is opened, loses what has gone, rederives what still has a reason, gains what has
+A level is opened, loses what has gone, rederives what still has support, gains what has
 come, and is closed.  Between two stages Python may have something to do (negations,
 aggregates, rules that come); where it has not, a change of one triple is followed through
 a level by one call.

@@ -1,4 +1,4 @@
-"""The machine: what the fixpoint kernel works on, and the meaning of its fields.
+"""The registers of the fixpoint kernel: the arrays it works on, and the meaning of their fields.
 
 Plans are tables of numbers; the position of the kernel, its queue and its buffers are
 arrays, so that it can stop anywhere and go on later.
@@ -132,7 +132,7 @@ STAGE = 24
 LEVELS = 25
 """How many levels have been opened in the pass under way."""
 ASSERTED_COUNT = 29
-"""Rows made by being told."""
+"""Rows made by an assertion."""
 NEGATIVES_AT = 21
 IS_NEGATIVE = 22
 COLLECTED = 30
@@ -160,7 +160,7 @@ TICKS = 3
 """Time, in ticks of the processor's counter, estimated from a sample."""
 TALLY_FIELDS = 4
 SINGLE_RULES = 0
-"""The line of all rules that are followed by single triples, which are not told apart."""
+"""The line of all rules that are followed by single triples, which are counted together."""
 NO_RULE = 1
 FIRST_RULE = 2
 MEAN_TURNS = 64
@@ -270,7 +270,7 @@ class Machine(NamedTuple):
     places: NDArray[np.int64]
     ways: NDArray[np.int64]
     objects: NDArray[np.int64]
-    """The ways back from consequences to told triples, see `founding.Ways`; empty if not known."""
+    """The ways back from consequences to asserted triples (`grounded.Ways`); empty if unknown."""
     probe: NDArray[np.int32]
 
 

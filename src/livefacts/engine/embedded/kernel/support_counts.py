@@ -1,13 +1,13 @@
-"""Reasons given and taken: how a buffer of derived rows changes the stored facts.
+"""Support counts: how a buffer of derived rows gives facts support, or takes it away.
 
-A fact holds while it has reasons: it was told, or instances of rules derive it.  A row
-that gains its first reason becomes a fact; one that loses a reason is *doomed* when those
-that are left may depend on itself, and rederived if some of them survive.
+A fact holds while it has support: it is asserted, or instances of rules derive it.  A row
+that gains its first support becomes a fact; one that loses support is overdeleted (*doomed*)
+when what is left may depend on itself, and rederived if some of that survives.
 
 Rows are handled in blocks, with their slots and cells prefetched.  A row from before the
 change is copied to the log when it is first touched, so that the change can be undone.
 
-Papers: delete and rederive (Volz et al., section 3; DynamiTE, section 5), with counters.
+Papers: delete-and-rederive (Volz et al., section 3; DynamiTE, section 5), with counters.
 """
 
 from __future__ import annotations
@@ -226,7 +226,7 @@ def is_held(state: Any, cells: Any, flags: Any) -> Any:
 
 @inlined
 def has_asserted(flags: Any, support: Any) -> Any:
-    """Whether what is to be untold was told: in the default graph, or only elsewhere."""
+    """Whether what is to be retracted was asserted: in the default graph, or only elsewhere."""
     if support & IN_DEFAULT:
         return flags & IN_DEFAULT != 0
     if support & ASSERTED:

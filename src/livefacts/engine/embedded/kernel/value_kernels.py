@@ -1,4 +1,4 @@
-"""Values in the kernel: comparisons and arithmetic on ids.
+"""Value kernels: comparisons and arithmetic on ids.
 
 Small integers are computed here.  Whatever else is asked of Python once, and found in the
 memo from then on: the kernels return a question instead of an answer.

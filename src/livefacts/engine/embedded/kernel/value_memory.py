@@ -1,4 +1,4 @@
-"""Answers the kernel remembers: values of literals and results of arithmetic.
+"""The value memory: values of literals and results of arithmetic that Python has computed once.
 
 Comparisons and arithmetic on small integers are done in the kernel.  For every other
 term it asks once, Python computes the exact answer with `model.values`, and the kernel

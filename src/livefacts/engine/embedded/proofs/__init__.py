@@ -1,7 +1,10 @@
-"""Proofs: why a fact holds, and how near another is to holding, by looking backward through rules.
+"""Proofs: why a fact holds, and how near another is to holding, by backward search through rules.
 
-- `body_matches`: Rule bodies in ids: every way in which a body holds, given what its head is
-- `lookups`: Lookups for backward search: the stored facts that fit a pattern, and terms by id
-- `near_misses`: Near misses: how close a rule comes to concluding a fact that does not hold
-- `proof_search`: Proofs: why a fact holds, found by looking backward through the rules over stored facts
+In: a fact in ids, rules, stored facts.
+Out: a proof of least height, or attempts with the premises that are missing.
+
+- `lookups`: the stored facts that fit a pattern, and terms by id
+- `body_matches`: every way in which a rule body holds, given its head
+- `proof_search`: a proof of least height
+- `near_misses`: how close a rule comes to concluding a fact that does not hold
 """

@@ -1,4 +1,4 @@
-"""Rule bodies in ids: every way in which a body holds, given what its head is.
+"""Body matches: every way in which a rule body holds, given what its head is, in ids.
 
 The search is depth first through `Lookup`.  Next comes the atom with most known columns,
 among those the one that fewest facts fit; comparisons and negations come as soon as their

@@ -1,8 +1,8 @@
 """Lookups for backward search: the stored facts that fit a pattern, and terms by id.
 
 A pattern is looked up through the widest index on its known columns.  A large relation
-gets an index on one known column where it has none; a small one is looked through.  Rows
-that were told come before those that were concluded.
+gets an index on one known column where it has none; a small one is looked through.  Asserted
+rows come before derived ones.
 
 A term that no fact speaks of has no id in the dictionary; here it has a negative one.
 """

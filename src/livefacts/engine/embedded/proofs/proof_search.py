@@ -1,12 +1,12 @@
-"""Proofs: why a fact holds, found by looking backward through the rules over stored facts.
+"""Proof search: why a fact holds, found by looking backward through the rules over stored facts.
 
-A told fact has height 0.  A rule instance gives its conclusion a height of one more than
+An asserted fact has height 0.  A rule instance gives its conclusion a height of one more than
 the highest of its positive premises; an aggregate is as high as the highest fact it ranges
 over.  The height of a fact is the least that any instance gives it, and so proofs chosen by
 least height have no cycles.
 
 The search goes backward in layers of distance from the fact, each fact visited once, while
-heights run forward from told facts.  A proof of height h uses facts at distance less than h
+heights run forward from asserted facts.  A proof of height h uses facts at distance less than h
 only; so once the layers below h - 1 are visited, no lower proof can turn up, and every proof
 inside the one that was found is a lowest one, too.  Among equally high proofs the one with
 fewer steps is taken, as far as both were seen.
@@ -50,7 +50,7 @@ HURRY = 16
 DETOUR = 4
 """How much farther away a fact is, in a hurried search, when others are to be proved with it."""
 ENOUGH = 100
-"""Instances up to which the search goes on for fewer steps when the height is settled."""
+"""Instances up to which the search goes on for fewer steps when the height is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Instance:
 class Proof:
     """A fact, and for it and all facts below it the instance that concludes each.
 
-    A fact without an instance was told.  `is_smallest` is False where the search ended
+    A fact without an instance was asserted.  `is_smallest` is False where the search ended
     before every lower proof was ruled out.
     """
 

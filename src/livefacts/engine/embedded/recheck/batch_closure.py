@@ -1,7 +1,8 @@
-"""Closure set at a time: the plain rules, component by component, into tables of their own.
+"""The closure in batches: the plain rules, component by component, into tables of their own.
 
 A component whose rules do not depend on each other is evaluated once.  Any other goes in
-rounds: what came in the last round is joined with everything, until nothing is new.
+rounds (semi-naive, set at a time): what came in the last round is joined with everything, until
+nothing is new.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Rules set at a time: all the ways to make a body true, as columns of ids.
+"""Column joins: all the ways to make a rule body true, as columns of ids.
 
 Atoms are joined one after the other; comparisons and negations thin the columns out as
-soon as their variables have values.  Which equation gives a variable its value is settled
+soon as their variables have values.  Which equation gives a variable its value is decided
 by the order of the text, before any atom is looked at.
 """
 

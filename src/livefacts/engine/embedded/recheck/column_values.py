@@ -1,4 +1,4 @@
-"""Values set at a time: comparisons and arithmetic on columns of ids.
+"""Column values: comparisons and arithmetic on columns of ids.
 
 Small integers are their own ids and are compared and computed as they are.  Every other
 pair of terms is looked at once, by `model.values`.

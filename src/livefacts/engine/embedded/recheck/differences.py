@@ -1,8 +1,8 @@
-"""Verifying: everything again from what was told, by another road, and what differs.
+"""Differences: everything derived again from what is asserted, compared with what the engine keeps.
 
 The plain rules are evaluated set at a time into tables of their own: no counters, no
 transitive module, no single triples, no kernel.  Then rule instances are counted once,
-and facts, flags and counters are compared with what the engine keeps.
+and facts, flags and support counts are compared.
 """
 
 from __future__ import annotations
@@ -77,10 +77,10 @@ def verify_engine(
     others: Mapping[int, Ids],
     followed: Sequence[Rule] | None = None,
 ) -> Verified:
-    """Compare an engine with what follows from what it was told.
+    """Compare an engine with what follows from its assertions.
 
-    `others` are facts that named graphs and streams tell; `followed` are the rules as they are
-    followed, if those differ.
+    `others` are facts that named graphs and streams assert; `followed` are the rules as they
+    are followed, if those differ.
     """
     return _Verification(engine, rules, others, followed).verified()
 
@@ -121,7 +121,7 @@ class _Verification:
         facts = sum(self._model.counts().values())
         return Verified(facts, instances, tuple(self._found), self._counts)
 
-    # what was told
+    # what was asserted
 
     def _in_default(self) -> Iterator[tuple[int, Ids]]:
         for shape, relation in self._store.shapes().items():

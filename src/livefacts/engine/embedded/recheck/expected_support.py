@@ -1,4 +1,4 @@
-"""Supports anew: what the counters and flags of every fact should be.
+"""Expected support: what the support counts and flags of every fact should be.
 
 Rule instances are counted once, by joining whole bodies over all that is true.  Where the
 engine follows single triples, the consequences of each kind of triple are computed from
@@ -42,7 +42,7 @@ KIND_NUMBER = Variable(":kind")
 
 @dataclass(slots=True)
 class Supports:
-    """For the facts of one shape, by row: counted instances, and who told them."""
+    """For the facts of one shape, by row: counted instances, and who asserts them."""
 
     asserted: Flags
     in_default: Flags

@@ -1,4 +1,4 @@
-"""Set-at-a-time operators: tables of ids, sorted indices, joins of whole columns.
+"""Id tables: set-at-a-time operators over ids, with sorted indices and joins of whole columns.
 
 A table keeps its facts in the order in which they came, so "what came since" is a range
 of row numbers.  An index is a few sorted runs, each several times as long as the next:

@@ -1,4 +1,4 @@
-"""What follows from one triple: the chase of a symbolic triple under a closed schema.
+"""The chase of a symbolic triple under a closed schema: what follows from any triple of a kind.
 
 A kind of triple is its predicate, or its predicate and object where some rule looks at
 the object (rdf:type and its classes).  Its consequences are computed once, with the
@@ -112,7 +112,7 @@ class SchemaStep:
 class SingleRule:
     """A rule of the split, in ids: its instance premise, its schema premises, its head.
 
-    `looks_at` tells for each column of the premise whether the schema joins with it.
+    `looks_at` says for each column of the premise whether the schema joins with it.
     """
 
     premise: Pattern

@@ -1,9 +1,9 @@
-"""Leaning rules: those that conclude schema triples from what the schema itself concludes.
+"""Cycles through the schema: rules that conclude schema triples from what the schema concludes.
 
-The schema is closed apart, over triples that are told and triples that other rules conclude.
+The schema is closed apart, over triples that are asserted and triples that other rules conclude.
 Where such a rule reads what follows from the schema (whatever is said of a thing is said of
-all that are the same, axioms too), its conclusion could be the reason of its own premise, and
-neither side would see it alone.  This tells whether there can be such a circle.
+all that are the same, axioms too), its conclusion could support its own premise, and
+neither side would see it alone.  This finds out whether there can be such a cycle.
 """
 
 from __future__ import annotations

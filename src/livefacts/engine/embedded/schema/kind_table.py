@@ -1,4 +1,4 @@
-"""Kinds of triples: the table in which the kernel finds what follows from a triple.
+"""The kind table: where the kernel finds what follows from a triple.
 
 A kind is a predicate, or a predicate and an object.  Its line says which consequences it
 has, and how many triples of it are followed.

@@ -2,7 +2,7 @@
 
 The schema's triples are closed under all rules of the split in an engine of their own,
 which is small, and what follows from them is handed over.  Every other triple that is
-told, or derived by another rule, then yields its consequences directly.  When the schema
+asserted, or derived by another rule, then yields its consequences directly.  When the schema
 grows, the kinds of triples whose consequences grow are visited again.
 
 The schema begins as the triples that the rules' schema premises speak of.  It widens by
@@ -159,7 +159,7 @@ class SinglePath:
                 self._reclose(_ids(wanted - known), _ids(known - wanted))
 
     def ready_for_losses(self) -> None:
-        """Let the kernel know from which told triples consequences follow."""
+        """Let the kernel know from which asserted triples consequences follow."""
         if not self._has_ways and self._interpreter.dooms_singles:
             self._has_ways = True
             self._interpreter.know_ways(ways_back(self._heads, self._store))
@@ -186,7 +186,7 @@ class SinglePath:
             )
 
     def _closed_over(self) -> set[Symbolic]:
-        """The triples that the engine of the schema was told."""
+        """The triples that are asserted in the engine of the schema."""
         return self._roots | self._asserters.keys()
 
     def _reclose(self, asserted: Ids, retracted: Ids) -> tuple[IdDelta, list[Symbolic]]:
@@ -230,7 +230,7 @@ class SinglePath:
             self._take_in(np.unique(triples[self._is_schema(triples)], axis=0))
 
     def forget_empty_kinds(self) -> None:
-        """Unlearn kinds that told the schema something, and of which no triple is left."""
+        """Unlearn kinds that gave the schema triples, and of which no triple is left."""
         for kind in self._table.emptied(self._interpreter.epoch):
             if self._asserted.get(kind):
                 self._keep_before()
@@ -295,7 +295,7 @@ class SinglePath:
         return self._store.columns(TRIPLES, rows[lost])
 
     def _take_out(self, triples: Ids) -> None:
-        """Take triples from the schema, unless a kind tells them, and follow what changes."""
+        """Take triples from the schema, unless a kind gives them, and follow what changes."""
         gone = as_triples(triples)
         self._roots.difference_update(gone)
         retracted = [triple for triple in gone if triple not in self._asserters]
@@ -394,7 +394,7 @@ class SinglePath:
             self._table.set_triples(kind, int(count))
 
     def _widen(self, kind: Kind, heads: Iterable[Symbolic]) -> None:
-        """Schema triples among the consequences: told to the schema, or the kind joins it."""
+        """Schema triples among the consequences: given to the schema, or the kind joins it."""
         asserted, joins = [], False
         for head in heads:
             if head[2] < 0 and head[1] in self._by_object:
@@ -437,7 +437,7 @@ class SinglePath:
             self._follow(ids, NO_TRIPLES)
 
     def _stop_assertion(self, kind: Kind, triples: Iterable[Symbolic]) -> None:
-        """Take back what a kind told, where no other tells it."""
+        """Take back what a kind gave the schema, where no other gives it."""
         retracted = []
         for triple in sorted(triples):
             self._asserters[triple] -= 1

@@ -1,4 +1,4 @@
-"""Ways back: how consequences of single triples are led back to asserted triples, by kind.
+"""Ways back: from the consequences of single triples to the asserted triples, kind by kind.
 
 The kernel half of the same idea is `kernel.grounded`, which walks the ways.
 """
@@ -59,7 +59,7 @@ def _as_tables(found: Mapping[Kind, Mapping[Way, set[int]]], store: RowStore) ->
     for (predicate, obj), ways in found.items():
         at = place_entry(places, predicate + 1, 0 if obj is None else obj + 1)
         places[at] = predicate + 1, 0 if obj is None else obj + 1, len(listed), len(ways)
-        # What a thing was told to be comes first: it is the shortest way.
+        # What a thing is asserted to be comes first: it is the shortest way.
         for (columns, key), needed in sorted(ways.items(), key=lambda way: not way[1]):
             for each in needed:
                 at = place_entry(objects, len(listed) + 1, each + 1)

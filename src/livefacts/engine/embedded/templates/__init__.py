@@ -1,6 +1,12 @@
-"""Templates: rules that read axioms are specialised for the axioms that are asserted (partial evaluation).
+"""Templates: rules that read axioms, specialised for the axioms asserted (partial evaluation).
 
-- `instances`: Specialising: the axioms that are told, and the rules for them
-- `template_engine`: The specialised engine: rules that read the schema are followed as rules about it
-- `asserted_axioms`: Axioms: the facts that templates read, and the ways in which templates match them
+In: a program, changes of facts.
+Out: the same change with the rules made for the axioms that come and go.
+
+- `asserted_axioms`: the facts that templates read, and how templates match them
+- `instances`: the rules made for these axioms
+- `template_engine`: an engine that follows instances, and falls back to the rules as written
+
+Paper: Volz et al., sections 2.2 and 4.
+Design: docs/design/0012-rules-made-for-axioms.md
 """

@@ -1,4 +1,4 @@
-"""Axioms: the facts that templates read, and the ways in which templates match them."""
+"""Asserted axioms: the facts that templates read, and the ways in which templates match them."""
 
 from __future__ import annotations
 

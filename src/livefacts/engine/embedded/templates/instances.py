@@ -1,4 +1,4 @@
-"""Specialising: the axioms that are told, and the rules for them."""
+"""Instances of templates: the rules for the axioms that are asserted."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ class Members:
 
 @dataclass(frozen=True, slots=True)
 class Foreseen:
-    """What a change will do to the axioms: as it is told, and in what is true of them.
+    """What a change will do to the axioms: in what is asserted, and in what is true of them.
 
-    `untold` are triples that someone ceases to tell; `before` the rules before the change.
+    `retracted` are triples that someone ceases to assert; `before` the rules before the change.
     """
 
     change: Change | None = None
@@ -62,7 +62,7 @@ class Foreseen:
 
 
 class Specialised:
-    """The axioms that are told, and the rules for them."""
+    """The axioms that are asserted, and the rules for them."""
 
     def __init__(self, reading: SchemaReading, dictionary: Dictionary) -> None:
         self._reading = reading
@@ -126,7 +126,7 @@ class Specialised:
         return foreseen
 
     def gone_with(self, change: Change) -> Foreseen:
-        """Of a change that is known already, what it ceases to tell."""
+        """Of a change that is known already, what it ceases to assert."""
         asserted = self._asserted(change)
         retracted = NO_TRIPLES if asserted is None else _retracted(asserted)
         return Foreseen(retracted=retracted, before=self._instances)

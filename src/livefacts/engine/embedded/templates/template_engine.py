@@ -1,11 +1,11 @@
-"""The specialised engine: rules that read the schema are followed as rules about it.
+"""The template engine: rules that read axioms are followed as the instances made for them.
 
 It stands around an embedded engine.  Of the generic program, templates are replaced by their
-instances for the axioms that are asserted (`plan.specialise`).  When axioms come and go, so do
+instances for the axioms that are asserted (`plan.rules.specialisation`).  When axioms come and go, so do
 instances, in the same change.
 
 That is exact as long as nothing of what templates read is merely derived: an instance for
-such an axiom would be missing.  A change that derives one is undone and made again with
+such an axiom would be missing.  A change that derives one is rolled back and made again with
 the generic rules, and the engine stays with them.  In the same way, rules that have nothing
 to do without owl:sameAs are left out until there is one.
 """

@@ -1,9 +1,9 @@
-"""The region of a loss: the points from which lost edges could be reached, in parts.
+"""The affected region of a loss: the points that reached a lost edge, in connected components.
 
 Only those points can lose a pair.  They are numbered, the edges that they still have are
-laid out in one array, and points that reach each other come together in a part, for they
-lose the same.  Parts are in such an order that every edge from one part to another leads
-to a part before it.
+laid out in one array, and points that reach each other (a strongly connected component) come
+together in a *part*, for they lose the same.  Parts are in such an order that every edge from
+one part to another leads to a part before it.
 
 Whoever reaches a point of the region belongs to it, so no part lies half outside.
 """

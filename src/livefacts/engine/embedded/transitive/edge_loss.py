@@ -1,9 +1,9 @@
-"""Transitive rules under loss: which pairs are still connected when edges go.
+"""Edge loss under a transitive rule: which pairs are still connected when edges go.
 
-Only points that reached a lost edge can lose a pair.  They are taken in parts of points
-that reach each other, those first that the others lead to (see `region`).  What is in
-doubt for a part is known when its turn comes, and settled by what its ways out still
-reach (see `doubts`); the rest is lost by every point of the part.
+Only points that reached a lost edge can lose a pair.  They are taken in parts, which are
+strongly connected components, those first that the others lead to (see `affected_region`).
+Which pairs a part may have lost is known when its turn comes; they are retested against what
+its outgoing edges still reach (see `retest`); the rest is lost by every point of the part.
 
 An edge whose ends stay connected in another way changes nothing: every path over it has a
 detour.  The work follows the pairs that are lost and the edges of those who lose them, not the
@@ -89,7 +89,7 @@ def place_gone(region: Any, parts: Any, losses: Any, starts: Any, ends: Any) -> 
 
 @kernel
 def lose_part(case: Any, part: Any) -> Any:
-    """What is still in doubt is lost by all members; the caller has seen to room."""
+    """The candidates that are left are lost by all members; the caller has seen to room."""
     region, parts, losses = case.region, case.parts, case.losses
     begin = losses.state[LOST_COUNT]
     count = begin

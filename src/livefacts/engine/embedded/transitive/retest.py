@@ -1,11 +1,13 @@
-"""Doubts: what a part of a region may have lost, and how the doubts are settled.
+"""The retest of candidate pairs: which pairs of a part may be lost, and which still hold.
 
-A part can lose only what its own lost edges led to, and what was lost by the parts that its
-remaining edges lead to.  Struck out again is whatever one of its ways out still reaches.
+A part (a strongly connected component) can lose only what its own lost edges led to, and what
+was lost by the parts that its remaining edges lead to.  These pairs are its candidates, the
+*doubts*.  Struck out again is whatever one of its outgoing edges, its *ways*, still reaches.
 Its first member stands for all: points that reach each other reach the same.
 
-A way out is asked about each doubt, or tells all that it reaches, whichever is shorter.
-Where many ways would have to be asked about many pairs, the part is searched instead.
+Each way either looks up every candidate among the pairs of its end, or goes through all pairs
+of its end and strikes those out, whichever is shorter.  Where many ways would have to look up
+many candidates, the part is searched along edges instead.
 """
 
 from __future__ import annotations
@@ -37,13 +39,13 @@ WAY_COUNT = 1
 IS_CYCLIC = 2
 DOUBT_COUNT = 3
 OPEN = 4
-"""Doubts that are not struck out."""
+"""Candidates that are not struck out."""
 LOST_COUNT = 5
 WORK = 6
 WANTED = 7
 """How much room there should be, where there is too little."""
 PATIENCE = 8
-"""How many times a part may look at each doubt and each way before it is searched."""
+"""How often a part may look at each candidate and each way before it is searched."""
 TURN = 9
 """The number of the part under way; one that is taken again for want of room has a new one."""
 STATE_FIELDS = 10
@@ -64,7 +66,7 @@ class Losses(NamedTuple):
     """Rows of the part's first member."""
     visited: Numbers
     lost: Numbers
-    """Rows whose transitive reason is gone."""
+    """Rows whose transitive support is gone."""
     blocks: Numbers
     """By part: where the rows of its first member begin and end in `lost`."""
     state: Numbers
@@ -243,7 +245,7 @@ def strike_inside(case: Any, part: Any) -> Any:
 
 @kernel
 def strike_by_pairs(case: Any, start: Any, point: Any) -> Any:
-    """Strike out what a point still reaches; False if it has more pairs than there are doubts."""
+    """Strike out what a point still reaches; False if it has more pairs than candidates."""
     rows, edges, losses = case.rows, case.edges, case.losses
     most = losses.state[WORK] + losses.state[OPEN]
     row = first_from(rows, edges, edges.pairs_from, point, losses.key)
@@ -260,7 +262,7 @@ def strike_by_pairs(case: Any, start: Any, point: Any) -> Any:
 
 @kernel
 def strike_by_doubts(case: Any, point: Any) -> Any:
-    """The same, doubt by doubt; those that are settled are dropped."""
+    """The same, candidate by candidate; those that are struck out are dropped."""
     losses = case.losses
     kept = 0
     losses.state[WORK] += losses.state[DOUBT_COUNT]

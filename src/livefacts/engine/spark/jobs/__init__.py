@@ -1,6 +1,9 @@
-"""Jobs: what every stage of the pipeline works with: the session and its tasks, tables as DataFrames, a report.
+"""Jobs: what every stage of the pipeline works with.
 
-- `frames`: Tables as DataFrames: what holds at a version, in ids or in terms, and what changed
-- `job_report`: Reports: what a change did, stage by stage, with times, rows and bytes
-- `work`: Work on a knowledge base: one session, one base, the commit it starts from, and its tasks
+In: a session, a knowledge base, a commit to start from.
+Out: results of tasks in order, DataFrames of what holds at a version, a report.
+
+- `work`: one session, one base, one commit, and tasks run over inputs
+- `frames`: tables as DataFrames, at a version, in ids or in terms
+- `job_report`: what a change did, stage by stage, with times, rows and bytes
 """

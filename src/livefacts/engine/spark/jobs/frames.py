@@ -171,7 +171,7 @@ def decoded_arguments(facts: DataFrame, terms: DataFrame) -> DataFrame:
 
 
 def graphs_frame(session: SparkSession, base: KnowledgeBase, commit: Commit) -> DataFrame:
-    """The triples that named graphs tell, and all graphs that tell them: s, p, o, g."""
+    """The triples that named graphs assert, and all graphs that assert them: s, p, o, g."""
     from pyspark.sql import functions as F  # noqa: N812
 
     quads = frame(session, base, GRAPHS, commit).groupBy(*KEYS, "g")

@@ -1,4 +1,4 @@
-"""Reports: what a change did, stage by stage, with times, rows and bytes."""
+"""The job report: what a change did, stage by stage, with times, rows and bytes."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ Output = TypeVar("Output")
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What is changed, from which commit on, in which session, and the stages that tell of it."""
+    """What is changed, from which commit on, in which session, and the stages that report on it."""
 
     session: SparkSession
     base: KnowledgeBase
@@ -38,7 +38,7 @@ class Work:
     def tasks(
         self, stage: Stage, task: Callable[[Input], Output], inputs: Sequence[Input]
     ) -> Callable[[], list[Output]]:
-        """The tasks of a stage, ready to run; the stage tells how they go on."""
+        """The tasks of a stage, ready to run; the stage reports how they go on."""
         told = self.stages.progress(stage)
         return lambda: run_tasks(self.session, task, inputs, stage.name, told)
 
@@ -71,7 +71,7 @@ def run_tasks(
 def _watched(
     context: SparkContext, group: str, tasks: int, tell: Callable[[int, int], None] | None
 ) -> Iterator[None]:
-    """Tell how many tasks are done, every now and then while they run, and at the end."""
+    """Report how many tasks are done, every now and then while they run, and at the end."""
     if tell is None:
         yield
         return

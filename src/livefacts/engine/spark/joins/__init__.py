@@ -1,12 +1,18 @@
-"""General rules on Spark: semi-naive evaluation and delete-and-rederive as rounds of joins of DataFrames.
+"""General rules on Spark: semi-naive evaluation and delete-and-rederive as rounds of joins.
 
-- `closure_change`: Maintaining: a closure after facts and rules have come and gone, and what that changed
-- `fact_frame`: One table for facts of all shapes: columns of ids, told or not, and two counters
-- `general_rules`: General rules in the pipeline: told facts from the tables, conclusions back into them
-- `level_pass`: A pass over the levels: losses, then gains, with two counters for every fact
-- `materialization`: Materializing: everything that follows, level by level, in rounds of joins
-- `rounds`: Rounds: what a fixpoint on Spark needs each time around
-- `rule_queries`: Lowering: plans of rules become queries over tables of facts
-- `stored_closure`: A closure in the tables: counted facts out of them, and counters back into them
-- `term_frames`: Terms on Spark: what rules need to know of the dictionary, and values of whole columns
+In: plans of rules, facts as one DataFrame of all shapes.
+Out: facts with two support counts; for a change, the net delta and the changed counts.
+
+- `fact_frame`: one table for facts of all shapes
+- `term_frames`: terms for joins: constants to ids, ids to values of whole columns
+- `rule_queries`: plans to SQL: a join for each atom, an anti-join for each negation
+- `rounds`: one round of the fixpoint: one query, one job
+- `materialization`: the closure from scratch, stratum by stratum
+- `level_pass`: one pass of a change over the strata: losses, then gains
+- `closure_change`: a change of facts and rules as one or two passes
+- `stored_closure`: support counts out of the tables, and back
+- `general_rules`: the door: close or change a knowledge base by joins
+
+Papers: DynamiTE, section 4; Volz et al., section 4.
+Design: docs/design/0008-rules-as-joins.md
 """

@@ -1,9 +1,9 @@
-"""Maintaining: a closure after facts and rules have come and gone, and what that changed.
+"""A change of a closure: facts and rules come and go, and the exact delta comes out.
 
 Facts that are added and removed together take one pass over the levels.  A change of rules
 takes two: what goes, under the old levels; then what comes, under the new ones.  The delta is
 exact and net: what is true now and was not, and what is no longer; beside it, by how much
-every counter has changed, which is all that has to be written down.
+every support count has changed, which is all that has to be written down.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def change(
     way: Way = Way.COUNTING_DRED,
     limit: int | None = None,
 ) -> ChangedClosure:
-    """The closure with facts told and no longer told, and under another plan if one is given.
+    """The closure with facts asserted and retracted, and under another plan if one is given.
 
     What is both added and removed is there afterwards.
     """
@@ -179,7 +179,7 @@ def _moved(
 def _begun(
     closure: Closure, added: DataFrame, removed: DataFrame, way: Way, limit: int | None
 ) -> Pass:
-    """A pass that begins with facts told and no longer told."""
+    """A pass that begins with facts asserted and retracted."""
     form = closure.form
     text = _telling(form, closure.is_small)
     frames = {"base": closure.rows, "added": added, "removed": removed}

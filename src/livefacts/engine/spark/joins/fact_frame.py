@@ -1,10 +1,11 @@
-"""One table for facts of all shapes: columns of ids, told or not, and two counters.
+"""The fact frame: one table for facts of all shapes, with columns of ids and two support counts.
 
 A row is `f`, the shape of the fact, and `c0, c1, ...`, its ids: subject, predicate and object
 of a triple; the predicate and its arguments otherwise.  Columns that a shape does not need
-are 0.  A change is then one query for facts of every shape.
+are 0.  A change is then one query for facts of every shape.  `told` says whether a fact is
+asserted.
 
-Where many small knowledge bases are followed side by side, `k` tells to which of them a
+Where many small knowledge bases are followed side by side, `k` says to which of them a
 fact belongs, and nothing is joined across.
 """
 
@@ -36,7 +37,7 @@ class Form:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The columns that tell a fact from all others."""
+        """The columns that identify a fact."""
         return (*(("k",) if self.worlds else ()), "f", *self.cells)
 
     def listed(self, alias: str = "") -> str:

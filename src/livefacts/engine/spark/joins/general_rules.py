@@ -1,9 +1,9 @@
-"""General rules in the pipeline: told facts from the tables, conclusions back into them.
+"""General rules in the pipeline: asserted facts from the tables, conclusions back into them.
 
 Rules that join several facts, negate, aggregate or compute run as rounds of DataFrame
 joins.  Their conclusions are written into the same tables as those of single triples;
 predicate facts have tables of their own.  A change of facts or of rules, or of both, is
-followed from the counters in the tables, and what it changes is one signed row a fact.
+followed from the support counts in the tables, and what it changes is one signed row a fact.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Told = Mapping[int, DataFrame]
 
 
 def close_general(work: Work, program: Program, *, batch: str = "") -> JobReport:
-    """All conclusions of any program, from what is told; one commit."""
+    """All conclusions of any program, from what is asserted; one commit."""
     terms = table_terms(work)
     with work.stages.stage("told facts"):
         came = terms.settle(asked(add=program.facts)).added
@@ -179,11 +179,11 @@ def _figures(changed: ChangedClosure, setting: Setting, plans: tuple[Plan, Plan]
     return {name: sum(row[name] for row in shown) for name in (*conditions, "removed")}
 
 
-# what is told
+# what is asserted
 
 
 def told_frames(work: Work) -> dict[int, DataFrame]:
-    """The told facts in the tables, by shape."""
+    """The asserted facts in the tables, by shape."""
     triples = facts_frame(work.session, work.base, work.start).where("told > 0")
     found = {TRIPLES: triples.select("s", "p", "o")}
     others = counted_predicates(work.session, work.base, work.start).where("told > 0")

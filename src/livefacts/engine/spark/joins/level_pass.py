@@ -1,14 +1,14 @@
-"""A pass over the levels: losses, then gains, with two counters for every fact.
+"""A pass over the levels (strata): losses, then gains, with two support counts for every fact.
 
 The facts that a change touches are one small table beside all others.  Its columns say
-whether a fact `was` true before, who tells it now and how many instances of rules derive it
-(`told`, `plain`, `recursive`), whether it has `lost` a reason, whether it `held` when the level
-began, and where it stands in this level: `down` if it is deleted, for good or for a try, and
-`up` if it has come or come back.  Of both, 2 means that this is still to be followed.
+whether a fact `was` true before, whether it is asserted now and how many instances of rules
+derive it (`told`, `plain`, `recursive`), whether it has `lost` support, whether it `held` when
+the level began, and where it stands in this level: `down` if it is deleted, for good or for a
+try, and `up` if it has come or come back.  Of both, 2 means that this is still to be followed.
 
-A fact that loses a reason goes down if what is left may depend on itself: if nobody tells it
-and no rule counts for it that is not recursive.  When all losses are followed, what is down and
-still has a reason comes up again, without a search.  Each instance of a rule is lost and
+A fact that loses support is overdeleted if what is left may depend on itself: if it is not
+asserted and no rule counts for it that is not recursive.  When all losses are followed, what is
+down and still has support is rederived, without a search.  Each instance of a rule is lost and
 gained exactly once: the rules of a level see the facts below as they were before the change,
 and what has come and gone there is taken in a fixed order, negated atoms first.
 

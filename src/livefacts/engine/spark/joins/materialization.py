@@ -1,4 +1,4 @@
-"""Materializing: everything that follows, level by level, in rounds of joins.
+"""Materialization: everything that follows, stratum by stratum, in rounds of joins.
 
 Each level begins with all of its rules over all facts; then every round joins what is new
 with everything, until a round of all rules finds nothing.  A fact counts the instances of
@@ -38,7 +38,7 @@ NEW = Views("{new}", "{old}", "{facts}", "{facts}")
 
 @dataclass(frozen=True, slots=True)
 class Closure:
-    """What is true under a program: all facts, who tells them, and how often they follow."""
+    """What is true under a program: all facts, which are asserted, how often they follow."""
 
     setting: Setting
     plan: Plan
@@ -67,7 +67,7 @@ def materialize(
     *,
     limit: int | None = None,
 ) -> Closure:
-    """The closure of told facts (by shape) under a plan of `joined_plan`."""
+    """The closure of asserted facts (by shape) under a plan of `joined_plan`."""
     form = Form(max([widest(plan), *map(width_of, told)]), setting.worlds)
     setting.terms.put({*constants_of(plan), Symbol(TRUE.name)})
     rows = packed(setting.session, form, told).unionAll(_always(setting, form, told))
@@ -77,7 +77,7 @@ def materialize(
 def close(
     setting: Setting, plan: Plan, form: Form, told: DataFrame, limit: int | None = None
 ) -> Closure:
-    """The closure of told facts in one table."""
+    """The closure of asserted facts in one table."""
     told = told.localCheckpoint(eager=False)
     size = sum(predicates_in(told).values())
     work = _Work(setting, form, size <= setting.small, limit)

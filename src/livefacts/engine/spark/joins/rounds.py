@@ -1,8 +1,8 @@
-"""Rounds: what a fixpoint on Spark needs each time around.
+"""Rounds of a fixpoint on Spark: what each of them needs, and how it ends.
 
 A round is one query over all rules whose pivot can match what is new, and one job: its
 result is kept in memory with its lineage cut, because a plan that grew with every round
-would cost more each time; and the same job tells which predicates have new facts, so that
+would cost more each time; and the same job says which predicates have new facts, so that
 the next round leaves out all other rules, and ends when there are none.
 """
 

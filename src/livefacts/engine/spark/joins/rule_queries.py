@@ -1,4 +1,4 @@
-"""Lowering: plans of rules become queries over tables of facts.
+"""Rule queries: plans of rules lowered to SQL over tables of facts.
 
 The instances of a rule that use a pivot are one SELECT: a join for each atom, an anti-join
 for each negated one, and for values a function over whole columns of decoded terms.  The

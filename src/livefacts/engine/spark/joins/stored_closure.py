@@ -1,4 +1,4 @@
-"""A closure in the tables: counted facts out of them, and counters back into them.
+"""The stored closure: facts with their support counts out of the tables, and back into them.
 
 `support` counts the instances of rules that derive a fact.  Those of recursive rules, which
 deletions have to know apart, are counted in its upper half: so sums and differences of

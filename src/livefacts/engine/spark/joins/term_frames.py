@@ -1,4 +1,4 @@
-"""Terms on Spark: what rules need to know of the dictionary, and values of whole columns.
+"""Term frames: what rules need of the dictionary, and values of whole columns.
 
 Joins compare ids.  Comparisons, arithmetic and aggregates look at terms: ids are decoded by
 a join with the table of terms, and a function takes whole columns of texts, in which it

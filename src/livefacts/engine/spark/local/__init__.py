@@ -1,6 +1,11 @@
-"""General rules that fit into the driver's memory: the embedded engine over the tables of a knowledge base.
+"""General rules that fit into the driver's memory: the embedded engine over saved tables.
 
-- `change_in_memory`: Changes in the driver, of a state that general rules were closed in there
-- `engine_over_tables`: A program live in the driver: the embedded engine over a state that was handed over
-- `handover`: Handing over: general rules are followed in the driver's memory where they fit
+In: a commit of a knowledge base, and a size that its asserted facts must fit into.
+Out: the same commits as those of joins.
+
+- `handover`: whether a knowledge base fits, and the closure in memory
+- `engine_over_tables`: the embedded engine over a state that was handed over
+- `change_in_memory`: changes of that state, each one commit
+
+Design: docs/design/0007-spark-and-delta.md
 """

@@ -1,4 +1,4 @@
-"""Changes in the driver, of a state that general rules were closed in there.
+"""A change in memory: facts and rules come and go in the engine that was handed the state.
 
 What was handed over stays in memory between changes; each is followed by the embedded engine,
 and what differs from the state before is one signed row a fact, as of any other change.

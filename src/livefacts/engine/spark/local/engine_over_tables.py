@@ -1,4 +1,4 @@
-"""A program live in the driver: the embedded engine over a state that was handed over.
+"""The engine over tables: the embedded engine in the driver, over a state that was handed over.
 
 It is read from the tables once, when a change first asks for it; from then on every change
 costs what it changes.  Beside the schema, this is where the Spark engine runs the embedded one:
@@ -29,7 +29,7 @@ Facts = dict[int, set[tuple[int, ...]]]
 
 
 class CountChanges(NamedTuple):
-    """Facts of one shape, how their support and telling change, and what becomes of them."""
+    """Facts of one shape, how their support and assertion change, and what becomes of them."""
 
     rows: CountedRows
     signs: HashIds
@@ -44,7 +44,7 @@ class LiveChange(NamedTuple):
 
 
 class LiveProgram:
-    """What is told, what follows from it, and the rules by which it does."""
+    """What is asserted, what follows from it, and the rules by which it does."""
 
     def __init__(self, memory: Memory, rules: Sequence[Rule], most: int) -> None:
         """`most` is how many conclusions there is room for."""
@@ -91,7 +91,7 @@ class LiveProgram:
         return count
 
     def is_told(self, triples: HashIds) -> NDArray[np.bool_]:
-        """Which triples, in ids, are told."""
+        """Which triples, in ids, are asserted."""
         numbers: Ids = self.terms.numbers_of(triples.ravel()).reshape(-1, 3)
         rows: list[tuple[int, ...]] = [(s, p, o) for s, p, o in numbers.tolist()]
         told = self._which(TRIPLES, set(rows), True)
@@ -105,7 +105,7 @@ class LiveProgram:
     def _which(
         self, shape: int, facts: set[tuple[int, ...]], is_told: bool
     ) -> set[tuple[int, ...]]:
-        """Those of some facts that are told, or that are not."""
+        """Those of some facts that are asserted, or that are not."""
         if not facts:
             return set()
         listed = sorted(facts)
@@ -142,9 +142,9 @@ def _arrays(facts: Facts) -> dict[int, Ids]:
 def _changes(
     delta: IdDelta, came: Facts, gone: Facts
 ) -> Iterator[tuple[int, dict[tuple[int, ...], tuple[int, int, int]]]]:
-    """By shape, how support, telling and truth of each fact change.
+    """By shape, how support, assertion and truth of each fact change.
 
-    A fact that is told is not noted as a conclusion too: it has no support in the tables.
+    A fact that is asserted is not noted as a conclusion too: it has no support in the tables.
     """
     for shape in {*delta.added, *delta.removed, *came, *gone}:
         told, untold = came.get(shape, set()), gone.get(shape, set())

@@ -1,7 +1,7 @@
-"""Handing over: general rules are followed in the driver's memory where they fit.
+"""The handover: general rules are followed in the driver's memory where they fit.
 
 A round of joins costs half a second however few facts it finds; the embedded engine closes
-a million facts in the time of two.  So where told facts and terms take no more than a part
+a million facts in the time of two.  So where asserted facts and terms take no more than a part
 of the memory that a pipeline may use, they are read into one process, closed there, and
 written back.  If more conclusions come up than the memory holds, nothing has happened yet,
 and the joins do it after all.
@@ -61,7 +61,7 @@ BYTES_PER_TERM = 60
 TEXT_GROWTH = 4
 """Texts are packed in the files of the tables, and take about so many times the room."""
 SHARE = 3
-"""What is told may take one part in so many of the memory: conclusions need the rest."""
+"""What is asserted may take one part in so many of the memory: conclusions need the rest."""
 SIZES = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt]?)b?", re.IGNORECASE)
 
@@ -86,7 +86,7 @@ def bytes_of(memory: str | int | None) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How much memory the told facts of a knowledge base need, and how much there is."""
+    """How much memory the asserted facts of a knowledge base need, and how much there is."""
 
     facts: int
     needed: int
@@ -107,7 +107,7 @@ class Room:
 
 
 def room_for(base: KnowledgeBase, commit: Commit, given: int) -> Room:
-    """How much memory a state needs in one process; told from the sizes of its tables."""
+    """How much memory a state needs in one process; estimated from the sizes of its tables."""
     facts = sum(base.count(table, commit) for table in (TRIPLES_TABLE, PREDICATES_TABLE))
     facts = max(0, facts - int(commit.notes.get(DERIVED, 0)))
     files = base.files(TERMS, commit)
@@ -118,7 +118,7 @@ def room_for(base: KnowledgeBase, commit: Commit, given: int) -> Room:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A state in memory: its terms, and what is told by shape, in the numbers of a dictionary."""
+    """A state in memory: its terms, and asserted facts by shape, in a dictionary's numbers."""
 
     terms: IdMap
     told: dict[int, Ids]
@@ -165,7 +165,7 @@ def _closed_within(
 def closed(
     memory: Memory, rules: Sequence[Rule], told: Mapping[int, Ids], most: int
 ) -> dict[int, Ids]:
-    """What follows from told facts; too large if there are more conclusions than so many."""
+    """What follows from asserted facts; too large if there are more conclusions than so many."""
     try:
         return closed_in_memory(memory.dictionary, rules, told, most)
     except LimitError:
@@ -176,7 +176,7 @@ def closed(
 
 
 def in_memory(work: Work) -> Memory:
-    """The told facts of a state, in the numbers of a dictionary."""
+    """The asserted facts of a state, in the numbers of a dictionary."""
     buckets = bucket_files(work.base, work.start, work.buckets)
     texts = pa.concat_tables([bucket.read_terms() for bucket in buckets]).sort_by("id")
     terms = IdMap(Dictionary(), texts, encoding_of(work.base, work.start))
@@ -192,7 +192,7 @@ def in_memory(work: Work) -> Memory:
 
 
 def _with_facts(memory: Memory, program: Program) -> dict[int, Ids]:
-    """What is told, and the facts that come with rules."""
+    """What is asserted, and the facts that come with rules."""
     told = dict(memory.told)
     for fact in program.facts:
         shape, row = row_of(fact)
@@ -241,6 +241,6 @@ def _triple_files(work: Work, parts: Sequence[pa.Table]) -> list[DataFile]:
 
 
 def counted(facts: HashIds, support: int, told: int) -> CountedRows:
-    """Facts that all have the same support and telling."""
+    """Facts that all have the same support and assertion."""
     counts: Any = np.full(len(facts), support, np.int64), np.full(len(facts), told, np.int32)
     return CountedRows(facts, *counts)

@@ -1,12 +1,18 @@
-"""Reading: files and asked changes become rows of hash ids in buckets.
+"""Reading on Spark: files and asked changes become rows of hash ids in buckets.
 
-- `asked_facts`: Telling: facts of every shape on their way into a change, as ids
-- `bucket_intake`: Settling: what was read is put into buckets, and each bucket takes in what is new
-- `graph_change`: Changes of graphs: who tells a triple, and whether anyone still does
-- `ingestion`: Ingesting: files become told triples and terms, deduplicated, in one commit
-- `predicate_change`: Predicate facts in the driver: which of them are told, where no rule speaks of them
-- `resumption`: Resuming: a change that was cut off goes on after the last stage that it had finished
-- `split_reader`: Reading in tasks: a split of text becomes pieces of encoded facts
-- `splits`: Splits: the pieces of input that one task reads
-- `table_terms`: The dictionary in the tables, as rules that join need it, and the terms that they add
+In: paths, facts as text or objects.
+Out: asserted triples, predicate facts, named graphs and terms, each once, by bucket.
+
+- `splits`: the pieces of input that one task reads
+- `split_reader`: one split to pieces of encoded facts, and rejects
+- `bucket_intake`: the tasks: read into buckets, then deduplicate each bucket
+- `resumption`: a change that was cut off goes on after its last finished stage
+- `ingestion`: the door for files: two jobs and one commit
+- `asked_facts`: the facts that a change asks for, as ids
+- `table_terms`: the dictionary in the tables, and the terms that rules add
+- `predicate_change`: which predicate facts are asserted, where no rule speaks of them
+- `graph_change`: which graphs assert a triple, and whether any still does
+
+Paper: DynamiTE, section 3.1 (compress the input).
+Design: docs/design/0007-spark-and-delta.md
 """

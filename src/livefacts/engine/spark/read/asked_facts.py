@@ -1,4 +1,4 @@
-"""Telling: facts of every shape on their way into a change, as ids.
+"""Asked facts: the facts of every shape that a change asks to add or remove, as ids.
 
 Facts are text in Turtle, N-Triples or the rule language, a path to a file of any of them,
 or objects.  Everything is read before anything is changed.
@@ -34,7 +34,7 @@ Statement = Triple | Quad | Fact
 Facts = str | os.PathLike[str] | Iterable[Statement]
 """Text in Turtle, N-Triples or the rule language, a path to a file, or facts."""
 QUADS = -1
-"""The shape of triples with the named graph that tells them."""
+"""The shape of triples with the named graph that asserts them."""
 WIDTHS = {TRIPLES: 3, QUADS: 4}
 Rows = dict[int, Ids]
 """Facts by shape, in the numbers of a dictionary."""

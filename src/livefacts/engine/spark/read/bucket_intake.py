@@ -1,8 +1,8 @@
-"""Settling: what was read is put into buckets, and each bucket takes in what is new.
+"""Bucket intake: what was read is put into buckets, and each bucket takes in what is new.
 
 Two kinds of task.  A reading task writes what it has read into exchange files; a settling
 task deduplicates the terms, triples and assertions of its bucket, together with those that
-the tables have.  Predicate facts are settled apart, since most knowledge bases have none.
+the tables have.  Predicate facts are deduplicated apart, since most knowledge bases have none.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ DEFAULT_GRAPH = 0
 
 @dataclass(frozen=True, slots=True)
 class ReadJob:
-    """What reading tasks are told."""
+    """What reading tasks are given."""
 
     encoding: Encoding
     folder: Path
@@ -125,7 +125,7 @@ def _written(job: ReadJob, piece: FactPiece) -> Files:
 
 @dataclass(frozen=True, slots=True)
 class SettleJob:
-    """What settling tasks are told: where the tables are, what was read, and the change."""
+    """What deduplicating tasks are given: where the tables are, what was read, and the change."""
 
     path: Path
     files: Files
@@ -134,7 +134,7 @@ class SettleJob:
 
 @dataclass(frozen=True, slots=True)
 class SettledBucket:
-    """A bucket after new facts and terms were settled in it, or the clashes of its terms."""
+    """A bucket with its new facts and terms taken in, or the clashes of its terms."""
 
     facts: DataFile | None = None
     terms: DataFile | None = None
@@ -180,7 +180,7 @@ def _sorted_terms(terms: pa.Table) -> pa.Table:
 
 
 def _with_told(job: SettleJob, bucket: Bucket) -> tuple[pa.Table, pa.Table, int]:
-    """The facts of a bucket after telling triples, new assertions, and how many are told."""
+    """The facts of a bucket after asserting triples, new assertions, and how many are asserted."""
     triples = read_bucket(job.files.triples, bucket.number, TRIPLE_COLUMNS)
     quads = read_bucket(job.files.quads, bucket.number, QUAD_COLUMNS)
     before = bucket.read_facts()
@@ -197,7 +197,7 @@ def _with_told(job: SettleJob, bucket: Bucket) -> tuple[pa.Table, pa.Table, int]
 def _new_assertions(
     bucket: Bucket, triples: pa.Table, quads: pa.Table, before: pa.Table
 ) -> pa.Table:
-    """What is to be noted of graphs: of a triple of a named graph, all graphs that tell it."""
+    """What is to be noted of graphs: of a triple of a named graph, all graphs that assert it."""
     known = bucket.read_quads()
     if not len(quads) and not len(known):
         return QUAD_COLUMNS.empty_table()
@@ -240,7 +240,7 @@ def settle_predicates(job: SettleJob, known: FactFiles, bucket: Bucket) -> DataF
 
 
 def keep_told(path: Path, known: FactFiles, bucket: Bucket) -> DataFile | None:
-    """The predicate facts of a bucket that are told, without those that only followed."""
+    """The predicate facts of a bucket that are asserted, without those that only followed."""
     before = predicate_rows.read_files(known.facts, known.changes)
     mine = predicate_rows.of_bucket(before, bucket.number, bucket.buckets)
     facts = predicate_rows.only_told(predicate_rows.summed(mine))

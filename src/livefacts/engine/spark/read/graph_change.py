@@ -1,8 +1,8 @@
-"""Changes of graphs: who tells a triple, and whether anyone still does.
+"""Changes of named graphs: which graphs assert a triple, and whether any still does.
 
-A triple is told while any graph tells it.  A change says what the default graph and named ones
-begin and cease to tell; what comes of it are triples that are told now and were not, or were
-and are not, and notes of who tells the triples of named graphs.
+A triple is asserted while any graph asserts it.  A change says what the default graph and named
+ones assert and retract; what comes of it are triples that are asserted now and were not, or were
+and are not, and notes of which graphs assert the triples of named graphs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from livefacts.store.terms.hash_ids import HashIds
 Triple = tuple[int, int, int]
 Quad = tuple[int, int, int, int]
 IsTold = Callable[[HashIds], NDArray[np.bool_]]
-"""Which of some triples are told by anyone."""
+"""Which of some triples are asserted by anyone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +47,14 @@ class GraphChange:
 
 
 class NotedGraphs:
-    """Which graphs tell the triples that named graphs tell; read when someone first asks."""
+    """Which graphs assert the triples that named graphs assert; read when someone first asks."""
 
     def __init__(self, read: Callable[[], HashIds] = lambda: NO_QUADS) -> None:
         self._read = read
         self._noted: dict[Triple, set[int]] | None = None
 
     def change(self, asked: SettledChange, is_told: IsTold) -> tuple[SettledChange, GraphChange]:
-        """What a change of graphs tells and untells, and what is to be noted."""
+        """What a change of graphs asserts and retracts, and what is to be noted."""
         noted = self._graphs()
         if not noted and QUADS not in asked.added and QUADS not in asked.removed:
             return asked, GraphChange()
@@ -108,7 +108,7 @@ def noted_graphs(base: KnowledgeBase, commit: Commit) -> NotedGraphs:
 
 
 def told_in(buckets: list[Bucket]) -> IsTold:
-    """Whether triples are told, as the files of their buckets say."""
+    """Whether triples are asserted, as the files of their buckets say."""
     return Live(buckets).is_told
 
 

@@ -1,4 +1,4 @@
-"""Ingesting: files become told triples and terms, deduplicated, in one commit.
+"""Ingestion: files become asserted triples and terms, deduplicated, in one commit.
 
 Two jobs: splits are read, encoded and put into buckets; then each bucket deduplicates its
 terms and its triples.  If two texts turn out to have the same hash, all but one of them
@@ -58,7 +58,7 @@ MOST_HINTS = 10
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What was read and settled; the file of predicate facts of each bucket that has some."""
+    """What was read and deduplicated; the file of predicate facts of each bucket that has some."""
 
     reads: list[Read]
     settled: list[SettledBucket]
@@ -96,7 +96,7 @@ def ingest(work: Work, splits: Sequence[Split], batch: str) -> JobReport:
 
 
 def _taken(work: Work, splits: Sequence[Split], encoding: Encoding, kept: KeptStages) -> Taken:
-    """Read and settle until no two terms have the same id."""
+    """Read and deduplicate until no two terms have the same id."""
     buckets = bucket_files(work.base, work.start, work.buckets)
     for salt in SALTS:
         again = f", again ({salt})" if salt > 1 else ""

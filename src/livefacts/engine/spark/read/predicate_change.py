@@ -1,7 +1,7 @@
-"""Predicate facts in the driver: which of them are told, where no rule speaks of them.
+"""Changes of predicate facts in the driver, where no rule speaks of them.
 
-Rules that follow single triples neither use nor make predicate facts; these are told, and
-told no longer, and that is all.
+Rules that follow single triples neither use nor make predicate facts; these are asserted and
+retracted, and that is all.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Row = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class PredicateChange:
-    """The predicate facts that a change tells and untells, as signed rows."""
+    """The predicate facts that a change asserts and retracts, as signed rows."""
 
     rows: pa.Table
     came: int
@@ -43,7 +43,7 @@ def nothing_told(predicates: HashIds) -> pa.Table:
 
 
 class ToldPredicates:
-    """The told predicate facts, read when someone first asks for their predicate."""
+    """The asserted predicate facts, read when someone first asks for their predicate."""
 
     def __init__(self, read: Callable[[HashIds], pa.Table] = nothing_told) -> None:
         self._read = read
@@ -52,7 +52,7 @@ class ToldPredicates:
     def change(
         self, added: Mapping[int, HashIds], removed: Mapping[int, HashIds]
     ) -> PredicateChange:
-        """What changes when facts, by shape, are told and untold; removals come first."""
+        """What changes when facts, by shape, are asserted and retracted; removals come first."""
         coming, going = _listed(added), _listed(removed) - _listed(added)
         if not coming and not going:
             return PredicateChange(SIGNED.empty_table(), 0, 0)
@@ -92,7 +92,7 @@ def _signed(row: Row, sign: int) -> dict[str, object]:
 
 
 def told_predicates(base: KnowledgeBase, commit: Commit) -> ToldPredicates:
-    """The told predicate facts of a commit."""
+    """The asserted predicate facts of a commit."""
 
     def read(predicates: HashIds) -> pa.Table:
         columns = SCHEMAS[PREDICATES_TABLE].names

@@ -1,4 +1,4 @@
-"""Resuming: a change that was cut off goes on after the last stage that it had finished.
+"""Resumption: a change that was cut off goes on after the last stage that it had finished.
 
 What the tasks of a stage have given is noted in a folder beside the tables, which also has
 the files that go from stage to stage.  Whoever makes the same change again, of the same
@@ -66,7 +66,7 @@ def key_of(kind: str, start: Commit, *others: Any) -> str:
 
 
 def input_of(splits: Sequence[Split]) -> list[list[Any]]:
-    """The splits, and what tells whether their files have changed."""
+    """The splits, and what shows whether their files have changed."""
     return [[packed(split), *_state(split.path)] for split in splits]
 
 

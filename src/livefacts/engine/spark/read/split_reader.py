@@ -1,4 +1,4 @@
-"""Reading in tasks: a split of text becomes pieces of encoded facts.
+"""The split reader: in a task, a split of text becomes pieces of encoded facts.
 
 A piece has so many rows that it fits a task, whatever the size of the file, so that a packed
 file is read as a stream.  What cannot be read is rejected with file, line and reason; all of

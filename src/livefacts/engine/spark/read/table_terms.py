@@ -1,4 +1,4 @@
-"""The dictionary in the tables, as rules that join need it, and the terms that they add."""
+"""Table terms: the dictionary in the tables, as rules that join need it, and the terms they add."""
 
 from __future__ import annotations
 

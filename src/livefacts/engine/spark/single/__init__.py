@@ -1,9 +1,13 @@
-"""Rules that follow single triples, on Spark: the schema closed in the driver, buckets followed by tasks.
+"""Rules that follow single triples, on Spark: the schema in the driver, buckets by tasks.
+
+In: asserted triples by bucket, a program, or what comes and goes.
+Out: facts with their support counts; signed rows of a change.
+
+- `closure`: all conclusions, in two jobs
+- `driver_change`: a small change, in the driver's memory
+- `bucket_change`: the bodies of the tasks of a large change
+- `task_change`: a large change: three jobs over all buckets, one commit
 
 Paper: DynamiTE, sections 3 to 5.
-
-- `bucket_change`: A change as tasks: which of its triples change anything, what follows, and what that changes
-- `closure`: Closing: the conclusions of all told triples, for rules that follow single ones
-- `driver_change`: Updating in the driver: told facts come and go, and exactly what changes is written down
-- `task_change`: A large change, by tasks: three jobs over all buckets, and one commit
+Design: docs/design/0003-single-triples.md, docs/design/0007-spark-and-delta.md
 """

@@ -1,9 +1,9 @@
-"""A change as tasks: which of its triples change anything, what follows, and what that changes.
+"""A change by bucket: which of its triples change anything, what follows, and what that changes.
 
 Each function is the body of one task, on one bucket.  First a bucket says which of the triples
-that come and go there were not told, or were.  Then each finds the consequences of its own, and
-of told triples of kinds whose consequences differ; and at last each adds up what was found for
-it, and writes down how its facts change.
+that come and go there were asserted before.  Then each finds the consequences of its own, and
+of asserted triples of kinds whose consequences differ; and at last each adds up what was found
+for it, and writes down how its facts change.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from livefacts.store.terms.hash_ids import HashIds
 
 
 def told_in_bucket(files: tuple[str, ...], bucket: Bucket) -> list[NDArray[np.bool_]]:
-    """For each exchange file, which of the bucket's triples in it are told."""
+    """For each exchange file, which of the bucket's triples in it are asserted."""
     facts = Columns(ordered(columns_of(bucket.read_facts())))
     found = []
     for name in files:
@@ -45,7 +45,7 @@ def told_in_bucket(files: tuple[str, ...], bucket: Bucket) -> list[NDArray[np.bo
 
 @dataclass(frozen=True, slots=True)
 class FollowChange:
-    """What following tasks are told: what comes and goes, and what follows before and after."""
+    """What following tasks are given: what comes and goes, and what follows before and after."""
 
     came: str
     gone: str
@@ -79,7 +79,7 @@ def follow_change(job: FollowChange, bucket: Bucket) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SignChange:
-    """What signing tasks are told: the number of the change, and where it was followed."""
+    """What signing tasks are given: the number of the change, and where it was followed."""
 
     path: Path
     seq: int

@@ -1,7 +1,7 @@
-"""Closing: the conclusions of all told triples, for rules that follow single ones.
+"""The closure under rules that follow single triples: the conclusions of all asserted triples.
 
 The schema is closed in the driver; then two jobs: each bucket finds the consequences of
-its told triples, and each bucket adds up what was found for it.
+its asserted triples, and each bucket adds up what was found for it.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ from livefacts.store.terms.hash_ids import HashIds
 
 
 class ToldInTables:
-    """The told triples of a commit, as the driver asks for them: by kind, through tasks.
+    """The asserted triples of a commit, as the driver asks for them: by kind, through tasks.
 
-    Each look at them is a job over all told triples; so the first answers both questions
+    Each look at them is a job over all asserted triples; so the first answers both questions
     at once, and what was asked is remembered.
     """
 
@@ -89,7 +89,7 @@ class ToldInTables:
 def close_schema(
     work: Work, rules: Sequence[Rule], encoding: Encoding, buckets: Sequence[Bucket]
 ) -> SchemaConsequences:
-    """The closed schema of the told triples under rules that follow single ones."""
+    """The closed schema of the asserted triples under rules that follow single ones."""
     told = ToldInTables(work, buckets)
 
     def id_of(term: object) -> int:

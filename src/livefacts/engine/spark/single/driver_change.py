@@ -1,9 +1,9 @@
-"""Updating in the driver: told facts come and go, and exactly what changes is written down.
+"""A change in the driver: asserted facts come and go, and exactly what changes is written down.
 
-Removals come before additions.  A told triple that goes takes its consequences' support
-along, one that comes gives it; a fact ends when nothing tells and nothing supports it.
+Removals come before additions.  An asserted triple that goes takes its consequences' support
+along, one that comes gives it; a fact ends when it is neither asserted nor supported.
 Where the change touches the schema, the rules, or the first or last triple of a kind, the
-schema is closed anew, and the told triples of kinds whose consequences differ are visited.
+schema is closed anew, and the asserted triples of kinds whose consequences differ are visited.
 
 All of it happens in one process, on the buckets that the change looks into; the change is
 one file of signed rows and one commit.
@@ -73,7 +73,7 @@ class UpdateEffect:
 
 
 def closed_state(rules: tuple[Rule, ...], told: Told, encoding: Encoding) -> RuleState:
-    """What rules say about told triples."""
+    """What rules say about asserted triples."""
 
     def id_of(term: object) -> int:
         return encoding.id_of(text_of(term))  # type: ignore[arg-type]
@@ -106,7 +106,7 @@ def state_after(
 
 @dataclass(frozen=True, slots=True)
 class _KnownTold:
-    """Told triples, of which those of the schema and the number of each kind are known."""
+    """Asserted triples, of which those of the schema and the number of each kind are known."""
 
     state: RuleState
     told: Told

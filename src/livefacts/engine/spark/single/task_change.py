@@ -1,4 +1,4 @@
-"""A large change, by tasks: three jobs over all buckets, and one commit.
+"""A change by tasks, for large ones: three jobs over all buckets, and one commit.
 
 The change itself is read and encoded in the driver; everything that it is looked up in, and
 everything that follows from it, stays with the tasks.
@@ -92,7 +92,7 @@ def changed_by_tasks(
 def _told(
     work: Work, terms: TableTerms, folder: Path, *rows: HashIds
 ) -> list[np.ndarray[tuple[int], np.dtype[np.bool_]]]:
-    """Which of these triples are told, as tasks know."""
+    """Which of these triples are asserted, as tasks know."""
     files = tuple(_exchanged(work, folder, each) for each in rows)
     answers = run_tasks(work.session, partial(told_in_bucket, files), terms.buckets, "look up")
     found = [np.zeros(len(each), np.bool_) for each in rows]
@@ -110,7 +110,7 @@ def _exchanged(work: Work, folder: Path, triples: HashIds) -> str:
 
 
 def surveyed(work: Work, buckets: Sequence[Bucket]) -> Live:
-    """Told triples that are asked for through tasks."""
+    """Asserted triples that are asked for through tasks."""
 
     def survey(question: Survey) -> list[tuple[HashIds, Counter[Kind]]]:
         task = partial(survey_bucket, question)

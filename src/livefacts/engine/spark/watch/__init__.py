@@ -1,7 +1,12 @@
 """Continuous queries on Spark: update messages in, changes of answers out, as streaming DataFrames.
 
-- `answer_frames`: Continuous queries on Spark: update messages in, changes of answers out, as DataFrames
-- `keeper`: Keepers: a continuous query followed in one place of a cluster, from micro-batch to micro-batch
-- `message_tables`: Tables of continuous queries on Spark: messages in the order of their times, changes of rows
-- `star_states`: Stars on Spark: messages go to the centres that they name, and each centre keeps one number
+In: a DataFrame of update messages, a table or a stream.
+Out: a DataFrame of the changes of answers.
+
+- `message_tables`: messages in the order of their times, changes as rows
+- `star_states`: stars, followed where their centres are
+- `keeper`: every other query, followed in one process from a log that Spark keeps
+- `answer_frames`: the door: which of the two, and the DataFrame
+
+Paper: Gergatsoulis and Damigos, section 7.
 """

@@ -1,8 +1,8 @@
-"""Continuous queries on Spark: update messages in, changes of answers out, as DataFrames.
+"""Answer frames: the changes of a continuous query's answers, as a DataFrame.
 
-A star is followed where its centres are.  Every other query is followed by one keeper, which
-runs what follows it in one process.  On a stream, each micro-batch tells what it has changed,
-and Spark keeps the state between them; a table is one batch.
+A star is followed where its centres are.  Every other query is followed by one keeper, in one
+process.  On a stream, each micro-batch gives what it has changed, and Spark keeps the state
+between them; a table is one batch.
 """
 
 from __future__ import annotations

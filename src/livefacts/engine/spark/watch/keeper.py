@@ -1,10 +1,10 @@
-"""Keepers: a continuous query followed in one place of a cluster, from micro-batch to micro-batch.
+"""The keeper: a continuous query followed in one process of a cluster, across micro-batches.
 
 What Spark keeps is a log: the messages of every micro-batch that concern the query, in pieces
-that are never changed, and now and then all triples instead of what was logged before.  The
-keeper itself stays in the worker's process.  When the next micro-batch comes to the same
-process, nothing is read; in another one, the keeper there reads what it has missed; one that
-is new, or has seen something that was never committed, reads the log from its beginning.
+that are never changed, and now and then a snapshot of all triples instead of what was logged
+before.  The keeper itself stays in the worker's process.  When the next micro-batch comes to the
+same process, nothing is read; in another one, the keeper there reads what it has missed; one
+that is new, or has seen something that was never committed, reads the log from its beginning.
 
 Every piece has a token of the attempt that has written it.  Spark commits one attempt, so a
 keeper whose last token stands in the log where the keeper says has seen just what the log

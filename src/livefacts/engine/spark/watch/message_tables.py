@@ -1,4 +1,4 @@
-"""Tables of continuous queries on Spark: messages in the order of their times, changes of rows."""
+"""Message tables: update messages in the order of their times, and changes of rows."""
 
 from __future__ import annotations
 

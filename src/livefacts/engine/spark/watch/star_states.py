@@ -1,6 +1,6 @@
-"""Stars on Spark: messages go to the centres that they name, and each centre keeps one number.
+"""Star states: messages go to the centres that they name, and each centre keeps one number.
 
-The bits of that number tell which of the patterns hold; the centre is an answer while all of
+The bits of that number say which of the patterns hold; the centre is an answer while all of
 them do.
 """
 
