@@ -82,7 +82,7 @@ class QueryView:
         from livefacts.service.queries.query_store import QueryStore
 
         store = QueryStore()
-        shown = self._reader.shown({TRIPLES: self._engine.facts()[TRIPLES]})
+        shown = self._reader.shown({TRIPLES: self._engine.rows(TRIPLES)})
         triples = shown.get(TRIPLES, self._graphs.quads()[:0, :3])
         write = self._dictionary.write_ntriples
         pieces = range(0, len(triples), PIECE)
