@@ -452,7 +452,7 @@ CHANGES = (
     ),
     Mutant(
         "computing anew forgets removals",
-        "is_asserted[self.store.find(relation, facts)] = False",
+        "is_asserted[store.find(relation, facts)] = False",
         "pass",
     ),
 )

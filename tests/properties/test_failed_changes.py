@@ -56,8 +56,8 @@ class Pair:
         """Fail somewhere; if the change has fewer moments than that, at its end, and once more."""
         for most in (200, 30, 8, 2, 1):
             saboteur = Saboteur(self._pick.randrange(most), self._pick.choice(AGAIN))
-            checking = self.failing._state.engine.before_commit
-            self.failing._state.engine.before_commit = saboteur.stop
+            checking = self.failing._state.truth.before_commit
+            self.failing._state.truth.before_commit = saboteur.stop
             try:
                 with sabotage(saboteur, self.failing):
                     applied(self.failing, change)
@@ -68,7 +68,7 @@ class Pair:
             except TooLateError:
                 self._expect(before, f"failed at the end of\n{change}")
             finally:
-                self.failing._state.engine.before_commit = checking
+                self.failing._state.truth.before_commit = checking
 
     def _make(self, change: Change) -> None:
         delta, expected = applied(self.failing, change), applied(self.smooth, change)
@@ -239,13 +239,13 @@ def test_an_undo_that_fails_half_way_leaves_no_trace(sabotage: Sabotage, again: 
     for each in (reasoner, fresh):
         each.add(f"{person} <x:ann> a <x:Person> .")
     before, saboteur = snapshot(reasoner), Saboteur(again=again)
-    checking, reasoner._state.engine.before_commit = (
-        reasoner._state.engine.before_commit,
+    checking, reasoner._state.truth.before_commit = (
+        reasoner._state.truth.before_commit,
         saboteur.stop,
     )
     with pytest.raises((TooLateError, KeyboardInterrupt)), sabotage(saboteur, reasoner):
         reasoner.remove(person)
-    reasoner._state.engine.before_commit = checking
+    reasoner._state.truth.before_commit = checking
     assert unlike(before, snapshot(reasoner)) == ""
     more = "<x:Person> <http://www.w3.org/2000/01/rdf-schema#subClassOf> <x:Agent> . <x:bob> a <x:Person> ."
     for each in (reasoner, fresh):

@@ -55,6 +55,15 @@ def campus(tmp_path: Path) -> str:
     return written(tmp_path / "campus.nt", lines)
 
 
+def test_the_road_of_one_triple_is_short() -> None:
+    report = found("livefacts_road", {"turns": 20})
+    assert {given: report[given]["calls"] <= 150 for given in ("text", "triple")} == {
+        "text": True,
+        "triple": True,
+    }
+    assert max(report[given]["files"] for given in ("text", "triple")) <= 25
+
+
 @pytest.mark.parametrize("through", ["engine", "api"])
 def test_changes_end_where_a_closure_from_scratch_does(campus: str, through: str) -> None:
     job = {"input": campus, "rules": "rdfs", "through": through, "compare": True}

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from livefacts.plan.rules.operators import Plan
 from livefacts.store.facts import layout, row_store
+from livefacts.store.facts.selection import KnownNames
 from livefacts.store.terms.dictionary import Dictionary
 
 Ids = NDArray[np.int32]
@@ -32,6 +33,10 @@ TRIPLES = row_store.TRIPLES
 HOLDS = layout.LIVE
 ASSERTED = layout.ASSERTED
 IN_DEFAULT = layout.IN_DEFAULT
+
+COUNTING_DRED, DRED, COUNTING, RECOMPUTE = "counting-dred", "dred", "counting", "recompute"
+MAINTENANCE = (COUNTING_DRED, DRED, COUNTING, RECOMPUTE)
+"""The ways to keep conclusions in step with a change."""
 
 NO_FACTS: Mapping[int, Ids] = MappingProxyType({})
 NO_TRIPLES = np.zeros((0, 3), np.int32)
@@ -83,6 +88,16 @@ class IdDelta(NamedTuple):
     """Facts that no rule derives any more, gone or not."""
 
 
+class RuleTally(NamedTuple):
+    """What rules have looked at, found and cost; several are followed together by single triples."""
+
+    rules: tuple[str, ...]
+    looked_at: int
+    instances: int
+    new: int
+    seconds: float
+
+
 class Engine(Protocol):
     """Takes changes, and knows what holds after them.
 
@@ -96,6 +111,9 @@ class Engine(Protocol):
     - *All or nothing*: a change that fails, wherever it does, leaves everything as it was.
     - *One answer*: `facts` are those that `asserted` and `derived` share out between them, and
       `rows`, `holds` and `standing` say the same of each.
+
+    Facts of hidden predicates (`_…`), which only the engine's own rules speak of, are its own
+    business.
     """
 
     before_commit: Callable[[IdDelta], None]
@@ -118,6 +136,17 @@ class Engine(Protocol):
         """Make a change, all of it or nothing; the net change of what holds.
 
         Unless it is to be kept, nothing happens: the delta is what would have happened.
+        """
+        ...
+
+    def shapes(self) -> Iterable[int]:
+        """The shapes of which there may be facts."""
+        ...
+
+    def rows(self, shape: int, derived: bool | None = None, names: KnownNames | None = None) -> Ids:
+        """The facts of a shape: all, only conclusions, or only what was asserted.
+
+        With `names`, of the facts of predicates only those whose names are looked at.
         """
         ...
 
@@ -144,4 +173,8 @@ class Engine(Protocol):
 
     def held_ids(self) -> Iterable[Ids]:
         """The ids of all that is kept."""
+        ...
+
+    def figures(self) -> Mapping[str, int | str]:
+        """What is kept and how, in figures by name."""
         ...

@@ -46,9 +46,7 @@ def test_an_interrupt_before_the_decision_undoes_the_change(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     r = Reasoner(RULES)
-    monkeypatch.setattr(
-        r._state.engine, "before_commit", interrupted(r._state.engine.before_commit)
-    )
+    monkeypatch.setattr(r._state.truth, "before_commit", interrupted(r._state.truth.before_commit))
     with pytest.raises(KeyboardInterrupt):
         r.add("p(a).")
     monkeypatch.undo()

@@ -8,7 +8,7 @@ import pytest
 from pyoxigraph import NamedNode, Quad
 
 import livefacts as lf
-from livefacts.engine.embedded.change.engine import MAINTENANCE
+from livefacts.engine.contract import MAINTENANCE
 
 SCHEMA = """@prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> . @prefix ex: <http://example/> .
 ex:Cat rdfs:subClassOf ex:Animal . ex:tom a ex:Cat . ex:kim a ex:Dog ."""

@@ -249,7 +249,7 @@ class TestAtomic:
     ) -> None:
         reasoner = reasoner_with(CATS)
         before = set(reasoner.facts())
-        apply, calls = reasoner._state.engine.apply, []
+        apply, calls = reasoner._state.truth.apply, []
 
         def interrupted(change: object, *, keep: bool) -> object:
             calls.append(change)
@@ -257,7 +257,7 @@ class TestAtomic:
                 raise KeyboardInterrupt
             return apply(change, keep=keep)  # type: ignore[arg-type]
 
-        monkeypatch.setattr(reasoner._state.engine, "apply", interrupted)
+        monkeypatch.setattr(reasoner._state.truth, "apply", interrupted)
         with pytest.raises(KeyboardInterrupt):
             reasoner.update(
                 PREFIX + "DELETE DATA { ex:tom a ex:Cat } ; INSERT { ?x ex:p 1 } WHERE { ?x a ?c }"

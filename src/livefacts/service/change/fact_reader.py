@@ -11,10 +11,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 import numpy as np
 from pyoxigraph import Triple
 
-from livefacts.engine.contract import Ids
+from livefacts.engine.contract import TRIPLES, Engine, Ids
 from livefacts.model.facts import Fact
-from livefacts.store.facts.layout import ASSERTED, LIVE
-from livefacts.store.facts.row_store import TRIPLES, RowStore
 from livefacts.store.facts.selection import KnownNames
 from livefacts.store.terms.dictionary import Dictionary, Loan
 
@@ -29,20 +27,13 @@ class FactReader:
         self._dictionary = dictionary
         self._names = KnownNames(dictionary, lambda name: not name.startswith(HIDDEN))
 
-    def stored(self, store: RowStore, derived: bool | None) -> dict[int, Ids]:
-        """What is true and shown, by shape; only conclusions, or only what was asserted."""
-        mask = LIVE if derived is None else LIVE | ASSERTED
-        flags = LIVE | ASSERTED if derived is False else LIVE
-        return {
-            shape: self._selected(store, shape, relation, mask, flags)
-            for shape, relation in store.shapes().items()
-        }
+    def stored(self, engine: Engine, derived: bool | None) -> dict[int, Ids]:
+        """What holds and is shown, by shape; only conclusions, or only what was asserted."""
+        return {shape: self._stored(engine, shape, derived) for shape in engine.shapes()}
 
-    def _selected(self, store: RowStore, shape: int, relation: int, mask: int, flags: int) -> Ids:
-        if shape != TRIPLES:
-            return self._names.select(store, relation, mask, flags)
-        rows = np.flatnonzero(store.flags(relation) & mask == flags)
-        return self._shown(shape, store.columns(relation, rows))
+    def _stored(self, engine: Engine, shape: int, derived: bool | None) -> Ids:
+        rows = engine.rows(shape, derived, self._names)
+        return self._shown(shape, rows) if shape == TRIPLES else rows
 
     def are_shown(self, shape: int, ids: Ids) -> bool:
         """Whether all of these facts are shown."""

@@ -48,7 +48,7 @@ class Watching:
         except NotIncrementalError as error:
             ask = lambda: self._queries.store().query(text, prefixes)  # noqa: E731
             return Reevaluated(ask, error.message)
-        there = self._triples({TRIPLES: self._engine.facts()[TRIPLES]})
+        there = self._triples({TRIPLES: self._engine.rows(TRIPLES)})
         self._queries.check_graphs(text, prefixes)
         standing = self._flow.add(plan, there, self._queries.graphs.quads())
         return Incremental(standing, self._engine.dictionary)

@@ -42,7 +42,7 @@ def explain(
     fact: Any, rules: Sequence[Rule], engine: EmbeddedEngine, prefixes: Mapping[str, str]
 ) -> Explanation:
     """Why a fact holds, or what is missing for it."""
-    bound = BoundRules(rules, engine.store, engine.dictionary)
+    bound = engine.proofs(rules)
     known = dict(DECLARED) | dict(prefixes)
     asked = asked_one(fact, rules, bound, known)
     return explained(asked, terms_of(asked, rules), rules, bound, known)

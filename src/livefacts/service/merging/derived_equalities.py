@@ -15,9 +15,9 @@ from itertools import pairwise
 import numpy as np
 
 from livefacts.engine.contract import TRIPLES, Ids
-from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.engine.embedded.proofs.body_matches import BoundBody
 from livefacts.engine.embedded.proofs.proof_search import BoundRules, Node, Proof, proof_of
+from livefacts.engine.embedded.templates.template_engine import SpecialisedEngine
 from livefacts.language.formula import Negation
 from livefacts.language.program import Rule
 from livefacts.service.merging.equality_support import Asserted, Pair, Support
@@ -25,7 +25,6 @@ from livefacts.service.merging.group_steps import GroupStep
 from livefacts.service.merging.groups import EqualGroup, Groups
 from livefacts.service.merging.indistinguishability import Plainness
 from livefacts.service.merging.member_assertions import MemberAssertions, Row, image, is_special
-from livefacts.store.facts.layout import FRESH, LIVE
 
 FEWEST = 12
 """So many things that follow to be the same are merged; fewer cost less than their proofs."""
@@ -44,7 +43,7 @@ class Following:
 
     def __init__(
         self,
-        engine: EmbeddedEngine,
+        engine: SpecialisedEngine,
         groups: Groups,
         assertions: MemberAssertions,
         plainness: Plainness,
@@ -56,9 +55,7 @@ class Following:
 
     def check_stored(self, step: GroupStep, rules: Sequence[Rule]) -> None:
         """Whether what a change has concluded so far makes it worth to begin again."""
-        store = self._engine.store
-        new = store.columns(TRIPLES, store.with_flags(TRIPLES, LIVE | FRESH))
-        self.check(step, rules, new)
+        self.check(step, rules, self._engine.made_so_far(TRIPLES))
 
     def check(self, step: GroupStep, rules: Sequence[Rule], new: Ids) -> None:
         """Whether new triples conclude of so many things that they are the same as to merge them."""
@@ -83,7 +80,7 @@ class Following:
         return known | self._plainness.plain(asked - known, step.change)
 
     def _tracing(self, step: GroupStep, rules: Sequence[Rule]) -> Tracing:
-        bound = BoundRules(rules, self._engine.store, self._engine.dictionary)
+        bound = self._engine.proofs(rules)
         return Tracing(bound, self._plainness.same_as, self._groups, self._assertions, step)
 
 

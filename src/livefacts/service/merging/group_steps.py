@@ -13,17 +13,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from livefacts.engine.contract import (
-    ASSERTED,
-    HOLDS,
     IN_DEFAULT,
     NO_TRIPLES,
     TRIPLES,
     Change,
+    Engine,
     Facts,
     Flags,
     Ids,
 )
-from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.service.merging.equality_support import Pair, Support
 from livefacts.service.merging.groups import (
     ELSEWHERE,
@@ -101,9 +99,7 @@ class _After(Mapping[int, EqualGroup]):
 class Stepping:
     """Makes steps of changes."""
 
-    def __init__(
-        self, engine: EmbeddedEngine, groups: Groups, assertions: MemberAssertions
-    ) -> None:
+    def __init__(self, engine: Engine, groups: Groups, assertions: MemberAssertions) -> None:
         self._engine = engine
         self._groups = groups
         self._assertions = assertions
@@ -243,15 +239,14 @@ class Stepping:
         """What the engine was given of terms that come to be members."""
         if not terms:
             return {}
-        store = self._engine.store
-        numbers = store.with_flags(TRIPLES, HOLDS | ASSERTED)
-        rows = store.columns(TRIPLES, numbers)
+        rows = self._engine.rows(TRIPLES, derived=False)
         wanted = have_any(rows, np.array(sorted(terms), np.int32))
         wanted &= ~_equates(rows, self.plainness.same_as)
         wanted[wanted] = ~_mentions(rows[wanted], self._groups.plain)
-        flags = store.flags(TRIPLES)[numbers[wanted]] & IN_DEFAULT
-        states = np.where(flags != 0, HERE, ELSEWHERE).tolist()
-        return dict(zip(map(_as_row, rows[wanted].tolist()), states, strict=True))
+        rows = rows[wanted]
+        is_here = self._engine.standing(TRIPLES, rows) & IN_DEFAULT != 0
+        states = np.where(is_here, HERE, ELSEWHERE).tolist()
+        return dict(zip(map(_as_row, rows.tolist()), states, strict=True))
 
     # equalities
 

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from livefacts.engine.contract import ASSERTED, HOLDS, TRIPLES, Change, Flags, Ids
-from livefacts.engine.embedded.change.engine import EmbeddedEngine
+from livefacts.engine.contract import ASSERTED, TRIPLES, Change, Engine, Flags, Ids
 from livefacts.language.checks.exchangeability import SAME_AS, Interchange
 from livefacts.model.facts import Symbol
 from livefacts.store.terms.dictionary import BLANK, IRI
@@ -21,7 +20,7 @@ from livefacts.store.terms.dictionary import BLANK, IRI
 class Plainness:
     """What is known of terms that must stay themselves."""
 
-    def __init__(self, engine: EmbeddedEngine) -> None:
+    def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._dictionary = engine.dictionary
         self.same_as = int(engine.dictionary.encode_one(SAME_AS))
@@ -52,19 +51,16 @@ class Plainness:
 
     def _asserted_same_as_itself(self, terms: Ids) -> Flags:
         rows = np.column_stack([terms, np.full(len(terms), self.same_as, np.int32), terms])
-        flags = self._engine.store.find_flags(TRIPLES, rows.astype(np.int32))
-        found: Flags = flags & ASSERTED != 0
+        found: Flags = self._engine.standing(TRIPLES, rows) & ASSERTED != 0
         return found
 
     def _in_store(self) -> Iterable[Ids]:
         """What facts of predicates speak of that were asserted, or that tell things apart."""
-        store = self._engine.store
-        for shape, relation in store.shapes().items():
+        for shape in self._engine.shapes():
             if shape != TRIPLES:
-                rows = store.with_flags(relation, HOLDS)
-                facts = store.columns(relation, rows)
-                asserted = store.flags(relation)[rows] & ASSERTED != 0
-                yield facts[asserted | self._is_assertion(facts)][:, 1:].reshape(-1)
+                yield self._engine.rows(shape, derived=False)[:, 1:].reshape(-1)
+                derived = self._engine.rows(shape, derived=True)
+                yield derived[self._is_assertion(derived)][:, 1:].reshape(-1)
 
     def _is_assertion(self, facts: Ids) -> Flags:
         found: Flags = np.isin(facts[:, 0], list(self._assertion))

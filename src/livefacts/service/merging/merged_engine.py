@@ -28,7 +28,7 @@ from livefacts.engine.contract import (
     IdDelta,
     Ids,
 )
-from livefacts.engine.embedded.change.engine import EmbeddedEngine
+from livefacts.engine.embedded.templates.template_engine import SpecialisedEngine
 from livefacts.language.checks.exchangeability import Obstacle
 from livefacts.language.program import Rule
 from livefacts.plan.rules.normal_form import VIOLATION
@@ -69,7 +69,7 @@ class NotPlainError(Exception):
 class Merged:
     """What is true, of which an engine keeps the part that is about stand-ins."""
 
-    def __init__(self, engine: EmbeddedEngine) -> None:
+    def __init__(self, engine: SpecialisedEngine) -> None:
         self.engine = engine
         self.groups = Groups()
         self.assertions = MemberAssertions()
@@ -220,7 +220,8 @@ class Merged:
             return
         _, spoken = changed_terms(step, self.groups.plain)
         present: set[int] = set()
-        for shape, rows in self._kept().items():
+        for shape in self.engine.shapes():
+            rows = self.engine.rows(shape, names=self._visible)
             found = rows[have_any(rows, spoken)]
             self._touching[shape] = found
             present.update(np.unique(found).tolist())
@@ -308,47 +309,40 @@ class Merged:
 
     # what is true
 
-    def _kept(self) -> Facts:
-        """What the engine keeps, without hidden predicates other than those of violations."""
-        return {
-            shape: rows if shape == TRIPLES else rows[self._are_visible(rows)]
-            for shape, rows in self.engine.facts().items()
-        }
-
     def _are_visible(self, rows: Ids) -> Flags:
         marks = np.empty(len(rows), np.bool_)
         self._visible.mark(rows, marks)
         return marks
 
-    def facts(self) -> Facts:
-        """Everything that is true, of all members; hidden predicates only of violations."""
-        return self._of_all(self._kept())
+    def shapes(self) -> tuple[int, ...]:
+        """The shapes of which there may be facts."""
+        return self.engine.shapes()
 
-    def _of_all(self, kept: Facts) -> Facts:
-        return {
-            shape: self._roles.expanded(rows, are_triples=shape == TRIPLES)
-            for shape, rows in kept.items()
-        }
+    def rows(self, shape: int, derived: bool | None = None, names: KnownNames | None = None) -> Ids:
+        """The facts of a shape, of all members; only conclusions, or only what was asserted."""
+        if derived is False:
+            return self._asserted_rows(shape, names)
+        kept = self.engine.rows(shape, names=names)
+        rows = self._roles.expanded(kept, are_triples=shape == TRIPLES)
+        return rows_without(rows, self._asserted_rows(shape, names)) if derived else rows
+
+    def _asserted_rows(self, shape: int, names: KnownNames | None) -> Ids:
+        asserted = self.engine.rows(shape, False, names)
+        if shape != TRIPLES or not self.groups.of:
+            return asserted
+        return np.concatenate([self.others(asserted), self._asserted_of_members()])
+
+    def facts(self) -> Facts:
+        """Everything that holds, of all members; hidden predicates only of violations."""
+        return {shape: self.rows(shape, names=self._visible) for shape in self.shapes()}
 
     def asserted(self) -> Facts:
         """The facts that were asserted."""
-        asserted = self.engine.asserted()
-        if self.groups.of:
-            asserted[TRIPLES] = np.concatenate(
-                [
-                    asserted[TRIPLES][~self._is_replaced(asserted[TRIPLES])],
-                    self._asserted_of_members(),
-                ]
-            )
-        return asserted
+        return {shape: self.rows(shape, derived=False) for shape in self.shapes()}
 
     def derived(self) -> Facts:
-        """What is true and was not asserted, of all members; hidden predicates, too."""
-        facts, asserted = self._of_all(self.engine.facts()), self.asserted()
-        return {
-            shape: rows_without(rows, asserted.get(shape, rows[:0]))
-            for shape, rows in facts.items()
-        }
+        """What holds and was not asserted, of all members; hidden predicates, too."""
+        return {shape: self.rows(shape, derived=True) for shape in self.shapes()}
 
     def _is_replaced(self, rows: Ids) -> Flags:
         """Which triples the engine was given in place of others."""
@@ -389,10 +383,7 @@ class Merged:
 
     def standing(self, shape: int, rows: Ids) -> NDArray[np.int32]:
         """The flags of facts: whether they are true, and how they are asserted."""
-        store = self.engine.store
-        if not store.has(shape):
-            return np.zeros(len(rows), np.int32)
-        flags = store.find_flags(store.relation(shape), rows)
+        flags = self.engine.standing(shape, rows)
         if shape != TRIPLES or not self.groups.of:
             return flags
         for at in np.flatnonzero(self._is_replaced(rows)).tolist():
@@ -428,7 +419,7 @@ class Merged:
 
     def figures(self) -> dict[str, int | str]:
         """How many groups are merged, how much is in them and how much follows, or why none are."""
-        return {
+        return self.engine.figures() | {
             "merged_groups": len(set(self.groups.of.values())),
             "merged_terms": len(self.groups.plain),
             "equalities_merged_by_proof": len(self.groups.proven),

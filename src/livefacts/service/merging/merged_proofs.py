@@ -18,7 +18,7 @@ from pyoxigraph import Triple
 
 from livefacts.engine.contract import TRIPLES, Change
 from livefacts.engine.embedded.change.engine import EmbeddedEngine
-from livefacts.engine.embedded.proofs.proof_search import BoundRules, prove
+from livefacts.engine.embedded.proofs.proof_search import prove
 from livefacts.errors import LivefactsError
 from livefacts.language.formula import Comparison, TripleAtom, Variable, variables_of
 from livefacts.language.formula import filled as with_terms
@@ -58,7 +58,7 @@ def explain_merged(
     fact: Any, rules: Sequence[Rule], merged: Merged, prefixes: Mapping[str, str]
 ) -> Explanation:
     """Why a fact holds, or what is missing for it, where equal things are merged."""
-    bound = BoundRules(rules, merged.engine.store, merged.dictionary)
+    bound = merged.engine.proofs(rules)
     known = dict(DECLARED) | dict(prefixes)
     asked = asked_one(fact, rules, bound, known)
     terms = terms_of(asked, rules)
@@ -268,7 +268,7 @@ class _Assertion:
         for shape, *ids in asserted:
             facts.setdefault(shape, []).append(tuple(ids))
         engine.apply(Change({s: np.array(sorted(rows), np.int32) for s, rows in facts.items()}))
-        bound = BoundRules(rules, engine.store, engine.dictionary)
+        bound = engine.proofs(rules)
         proof = prove(bound, TRIPLES, (x, self.merged.same_as, y))
         return None if proof is None else ProofTerms(rules, bound).step(proof)
 

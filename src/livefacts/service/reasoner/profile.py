@@ -6,15 +6,10 @@ that are followed by single triples are evaluated together and share one line.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from livefacts.engine.embedded.change.engine import EmbeddedEngine
-from livefacts.store.facts.named_graphs import NamedGraphs
+from livefacts.engine.contract import RuleTally
 
 HEADINGS = ("rule", "looked at", "instances", "new", "ms")
 LONGEST_NAME = 40
@@ -91,26 +86,26 @@ class Profile:
         )
 
 
-def profile_of(
-    tallies: Mapping[str, NDArray[np.int64]], single: Sequence[str], seconds_per_tick: float
-) -> Profile:
-    """The profile of an engine's tallies, in which "" stands for the rules of single triples."""
-    lines = []
-    for rule, tally in _summed(tallies).items():
-        rules = tuple(single) if rule == "" else (rule,)
-        looked_at, instances, new, ticks = tally.tolist()
-        if rules and (looked_at or rule):
-            lines.append(RuleProfile(rules, looked_at, instances, new, ticks * seconds_per_tick))
-    return Profile(lines)
+def profile_of(tallies: Iterable[RuleTally]) -> Profile:
+    """The profile of an engine's tallies: those of rules made for single axioms are summed up."""
+    lines: dict[tuple[str, ...], RuleProfile] = {}
+    for tally in tallies:
+        written = tally.rules
+        if len(written) == 1:
+            written = (written[0].partition(":")[0],)
+        known = lines.get(written, RuleProfile(written, 0, 0, 0, 0.0))
+        lines[written] = _with_tally(known, tally)
+    return Profile(list(lines.values()))
 
 
-def _summed(tallies: Mapping[str, NDArray[np.int64]]) -> dict[str, NDArray[np.int64]]:
-    """The tallies of rules as they were written: those for single axioms taken together."""
-    summed: dict[str, NDArray[np.int64]] = {}
-    for rule, tally in tallies.items():
-        written = rule.partition(":")[0]
-        summed[written] = summed[written] + tally if written in summed else tally
-    return summed
+def _with_tally(line: RuleProfile, tally: RuleTally) -> RuleProfile:
+    return RuleProfile(
+        line.rules,
+        line.looked_at + tally.looked_at,
+        line.instances + tally.instances,
+        line.new + tally.new,
+        line.seconds + tally.seconds,
+    )
 
 
 def _difference(line: RuleProfile, before: RuleProfile | None) -> RuleProfile:
@@ -128,16 +123,3 @@ def _difference(line: RuleProfile, before: RuleProfile | None) -> RuleProfile:
 def _shown(line: RuleProfile) -> tuple[str, ...]:
     counts = (f"{n:,}" for n in (line.looked_at, line.instances, line.new))
     return (line.name, *counts, f"{line.seconds * 1e3:,.2f}")
-
-
-def figures_of(engine: EmbeddedEngine, graphs: NamedGraphs) -> dict[str, Any]:
-    """Terms, graphs, bytes, rule instances, and the path that rules take."""
-    return {
-        "terms": len(engine.dictionary),
-        "named_graphs": graphs.count_graphs(),
-        "fact_bytes": engine.store.nbytes(),
-        "term_bytes": engine.dictionary.nbytes,
-        "rule_instances": engine.derivations,
-        "path": "single triples" if engine.follows_single_triples else "general",
-        "specialised": engine.is_specialised,
-    }

@@ -15,8 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from pyoxigraph import NamedNode, Triple
 
-from livefacts.engine.contract import IN_DEFAULT, TRIPLES, Facts, Ids
-from livefacts.engine.embedded.change.engine import COUNTING_DRED, MAINTENANCE
+from livefacts.engine.contract import COUNTING_DRED, IN_DEFAULT, MAINTENANCE, TRIPLES, Facts, Ids
 from livefacts.language.program import NO_PROGRAM, Rule
 from livefacts.model.durations import Duration
 from livefacts.model.facts import Fact, Symbol
@@ -339,14 +338,7 @@ class Reasoner:
         return FactView(self._state.reader, self._stored(derived))
 
     def _stored(self, derived: bool | None) -> dict[int, Ids]:
-        if self._state.merged is not None:
-            return self._state.reader.shown(self._chosen(derived))
-        return self._state.reader.stored(self._state.engine.store, derived)
-
-    def _chosen(self, derived: bool | None) -> dict[int, Ids]:
-        if derived is None:
-            return self._state.truth.facts()
-        return self._state.truth.derived() if derived else self._state.truth.asserted()
+        return self._state.reader.stored(self._state.truth, derived)
 
     def __iter__(self) -> Iterator[Triple | Fact]:
         return iter(self.facts())
@@ -375,27 +367,18 @@ class Reasoner:
 
     def stats(self) -> dict[str, Any]:
         """Figures of the store: facts, terms, bytes, and how rules are followed."""
-        from livefacts.service.reasoner.profile import figures_of
-
         asserted = {
             "facts": len(self),
             "asserted": len(self.facts(derived=False)),
             "derived": len(self.facts(derived=True)),
             "rules": len(self._state.program),
+            "named_graphs": self._state.graphs.count_graphs(),
         }
-        merged = {} if self._state.merged is None else self._state.merged.figures()
-        return (
-            asserted
-            | figures_of(self._state.engine, self._state.graphs)
-            | self._state.streams.stats()
-            | merged
-        )
+        return asserted | {**self._state.truth.figures()} | self._state.streams.stats()
 
     def profile(self) -> Profile:
         """What each rule has looked at, found and cost so far; `since` compares two profiles."""
-        engine = self._state.engine
-        seconds = engine.interpreter.seconds_per_tick()
-        return profile_of(engine.interpreter.tallies(), engine.single_rules(), seconds)
+        return profile_of(self._state.engine.tallies())
 
     def plan(self) -> str:
         """How the rules are followed, in words."""
@@ -434,6 +417,7 @@ class Reasoner:
             held,
             self._state.dictionary,
             others,
+            self._state.specialised.instances(),
         )
 
     # queries

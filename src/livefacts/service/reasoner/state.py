@@ -12,6 +12,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from livefacts.engine.contract import Change, Engine, Facts, IdDelta, Ids
+from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.engine.embedded.templates.template_engine import SpecialisedEngine
 from livefacts.errors import RuleError, ViolationError
 from livefacts.language.checks.safety import check
@@ -87,14 +88,15 @@ class State:
     def _make_engine(self, options: Options) -> None:
         self.dictionary = Dictionary()
         self.graphs = NamedGraphs()
-        self.engine = SpecialisedEngine(
+        self.engine = EmbeddedEngine(
             self.dictionary,
             compile_rules(()),
             single_path=options.single_path,
             maintenance=options.maintenance,
         )
-        self.merged = _merged(self.engine) if self.same_as == MERGE else None
-        self.truth: Engine = self.merged or self.engine
+        self.specialised = SpecialisedEngine(self.engine)
+        self.merged = _merged(self.specialised) if self.same_as == MERGE else None
+        self.truth: Engine = self.merged or self.specialised
         """What is asserted and true; where equal things are merged, the engine has a part of it."""
         self.truth.before_commit = self._decide
 
@@ -184,11 +186,13 @@ class State:
         """Let everyone follow a change that has been made, and of the quads that came and went."""
         self.seq += 1
         self.shown += delta.growth
-        self.queries.follow(delta, came, gone)
+        if self.queries.opened is not None:
+            self.queries.follow(delta, came, gone)
         if self.watches is not None:
             self.watches.follow(delta, self.seq, came, gone)
-        if self.streams.now is not None:
-            self.streams.beginnings.note(self.streams.now, delta.ids)
+        now = self.streams.timeline.now
+        if now is not None:
+            self.streams.beginnings.note(now, delta.ids)
 
     def complete(self) -> None:
         """A change is over, made or undone: an interrupt that waited is raised, calls are made."""

@@ -116,17 +116,19 @@ def verified(
     held: Mapping[int, Ids],
     dictionary: Dictionary,
     as_kept: Callable[[Ids], Ids] | None = None,
+    followed: Sequence[Rule] | None = None,
 ) -> VerifyReport:
     """Compute everything anew from what was asserted, and compare; `held` is what streams assert.
 
-    `as_kept` chooses, of what named graphs and streams assert, what the engine was given as it is.
+    `as_kept` chooses, of what named graphs and streams assert, what the engine was given as it is;
+    `followed` are the rules as they are followed, if those differ.
     """
     started = time.perf_counter()
     triples = graphs.quads()[:, :3]
     if TRIPLES in held:
         triples = np.concatenate([triples, held[TRIPLES]])
     others = {**held, TRIPLES: triples if as_kept is None else as_kept(triples)}
-    found = verify_engine(engine, rules, others)
+    found = verify_engine(engine, rules, others, followed)
     of_graphs = [
         Difference(GRAPHS, None, note=f"{b.problem} (named graphs)") for b in graphs.broken()
     ]

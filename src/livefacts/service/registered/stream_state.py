@@ -310,9 +310,7 @@ class StreamState(FollowedWorld[ExpiryDelta]):
 
     def ending(self, after: int, until: int) -> dict[int, Ids]:
         """The facts that have a time after one and until another."""
-        shapes = self._engine.store.shapes()
-        found = {shape: self._engine.rows(shape, after, until)[0] for shape in shapes}
-        return {shape: ids for shape, ids in found.items() if len(ids)}
+        return self._engine.facts(after, until)
 
     def held_ids(self) -> Iterator[Ids]:
         """The ids of all facts, and of those that will change."""

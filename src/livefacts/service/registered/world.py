@@ -13,9 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from itertools import chain
 from typing import ClassVar
 
-import numpy as np
-
-from livefacts.engine.contract import ASSERTED, Change, Flags, IdDelta, Ids
+from livefacts.engine.contract import ASSERTED, HOLDS, Change, Flags, IdDelta, Ids
 from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.errors import LimitError
 from livefacts.language.program import Rule
@@ -186,12 +184,7 @@ class EngineWorld(FollowedWorld[IdDelta]):
             self.recent = []
 
     def _is_asserted(self, shape: int, ids: Ids) -> list[bool]:
-        store = self._engine.store
-        relation = store.shapes().get(shape)
-        if relation is None:
-            return [False] * len(ids)
-        rows = store.find(relation, np.ascontiguousarray(ids))
-        asserted: list[bool] = ((rows > 0) & (store.flags(relation)[rows] & ASSERTED != 0)).tolist()
+        asserted: list[bool] = (self._engine.standing(shape, ids) & ASSERTED != 0).tolist()
         return asserted
 
     # reading
@@ -202,10 +195,7 @@ class EngineWorld(FollowedWorld[IdDelta]):
 
     def holds(self, shape: int, ids: Ids) -> Flags:
         """Which of these facts are true in this world."""
-        relation = self._engine.store.shapes().get(shape)
-        if relation is None:
-            return np.zeros(len(ids), np.bool_)
-        found: Flags = self._engine.store.find(relation, np.ascontiguousarray(ids)) > 0
+        found: Flags = self._engine.standing(shape, ids) & HOLDS != 0
         return found
 
     @property

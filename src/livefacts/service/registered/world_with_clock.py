@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 from pyoxigraph import NamedNode
 
-from livefacts.engine.contract import IN_DEFAULT, Change, Flags, IdDelta, Ids
+from livefacts.engine.contract import HOLDS, IN_DEFAULT, Change, Flags, IdDelta, Ids
 from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.language.program import Program, Rule
 from livefacts.language.windows import SteppedWindow
@@ -127,12 +127,8 @@ class TimedWorld(FollowedWorld[IdDelta]):
         self._change(Change(_some(asserted), retracted=_some(retracted)))
 
     def _was_asserted(self, shape: int, ids: Ids) -> Flags:
-        store = self._engine.store
-        relation = store.shapes().get(shape)
-        if relation is None:
-            return np.zeros(len(ids), np.bool_)
-        flags: Flags = store.find_flags(relation, ids) & IN_DEFAULT != 0
-        return flags
+        asserted: Flags = self._engine.standing(shape, ids) & IN_DEFAULT != 0
+        return asserted
 
     def move(self, now: int) -> None:
         """The time is `now`: windows slide, and everything follows."""
@@ -169,10 +165,7 @@ class TimedWorld(FollowedWorld[IdDelta]):
 
     def holds(self, shape: int, ids: Ids) -> Flags:
         """Which of these facts are true in this world."""
-        relation = self._engine.store.shapes().get(shape)
-        if relation is None:
-            return np.zeros(len(ids), np.bool_)
-        found: Flags = self._engine.store.find(relation, np.ascontiguousarray(ids)) > 0
+        found: Flags = self._engine.standing(shape, ids) & HOLDS != 0
         return found
 
     @property

@@ -325,9 +325,9 @@ class ExpiringEngine:
         """The ids of all facts."""
         return self.store.all_ids()
 
-    def facts(self, after: int = NEVER) -> dict[int, Ids]:
-        """By shape, the facts that last beyond a time; all, if none is given."""
-        found = {shape: self.rows(shape, after)[0] for shape in self.store.shapes()}
+    def facts(self, after: int = NEVER, upto: int = FOREVER) -> dict[int, Ids]:
+        """By shape, the facts that last beyond a time, and until another; all, if none is given."""
+        found = {shape: self.rows(shape, after, upto)[0] for shape in self.store.shapes()}
         return {shape: facts for shape, facts in found.items() if len(facts)}
 
     def rows(

@@ -72,24 +72,32 @@ class Verified:
 
 
 def verify_engine(
-    engine: EmbeddedEngine, rules: Sequence[Rule], others: Mapping[int, Ids]
+    engine: EmbeddedEngine,
+    rules: Sequence[Rule],
+    others: Mapping[int, Ids],
+    followed: Sequence[Rule] | None = None,
 ) -> Verified:
     """Compare an engine with what follows from its assertions.
 
-    `others` are facts that named graphs and streams assert.
+    `others` are facts that named graphs and streams assert; `followed` are the rules as they
+    are followed, if those differ.
     """
-    return _Verification(engine, rules, others).verified()
+    return _Verification(engine, rules, others, followed).verified()
 
 
 class _Verification:
     def __init__(
-        self, engine: EmbeddedEngine, rules: Sequence[Rule], others: Mapping[int, Ids]
+        self,
+        engine: EmbeddedEngine,
+        rules: Sequence[Rule],
+        others: Mapping[int, Ids],
+        followed: Sequence[Rule] | None,
     ) -> None:
         self._engine, self._store = engine, engine.store
         self._rules = normalize(rules)
         # What is true follows from the rules as they are written; reasons are counted for the
         # rules as they are followed.
-        self._followed = engine.plan.rules if engine.is_specialised else self._rules
+        self._followed = self._rules if followed is None else followed
         self._others = {shape: np.ascontiguousarray(ids) for shape, ids in others.items()}
         self._model = Model(engine.dictionary)
         self._counting = _counting_of(engine)

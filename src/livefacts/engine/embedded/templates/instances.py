@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from operator import is_
 
@@ -19,7 +19,7 @@ from livefacts.plan import compile_rules
 from livefacts.plan.rules.operators import Plan
 from livefacts.plan.rules.schema_split import TYPE
 from livefacts.plan.rules.specialisation import SchemaReading
-from livefacts.store.facts.row_store import TRIPLES, RowStore
+from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary
 
 MOST_INSTANCES = 4096
@@ -28,6 +28,8 @@ FEW = 200
 """Up to so many rows are looked at one by one."""
 NOTHING = IdDelta({}, {}, {})
 Instances = tuple[Rule, ...]
+Standing = Callable[[int, Ids], Ids]
+"""The flags of facts of a shape, 0 for those that do not hold."""
 
 
 class Members:
@@ -200,22 +202,23 @@ class Specialised:
 
     # what a change has done
 
-    def concludes_axioms(self, delta: IdDelta, foreseen: Foreseen, store: RowStore) -> bool:
-        """Whether something that templates read is true and not asserted."""
+    def derives_axioms(self, delta: IdDelta, foreseen: Foreseen, standing: Standing) -> bool:
+        """Whether something that templates read holds and was not asserted."""
         added = delta.added.get(TRIPLES)
         if added is not None and len(added):
             derived = delta.derived[TRIPLES]
             if derived.any() and self.axioms_in(TRIPLES, added[derived]).any():
                 return True
-        return len(foreseen.retracted) > 0 and self._has_stayed(delta, foreseen.retracted, store)
+        retracted = foreseen.retracted
+        return len(retracted) > 0 and self._has_stayed(delta, retracted, standing)
 
-    def _has_stayed(self, delta: IdDelta, retracted: Ids, store: RowStore) -> bool:
-        """Whether a triple that is no longer asserted is true all the same."""
+    def _has_stayed(self, delta: IdDelta, retracted: Ids, standing: Standing) -> bool:
+        """Whether a triple that is no longer asserted holds all the same."""
         gone = {tuple(row) for row in delta.removed.get(TRIPLES, NO_TRIPLES).tolist()}
-        stored = store.find(TRIPLES, retracted) > 0
+        stood = standing(TRIPLES, retracted).tolist()
         return any(
-            is_stored and tuple(row) not in gone and not self._axioms.has((TRIPLES, *row))
-            for row, is_stored in zip(retracted.tolist(), stored, strict=True)
+            flags and tuple(row) not in gone and not self._axioms.has((TRIPLES, *row))
+            for row, flags in zip(retracted.tolist(), stood, strict=True)
         )
 
     def needs_guarded(self, delta: IdDelta) -> bool:

@@ -1,8 +1,8 @@
 """The template engine: rules that read axioms are followed as the instances made for them.
 
-Of the generic program, templates are replaced by their instances for the axioms that are
-asserted (`plan.rules.specialisation`).  When axioms come and go, so do instances, in the same
-change.
+It stands around an embedded engine.  Of the generic program, templates are replaced by their
+instances for the axioms that are asserted (`plan.rules.specialisation`).  When axioms come and go, so do
+instances, in the same change.
 
 That is exact as long as nothing of what templates read is merely derived: an instance for
 such an axiom would be missing.  A change that derives one is rolled back and made again with
@@ -12,46 +12,59 @@ to do without owl:sameAs are left out until there is one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
-from livefacts.engine.contract import Change, IdDelta, Ids
+from livefacts.engine.contract import TRIPLES, Change, Facts, IdDelta, Ids
 from livefacts.engine.embedded.change.engine import EmbeddedEngine
+from livefacts.engine.embedded.proofs.proof_search import BoundRules
 from livefacts.engine.embedded.templates.instances import Foreseen, Specialised
+from livefacts.language.program import Rule
+from livefacts.plan import compile_rules
 from livefacts.plan.rules.operators import Plan
 from livefacts.plan.rules.specialisation import reading_of
-from livefacts.store.facts.row_store import TRIPLES
+from livefacts.store.facts.selection import KnownNames
+from livefacts.store.terms.dictionary import Dictionary
 
 
 class DerivedAxiomError(Exception):
-    """A change concludes something that templates read."""
+    """A change derives something that templates read."""
 
 
 class UnguardedError(Exception):
-    """A change concludes something that rules wait for which have been left out."""
+    """A change derives something that rules wait for which have been left out."""
 
 
-class SpecialisedEngine(EmbeddedEngine):
+class SpecialisedEngine:
     """An engine whose rules are specialised for the axioms that are asserted."""
 
-    def __init__(self, *args: Any, single_path: bool = True, **options: Any) -> None:
+    def __init__(self, engine: EmbeddedEngine) -> None:
+        self._engine = engine
         self._special: Specialised | None = None
         self._foreseen = Foreseen()
         self._generic: Plan | None = None
-        self._specialises = single_path
-        super().__init__(*args, single_path=single_path, **options)
+        self._specialises = engine.single_path
+        self.before_commit: Callable[[IdDelta], None] = lambda delta: None
+        engine.before_commit = self._accept
 
     @property
-    def is_specialised(self) -> bool:  # type: ignore[override]
-        """Whether rules are followed as rules about the axioms that are there."""
-        return self._special is not None
+    def dictionary(self) -> Dictionary:
+        """The terms of all ids."""
+        return self._engine.dictionary
 
-    def held_ids(self) -> Iterator[Ids]:
-        """The ids of all facts, and of the axioms that rules were made for."""
-        yield from super().held_ids()
-        if self._special is not None:
-            yield from self._special.held_ids()
+    @property
+    def limit(self) -> int | None:
+        """The largest number of facts that a change may derive."""
+        return self._engine.limit
+
+    def beside(self) -> SpecialisedEngine:
+        """Another one under the same rules, which is told nothing yet."""
+        other = SpecialisedEngine(self._engine.beside(compile_rules(())))
+        if self._generic is not None:
+            other.apply(Change(plan=self._generic))
+        return other
+
+    # changes
 
     def apply(self, change: Change, *, keep: bool = True) -> IdDelta:
         """Make a change; all of it happens, or nothing.
@@ -77,17 +90,16 @@ class SpecialisedEngine(EmbeddedEngine):
         if not self._specialises or not reading.templates:
             return
         special = Specialised(reading, self.dictionary)
-        if special.axioms_in(TRIPLES, self.derived()[TRIPLES]).any():
+        if special.axioms_in(TRIPLES, self.rows(TRIPLES, derived=True)).any():
             return
-        asserted = self._asserted_after(replace(change, plan=None))
-        special.settle(special.foresee(asserted))
-        special.open_guards(self.facts().get(TRIPLES))
+        special.settle(special.foresee(self._engine.asserted_after(change)))
+        special.open_guards(self.rows(TRIPLES))
         self._special = special
 
     def _specialised(self, change: Change, keep: bool) -> IdDelta:
         special = self._special
         if special is None:
-            return super().apply(change, keep=keep)
+            return self._engine.apply(change, keep=keep)
         foreseen = special.foresee(change) if change.plan is None else special.gone_with(change)
         is_made = False
         try:
@@ -97,7 +109,7 @@ class SpecialisedEngine(EmbeddedEngine):
             return delta
         except DerivedAxiomError:
             self._special = None
-            return super().apply(replace(change, plan=self._generic), keep=keep)
+            return self._engine.apply(replace(change, plan=self._generic), keep=keep)
         finally:
             if is_made and keep:
                 special.settle(foreseen)
@@ -108,17 +120,78 @@ class SpecialisedEngine(EmbeddedEngine):
         """Make a change with rules left out that wait for something; with them if it comes."""
         special.open_guards(change.triples())
         while True:
-            plan = special.plan(self.plan)
+            plan = special.plan(self._engine.plan)
             try:
-                return super().apply(replace(change, plan=plan), keep=keep)
+                return self._engine.apply(replace(change, plan=plan), keep=keep)
             except UnguardedError:
                 special.guards_are_open = True
 
     def _accept(self, delta: IdDelta) -> None:
         special = self._special
         if special is not None:
-            if special.concludes_axioms(delta, self._foreseen, self.store):
+            if special.derives_axioms(delta, self._foreseen, self.standing):
                 raise DerivedAxiomError
             if special.needs_guarded(delta):
                 raise UnguardedError
-        super()._accept(delta)
+        self.before_commit(delta)
+
+    @property
+    def on_pause(self) -> Callable[[int], None]:
+        """Hears in the middle of a change how much it has made; may end it."""
+        return self._engine.on_pause
+
+    @on_pause.setter
+    def on_pause(self, hear: Callable[[int], None]) -> None:
+        self._engine.on_pause = hear
+
+    def made_so_far(self, shape: int) -> Ids:
+        """The facts of a shape that the change under way has made."""
+        return self._engine.made_so_far(shape)
+
+    # reading
+
+    def shapes(self) -> tuple[int, ...]:
+        """The shapes of which there may be facts."""
+        return self._engine.shapes()
+
+    def rows(self, shape: int, derived: bool | None = None, names: KnownNames | None = None) -> Ids:
+        """The facts of a shape; only conclusions, or only what was asserted; only these names."""
+        return self._engine.rows(shape, derived, names)
+
+    def facts(self) -> Facts:
+        """Everything that holds, hidden predicates included, by shape."""
+        return self._engine.facts()
+
+    def asserted(self) -> Facts:
+        """The facts that were asserted, by shape."""
+        return self._engine.asserted()
+
+    def derived(self) -> Facts:
+        """The conclusions: what holds and was not asserted, by shape."""
+        return self._engine.derived()
+
+    def holds(self, shape: int, fact: Ids) -> bool:
+        """Whether a fact holds."""
+        return self._engine.holds(shape, fact)
+
+    def standing(self, shape: int, rows: Ids) -> Ids:
+        """The flags of facts, 0 for those that are not there."""
+        return self._engine.standing(shape, rows)
+
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids of all facts, and of the axioms that rules were made for."""
+        yield from self._engine.held_ids()
+        if self._special is not None:
+            yield from self._special.held_ids()
+
+    def proofs(self, rules: Sequence[Rule]) -> BoundRules:
+        """Rules over the facts of this moment, for a search of proofs."""
+        return self._engine.proofs(rules)
+
+    def instances(self) -> Sequence[Rule] | None:
+        """The rules that are followed in the place of those that were written, if there are any."""
+        return None if self._special is None else self._engine.plan.rules
+
+    def figures(self) -> dict[str, int | str]:
+        """Those of the embedded engine, and whether rules are specialised."""
+        return self._engine.figures() | {"specialised": self._special is not None}

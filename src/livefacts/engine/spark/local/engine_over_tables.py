@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from livefacts.engine.contract import Change, IdDelta, Ids
+from livefacts.engine.contract import ASSERTED, TRIPLES, Change, IdDelta, Ids
 from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.engine.spark.local.handover import Memory, TooLargeError
 from livefacts.engine.spark.read.asked_facts import SettledChange
@@ -21,8 +21,6 @@ from livefacts.errors import LimitError
 from livefacts.kb.predicate_rows import CountedRows
 from livefacts.language.program import Program, Rule
 from livefacts.plan import compile_rules
-from livefacts.store.facts.layout import ASSERTED
-from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.hash_ids import HashIds
 
 HIDDEN = "_"
@@ -111,10 +109,7 @@ class LiveProgram:
         if not facts:
             return set()
         listed = sorted(facts)
-        store = self._engine.store
-        relation = store.relation(shape)
-        places = store.find(relation, np.array(listed, np.int32))
-        told = (places > 0) & (store.flags(relation)[places] & ASSERTED != 0)
+        told = self._engine.standing(shape, np.array(listed, np.int32)) & ASSERTED != 0
         return {fact for fact, each in zip(listed, told.tolist(), strict=True) if each == is_told}
 
     def _applied(self, change: Change, most: int, limit: int | None) -> IdDelta:
