@@ -11,6 +11,9 @@ MINUTES ?= 10
 SEED ?= 0
 EXPERIMENTS ?=
 
+# Bytecode is kept: without it, half of the time before the first test goes into the same files again.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test thorough quick lint check format architecture bench fuzz mutants pins clean
 
@@ -29,7 +32,7 @@ thorough: setup ## the tests that repeat others on a larger scale
 	$(PYTHON) -m pytest -n 2 --dist loadgroup -m thorough
 
 quick: setup ## the fast tests, under a minute: for every save
-	$(PYTHON) -m pytest -n 2 -x -m "not slow and not spark" tests/unit tests/shape tests/golden
+	$(PYTHON) -m pytest -n 2 --dist loadgroup -x -m "not slow and not spark" tests/unit tests/shape tests/golden
 
 lint: $(INSTALLED) ## formatting, lint and types
 	$(PYTHON) -m ruff format --check .

@@ -113,7 +113,7 @@ def found(closure: Closure) -> dict[int, dict[Row, tuple[int, int]]]:
     """By world, every fact with whether it is told and how many instances derive it."""
     worlds: dict[int, dict[Row, tuple[int, int]]] = {}
     for row in closure.rows.collect():
-        counts = int(row.asserted), int(row.plain + row.recursive)
+        counts = int(row.told), int(row.plain + row.recursive)
         worlds.setdefault(row.k, {})[decoded(closure, row)] = counts
     return worlds
 
