@@ -169,8 +169,8 @@ MUTANTS = (
     ),
     Mutant(
         "computing anew takes old conclusions for told",
-        "asserted = self.store.flags(relation) & (LIVE | ASSERTED | IN_DEFAULT)",
-        "asserted = self.store.flags(relation) & (LIVE | IN_DEFAULT) | ASSERTED",
+        "asserted = store.flags(relation) & (LIVE | ASSERTED | IN_DEFAULT)",
+        "asserted = store.flags(relation) & (LIVE | IN_DEFAULT) | ASSERTED",
     ),
     Mutant(
         "computing anew forgets what only named graphs say",
