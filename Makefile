@@ -12,10 +12,10 @@ SEED ?= 0
 EXPERIMENTS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test thorough quick lint check format bench fuzz mutants pins clean
+.PHONY: help setup demo test thorough quick lint check format architecture bench fuzz mutants pins clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 setup: $(COMPILED) ## make .venv from the pinned requirements and compile the kernels
 
@@ -42,6 +42,9 @@ check: lint ## formatting, lint, types, and the shape of the code
 format: $(INSTALLED) ## write the formatting that `check` asks for
 	$(PYTHON) -m ruff format .
 	$(PYTHON) -m ruff check --fix .
+
+architecture: $(INSTALLED) ## make docs/architecture.md and its picture from the docstrings and imports
+	$(PYTHON) tools/architecture.py
 
 bench: setup ## measure side by side with other systems; EXPERIMENTS="closure startup" for some
 	$(PYTHON) -m benchmarks $(EXPERIMENTS)

@@ -7,6 +7,7 @@ while the closure grows from 0.1 to 10 million facts.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,12 @@ MOST = {
 """What changes of each size may take inside the engine (p50)."""
 MOST_OF_API = 150e-6
 """What one triple may take through the public API (p50)."""
+MOST_OF_ROAD = {"text": 60e-6, "triple": 45e-6}
+"""What `Reasoner.add` of one triple may take, given as text and as a `Triple`."""
+MOST_CALLS, MOST_FILES = 150, 25
+"""How many Python functions, in how many files, one triple may pass on its way."""
+BEFORE = "LIVEFACTS_BEFORE"
+"""The `src` folder of another checkout, to be measured beside this one in the same run."""
 MOST_GROWTH = 2.0
 """How much more one triple may cost in the largest closure than in the smallest: caches."""
 
@@ -45,9 +52,41 @@ def run(peers: Peers) -> str:
         api = _changes(path, rules, API, SIZES_OF_API)
         parts += [_title(rules, engine), _table(engine, api)]
         targets += _targets(rules, engine, api)
+    road, figures = _road()
     sizes = _sizes()
-    targets += _growth(sizes)
-    return "\n".join([*parts, _independence(sizes, peers), summary("changes", targets)])
+    targets += [*figures, *_growth(sizes)]
+    return "\n".join([*parts, road, _independence(sizes, peers), summary("changes", targets)])
+
+
+def _road() -> tuple[str, list[Target]]:
+    """One triple through the public API, given as text and as an object, and what it passes."""
+    now = _walk({"turns": 2000})
+    checkouts = {"this checkout": now}
+    if os.environ.get(BEFORE):
+        checkouts["before"] = _walk({"turns": 2000, "source": os.environ[BEFORE]})
+    rows = [
+        [name, given, latency(min(way["seconds"])), str(way["calls"]), str(way["files"])]
+        for name, found in checkouts.items()
+        for given in MOST_OF_ROAD
+        for way in (found[given],)
+    ]
+    targets = []
+    for given, most in MOST_OF_ROAD.items():
+        way = now[given]
+        targets += [
+            within(f"add({given}) of one triple", min(way["seconds"]), most),
+            holds(f"add({given}): at most {MOST_CALLS} calls", way["calls"] <= MOST_CALLS),
+            holds(f"add({given}): at most {MOST_FILES} files", way["files"] <= MOST_FILES),
+        ]
+    heads = ["", "given as", "p50, best of 5", "Python calls", "files"]
+    return "## The road of one triple\n\n" + table(heads, rows), targets
+
+
+def _walk(job: dict[str, Any]) -> dict[str, Any]:
+    found = run_worker("livefacts_road", job)
+    if "failure" in found:
+        raise SystemExit(f"changes, the road of one triple: {found['failure']}")
+    return found
 
 
 def _targets(rules: str, engine: dict[str, Any], api: dict[str, Any]) -> list[Target]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.schedule import Schedule, rank_of
 from tests.system.running import SMALL_JAVA
 
 VARIABLE = "LIVEFACTS_TEST_DATA"
@@ -50,13 +51,18 @@ def spark() -> Iterator[Any]:
     running.stop()
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that need the Spark session run in one process, so that there is one session."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the tests that need the Spark session; on several cores, the longest begin first."""
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
-            item.add_marker(pytest.mark.xdist_group("spark"))
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: rank_of(item.nodeid))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """How tests are dealt out to several cores: see `tests/schedule.py`."""
+    return Schedule(config, log) if config.getvalue("dist") == "loadgroup" else None
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -13,6 +13,7 @@ from tests.oracle.naive import Known
 from tests.properties.compare.proofs import faults_of_proof, row_of
 from tests.properties.generate.equalities import draw_equals, draw_following
 from tests.properties.generate.ontologies import EX, Step
+from tests.properties.generate.seeds import chunks
 
 import livefacts as lf
 from livefacts.engine.embedded.kernel.driver import Interpreter
@@ -135,7 +136,7 @@ def assert_same(life: Sequence[Step], own: str = "", figure: str = "merged_group
     return count
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize("chunk", chunks(CHUNKS, 2))
 def test_merging_means_what_the_rules_mean(chunk: int) -> None:
     counts = [assert_same(draw_equals(seed)) for seed in range(chunk, 20, CHUNKS)]
     assert any(counts)
@@ -154,7 +155,7 @@ def eager(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Interpreter, "budget", 20)
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize("chunk", chunks(CHUNKS, 2))
 @pytest.mark.usefixtures("eager")
 def test_what_follows_to_be_the_same_is_merged_until_it_no_longer_follows(chunk: int) -> None:
     proven = [
@@ -164,13 +165,10 @@ def test_what_follows_to_be_the_same_is_merged_until_it_no_longer_follows(chunk:
     assert any(proven)
 
 
+@pytest.mark.parametrize("seed", [24, pytest.param(25, marks=pytest.mark.thorough)])
 @pytest.mark.usefixtures("eager")
-def test_what_follows_by_rules_of_ones_own_is_merged_too() -> None:
-    proven = [
-        assert_same(draw_following(seed), OWN, "equalities_merged_by_proof")
-        for seed in range(24, 26)
-    ]
-    assert any(proven)
+def test_what_follows_by_rules_of_ones_own_is_merged_too(seed: int) -> None:
+    assert assert_same(draw_following(seed), OWN, "equalities_merged_by_proof")
 
 
 @pytest.mark.thorough

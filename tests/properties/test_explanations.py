@@ -83,7 +83,7 @@ def absent_facts(reasoner: lf.Reasoner, pick: random.Random) -> Iterator[Triple 
             yield mixed
 
 
-@pytest.mark.parametrize("chunk", chunks(CHUNKS, 6))
+@pytest.mark.parametrize("chunk", chunks(CHUNKS, 4))
 def test_every_fact_has_a_lowest_proof_and_what_is_missing_is_missing(chunk: int) -> None:
     for seed in range(chunk, CASES, CHUNKS):
         case = draw_case(seed)

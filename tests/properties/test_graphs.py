@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from pyoxigraph import NamedNode, Quad, Store, Triple
 from tests.properties.generate.queries import MessageMaker, QueryMaker
+from tests.properties.generate.seeds import chunks
 from tests.properties.test_continuous import decoded, encoded, fresh, rows_of, shown
 
 import livefacts as lf
@@ -18,7 +19,7 @@ from livefacts.errors import NotIncrementalError
 from livefacts.service.continuous.query_plans import plan_of
 from livefacts.store.terms.dictionary import Dictionary
 
-QUERIES, CHUNKS, MESSAGES = 200, 2, 6
+QUERIES, CHUNKS, MESSAGES = 200, 4, 6
 ALONE = 60
 """Queries that are fed with quads, without a reasoner."""
 GRAPHS = [NamedNode(f"x:{name}") for name in ("a", "b", "g")]
@@ -109,7 +110,7 @@ def test_a_query_that_is_fed_with_quads_answers_as_a_fresh_evaluation_does() -> 
     assert answered > 0.3 * ALONE
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize("chunk", chunks(CHUNKS, 2))
 def test_the_sum_of_the_changes_is_the_fresh_answer_in_named_graphs(chunk: int) -> None:
     answered = in_graphs = 0
     for seed in range(chunk, QUERIES, CHUNKS):

@@ -20,7 +20,7 @@ HISTORIES, CHUNKS = 100, 5
 STREAMS, TICKS = 60, 5
 
 
-@pytest.mark.parametrize("chunk", chunks(CHUNKS, 3))
+@pytest.mark.parametrize("chunk", chunks(CHUNKS, 2))
 def test_plus_and_minus_are_what_the_reasoner_says_has_changed(chunk: int) -> None:
     seen: Counter[str] = Counter()
     for seed in range(chunk, HISTORIES, CHUNKS):

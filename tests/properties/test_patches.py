@@ -88,7 +88,7 @@ def quads(reasoner: lf.Reasoner) -> list[object]:
     return list(reasoner._state.queries.quads(reasoner._state.graphs.quads()))
 
 
-@pytest.mark.parametrize("chunk", chunks(CHUNKS, 3))
+@pytest.mark.parametrize("chunk", chunks(CHUNKS, 2))
 def test_a_reasoner_that_is_told_every_asserted_patch_knows_the_same(chunk: int) -> None:
     asserted = [follow(seed) for seed in range(chunk, HISTORIES, CHUNKS)]
     assert sum(rows for rows, _ in asserted) > 100

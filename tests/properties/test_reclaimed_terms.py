@@ -31,7 +31,7 @@ RULES = f"""@prefix : <{EX}> .
 
 
 @pytest.mark.parametrize("theme", [Places(), Bodies()])
-@pytest.mark.parametrize("chunk", chunks(4, 2))
+@pytest.mark.parametrize("chunk", chunks(4, 1))
 def test_reports_are_right_though_terms_are_given_back_at_every_push(
     chunk: int, theme: Theme, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,7 +26,7 @@ def play(seed: int, history: RegisteredHistory) -> None:
         pytest.fail("\n".join([f"seed {seed}", *history.lines, *found]), pytrace=False)
 
 
-@pytest.mark.parametrize("chunk", chunks(CHUNKS, 10))
+@pytest.mark.parametrize("chunk", chunks(CHUNKS, 6))
 def test_reports_are_what_the_definition_says(chunk: int) -> None:
     for seed in range(chunk, HISTORIES, CHUNKS):
         history = RegisteredHistory(seed)
@@ -76,7 +76,7 @@ def test_reports_are_right_or_say_that_too_much_is_derived(
     assert unmade > 3
 
 
-@pytest.mark.parametrize("chunk", range(5))
+@pytest.mark.parametrize("chunk", chunks(5, 3))
 def test_reports_are_what_the_definition_says_where_rules_read_a_schema(chunk: int) -> None:
     narrowed = widened = 0
     for seed in range(chunk, 100, 10):
@@ -107,7 +107,7 @@ def test_reports_are_what_the_definition_says_in_many_worlds_of_equals(chunk: in
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("chunk", range(5))
+@pytest.mark.parametrize("chunk", chunks(5, 3))
 def test_reports_are_what_the_definition_says_where_rules_look_at_time(chunk: int) -> None:
     answered = 0
     for seed in range(chunk, 100, 10):
@@ -117,7 +117,7 @@ def test_reports_are_what_the_definition_says_where_rules_look_at_time(chunk: in
     assert answered > 20
 
 
-@pytest.mark.parametrize("chunk", range(5))
+@pytest.mark.parametrize("chunk", chunks(5, 2))
 def test_queries_that_share_a_state_report_what_each_reports_alone(chunk: int) -> None:
     for seed in range(chunk, 60, 5):
         shared = SharedHistory(seed)
@@ -125,7 +125,7 @@ def test_queries_that_share_a_state_report_what_each_reports_alone(chunk: int) -
             assert together == alone, f"seed {seed}"
 
 
-@pytest.mark.parametrize("chunk", range(4))
+@pytest.mark.parametrize("chunk", chunks(4, 2))
 def test_reports_of_any_body_are_what_a_store_of_the_window_answers(chunk: int) -> None:
     answered = followed = 0
     for seed in range(chunk, BODIES, 4):
@@ -137,7 +137,7 @@ def test_reports_of_any_body_are_what_a_store_of_the_window_answers(chunk: int) 
     assert followed == BODIES / 4
 
 
-@pytest.mark.parametrize("chunk", range(5))
+@pytest.mark.parametrize("chunk", chunks(5, 3))
 def test_reports_that_are_corrected_are_right_in_the_end(chunk: int) -> None:
     for seed in range(chunk, 50, 5):
         history = CorrectedHistory(seed)

@@ -66,7 +66,7 @@ def differences(pipeline: Pipeline, history: History) -> Iterator[str]:
             before = dict(truth)
 
 
-@pytest.mark.parametrize("seed", chunks(40, 20))
+@pytest.mark.parametrize("seed", chunks(40, 12))
 def test_a_random_history_of_facts_and_rules_is_what_the_oracle_computes(
     tmp_path: Path, seed: int
 ) -> None:
@@ -76,7 +76,7 @@ def test_a_random_history_of_facts_and_rules_is_what_the_oracle_computes(
 
 
 @pytest.mark.parametrize("rules", ["rho-df", "rdfs"])
-@pytest.mark.parametrize("seed", chunks(10, 5))
+@pytest.mark.parametrize("seed", chunks(10, 3))
 def test_a_random_history_of_a_schema_is_what_the_oracle_computes(
     tmp_path: Path, rules: str, seed: int
 ) -> None:

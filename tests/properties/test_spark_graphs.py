@@ -63,7 +63,7 @@ def differences(pipeline: Pipeline, program: Program, pick: random.Random) -> It
 
 
 @pytest.mark.parametrize("rules", ["rdfs", JOINS], ids=["rdfs", "joins"])
-@pytest.mark.parametrize("seed", chunks(10, 5))
+@pytest.mark.parametrize("seed", chunks(10, 3))
 def test_a_random_history_of_graphs_is_what_the_oracle_computes(
     tmp_path: Path, rules: str, seed: int
 ) -> None:

@@ -6,6 +6,7 @@ import random
 
 import pytest
 from pyoxigraph import Quad, Store
+from tests.properties.generate.seeds import chunks
 
 import livefacts as lf
 
@@ -56,7 +57,7 @@ class Drawing:
         return " . ".join(f"{pick(ends)} {pick(middle)} {pick(ends)}" for _ in range(count))
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize("chunk", chunks(CHUNKS, 2))
 def test_an_update_does_what_the_store_does_and_one_delta_says_it(chunk: int) -> None:
     changed = 0
     for seed in range(chunk, UPDATES, CHUNKS):

@@ -36,7 +36,7 @@ def check(seed: int, maintenance: str, every: int = EVERY) -> None:
         return
 
 
-@pytest.mark.parametrize("chunk", chunks(CHUNKS, 5))
+@pytest.mark.parametrize("chunk", chunks(CHUNKS, 4))
 def test_what_changes_have_left_is_what_verify_computes(chunk: int) -> None:
     for seed in range(chunk, HISTORIES, CHUNKS):
         check(seed, "counting-dred")

@@ -3,6 +3,7 @@
 Every kernel of the project is declared with `@kernel`.  Numba compiles it at its first
 call and keeps the machine code in the user's cache directory, in a folder named after
 the text of all kernel modules: a kernel that calls a changed kernel is compiled again.
+A kernel that another one calls becomes part of it, and is optimised only there.
 
 This module imports Numba, which takes a third of a second: import it only from modules
 that are themselves loaded when a store is first made.
@@ -14,7 +15,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -55,6 +56,8 @@ import numba  # noqa: E402
 from llvmlite import ir  # noqa: E402
 from numba import types  # noqa: E402
 from numba.core import cgutils  # noqa: E402
+from numba.core.codegen import JITCodeLibrary  # noqa: E402
+from numba.core.compiler import Compiler  # noqa: E402
 from numba.extending import intrinsic  # noqa: E402
 from numba.np.arrayobj import make_array, populate_array  # noqa: E402
 
@@ -67,12 +70,14 @@ _announced = False
 
 # No kernel allocates, so none needs Numba's reference counts: without them, passing tables
 # to inner kernels is free, and the closure of a million triples is five times faster.
-_compile: Any = partial(numba.njit, cache=True, nogil=True, error_model="numpy", _nrt=False)
+_compile: Any = partial(
+    numba.njit, nogil=True, error_model="numpy", no_cfunc_wrapper=True, _nrt=False
+)
 
 
 def kernel(function: Function) -> Function:
     """Compile this function at its first call; it runs without the interpreter lock."""
-    return _for_any_value(_compile(function))  # type: ignore[no-any-return]
+    return _whole(function, cache(partial(_part, function)))
 
 
 def inlined(function: Function) -> Function:
@@ -81,21 +86,57 @@ def inlined(function: Function) -> Function:
     For what runs in innermost loops: a call that passes tables by value costs more than
     the few instructions it saves.
     """
-    return _for_any_value(_compile(function, forceinline=True))  # type: ignore[no-any-return]
+    return _whole(function, cache(partial(_part, function, forceinline=True)))
 
 
-def _for_any_value(dispatcher: Any) -> Any:
-    """Once compiled, a kernel serves every call with arguments of its types.
-
-    Numba would compile it again for every constant that is passed to it.
-    """
-    template_for = dispatcher.get_call_template
+def _whole(function: Function, part: Callable[[], Any]) -> Function:
+    """What Python calls: machine code of its own.  A kernel that calls it takes the part."""
+    dispatcher = _compile(function, cache=True)
 
     def get_call_template(arguments: Any, keywords: Any) -> Any:
-        return template_for(tuple(map(types.unliteral, arguments)), keywords)
+        # Numba would compile it again for every constant that is passed to it.
+        return part().get_call_template(tuple(map(types.unliteral, arguments)), keywords)
 
     dispatcher.get_call_template = get_call_template
-    return dispatcher
+    dispatcher.get_overload = lambda signature: part().get_overload(signature)
+    return dispatcher  # type: ignore[no-any-return]
+
+
+def _part(function: Any, **options: Any) -> Any:
+    """A function for kernels that call it, which are optimised as a whole and become code.
+
+    Left to itself, Numba would do all of that for each function on the way: twice the work.
+    """
+    return _compile(function, no_cpython_wrapper=True, pipeline_class=_PartCompiler, **options)
+
+
+class _PartLibrary(JITCodeLibrary):
+    """Code in the compiler's own language, of which no machine code is made."""
+
+    @property
+    def codegen(self) -> Any:
+        return self
+
+    def set_env(self, name: str, env: Any) -> None:
+        """There is nothing to run in an environment."""
+
+    def get_pointer_to_function(self, name: str) -> int:
+        self._ensure_finalized()  # type: ignore[no-untyped-call]
+        return 0
+
+    def _optimize_final_module(self) -> None:
+        """Those that it is part of are."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalized = True
+
+
+class _PartCompiler(Compiler):
+    """Numba's compiler, into such a library."""
+
+    def __init__(self, typing_context: Any, context: Any, library: Any, *arguments: Any) -> None:
+        library = _PartLibrary(context.codegen(), "part")  # type: ignore[no-untyped-call]
+        super().__init__(typing_context, context, library, *arguments)  # type: ignore[no-untyped-call]
 
 
 def announce_compilation(*, is_certain: bool = False) -> None:

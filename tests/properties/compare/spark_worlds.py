@@ -24,19 +24,19 @@ LIMIT = 100_000
 def differences(worlds: Worlds, setting: Setting, way: Way = Way.COUNTING_DRED) -> Iterator[str]:
     """Where Spark differs from the oracle after a step, in words."""
     plan = joined_plan(worlds.plan_rules(0))
-    told = _told(worlds, 0)
-    closure = materialize(setting, plan, frames(setting, told), limit=LIMIT)
+    asserted = _asserted(worlds, 0)
+    closure = materialize(setting, plan, frames(setting, asserted), limit=LIMIT)
     truth = _truths(worlds, 0)
     yield from _unlike(worlds, 0, closure, truth)
     for step in worlds.steps[1:]:
         plan = closure.plan
         if worlds.present[step] != worlds.present[step - 1]:
             plan = joined_plan(worlds.plan_rules(step))
-        before, told = told, _told(worlds, step)
+        before, asserted = asserted, _asserted(worlds, step)
         changed = change(
             closure,
-            frames(setting, {k: told[k] - before[k] for k in told}),
-            frames(setting, {k: before[k] - told[k] for k in told}),
+            frames(setting, {k: asserted[k] - before[k] for k in asserted}),
+            frames(setting, {k: before[k] - asserted[k] for k in asserted}),
             plan=plan,
             way=way,
             limit=LIMIT,
@@ -47,14 +47,14 @@ def differences(worlds: Worlds, setting: Setting, way: Way = Way.COUNTING_DRED) 
         yield from _unlike_delta(step, closure, changed.delta, rows, truth)
 
 
-def _told(worlds: Worlds, step: int) -> dict[int, set[Triple | Fact]]:
-    return {k: worlds.told(k, step) for k in range(len(worlds.worlds))}
+def _asserted(worlds: Worlds, step: int) -> dict[int, set[Triple | Fact]]:
+    return {k: worlds.asserted(k, step) for k in range(len(worlds.worlds))}
 
 
 def _truths(worlds: Worlds, step: int) -> dict[int, set[Row]]:
     return {
-        k: model(Program().plus(worlds.active(k, step)), told)
-        for k, told in _told(worlds, step).items()
+        k: model(Program().plus(worlds.active(k, step)), asserted)
+        for k, asserted in _asserted(worlds, step).items()
     }
 
 
@@ -75,10 +75,10 @@ def _unlike(
 
 def _expected(worlds: Worlds, world: int, step: int, truth: set[Row]) -> dict[Row, tuple[int, int]]:
     """Every fact with whether it is told and how many instances derive it."""
-    told = {row_of(fact) for fact in worlds.told(world, step)}
+    asserted = {row_of(fact) for fact in worlds.asserted(world, step)}
     rules = [rule for rule in worlds.active(world, step) if not rule.is_constraint]
     counts = Counter(conclusion(rule, binding) for rule, binding in instances(truth, rules))
-    return {row: (int(row in told), counts[row]) for row in truth if not is_inner(row)}
+    return {row: (int(row in asserted), counts[row]) for row in truth if not is_inner(row)}
 
 
 def _violations(rules: list[Rule], rows: Any) -> set[Any]:

@@ -269,6 +269,7 @@ def test_number_of_says_when_a_double_is_enough():
     assert number_of(Literal("7")) is None
 
 
+@pytest.mark.slow
 def test_the_fast_comparison_of_number_of_agrees_with_compare():
     random.seed(11)
     pool = [random_number() for _ in range(300)]

@@ -101,12 +101,14 @@ rules = st.builds(
 )
 
 
+@pytest.mark.slow
 @given(rules)
 @settings(STEADY, max_examples=300)
 def test_a_rule_reads_back_as_it_was(rule: Rule) -> None:
     assert parse(write_rule(rule)).rules == Program().plus([rule]).rules
 
 
+@pytest.mark.slow
 @given(st.builds(Triple, iris, iris, rdf_terms) | st.tuples(words, st.lists(terms).map(tuple)))
 @STEADY
 def test_a_fact_reads_back_as_it_was(fact: Triple | tuple[str, tuple[object, ...]]) -> None:

@@ -170,6 +170,7 @@ def test_levels_components_and_recursion_are_those_of_the_plain_twin(program: Pr
     assert all(position[i] <= position[j] for i, j in reach)
 
 
+@pytest.mark.slow
 def test_the_graph_of_many_patterns_stays_small() -> None:
     """Every head meets every body here: ten million pairs, which must not be listed."""
     heads = "".join(f"[?x, ex:p{n}, ?y] :- [?x, ex:q{n}, ?y] .\n" for n in range(3000))

@@ -10,6 +10,8 @@ from pyoxigraph import Literal, NamedNode, Quad
 
 import livefacts as lf
 
+pytestmark = pytest.mark.slow  # the rules of OWL, and what they mean checked after every change
+
 EX = "http://example.org/"
 PREFIXES = f"""
     @prefix ex: <{EX}> .

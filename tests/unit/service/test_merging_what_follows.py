@@ -11,6 +11,8 @@ import livefacts as lf
 from livefacts.service.merging import derived_equalities
 from livefacts.service.merging.groups import Groups
 
+pytestmark = pytest.mark.slow  # the rules of OWL, and what they mean checked after every change
+
 PREFIX = "http://example.org/"
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
 COUNT = 14

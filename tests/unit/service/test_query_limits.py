@@ -80,6 +80,7 @@ def test_what_is_known_before_a_query_begins_counts_against_no_limit(where: str)
     assert sizes(query) == {1: 16}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rules", "filter"),
     [(ENDLESS, ""), (ENDLESS + UNLESS, "FILTER NOT EXISTS { ?x :none ?n }")],

@@ -125,6 +125,7 @@ def test_triples_have_the_ids_of_their_terms(objects: list[Term]) -> None:
     assert together.texts(range(len(together))) == plain.texts(range(len(plain)))
 
 
+@pytest.mark.slow
 @given(st.data())
 @settings(max_examples=150, deadline=None)
 def test_a_sweep_gives_back_what_only_passed_by_and_nothing_else(data: st.DataObject) -> None:
@@ -196,6 +197,7 @@ def test_terms_of_one_dictionary_are_found_in_another(some: list[Term], others: 
     assert found == [-1 if (n := dictionary.find(term)) is None else n for term in others]
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(terms, terms, terms), min_size=1, max_size=30))
 @settings(max_examples=100, deadline=None)
 def test_the_triples_that_rdf_can_write_are_marked(triples: list[tuple[Term, ...]]) -> None:

@@ -168,7 +168,9 @@ class Intake:
         """Triples and nothing else."""
         self._objects.append(triples)
         if len(triples) < FEWEST_AT_ONCE:
-            self._take_one_by_one(triples)
+            encode = self.dictionary.encode_one
+            rows = [[encode(t.subject), encode(t.predicate), encode(t.object)] for t in triples]
+            self._triples.append(np.array(rows, np.int32))
             return
         for first in range(0, len(triples), PIECE):
             self._triples.append(self.dictionary.encode_triples(triples[first : first + PIECE]))

@@ -34,13 +34,14 @@ class QueryView:
         self._dictionary = engine.dictionary
         self._reader = reader
         self.graphs = self._graphs = graphs
-        self._store: QueryStore | None = None
+        self.opened: QueryStore | None = None
+        """The store, once it has been asked for."""
 
     def store(self) -> QueryStore:
         """The store, as things are now."""
-        if self._store is None:
-            self._store = self._filled()
-        return self._store
+        if self.opened is None:
+            self.opened = self._filled()
+        return self.opened
 
     def check_graphs(self, text: str, prefixes: Mapping[str, str]) -> None:
         """Refuse a query that names a graph in FROM which nobody has loaded."""
@@ -61,7 +62,7 @@ class QueryView:
     def follow(self, delta: Delta, came: Ids, gone: Ids) -> None:
         """Follow a change, and the quads of named graphs that came and went with it."""
         # A store that fails on the way is dropped, and filled anew by the next query.
-        store, self._store = self._store, None
+        store, self.opened = self.opened, None
         if (
             store is None
             or len(delta.added) + len(delta.removed) + len(came) + len(gone) > FOLLOWED
@@ -70,7 +71,7 @@ class QueryView:
         added = [fact for fact in delta.added if isinstance(fact, Triple)]
         removed = [fact for fact in delta.removed if isinstance(fact, Triple)]
         store.apply([*added, *self.quads(came)], [*removed, *self.quads(gone)])
-        self._store = store
+        self.opened = store
 
     def quads(self, ids: Ids) -> Iterator[Quad]:
         """Assertions of named graphs, decoded."""

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from pyoxigraph import Triple
 
 from livefacts.engine.contract import TRIPLES, Change, Facts, IdDelta
 from livefacts.language.program import NO_PROGRAM, Program, Rule
@@ -30,8 +31,11 @@ from livefacts.service.change.patches import PatchSource, take_patches
 from livefacts.service.change.retraction import Retraction
 from livefacts.service.merging.equality import with_equality
 from livefacts.service.reasoner.state import State
+from livefacts.service.reasoner.violations import NO_VIOLATIONS
 from livefacts.syntax.input.rejects import Rejects
 from livefacts.syntax.rule_sets import RuleSource, named_rules, open_rules
+
+ONLY_TRIPLES = frozenset({TRIPLES})
 
 
 class Draft:
@@ -50,6 +54,8 @@ class Draft:
         """Facts that come: triples, Facts, tuples, text, or a Path to a file."""
         if isinstance(facts, str):
             self.intake.take_text(facts, self._state.scope("t"))
+        elif isinstance(facts, Triple | list):
+            self.intake.take_objects(facts)
         elif isinstance(facts, os.PathLike):
             self.intake.take_file(facts, self._state.scope("f"), ReadingOptions())
         elif not _is_nothing(facts):
@@ -132,7 +138,8 @@ class Draft:
         plan, timing = None, state.streams.timeline.timing
         if program is not before:
             plan, timing = state.planned(program, asked.asserted)
-        state.arities.check(program, asked.asserted, asked.retracted)
+        if program is not before or asked.asserted.keys() - ONLY_TRIPLES:
+            state.arities.check(program, asked.asserted, asked.retracted)
         is_made = False
         try:
             if program is not before:
@@ -147,7 +154,7 @@ class Draft:
     def _change(self, asked: AskedChange, named: QuadChange, plan: Plan | None) -> Change:
         """The change for the engine, in which a triple is asserted while any graph asserts it."""
         graphs, retracted = self._state.graphs, asked.retracted
-        if named is NO_QUAD_CHANGE and (not len(graphs) or TRIPLES not in retracted):
+        if named is NO_QUAD_CHANGE and (TRIPLES not in retracted or not len(graphs)):
             return Change(asked.asserted, retracted=retracted, plan=plan)
         graphs.make_room(len(named.came))
         others: Facts = {}
@@ -167,7 +174,8 @@ class Draft:
     def _followed(self, change: Change, timing: Timing, keep: bool) -> IdDelta:
         """What the engine makes of the change, and of what it means for streams and windows."""
         state, streams = self._state, self._state.streams
-        if streams.now is None and timing is streams.timeline.timing and not timing.background:
+        timeline = streams.timeline
+        if timeline.now is None and timing is timeline.timing and not timing.background:
             return state.truth.apply(change, keep=keep)
         with streams.under(change, timing, keep) as timed:
             return state.truth.apply(timed, keep=keep)
@@ -182,7 +190,9 @@ class Draft:
         """The change as users see it."""
         state, intake = self._state, self.intake
         moved = (*intake.program.rules, *self._dropped)
-        violated = state.violations.changes(ids, *programs, moved, state.truth.facts)
+        violated = NO_VIOLATIONS
+        if moved or (ids.added.keys() | ids.removed.keys()) - ONLY_TRIPLES:
+            violated = state.violations.changes(ids, *programs, moved, state.truth.facts)
         return Delta(
             state.seq + 1,
             ids,

@@ -186,11 +186,13 @@ class State:
         """Let everyone follow a change that has been made, and of the quads that came and went."""
         self.seq += 1
         self.shown += delta.growth
-        self.queries.follow(delta, came, gone)
+        if self.queries.opened is not None:
+            self.queries.follow(delta, came, gone)
         if self.watches is not None:
             self.watches.follow(delta, self.seq, came, gone)
-        if self.streams.now is not None:
-            self.streams.beginnings.note(self.streams.now, delta.ids)
+        now = self.streams.timeline.now
+        if now is not None:
+            self.streams.beginnings.note(now, delta.ids)
 
     def complete(self) -> None:
         """A change is over, made or undone: an interrupt that waited is raised, calls are made."""

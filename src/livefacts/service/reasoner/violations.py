@@ -31,7 +31,7 @@ class Violated(NamedTuple):
     went: list[Violation]
 
 
-NONE = Violated([], [])
+NO_VIOLATIONS = Violated([], [])
 
 
 class Violations:
@@ -67,8 +67,6 @@ class Violations:
         Where it makes a predicate symmetric, or no longer, violations that stay may come to
         be listed once or twice: then all `facts` that are true are looked at.
         """
-        if not moved and not (ids.added.keys() | ids.removed.keys()) - {TRIPLES}:
-            return NONE
         came, went = list(self.among(ids.added, after)), list(self.among(ids.removed, before))
         if symmetric_predicates(moved):
             standing = _standing(facts(), ids)

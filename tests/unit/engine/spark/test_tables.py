@@ -62,6 +62,7 @@ def base(tmp_path: Path) -> KnowledgeBase:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", ["data written", "terms committed", "rules committed"])
 def test_a_writer_that_dies_inside_a_commit_leaves_what_was_there(
     base: KnowledgeBase, step: str
@@ -108,6 +109,7 @@ def test_every_earlier_version_stays_readable(base: KnowledgeBase) -> None:
     assert counts == [1, 2, 3, 4]
 
 
+@pytest.mark.slow
 def test_many_commits_stay_in_few_files(base: KnowledgeBase) -> None:
     for number in range(2, 260):
         two_tables(base, base.last(), f"text {number}")

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from livefacts.engine.contract import COUNTING, DRED, Change, IdDelta, Ids
+from livefacts.engine.contract import COUNTING, DRED, NO_TRIPLES, TRIPLES, Change, IdDelta, Ids
 from livefacts.engine.embedded.change.level import BoundLevel
 from livefacts.engine.embedded.kernel.driver import Interpreter
 from livefacts.engine.embedded.schema.single_path import MakeSchema, SinglePath
@@ -126,7 +126,8 @@ class FactBase:
             # that it has, and a negation would already see what is asserted.
             self._adopt_rules(rules)
         self._assert(change)
-        self._run_levels(change.triples(), rules)
+        asserted = change.triples() if change.others else change.facts.get(TRIPLES, NO_TRIPLES)
+        self._run_levels(asserted, rules)
         self.interpreter.on_pause(self.interpreter.made)
 
     @property

@@ -1,0 +1,85 @@
+"""The road of one triple: from `Reasoner.add` to having read what was added.
+
+Times of `add` with a text and with a `Triple`, how many functions of Python are called on the
+way, and in how many files of the package.  Only public names are used, so that another
+checkout of livefacts can be measured by the same script in the same run (`source`).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from statistics import median
+from time import process_time_ns
+from typing import Any
+
+from reporting import Stages, run
+
+RULES = "[?x, <x:known>, ?y] :- [?x, <x:seen>, ?y] ."
+WARM_UP = 300
+REPEATS = 5
+
+
+def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
+    if job.get("source"):
+        sys.path.insert(0, job["source"])
+    import livefacts as lf
+
+    reasoner = lf.Reasoner(rules=RULES)
+    found: dict[str, Any] = {"file": lf.__file__}
+    for number, (name, make) in enumerate({"text": as_text, "triple": as_triple}.items()):
+        for given in given_by(make, WARM_UP, f"warm{number}"):
+            list(reasoner.add(given).added)
+        found[name] = {
+            "seconds": [measured(reasoner, make, job["turns"], n) for n in range(REPEATS)],
+            **walked(reasoner, make(f"walk{number}")),
+        }
+    return found
+
+
+def as_text(name: str) -> Any:
+    return f"<x:{name}> <x:seen> <x:place-{name}> ."
+
+
+def as_triple(name: str) -> Any:
+    from pyoxigraph import NamedNode, Triple
+
+    return Triple(*(NamedNode(f"x:{each}") for each in (name, "seen", f"place-{name}")))
+
+
+def given_by(make: Callable[[str], Any], count: int, name: str) -> list[Any]:
+    return [make(f"{make.__name__}-{name}-{number}") for number in range(count)]
+
+
+def measured(reasoner: Any, make: Callable[[str], Any], turns: int, repeat: int) -> float:
+    """Processor seconds of one `add` whose delta is looked at, the middle of many."""
+    seconds = []
+    for given in given_by(make, turns, f"turn{repeat}"):
+        started = process_time_ns()
+        len(reasoner.add(given).added)
+        seconds.append((process_time_ns() - started) / 1e9)
+    return median(seconds)
+
+
+def walked(reasoner: Any, given: Any) -> dict[str, int]:
+    """How many Python functions are called on the way, and in how many files of the package."""
+    calls: list[str] = []
+    with profiled(lambda frame: calls.append(frame.f_code.co_filename)):
+        list(reasoner.add(given).added)
+    ours = {name for name in calls if "livefacts" in name and "site-packages" not in name}
+    return {"calls": len(calls), "files": len(ours - {__file__})}
+
+
+@contextmanager
+def profiled(note: Callable[[Any], None]) -> Iterator[None]:
+    """Note the frame of every call of a Python function."""
+    sys.setprofile(lambda frame, event, _: note(frame) if event == "call" else None)
+    try:
+        yield
+    finally:
+        sys.setprofile(None)
+
+
+if __name__ == "__main__":
+    run(main, "livefacts")
