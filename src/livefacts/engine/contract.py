@@ -88,6 +88,18 @@ class IdDelta(NamedTuple):
     """Facts that no rule derives any more, gone or not."""
 
 
+class LimitedEngine(Protocol):
+    """What every engine can be held to, also one whose facts have times."""
+
+    limit: int | None
+    """The largest number of facts that a change may derive."""
+    uncounted: frozenset[int]
+    """Predicates, by id, whose facts no limit counts."""
+
+    @property
+    def dictionary(self) -> Dictionary: ...
+
+
 class RuleTally(NamedTuple):
     """What rules have looked at, found and cost; several are followed together by single triples."""
 

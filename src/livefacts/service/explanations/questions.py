@@ -15,7 +15,6 @@ from typing import Any, TypeAlias
 from pyoxigraph import NamedNode, Quad, RdfFormat, Triple, parse
 
 from livefacts.engine.contract import TRIPLES
-from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.engine.embedded.proofs.lookups import NO_ROWS
 from livefacts.engine.embedded.proofs.near_misses import near_misses
 from livefacts.engine.embedded.proofs.proof_search import BoundRules, prove
@@ -39,10 +38,9 @@ Asked: TypeAlias = Triple | Fact | Violation
 
 
 def explain(
-    fact: Any, rules: Sequence[Rule], engine: EmbeddedEngine, prefixes: Mapping[str, str]
+    fact: Any, rules: Sequence[Rule], bound: BoundRules, prefixes: Mapping[str, str]
 ) -> Explanation:
     """Why a fact holds, or what is missing for it."""
-    bound = engine.proofs(rules)
     known = dict(DECLARED) | dict(prefixes)
     asked = asked_one(fact, rules, bound, known)
     return explained(asked, terms_of(asked, rules), rules, bound, known)

@@ -395,7 +395,7 @@ class Reasoner:
         known = self._state.known_prefixes()
         followed = self._state.followed()
         if self._state.merged is None:
-            explanation = explain(fact, followed, self._state.engine, known)
+            explanation = explain(fact, followed, self._state.engine.proofs(followed), known)
         else:
             explanation = self._state.merged.explain(fact, followed, known)
         return timed(explanation, self._state.streams, as_written(followed, self.rules))

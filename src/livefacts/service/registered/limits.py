@@ -15,9 +15,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 import numpy as np
 
-from livefacts.engine.contract import TRIPLES
-from livefacts.engine.embedded.change.engine import EmbeddedEngine
-from livefacts.engine.embedded.expiry.timed_engine import ExpiringEngine
+from livefacts.engine.contract import TRIPLES, LimitedEngine
 from livefacts.errors import LimitError
 from livefacts.language.formula import PredicateAtom
 from livefacts.language.program import Rule
@@ -27,7 +25,7 @@ from livefacts.service.streams.stream_log import Facts, StreamLog
 
 @contextmanager
 def allowing(
-    engine: EmbeddedEngine | ExpiringEngine,
+    engine: LimitedEngine,
     *,
     more: Callable[[], int] = lambda: 0,
     times: int = 1,
@@ -42,7 +40,7 @@ def allowing(
 
 
 def beginning(
-    engine: EmbeddedEngine | ExpiringEngine,
+    engine: LimitedEngine,
     logs: Iterable[StreamLog],
     now: int,
     replaced: int | None,
@@ -63,14 +61,14 @@ def points_of(logs: Iterable[StreamLog], now: int) -> int:
     return max(1, len({time for log in logs for time in log.times[: bisect_right(log.times, now)]}))
 
 
-def leave_out(engine: EmbeddedEngine | ExpiringEngine, answers: Iterable[Rule]) -> None:
+def leave_out(engine: LimitedEngine, answers: Iterable[Rule]) -> None:
     """What these rules derive is answers, and no limit counts it."""
     heads = [rule.head for rule in answers]
     names = [Symbol(head.name) for head in heads if isinstance(head, PredicateAtom)]
     engine.uncounted = frozenset(engine.dictionary.encode_one(name) for name in names)
 
 
-def conclusions_in(engine: EmbeddedEngine | ExpiringEngine, derived: Facts) -> int:
+def conclusions_in(engine: LimitedEngine, derived: Facts) -> int:
     """How many of the facts that an engine has derived are no answers."""
     answers = list(engine.uncounted)
     return sum(

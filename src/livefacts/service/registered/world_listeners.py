@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
+
+from livefacts.engine.contract import LimitedEngine
 
 Delta = TypeVar("Delta")
-
-
-class Limited(Protocol):
-    """An engine, as far as its limit goes."""
-
-    limit: int | None
 
 
 class FollowedWorld(Generic[Delta]):
     """A world with an engine, and those who follow it."""
 
-    _engine: Limited
+    _engine: LimitedEngine
 
     def __init__(self) -> None:
         self._followers: list[Callable[[Delta], None]] = []
