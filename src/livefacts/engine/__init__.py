@@ -5,7 +5,7 @@
 In: rows of ids that are asserted and retracted, plans.
 Out: deltas of ids; for queries, signed rows of answers.
 
-- `contract`: what an engine takes and gives: facts by shape, deltas of ids
+- `contract`: what an engine takes, gives and promises: `Change`, `IdDelta`, the `Engine` protocol
 - `embedded`: one process: compiled kernels keep every conclusion true
 - `patterns`: compiled kernels that match stars and joins of triple patterns, change by change
 - `flow`: the dataflow: operators over signed bags of rows, for continuous queries
