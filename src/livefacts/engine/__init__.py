@@ -5,7 +5,7 @@
 In: rows of ids that are asserted and retracted, plans.
 Out: deltas of ids; for queries, signed rows of answers.
 
-- `contract`: changes in, deltas of ids out: the protocol of engines, and its laws
+- `contract`: what an engine takes, gives and promises: `Change`, `IdDelta`, the `Engine` protocol
 - `embedded`: one process: compiled kernels keep every conclusion true
 - `patterns`: compiled kernels that match stars and joins of triple patterns, change by change
 - `flow`: the dataflow: operators over signed bags of rows, for continuous queries

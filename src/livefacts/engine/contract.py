@@ -1,7 +1,7 @@
 """The contract of engines: changes in, deltas of ids out, and the laws that hold for all of them.
 
 This is the only door between the service and the engines.  An engine keeps facts and what
-follows from them; whoever uses it tells it a `Change`, hears an `IdDelta`, and asks what holds.
+follows from them; whoever uses it gives it a `Change`, gets an `IdDelta`, and asks what holds.
 
 A shape is `TRIPLES`, or one more than the arity of a predicate; its facts are rows of ids, the
 predicate's own first.  How a fact stands is a few bits: whether it `HOLDS`, whether anyone has
@@ -130,7 +130,7 @@ class Engine(Protocol):
 
     before_commit: Callable[[IdDelta], None]
     """Hears what a change does when all of it is done and nothing is final; may refuse it by
-    an error.  Meanwhile the engine answers for what holds after the change."""
+    an error.  While it is called, the engine answers for what holds after the change."""
 
     @property
     def dictionary(self) -> Dictionary: ...
@@ -141,7 +141,7 @@ class Engine(Protocol):
         ...
 
     def beside(self) -> Engine:
-        """Another one under the same rules, which is told nothing yet."""
+        """Another one under the same rules, in which nothing is asserted yet."""
         ...
 
     def apply(self, change: Change, *, keep: bool = True) -> IdDelta:
