@@ -82,13 +82,13 @@ def _came_and_went(pipeline: Pipeline, lines: Lines) -> dict[str, Any]:
         return report
 
     come, go = partial(change, add=text), partial(change, remove=text)
-    first, second = map(_timed, (go, come) if lines.is_told else (come, go))
+    first, second = map(_timed, (go, come) if lines.is_asserted else (come, go))
     return {
         "name": lines.name,
         "triples": len(set(lines.text.splitlines())),
         "changed": figures["added"] + figures["removed"],
-        "addition": second if lines.is_told else first,
-        "removal": first if lines.is_told else second,
+        "addition": second if lines.is_asserted else first,
+        "removal": first if lines.is_asserted else second,
         "folding": first["folding"] + second["folding"],
     }
 

@@ -22,7 +22,7 @@ from livefacts.store.terms.dictionary import Dictionary
 
 @dataclass(frozen=True)
 class Update:
-    """Triples that come and go; `is_told` if they are there before."""
+    """Triples that come and go; `is_asserted` if they are there before."""
 
     name: str
     rows: Ids

@@ -14,7 +14,7 @@ WITHOUT_REASONING, EMAIL_ADDRESSES = 16_000, 8_000
 
 @dataclass(frozen=True)
 class Lines:
-    """Triples that come and go; `is_told` if they are there before."""
+    """Triples that come and go; `is_asserted` if they are there before."""
 
     name: str
     lines: list[bytes]

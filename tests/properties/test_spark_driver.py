@@ -49,7 +49,7 @@ def differences(pipeline: Pipeline, history: History) -> Iterator[str]:
     """Where the tables differ from the oracle after a change, in words."""
     told, rules, before = frozenset(), history.start, dict[object, bool]()
     for number, change in enumerate(history.changes, 1):
-        told, was = change.told_after(told), rules
+        told, was = change.asserted_after(told), rules
         for seq in made(pipeline, change):
             commit = pipeline.base.commit(seq)
             rules = change.rules_after(was) if commit.kind == "change rules" else rules
