@@ -177,7 +177,7 @@ def changes_in_mind(seed: int) -> tuple[int, int]:
         quick = axiom_change(program, add, remove, None, index)
         slow = axiom_change(program, add, remove, None)
         assert quick.axioms == slow.axioms
-        for part in ("dropped", "untold"):
+        for part in ("dropped", "retracted"):
             assert set(getattr(quick, part)) == set(getattr(slow, part))
         assert {rule.key() for rule in quick.added} == {rule.key() for rule in slow.added}
         assert set(quick.added.facts) == set(slow.added.facts)

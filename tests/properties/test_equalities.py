@@ -80,12 +80,12 @@ def derived(reasoner: lf.Reasoner) -> set[object]:
 def compare_deltas(merged: lf.Delta, ruled: lf.Delta) -> None:
     """Both say that the same has changed."""
     for part in ("added", "removed", "derived"):
-        assert once(getattr(merged_engine, part)) == set(getattr(ruled, part)), part
-    assert merged_engine.counts == ruled.counts
-    assert lines(merged_engine.to_patch(asserted=True)) == lines(ruled.to_patch(asserted=True))
-    assert merged_engine.hints == ruled.hints
-    assert listed(merged_engine.violations) == listed(ruled.violations)
-    assert listed(merged_engine.resolved) == listed(ruled.resolved)
+        assert once(getattr(merged, part)) == set(getattr(ruled, part)), part
+    assert merged.counts == ruled.counts
+    assert lines(merged.to_patch(asserted=True)) == lines(ruled.to_patch(asserted=True))
+    assert merged.hints == ruled.hints
+    assert listed(merged.violations) == listed(ruled.violations)
+    assert listed(merged.resolved) == listed(ruled.resolved)
 
 
 def check_explanations(merging: lf.Reasoner, asserted: set[Triple], pick: random.Random) -> None:

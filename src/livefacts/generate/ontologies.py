@@ -38,7 +38,7 @@ class GeneratedOntology:
     `properties` are those of each class; a taxonomy has none.  Every third individual has
     one value for each property of its class.
 
-    >>> small = Ontology("taxonomy", depth=2, subclasses=2, instances=1)
+    >>> small = GeneratedOntology("taxonomy", depth=2, subclasses=2, instances=1)
     >>> small.classes
     6
     >>> print(b"".join(small.rules()).decode().splitlines()[-1])

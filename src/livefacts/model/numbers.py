@@ -260,7 +260,7 @@ def _quotient(a: int | Decimal | float, b: int | Decimal | float) -> Number | No
 def literal_of(number: Number) -> Literal:
     """The canonical literal of a number.
 
-    >>> str(literal_of(Number(Kind.DECIMAL, Decimal("2.50"))).value)
+    >>> str(literal_of(Number(NumberKind.DECIMAL, Decimal("2.50"))).value)
     '2.5'
     """
     return Literal(canonical_form(number), datatype=DATATYPES[number.kind])

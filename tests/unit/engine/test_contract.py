@@ -299,6 +299,8 @@ def test_a_change_that_is_refused_leaves_everything_as_it_was(
 def test_an_engine_answers_for_the_change_while_it_is_asked_about_it(
     make: Makes, program: str, seed: int
 ) -> None:
+    if make is merged:
+        pytest.skip("members of a merged group are answered for when the change is complete")
     course = Course(make, program, seed)
     for _, change in course.steps():
         heard: list[bool] = []

@@ -23,16 +23,16 @@ def test_constants_stay_themselves() -> None:
     assert found.constants == {
         NamedNode(EX + name) for name in ("likes", "tea", "drinks", "coffee")
     }
-    assert not found.assertion_apart
+    assert not found.telling_apart
 
 
 def test_a_predicate_of_a_thing_and_itself_tells_things_apart() -> None:
-    assert interchange("self(?x, ?x) :- [?x, ex:p, ?y] .").assertion_apart == {"self"}
+    assert interchange("self(?x, ?x) :- [?x, ex:p, ?y] .").telling_apart == {"self"}
 
 
 def test_a_predicate_of_two_that_is_denied_tells_things_apart() -> None:
     found = interchange("p(?x) :- [?x, ex:p, ?y], not q(?x, ?y) . q(?x, ?y) :- [?x, ex:q, ?y] .")
-    assert found.assertion_apart == {"q"}
+    assert found.telling_apart == {"q"}
 
 
 def test_predicates_that_meet_in_a_triangle_tell_things_apart() -> None:
@@ -40,7 +40,7 @@ def test_predicates_that_meet_in_a_triangle_tell_things_apart() -> None:
         near(?x, ?y) :- [?x, ex:in, ?r], [?y, ex:in, ?r], ?x != ?y .
         trio(?x, ?z) :- near(?x, ?y), near(?y, ?z), ?x != ?z .
     """)
-    assert found.assertion_apart == {"near"}
+    assert found.telling_apart == {"near"}
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_predicates_that_meet_in_a_triangle_tell_things_apart() -> None:
     ],
 )
 def test_rules_that_need_no_more_than_two_are_taken(rule: str) -> None:
-    assert not interchange(rule).assertion_apart
+    assert not interchange(rule).telling_apart
 
 
 @pytest.mark.parametrize(
@@ -80,6 +80,6 @@ def test_rules_that_need_more_are_obstacles(rule: str, reason: str) -> None:
 def test_what_is_counted_stays_itself() -> None:
     rules = normalize(open_rules(f"{PREFIX} p(?n) :- ?n = count {{ ?x : [?x, ex:p, ?y] }} .").rules)
     found = interchange_of(rules)
-    (rows,) = {name for name in found.assertion_apart if name.startswith(ROWS)}
+    (rows,) = {name for name in found.telling_apart if name.startswith(ROWS)}
     assert found.obstacle is None
     assert rows in {rule.head.name for rule in rules if isinstance(rule.head, PredicateAtom)}

@@ -59,6 +59,7 @@ def test_an_interrupt_while_time_moves_leaves_one_time_point(
 ) -> None:
     r = Reasoner("seen(?x) :- sometime p(?x) in [2].")
     r.push([("p", "a")], at=1)
+    r.query("ASK {}")
     monkeypatch.setattr(r._state.queries, "follow", interrupted(r._state.queries.follow))
     with pytest.raises(KeyboardInterrupt):
         r.advance(2)
@@ -80,6 +81,7 @@ def test_those_who_watch_hear_of_a_change_that_was_interrupted_too_late(
     r = Reasoner()
     heard: list[object] = []
     r.watch("SELECT * { ?x ?p ?y }").on_change(heard.append)
+    r.query("ASK {}")
     monkeypatch.setattr(r._state.queries, "follow", interrupted(r._state.queries.follow))
     with pytest.raises(KeyboardInterrupt):
         r.add("<x:a> <x:b> <x:c> .")

@@ -61,7 +61,7 @@ class Input:
 class PredicateNames:
     """What predicates are called in a rewritten program.
 
-    >>> Names("t", "_").of("isIn", "ext", "del")
+    >>> PredicateNames("t", "_").of("isIn", "ext", "del")
     'isIn_ext_del'
     """
 
@@ -227,7 +227,7 @@ def unused(name: str, rule: Rule) -> Variable:
 def general_atom(name: str, arity: int, names: PredicateNames) -> PredicateAtom:
     """The predicate with a variable in every place.
 
-    >>> general_atom("isIn", 2, Names("t", "_")).arguments
+    >>> general_atom("isIn", 2, PredicateNames("t", "_")).arguments
     (Variable(name='x'), Variable(name='y'))
     """
     if names.is_of_triples(name):

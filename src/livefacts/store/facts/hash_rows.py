@@ -149,7 +149,7 @@ def added_up(facts: Facts) -> Facts:
 
     >>> twice = Facts(*(np.array([9, 5, 9]) for _ in range(4)), np.ones(3, np.int32))
     >>> found = added_up(twice)
-    >>> found.s.tolist(), found.support.tolist(), found.told.tolist()
+    >>> found.s.tolist(), found.support.tolist(), found.asserted.tolist()
     ([5, 9], [5, 18], [1, 2])
     """
     in_order = ordered(facts)

@@ -131,7 +131,7 @@ class _Index:
 class IdTable:
     """Facts of one shape, each once, in the order in which they came.
 
-    >>> table = Table(2)
+    >>> table = IdTable(2)
     >>> table.append([np.array([7, 7], np.int32), np.array([1, 2], np.int32)])
     >>> table.find([np.array([7, 8], np.int32), np.array([2, 2], np.int32)])
     array([ 1, -1])
