@@ -23,6 +23,7 @@ A module has the same name in all three packages when it is about the same kind 
 | facts that expire | `programs` | `expiring_facts`, `expiry_programs` | | `test_expiring`, `test_maintenance` |
 | registered queries over streams | (drawn while they run) | `registered_queries`, `registered_bodies`, `registered_themes` | | `test_registered`, `test_limited_chains`, `test_reclaimed_terms` |
 | continuous queries and messages | `graph_patterns`, `queries` | `graph_patterns` | | `test_patterns`, `test_continuous`, `test_graphs`, `test_watches`, `test_updates` |
+| versions of triples, and patterns joined over them | `versions` | (nested loops, in the test) | | `test_pattern_joins` |
 | proofs of what holds and what does not | `programs` | `proofs` | | `test_explanations` |
 | ontologies as axioms, as triples | `axioms`, `ontologies` | (`tests.oracle.ontologies`, `tests.oracle.owl`) | | `test_axioms`, `test_ontologies`, `test_derived_schemas` |
 | equal things that are merged | `equalities` | (a reasoner that follows the rules) | | `test_equalities`, `test_equalities_in_time` |

@@ -22,12 +22,13 @@ BELOW = {
     "engine.messages": (
         "errors model language plan store syntax engine.contract engine.patterns engine.flow"
     ),
+    "engine.queries": "errors model language plan store engine.contract engine.flow",
     # A saved folder: both engines live on it, and none of it needs Spark.
     "kb": "errors model language plan store syntax engine.contract engine.embedded",
     "engine.spark": "errors model language plan store syntax engine.contract kb",
     "service": (
         "errors model language plan store syntax engine.contract engine.embedded engine.flow "
-        "engine.patterns engine.messages kb engine.spark"
+        "engine.patterns engine.messages engine.queries kb engine.spark"
     ),
     "spark": "errors engine.spark service",
     "doctor": "errors generate store service kb engine.spark",

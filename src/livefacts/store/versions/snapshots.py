@@ -1,0 +1,160 @@
+"""Snapshots: the triples of one version, and how one version follows another.
+
+A version is a few runs, each several times as long as the next; a row is there if the signs of
+its occurrences sum to one.  What changes bring waits until somebody asks, then becomes the
+newest run, and runs of similar length are merged: a row is moved a logarithmic number of times.
+A snapshot holds its runs, so nothing that it shows can change or go away; a reader needs no lock.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from livefacts.store.versions.signed_runs import Run
+from livefacts.store.versions.sorted_orders import PLACES, Ids, SortedOrder
+
+RATIO = 8
+"""A run is merged with the one before it unless that is so many times as long."""
+SHORT = 256
+"""Runs up to this length are merged whatever their ratio."""
+FIELDS = 7
+KEYS, KEY_COUNT, STARTS, SECOND, THIRD, SIGNS, ROWS = range(FIELDS)
+ORDERS = 4
+
+
+class Snapshot:
+    """The triples of one version."""
+
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self.runs = tuple(runs)
+        self.table = np.zeros((ORDERS * len(self.runs), FIELDS), np.int64)
+        """Where the columns are, for kernels: a line for each order and run."""
+        self._ready = [False] * ORDERS
+        self._distinct: dict[tuple[int, int], int] = {}
+
+    def make(self, kinds: int) -> None:
+        """Make the orders whose bits are set, unless they are there."""
+        for kind in range(ORDERS):
+            if kinds >> kind & 1 and not self._ready[kind]:
+                for number, run in enumerate(self.runs):
+                    self.table[kind * len(self.runs) + number] = _described(run.order(kind))
+                self._ready[kind] = True
+
+    def expected_rows(self, known: Sequence[int | None]) -> int:
+        """About how many triples have these terms in their places; None for any term."""
+        terms = {place: term for place, term in enumerate(known) if term is not None}
+        if not terms:
+            return sum(run.count for run in self.runs)
+        kind = next(k for k, places in enumerate(PLACES) if set(places[: len(terms)]) == set(terms))
+        values = [terms[place] for place in PLACES[kind][: len(terms)]]
+        return sum(run.order(kind).count_rows(values) for run in self.runs)
+
+    def distinct(self, place: int, predicate: object) -> int:
+        """About how many terms stand in a place of the triples of a predicate, or of all."""
+        if not self.runs:
+            return 0
+        return self.runs[0].distinct(place, predicate if isinstance(predicate, int) else None)
+
+    @property
+    def nbytes(self) -> int:
+        return sum(run.nbytes for run in self.runs)
+
+    def rows(self) -> Ids:
+        """All triples, sorted in some way."""
+        if not self.runs:
+            return np.zeros((0, 3), np.int32)
+        run = self.runs[0]
+        for newer in self.runs[1:]:
+            run = run.with_newer(newer)
+        return run.rows()[0]
+
+
+def _described(order: SortedOrder) -> list[int]:
+    signs = order.signs.ctypes.data if len(order.signs) else 0
+    return [
+        order.keys.ctypes.data,
+        len(order.keys),
+        order.starts.ctypes.data,
+        order.second.ctypes.data,
+        order.third.ctypes.data,
+        signs,
+        len(order.second),
+    ]
+
+
+class Versions:
+    """The versions of a set of triples: one writer tells what changes, anyone asks.
+
+    `everything` gives all rows as they are now; it is called when there is no version yet, or
+    so much has changed since the last that starting anew is cheaper.
+    """
+
+    def __init__(self, everything: Callable[[], Ids]) -> None:
+        self._everything = everything
+        self._lock = threading.Lock()
+        self._current: Snapshot | None = None
+        self._waiting: list[tuple[Ids, int]] = []
+        self._waiting_rows = 0
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether there is a version that changes must be told to."""
+        return self._current is not None
+
+    def note(self, added: Ids, removed: Ids) -> None:
+        """What a change has added and removed; the next snapshot has it."""
+        with self._lock:
+            if self._current is None:
+                return
+            self._waiting += [
+                (rows, sign) for rows, sign in ((removed, -1), (added, 1)) if len(rows)
+            ]
+            self._waiting_rows += len(added) + len(removed)
+            if self._waiting_rows > SHORT + sum(run.count for run in self._current.runs) // 2:
+                self.forget()
+
+    def forget(self) -> None:
+        """Start anew when somebody asks."""
+        self._current, self._waiting, self._waiting_rows = None, [], 0
+
+    def snapshot(self) -> Snapshot:
+        """The version of now."""
+        current = self._current
+        if current is not None and not self._waiting:
+            return current
+        with self._lock:
+            if self._current is None:
+                rows = self._everything()
+                self._current = Snapshot([Run(rows)] if len(rows) else [])
+            elif self._waiting:
+                self._current = Snapshot(_grown(self._current.runs, _net(self._waiting)))
+            self._waiting, self._waiting_rows = [], 0
+            return self._current
+
+
+def _net(changes: Sequence[tuple[Ids, int]]) -> Run:
+    """Changes, one after the other, as one run without those that undo each other."""
+    rows = np.concatenate([each for each, _ in changes])
+    signs = np.concatenate([np.full(len(each), sign, np.int8) for each, sign in changes])
+    by = np.lexsort((rows[:, 2], rows[:, 1], rows[:, 0]))
+    rows, signs = rows[by], signs[by]
+    begins = np.flatnonzero(np.r_[True, (rows[1:] != rows[:-1]).any(axis=1)])
+    sums = np.add.reduceat(signs, begins)
+    kept: NDArray[np.bool_] = sums != 0
+    return Run(np.ascontiguousarray(rows[begins[kept]]), sums[kept].astype(np.int8))
+
+
+def _grown(runs: Sequence[Run], newest: Run) -> list[Run]:
+    grown = [*runs, newest] if newest.count else list(runs)
+    while len(grown) > 1 and _belong_together(grown[-2], grown[-1]):
+        newer = grown.pop()
+        grown[-1] = grown[-1].with_newer(newer)
+    return [run for run in grown if run.count]
+
+
+def _belong_together(older: Run, newer: Run) -> bool:
+    return newer.count * RATIO > older.count or older.count + newer.count <= SHORT
