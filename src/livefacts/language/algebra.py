@@ -1,15 +1,24 @@
 """The SPARQL algebra as data: graph patterns, property paths, and what is asked of them.
 
 A pattern yields a bag of rows; a variable of a row may be unbound.  The operators are those
-of the SPARQL 1.1 recommendation, section 18.  Blank nodes of a pattern are variables whose
-names begin with `_:`, which no text can write.
+of the SPARQL 1.1 recommendation, section 18, solution modifiers too: `Ordered` stands inside of
+`Chosen`, that inside of `DistinctRows` or `ReducedRows`, and `Slice` around them all.  Blank
+nodes of a pattern are variables whose names begin with `_:`, which no text can write; those of
+keys and aggregates without a name begin with a dot.
+
+Queries that differ in their constants alone have one shape: the same query, with a `Parameter`
+in the place of each constant.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Sequence as SequenceOf
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import cache
+from typing import Any, TypeAlias
+
+from pyoxigraph import Triple
 
 from livefacts.language.expressions import (
     TRUE,
@@ -23,6 +32,28 @@ from livefacts.model.facts import Term
 
 BLANK = "_:"
 """What the names of variables begin with that stand for blank nodes of a pattern."""
+UNNAMED = "."
+"""What the names of variables begin with that a query computes and does not name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """The place of a constant, by its number in the text; it stands where a term does."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class TripleTerm:
+    """`<<( ?s ex:p ?o )>>`: a triple as a term, with a variable in it or what makes it none."""
+
+    subject: Slot | TripleTerm
+    predicate: Slot
+    object: Slot | TripleTerm
+
+    @property
+    def slots(self) -> tuple[Slot | TripleTerm, ...]:
+        return (self.subject, self.predicate, self.object)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,15 +200,6 @@ class Grouped:
 
 
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """Rows with these variables only (Project), each row once if they are to be distinct."""
-
-    of: Pattern
-    variables: tuple[Variable, ...]
-    distinct: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class OrderKey:
     """What rows are ordered by."""
 
@@ -186,21 +208,50 @@ class OrderKey:
 
 
 @dataclass(frozen=True, slots=True)
+class Ordered:
+    """Rows in an order (OrderBy)."""
+
+    of: Pattern
+    keys: tuple[OrderKey, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Rows with these variables only (Project)."""
+
+    of: Pattern
+    variables: tuple[Variable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DistinctRows:
+    """Each row once (Distinct)."""
+
+    of: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class ReducedRows:
+    """Each row at least once, and as often as one likes up to how often it is there (Reduced)."""
+
+    of: Pattern
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """So many rows, from a place on (Slice); without a length, all of them from there."""
+
+    of: Pattern
+    start: int = 0
+    length: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class InGraph:
     """What a pattern finds in a named graph, or in each of them (Graph)."""
 
     graph: Slot
     of: Pattern
-
-
-@dataclass(frozen=True, slots=True)
-class OrderedSlice:
-    """So many rows of an order, from a place on (OrderBy with Slice)."""
-
-    of: Pattern
-    order: tuple[OrderKey, ...]
-    start: int
-    length: int | None
 
 
 Pattern: TypeAlias = (
@@ -213,8 +264,11 @@ Pattern: TypeAlias = (
     | With
     | Listed
     | Grouped
+    | Ordered
     | Chosen
-    | OrderedSlice
+    | DistinctRows
+    | ReducedRows
+    | Slice
     | InGraph
 )
 
@@ -232,17 +286,58 @@ class Query:
     """A query: its form, its pattern, and what is asked of it.
 
     `selected` are the names of a SELECT in their order, `template` the triples of a
-    CONSTRUCT, `order` the order in which answers are read.
+    CONSTRUCT, `targets` what a DESCRIBE describes.
     """
 
     form: str
     pattern: Pattern
     selected: tuple[str, ...] = ()
     template: tuple[TripleAtom, ...] = ()
-    order: tuple[OrderKey, ...] = ()
+    targets: tuple[Slot, ...] = ()
     base: str = ""
     dataset: Dataset | None = None
     """What FROM and FROM NAMED say; without them a query sees everything."""
+    parameters: int = 0
+    """How many constants are to be filled in."""
+
+    def bound(self, constants: SequenceOf[Term]) -> Query:
+        """The query with these constants in the places of its parameters."""
+        if not self.parameters:
+            return self
+        filled: Query = _filled(self, constants)
+        if filled.dataset is not None:
+            default, named = filled.dataset.default, filled.dataset.named
+            dataset = Dataset(tuple(dict.fromkeys(default)), tuple(dict.fromkeys(named)))
+            filled = replace(filled, dataset=dataset)
+        return replace(filled, parameters=0)
+
+
+def _filled(part: Any, constants: SequenceOf[Term]) -> Any:
+    if isinstance(part, Parameter):
+        return constants[part.number]
+    if isinstance(part, tuple):
+        return tuple([_filled(each, constants) for each in part])
+    if isinstance(part, Variable) or not is_dataclass(part):
+        return part
+    kind: Any = type(part)
+    made = kind(*[_filled(getattr(part, name), constants) for name in _names(kind)])
+    return ground(made) if isinstance(made, TripleTerm) else made
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
+
+
+def ground(term: TripleTerm) -> TripleTerm | Triple:
+    """A triple term without variables as the term that it is."""
+    if any(isinstance(slot, Variable | Parameter | TripleTerm) for slot in term.slots):
+        return term
+    try:
+        return Triple(*term.slots)  # type: ignore[arg-type]
+    except TypeError:
+        # A literal as a subject: no triple is like this, and none is found.
+        return term
 
 
 def variables_in(pattern: Pattern) -> Iterator[Variable]:
@@ -250,7 +345,7 @@ def variables_in(pattern: Pattern) -> Iterator[Variable]:
     match pattern:
         case Basic():
             for atom in pattern.atoms:
-                yield from (slot for slot in atom.slots if isinstance(slot, Variable))
+                yield from variables_in_slots(atom.slots)
         case Both() | Optionally() | Either() | Without():
             yield from variables_in(pattern.left)
             yield from variables_in(pattern.right)
@@ -270,12 +365,40 @@ def variables_in(pattern: Pattern) -> Iterator[Variable]:
             yield from (variable for variable, _ in pattern.aggregates)
         case Chosen():
             yield from pattern.variables
-        case OrderedSlice():
+        case Ordered() | DistinctRows() | ReducedRows() | Slice():
             yield from variables_in(pattern.of)
         case InGraph():
-            if isinstance(pattern.graph, Variable):
-                yield pattern.graph
+            yield from variables_in_slots((pattern.graph,))
             yield from variables_in(pattern.of)
+
+
+def variables_in_slots(slots: SequenceOf[Slot | TripleTerm]) -> Iterator[Variable]:
+    """The variables among slots, and inside of the triple terms among them."""
+    for slot in slots:
+        if isinstance(slot, Variable):
+            yield slot
+        elif isinstance(slot, TripleTerm):
+            yield from variables_in_slots(slot.slots)
+
+
+def variables_in_scope(pattern: Pattern) -> Iterator[Variable]:
+    """The variables that rows of a pattern can have; some of them repeatedly."""
+    match pattern:
+        case Both() | Optionally() | Either():
+            yield from variables_in_scope(pattern.left)
+            yield from variables_in_scope(pattern.right)
+        case Without():
+            yield from variables_in_scope(pattern.left)
+        case With():
+            yield from variables_in_scope(pattern.of)
+            yield pattern.variable
+        case InGraph():
+            yield from variables_in_slots((pattern.graph,))
+            yield from variables_in_scope(pattern.of)
+        case Where() | Ordered() | DistinctRows() | ReducedRows() | Slice():
+            yield from variables_in_scope(pattern.of)
+        case _:
+            yield from variables_in(pattern)
 
 
 def variables_in_condition(expression: QueryExpression) -> Iterator[Variable]:

@@ -12,13 +12,25 @@ Most operators become steps as they are.  Three are put together from others:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from pyoxigraph import Literal
 
 from livefacts.errors import NotIncrementalError
 from livefacts.language import algebra
-from livefacts.language.algebra import BLANK, Dataset, Pattern, Query, exists_in, variables_in
+from livefacts.language.algebra import (
+    BLANK,
+    Dataset,
+    OrderKey,
+    Pattern,
+    Query,
+    TripleTerm,
+    exists_in,
+    variables_in,
+    variables_in_condition,
+    variables_in_scope,
+)
 from livefacts.language.expressions import (
     Call,
     Constant,
@@ -46,6 +58,7 @@ from livefacts.plan.continuous.relations import HIDDEN, Relation, Relations, Sco
 from livefacts.plan.continuous.triple_patterns import basic
 
 FALSE = Constant(Literal(False))
+MODIFIERS = (algebra.Chosen, algebra.DistinctRows, algebra.ReducedRows, algebra.Slice)
 EMPTY_TOTALS = {
     "COUNT": Literal(0),
     "SUM": Literal(0),
@@ -57,6 +70,8 @@ EMPTY_TOTALS = {
 
 def flow_of(query: Query, known: tuple[Term, ...] = ()) -> FlowPlan:
     """The plan of a query; `known` are named graphs that are there even while they are empty."""
+    if query.form == "DESCRIBE":
+        raise NotIncrementalError("DESCRIBE is not followed change by change")
     planner = _Planner(query.dataset, known)
     relations = planner.relations
     order: Order = ()
@@ -87,7 +102,7 @@ class _Planner:
         """The rows of a pattern; inside EXISTS for the given values."""
         match pattern:
             case algebra.Basic():
-                return basic(self.relations, pattern, given)
+                return basic(self.relations, _without_triple_terms(pattern), given)
             case algebra.Both():
                 return self._both(pattern, given)
             case algebra.Either():
@@ -107,8 +122,12 @@ class _Planner:
                 return self._grouped(pattern, given)
             case algebra.Chosen():
                 return self._chosen(pattern, given)
-            case algebra.OrderedSlice():
-                return self._cut(pattern, given)
+            case algebra.DistinctRows():
+                return self.relations.once(self.of(pattern.of, given))
+            case algebra.Ordered() | algebra.ReducedRows():
+                return self.of(pattern.of, given)
+            case algebra.Slice():
+                return self._slice(pattern, given)
             case algebra.InGraph():
                 return self._in_graph(pattern, given)
 
@@ -238,12 +257,9 @@ class _Planner:
         unknown = [name for name in keys if name not in found.columns]
         found = self.relations.chosen(found, (*found.columns, *unknown))
         known = list(dict.fromkeys((*found.hidden, *keys)))
-        outputs = {name: name for name in found.hidden}
+        outputs = {name: name for name in known}
         totals: dict[Total, str] = {}
         for variable, aggregate in pattern.aggregates:
-            if _is_key(aggregate, keys):
-                outputs[variable.name] = aggregate.value.name  # type: ignore[union-attr]
-                continue
             found, place = self._totalled(found, aggregate)
             total = Total(aggregate.function, place, aggregate.distinct, aggregate.separator)
             outputs[variable.name] = totals.setdefault(total, variable.name)
@@ -296,18 +312,20 @@ class _Planner:
         hidden = inner.hidden if inner is not None else self.relations.apart
         kept = [n for n in (*hidden, *names) if n in found.columns]
         found = self.relations.chosen(found, tuple(dict.fromkeys(kept)))
-        if pattern.distinct:
-            found = self.relations.once(found)
         return found if given is None else self.relations.joined(given, found)
 
-    def _cut(self, pattern: algebra.OrderedSlice, given: Relation | None) -> Relation:
+    def _slice(self, pattern: algebra.Slice, given: Relation | None) -> Relation:
+        inner = _cut_inside(pattern)
+        if isinstance(inner, algebra.Chosen):
+            return self._chosen(inner, given)
+        keys, order = _order_of(pattern.of), []
+        _check_order(pattern.of, keys)
         found = self.of(pattern.of, given)
-        order = []
-        for key in pattern.order:
+        for key in keys:
             found, value = self._without_exists(found, key.value)
             order.append((self.relations.placed(found, value), key.descending))
-        keys = tuple(map(found.at, found.hidden))
-        operator = Cut(tuple(order), pattern.start, pattern.length, keys)
+        apart = tuple(map(found.at, found.hidden))
+        operator = Cut(tuple(order), pattern.start, pattern.length, apart)
         step = self.relations.flow.step(operator, (found.step,), len(found.columns))
         return Relation(step, found.columns, found.certain)
 
@@ -316,12 +334,12 @@ class _Planner:
 
         Behind the selected columns stand those that only the order needs.
         """
-        relations, pattern = self.relations, query.pattern
-        is_plain = isinstance(pattern, algebra.Chosen) and not pattern.distinct
-        found = self.of(pattern.of if is_plain else pattern, None)  # type: ignore[union-attr]
+        relations, pattern = self.relations, _cut_inside(query.pattern)
+        found = self.of(pattern.of if isinstance(pattern, algebra.Chosen) else pattern, None)
         keys: list[QueryExpression] = []
         hidden: list[str] = []
-        for key in query.order:
+        order = _order_of(pattern)
+        for key in order:
             found, value = self._without_exists(found, key.value)
             used = {variable.name for variable in variables_in_expression(value)}
             if not used.isdisjoint(set(found.columns) - set(query.selected)):
@@ -331,7 +349,7 @@ class _Planner:
                 value = Variable(name)
             keys.append(value)
         found = relations.chosen(found, (*query.selected, *hidden))
-        pairs = zip(keys, query.order, strict=True)
+        pairs = zip(keys, order, strict=True)
         return found, tuple((relations.placed(found, v), k.descending) for v, k in pairs)
 
     def constructed(self, found: Relation, template: tuple[TripleAtom, ...]) -> Relation:
@@ -362,10 +380,38 @@ class _Planner:
         return Relation(step, names, frozenset(names))
 
 
-def _is_key(aggregate: algebra.QueryAggregate, keys: Sequence[str]) -> bool:
-    """Whether a sample is one of a group's key, which all of its rows have."""
-    value = aggregate.value
-    return aggregate.function == "SAMPLE" and isinstance(value, Variable) and value.name in keys
+def _without_triple_terms(pattern: algebra.Basic) -> algebra.Basic:
+    if any(isinstance(slot, TripleTerm) for atom in pattern.atoms for slot in atom.slots):
+        raise NotIncrementalError("triple terms are not followed change by change")
+    return pattern
+
+
+def _cut_inside(pattern: Pattern) -> Pattern:
+    """The same pattern with its projection outside, if rows need not be distinct before it."""
+    if isinstance(pattern, algebra.ReducedRows):
+        return _cut_inside(pattern.of)
+    if not isinstance(pattern, algebra.Slice):
+        return pattern
+    inner = _cut_inside(pattern.of)
+    if not isinstance(inner, algebra.Chosen):
+        return pattern
+    return algebra.Chosen(replace(pattern, of=inner.of), inner.variables)
+
+
+def _order_of(pattern: Pattern) -> tuple[OrderKey, ...]:
+    """By what the rows of a pattern are ordered."""
+    while isinstance(pattern, MODIFIERS):
+        pattern = pattern.of
+    return pattern.keys if isinstance(pattern, algebra.Ordered) else ()
+
+
+def _check_order(pattern: Pattern, order: Sequence[OrderKey]) -> None:
+    """Refuse to cut distinct rows in an order that they do not show."""
+    chosen = pattern.of if isinstance(pattern, algebra.DistinctRows) else None
+    if isinstance(chosen, algebra.Chosen):
+        used = {v for key in order for v in variables_in_condition(key.value)}
+        if used & set(variables_in_scope(chosen.of)) - set(chosen.variables):
+            raise NotIncrementalError("the order of distinct rows uses what is not selected")
 
 
 def _replaced(

@@ -4,14 +4,19 @@ In: query and update texts.
 Out: `Query` of `language.algebra`, `BasicQuery`, `RegisteredQuery`, update operations.
 
 - `query_text`: the tokens of a query, and what must be known before it is evaluated
+- `lexemes`: these tokens as the grammar takes them, with the terms that they stand for
+- `triple_blocks`: triples, nodes and paths
+- `value_expressions`: expressions and aggregates
+- `group_patterns`: groups, and what stands in them
+- `query_forms`: SELECT, ASK, CONSTRUCT and DESCRIBE, and solution modifiers
+- `query_reader`: the parser, and whole queries
+- `query_shapes`: queries that differ in constants alone, parsed once
 - `query_errors`: what is wrong with a query, where, and what to write instead
 - `update_text`: the operations of a SPARQL Update
-- `rdflib_tree`: rdflib's parse tree, made ready for its translation
-- `expression_reader`: terms, paths and expressions, from rdflib's tree to ours
-- `algebra_reader`: whole queries to the algebra
 - `basic_query`: queries of triple patterns and comparisons alone
 - `csparql`: what C-SPARQL and RSP-QL put around a query
 - `csparql_errors`: errors in that envelope, in words
 
+Design: docs/design/0015-one-reader-of-sparql.md
 Paper: Barbieri et al., section 2.1 (C-SPARQL).
 """

@@ -7,7 +7,8 @@ it is nested or chained so deeply that parsing or planning it would not come bac
 
 The one hard place is `<`: it begins an IRI, or it is an operator.  It is an operator only
 inside the parentheses of an expression, after an operand; so the reader keeps a stack of
-open brackets and knows of each whether it holds an expression.
+open brackets and knows of each whether it holds an expression.  A sign before a number is an
+operator there, too, and a part of the number everywhere else.
 """
 
 from __future__ import annotations
@@ -69,6 +70,7 @@ class TokenKind(Enum):
     NUMBER = auto()
     WORD = auto()
     MARK = auto()
+    PARAMETER = auto()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,8 @@ class Token:
 
 
 NOTHING = Token(TokenKind.MARK, "", 0)
+IRI_PARAMETER, LITERAL_PARAMETER = "\x01", "\x02"
+"""What stands for a constant in the text of a shape; no text that means anything has them."""
 
 _STRINGS = (
     r'"""(?:"{0,2}(?:[^"\\]|\\.))*"""|'
@@ -91,7 +95,8 @@ _STRINGS = (
     r'"(?:[^"\\\n\r]|\\.)*"|'
     r"'(?:[^'\\\n\r]|\\.)*'"
 )
-_LESS = re.compile(r"<=|<")
+_NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][+-]?[0-9]+|[0-9]*\.[0-9]+|[0-9]+"
+_OPERATOR = re.compile(r"<=|[<+-]")
 _CODE_POINT = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
 _OPENING = frozenset(["(", "{", "[", "<<("])
 _CLOSING = frozenset([")", "}", "]", ")>>"])
@@ -104,12 +109,13 @@ _OPERANDS = (
     TokenKind.STRING,
     TokenKind.LANGUAGE,
     TokenKind.NUMBER,
+    TokenKind.PARAMETER,
 )
 
 
 @cache
-def _token() -> re.Pattern[str]:
-    """What a token is; made at the first query, as the letters of all scripts take a while."""
+def terminals() -> dict[str, str]:
+    """What tokens of each kind look like; the kinds in the order in which they are tried."""
     letter = (
         "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u02ff\u0370-\u037d\u037f-\u1fff\u200c-\u200d"
         "\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
@@ -119,19 +125,25 @@ def _token() -> re.Pattern[str]:
     escape = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?#@%]"
     first, last = rf"(?:[{letter}_:0-9]|{escape})", rf"(?:[{inner}:]|{escape})"
     local = rf"{first}(?:(?:[{inner}.:]|{escape})*{last})?"
-    return re.compile(
-        rf"(?P<SKIP>[ \t\r\n]+|\#[^\r\n]*)"
-        rf"|(?P<STRING>{_STRINGS})"
-        rf'|(?P<IRI><[^<>"{{}}|^`\\\x00-\x20]*>)'
-        rf"|(?P<BLANK>_:[{letter}_0-9](?:[{inner}.]*[{inner}])?)"
-        rf"|(?P<NAME>(?:{prefix})?:(?:{local})?)"
-        rf"|(?P<VARIABLE>[?$][{letter}_0-9][{letter}_0-9\u00b7\u0300-\u036f\u203f-\u2040]*)"
-        rf"|(?P<LANGUAGE>@[A-Za-z]+(?:-[A-Za-z0-9]+)*)"
-        rf"|(?P<NUMBER>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
-        rf"|(?P<WORD>[{letter}_]+)"
-        rf"|(?P<MARK>\|\||&&|\^\^|!=|<=|>=|<<\(|\)>>|<<|>>|.)",
-        re.DOTALL,
-    )
+    return {
+        "STRING": _STRINGS,
+        "IRI": r'<[^<>"{}|^`\\\x00-\x20]*>',
+        "BLANK": rf"_:[{letter}_0-9](?:[{inner}.]*[{inner}])?",
+        "NAME": rf"(?:{prefix})?:(?:{local})?",
+        "VARIABLE": rf"[?$][{letter}_0-9][{letter}_0-9\u00b7\u0300-\u036f\u203f-\u2040]*",
+        "LANGUAGE": r"@[A-Za-z]+(?:-[A-Za-z0-9]+)*(?:--(?:ltr|rtl))?",
+        "NUMBER": rf"[+-]?(?:{_NUMBER})",
+        "WORD": rf"[{letter}_][{letter}_0-9]*",
+        "PARAMETER": f"[{IRI_PARAMETER}{LITERAL_PARAMETER}]",
+        "MARK": r"\|\||&&|\^\^|!=|<=|>=|<<\(|\)>>|<<|>>|\{\||\|\}|.",
+    }
+
+
+@cache
+def _token() -> re.Pattern[str]:
+    """What a token is; made at the first query, as the letters of all scripts take a while."""
+    kinds = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in terminals().items())
+    return re.compile(rf"(?P<SKIP>[ \t\r\n]+|\#[^\r\n]*)|{kinds}", re.DOTALL)
 
 
 def read_query(
@@ -217,8 +229,8 @@ class _Reader:
         return self.tokens
 
     def _match(self, position: int) -> re.Match[str]:
-        if self.text[position] == "<" and self.open[-1].is_expression and self._after_operand():
-            found = _LESS.match(self.text, position)
+        if self.text[position] in "<+-" and self.open[-1].is_expression and self._after_operand():
+            found = _OPERATOR.match(self.text, position)
         else:
             found = _token().match(self.text, position)
         assert found is not None, "every character begins a token"
