@@ -52,6 +52,12 @@ def test_the_atom_with_most_bound_columns_comes_first() -> None:
     assert [line.strip() for line in first[2:4]] == ["match near(?x, ?y)", "match far(?y, ?z)"]
 
 
+def test_an_atom_that_is_bound_altogether_comes_before_others() -> None:
+    text = plan_of("p(?x) :- start(?x, ?y), far(?x, ?y, ?z), open .")
+    first = text.split("r1: when far")[0].splitlines()
+    assert [line.strip() for line in first[2:4]] == ["match open", "match far(?x, ?y, ?z)"]
+
+
 def test_an_aggregate_becomes_rows_values_and_a_rule() -> None:
     rules = normalize(parse("n(?d, ?k) :- ?k = max { ?e : worksFor(?e, ?d) } .").rules)
     assert [rule.head.slots[0].name for rule in rules] == ["_rows:r1.0", "_values:r1.0", "n"]  # type: ignore[union-attr]

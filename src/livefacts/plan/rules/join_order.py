@@ -1,7 +1,8 @@
 """The join order: which atom is matched next, and how early a test can be made.
 
-Tests come as soon as their variables are bound.  Among atoms, the one with the most
-bound columns comes first; ties keep the order of the text.
+Tests come as soon as their variables are bound.  An atom that is bound altogether is as good as
+a test; among others, the one with the most bound columns comes first.  Ties keep the order of
+the text.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ def _completed(
     atoms = positive_atoms(rule)
     steps = list(checks.ready(bound))
     while waiting:
-        number = max(waiting, key=lambda n: (_bound_columns(atoms[n], bound), -n))
+        number = max(waiting, key=lambda n: (*_binding(atoms[n], bound), -n))
         waiting.remove(number)
         steps.append(Scan(atoms[number], before=number < pivot))
         bound.update(variables_of(atoms[number]))
@@ -91,8 +92,10 @@ def _completed(
     return tuple(steps)
 
 
-def _bound_columns(atom: Atom, bound: set[Variable]) -> int:
-    return sum(not isinstance(slot, Variable) or slot in bound for slot in atom.slots)
+def _binding(atom: Atom, bound: set[Variable]) -> tuple[bool, int]:
+    """Whether all columns are bound, and how many."""
+    columns = sum(not isinstance(slot, Variable) or slot in bound for slot in atom.slots)
+    return columns == len(atom.slots), columns
 
 
 class _Checks:
