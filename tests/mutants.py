@@ -60,6 +60,17 @@ MUTANTS = (
         "index = self._store.index(relation, range(max(1, len(atom.slots) - 1)))",
     ),
     Mutant(
+        "a part of a body that is tied to the head by another atom is only asked for",
+        "variables.union(*met)]",
+        "variables, *met]",
+    ),
+    Mutant(
+        "a part of a body is asked for without its negations",
+        "yield from (replace(rule, head=test, body=part)",
+        "yield from (replace(rule, head=test, body=tuple(f for f in part"
+        " if type(f).__name__ != 'Negation'))",
+    ),
+    Mutant(
         "an aggregate counts duplicates",
         "groups + aggregate.listed,",
         "groups + aggregate.listed"

@@ -21,6 +21,7 @@ the tables of `examples`; clingo and owlrl are asked in `tests/conformance/test_
 
 from tests.oracle.naive import (
     Row,
+    asked_for,
     closure,
     conclusion,
     instances,
@@ -29,12 +30,14 @@ from tests.oracle.naive import (
     premises,
     row_of,
     shown,
+    supports,
     violations,
     violations_in,
 )
 
 __all__ = [
     "Row",
+    "asked_for",
     "closure",
     "conclusion",
     "instances",
@@ -43,6 +46,7 @@ __all__ = [
     "premises",
     "row_of",
     "shown",
+    "supports",
     "violations",
     "violations_in",
 ]

@@ -85,6 +85,37 @@ def instances(rows: Iterable[Row], rules: Iterable[Rule]) -> Iterator[tuple[Rule
             yield rule, binding
 
 
+def supports(rows: Iterable[Row], rules: Iterable[Rule]) -> Iterator[tuple[Rule, Row]]:
+    """What instances conclude; those that only differ in what is merely asked for count once."""
+    seen = set()
+    for rule, binding in instances(rows, rules):
+        kept = frozenset((v, term) for v, term in binding.items() if v not in asked_for(rule))
+        if (rule, kept) not in seen:
+            seen.add((rule, kept))
+            yield rule, conclusion(rule, binding)
+
+
+@lru_cache(maxsize=10_000)
+def asked_for(rule: Rule) -> frozenset[Variable]:
+    """The variables that nothing ties to the head, where other atoms stand beside theirs."""
+    outside = outside_braces(rule)
+    ties = []
+    for i, part in enumerate(rule.body):
+        inner = set(variables_of(part)) - outside[i] - {part.result} if i in outside else set()
+        ties.append(frozenset(variables_of(part)) - inner)
+    binding = (TripleAtom, PredicateAtom, Aggregate)
+    starts = [tie for tie, part in zip(ties, rule.body, strict=True) if isinstance(part, binding)]
+    parts = {_tied_to(tie, ties) for tie in starts if tie}
+    if rule.head is None or len(parts) < 2:
+        return frozenset()
+    return frozenset().union(*(p for p in parts if p.isdisjoint(variables_of(rule.head))))
+
+
+def _tied_to(start: frozenset[Variable], ties: list[frozenset[Variable]]) -> frozenset[Variable]:
+    grown = start.union(*(tie for tie in ties if tie & start))
+    return start if grown == start else _tied_to(grown, ties)
+
+
 def conclusion(rule: Rule, binding: Binding) -> Row:
     """The head of an instance."""
     assert rule.head is not None

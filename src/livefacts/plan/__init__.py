@@ -1,6 +1,7 @@
 """Planning: from rules and queries to steps that any engine can run.
 
-The passes of a program, in order: `normalize` (no constraints, no braces), `stratify` (levels),
+The passes of a program, in order: `normalize` (no constraints, no braces, no parts of bodies
+that nothing else needs), `stratify` (levels),
 the schema split (rules that follow single triples), and for every other rule one plan per
 positive atom: `ordered_steps`, then `restricted` where the rule is transitive.
 
@@ -31,7 +32,7 @@ from livefacts.plan.rules.schema_split import is_worth_splitting
 from livefacts.plan.rules.traits import SortedRules, sorted_rules, traits
 from livefacts.plan.rules.transitive_rules import restricted
 
-__all__ = ["compile_rules"]
+__all__ = ["compile_normal", "compile_rules"]
 
 Rules = tuple[Rule, ...]
 
@@ -41,20 +42,35 @@ def compile_rules(
     strata: Strata | None = None,
     before: Plan | None = None,
     restratifier: Restratifier | None = None,
-    single: Container[Rule] | None = None,
 ) -> Plan:
     """The plan of a program that has passed its checks.
 
-    Only one level follows single triples, the one with most rules that can: what another
-    level concludes in that way would have to be followed again.  `strata` are those of the
-    rules, if they are known; rules that are in the plan `before` keep the plans they have, and
-    a restratifier finds the strata of a changed program faster.  `single` are the only rules
-    that may follow single triples, if not all may.
+    `strata` are those of the rules, if they are known; rules that are in the plan `before` keep
+    the plans they have, and a restratifier finds the strata of a changed program faster.
     """
     rules = tuple(rules)
     normal = normalize(rules)
     if strata is None or normal != rules:
         strata = (restratifier or Restratifier()).strata(normal)
+    return _compiled(normal, strata, before, None)
+
+
+def compile_normal(
+    rules: Iterable[Rule], before: Plan, restratifier: Restratifier, single: Container[Rule]
+) -> Plan:
+    """The plan of rules in normal form, of which only `single` may follow single triples."""
+    rules = tuple(rules)
+    return _compiled(rules, restratifier.strata(rules), before, single)
+
+
+def _compiled(
+    normal: Rules, strata: Strata, before: Plan | None, single: Container[Rule] | None
+) -> Plan:
+    """The plan of rules in normal form.
+
+    Only one level follows single triples, the one with most rules that can: what another
+    level concludes in that way would have to be followed again.
+    """
     levels = [sorted_rules(rules, single) for rules in strata.levels]
     singles = [len(each.single) if is_worth_splitting(each.single) else 0 for each in levels]
     chosen = singles.index(max(singles)) if any(singles) else None

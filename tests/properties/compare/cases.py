@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyoxigraph import DefaultGraph, NamedNode, Quad, Store, Triple
-from tests.oracle import closure, model, shown, violations
+from tests.oracle import asked_for, closure, model, shown, violations
 from tests.properties.generate.cases import Case, Step, shrink
 from tests.properties.generate.vocabulary import EX
 
@@ -155,7 +155,9 @@ def _refused(error: Exception, case: Case, wanted: Known) -> Iterator[str]:
 def _has_inner_rows(program: Program) -> bool:
     """Whether the engine keeps rows of its own for the rules, which count towards a limit."""
     return any(
-        rule.is_constraint or any(isinstance(part, Aggregate) for part in rule.body)
+        rule.is_constraint
+        or asked_for(rule)
+        or any(isinstance(part, Aggregate) for part in rule.body)
         for rule in program
     )
 

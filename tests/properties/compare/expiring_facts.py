@@ -29,7 +29,6 @@ from livefacts.errors import LimitError
 from livefacts.language.formula import Aggregate, Negation
 from livefacts.language.program import Program, Rule
 from livefacts.model.facts import Fact, Symbol
-from livefacts.plan.rules.normal_form import TRUE
 from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary
 from livefacts.syntax.rulelang.rule_parser import parse
@@ -74,13 +73,12 @@ class Book:
         )
 
     def untils(self, after: int = NEVER) -> Untils:
-        """Everything that lasts beyond a time, and until when."""
+        """Everything that lasts beyond a time but the engine's own, and until when."""
         found: Untils = {}
         for shape in self.engine.store.shapes():
             facts, times = self.engine.rows(shape, after)
             found |= dict(zip(self.rows(shape, facts), times.tolist(), strict=True))
-        found.pop((TRUE.name, ()), None)
-        return found
+        return {row: until for row, until in found.items() if not _is_inner(row)}
 
     def rows(self, shape: int, facts: NDArray[np.int32]) -> list[Row]:
         decoded = [tuple(map(self._dictionary.decode_one, ids)) for ids in facts.tolist()]
@@ -94,6 +92,8 @@ class Book:
         for shape, changed in delta.shapes.items():
             times = zip(changed.before.tolist(), changed.until.tolist(), strict=True)
             for row, (old, new) in zip(self.rows(shape, changed.facts), times, strict=True):
+                if _is_inner(row):
+                    continue
                 assert after.pop(row, NEVER) == old != new, f"{row}: {old}, {new}"
                 if new != NEVER:
                     after[row] = new
@@ -107,6 +107,11 @@ def meant(program: Program, asserted: Untils, now: int) -> Untils:
         holding = [_fact(row) for row, until in asserted.items() if until >= time]
         found |= dict.fromkeys(model(program, holding), time)
     return found
+
+
+def _is_inner(row: Row) -> bool:
+    """Whether a fact is the engine's own."""
+    return ":" in row[0]
 
 
 def _fact(row: Row) -> Triple | Fact:

@@ -19,7 +19,7 @@ from functools import cached_property
 from typing import Any
 
 from pyoxigraph import Quad, Store, Triple
-from tests.oracle import Row, conclusion, instances, model, row_of, shown, violations_in
+from tests.oracle import Row, asked_for, model, row_of, shown, supports, violations_in
 from tests.properties.generate.cases import shrink
 from tests.properties.generate.histories import Change, History, Statement, draw_history, smaller
 from tests.properties.generate.programs import is_recursive
@@ -196,7 +196,9 @@ class _Follower:
 def _has_inner_rows(rules: tuple[Rule, ...]) -> bool:
     """Whether the engine keeps rows of its own for the rules, which count towards a limit."""
     return any(
-        rule.is_constraint or any(isinstance(part, Aggregate) for part in rule.body)
+        rule.is_constraint
+        or asked_for(rule)
+        or any(isinstance(part, Aggregate) for part in rule.body)
         for rule in rules
     )
 
@@ -286,12 +288,12 @@ def unlike_rows(reasoner: lf.Reasoner, truth: Truth) -> Iterator[str]:
     recursive = {plan.rule.id for plan in plans if plan.recursive}
     asserted, closed = _asserters(truth), set()
     plain, circular = Counter[Row](), Counter[Row]()
-    for rule, binding in instances(truth.rows, truth.rules):
+    for rule, row in supports(truth.rows, [r for r in truth.rules if not r.is_constraint]):
         if rule.key() in transitive:
-            closed.add(conclusion(rule, binding))
-        elif not rule.is_constraint:
+            closed.add(row)
+        else:
             counts = circular if rule.id in recursive else plain
-            counts[conclusion(rule, binding)] += 1
+            counts[row] += 1
     expected = {
         row: (*asserted.get(row, (False, False)), plain[row], circular[row], row in closed)
         for row in truth.rows

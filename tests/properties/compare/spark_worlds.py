@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from pyoxigraph import Triple
-from tests.oracle import Row, conclusion, instances, matches_in, model, row_of
+from tests.oracle import Row, matches_in, model, row_of, supports
 from tests.properties.compare.spark_frames import decoded, found, frames, is_inner
 from tests.properties.generate.worlds import Worlds
 
@@ -77,7 +77,7 @@ def _expected(worlds: Worlds, world: int, step: int, truth: set[Row]) -> dict[Ro
     """Every fact with whether it is told and how many instances derive it."""
     asserted = {row_of(fact) for fact in worlds.asserted(world, step)}
     rules = [rule for rule in worlds.active(world, step) if not rule.is_constraint]
-    counts = Counter(conclusion(rule, binding) for rule, binding in instances(truth, rules))
+    counts = Counter(row for _, row in supports(truth, rules))
     return {row: (int(row in asserted), counts[row]) for row in truth if not is_inner(row)}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from tests.oracle import model, shown, violations
+from tests.oracle import asked_for, model, shown, violations
 from tests.oracle.naive import atoms_of, levels
 from tests.properties.generate.cases import Case
 from tests.properties.generate.programs import is_recursive
@@ -70,6 +70,8 @@ def _of_results(case: Case) -> Iterator[str]:
 def _of_rule(rule: Rule) -> Iterator[str]:
     if rule.is_constraint:
         yield "constraints"
+    if asked_for(rule):
+        yield "parts that are only asked for"
     for atom in (*([] if rule.head is None else [rule.head]), *(a for a, _ in atoms_of(rule.body))):
         yield from _of_atom(atom)
     for part in rule.body:

@@ -12,13 +12,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from pyoxigraph import Quad, Triple
-from tests.oracle import Row, conclusion, instances, premises, row_of
+from tests.oracle import Row, asked_for, conclusion, instances, premises, row_of
 from tests.oracle.naive import overlap
 from tests.properties.compare.histories import Truth, fact_of
 from tests.properties.generate.histories import Change, History
 from tests.properties.generate.programs import is_recursive
 from tests.properties.generate.vocabulary import DOMAIN, RANGE, SUBCLASS, SUBPROPERTY
 
+from livefacts.language.formula import variables_of
 from livefacts.language.program import Rule
 from livefacts.plan import compile_rules
 
@@ -178,10 +179,29 @@ def _of_truth(before: Truth, after: Truth, change: Change) -> Iterator[str]:
         yield "violations go"
     if not change.removed and not change.rules_removed and before.rows - after.rows:
         yield "an addition ends something"
+    held, empty = _asked(before)
+    holds, is_empty = _asked(after)
+    if held & is_empty:
+        yield "the last match of a part goes"
+    if empty & holds:
+        yield "the first match of a part comes"
     if any(isinstance(each, Quad) for each in change.removed & before.statements):
         yield "a triple leaves a named graph"
     if change.added & before.statements or change.removed - before.statements:
         yield "idle facts"
+
+
+def _asked(truth: Truth) -> tuple[set[Rule], set[Rule]]:
+    """The rules whose parts that are only asked for hold, and those where they do not."""
+    asking = {rule: asked_for(rule) for rule in truth.rules if asked_for(rule)}
+    parts = {
+        rule: Rule(None, tuple(f for f in rule.body if not asked.isdisjoint(variables_of(f))))
+        for rule, asked in asking.items()
+    }
+    held = {
+        rule for rule, part in parts.items() if any(True for _ in instances(truth.rows, [part]))
+    }
+    return held, asking.keys() - held
 
 
 def _of_schema(before: Truth, change: Change) -> Iterator[str]:

@@ -293,6 +293,22 @@ def sums_at_the_edges(pick: random.Random, words: Vocabulary) -> Theme:
     return rules, [Fact("part", (node, integer(value))) for node, value in values]
 
 
+def side_by_side(pick: random.Random, words: Vocabulary) -> Theme:
+    """Parts that share no variable: asked for by the head or not, recursive, negated, in braces."""
+    relation = _binary(pick)
+    hot, cold = predicate("hot", X), predicate("cold", X)
+    rules = [
+        Rule(predicate("lit", X), (hot, relation(Y, Z), Comparison(Y, "!=", Z))),
+        Rule(relation(X, X), (hot, relation(Y, Z), Negation(predicate("cold", Z)))),
+        Rule(predicate("stormy"), (hot, relation(Y, Z), predicate("cold", P))),
+        Rule(predicate("pair", X, Y), (hot, predicate("cold", Y), relation(Z, P), relation(Q, Q))),
+        Rule(predicate("crowd", N), (Aggregate(N, "count", (X,), (cold, relation(Y, Z))),)),
+        Rule(hot, (cold, predicate("lit", Y))),
+    ]
+    some = [ground(predicate(name, pick.choice(words.iris))) for name in ("hot", "cold", "cold")]
+    return pick.sample(rules, 4), [*_edges(pick, words, relation)[: pick.choice((1, 3))], *some]
+
+
 THEMES = (
     transitive,
     reachable,
@@ -308,4 +324,5 @@ THEMES = (
     sums_at_the_edges,
     crowds,
     projections,
+    side_by_side,
 )

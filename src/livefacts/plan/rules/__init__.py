@@ -8,6 +8,7 @@ Out: a `Plan` of `Level`s, each with its `RulePlan`s; the difference of two plan
 
 - `operators`: the plan as data: scans, anti-joins, tests, levels
 - `normal_form`: no constraints, no braces, a positive atom in every body
+- `existence_tests`: parts of bodies that are only asked whether they hold
 - `memo`: what was found out about a rule, remembered by its address
 - `transitive_rules`: p(x, z) :- p(x, y), p(y, z), joined with edges only
 - `schema_split`: the rules that follow one triple at a time once the schema is closed

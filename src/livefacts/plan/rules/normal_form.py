@@ -1,10 +1,12 @@
-"""Normal form: every rule has a head, a positive atom to start from, and no braces.
+"""Normal form: every rule has a head, a positive atom to start from, no braces, and no part in
+its body that nothing else needs.
 
 A constraint concludes a hidden predicate that lists its violations.  An aggregate
 becomes three rules: the tuples it ranges over, the values of its groups, and the rule
 that uses them; a count has one more, whose instances for a group are what is counted.
 Facts that are such tuples already are taken as they are, and so are rules in normal form.
-A body without a positive atom starts from the hidden fact `_true`.
+A body without a positive atom starts from the hidden fact `_true`.  Parts that are only asked
+whether they hold become rules of their own last (`existence_tests`).
 Hidden predicates begin with `_` and carry a colon, which no rule text can.
 """
 
@@ -24,6 +26,7 @@ from livefacts.language.formula import (
     variables_of,
 )
 from livefacts.language.program import Rule
+from livefacts.plan.rules.existence_tests import tested
 from livefacts.plan.rules.memo import by_address
 
 TRUE = PredicateAtom("_true:")
@@ -36,8 +39,18 @@ def normalize(rules: Iterable[Rule]) -> tuple[Rule, ...]:
     return tuple(part for rule in rules for part in _normal(rule))
 
 
+def with_whole_bodies(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    """The rules in normal form, but for existence tests: as proofs show them."""
+    return tuple(part for rule in rules for part in _whole(rule))
+
+
 @by_address
 def _normal(rule: Rule) -> tuple[Rule, ...]:
+    return tuple(part for whole in _whole(rule) for part in tested(whole))
+
+
+@by_address
+def _whole(rule: Rule) -> tuple[Rule, ...]:
     # By address, not by value: formulas of the normal form are those of this very rule.
     return tuple(_parts(rule))
 

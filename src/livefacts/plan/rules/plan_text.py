@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from livefacts.language.formula import Atom, PredicateAtom, Slot, TripleAtom, Variable
+from livefacts.language.formula import (
+    Aggregate,
+    Arithmetic,
+    Comparison,
+    Expression,
+    Formula,
+    FunctionCall,
+    Negation,
+    PredicateAtom,
+    Timed,
+    TripleAtom,
+    Variable,
+)
 from livefacts.language.program import Rule
 from livefacts.model.facts import shown
 from livefacts.plan.rules.operators import (
@@ -52,37 +64,49 @@ def _single(rule: Rule) -> str:
     instance = [a for a in rule.body if isinstance(a, TripleAtom) and not is_schema(a)]
     if not instance:
         return f"{rule.id}: closes the schema"
-    return f"{rule.id}: follows each {_written(instance[0])} under the closed schema"
+    return f"{rule.id}: follows each {written(instance[0])} under the closed schema"
 
 
 def _rule_plan(plan: RulePlan) -> Iterator[str]:
     edge = "an edge of " if plan.pivot_is_edge else ""
-    yield f"{plan.rule.id}: when {edge}{_written(plan.pivot)} is new"
+    yield f"{plan.rule.id}: when {edge}{written(plan.pivot)} is new"
     for step in plan.steps:
         yield f"    {_step(step)}"
     counted = "transitive" if plan.transitive else "recursive" if plan.recursive else ""
-    yield f"    conclude {_written(plan.head)}" + (f" ({counted})" if counted else "")
+    yield f"    conclude {written(plan.head)}" + (f" ({counted})" if counted else "")
 
 
 def _step(step: Step) -> str:
     match step:
         case Scan(atom, before, edges_only):
             kind = "edges of " if edges_only else ""
-            return f"match {kind}{_written(atom)}" + (" seen before" if before else "")
+            return f"match {kind}{written(atom)}" + (" seen before" if before else "")
         case AntiJoin(atom):
-            return f"unless {_written(atom)}"
+            return f"unless {written(atom)}"
         case Test(operator, left, right):
-            return f"if {_written(left)} {operator} {_written(right)}"
+            return f"if {written(left)} {operator} {written(right)}"
         case Bind(target, operator, left, right):
-            return f"let {_written(target)} = {operator}({_written(left)}, {_written(right)})"
+            return f"let {written(target)} = {operator}({written(left)}, {written(right)})"
 
 
-def _written(part: Atom | Slot) -> str:
-    """An atom or term as in the rule language; hidden predicates under their own names."""
-    if isinstance(part, TripleAtom):
-        middle = "a" if part.predicate == TYPE else _written(part.predicate)
-        return f"[{_written(part.subject)}, {middle}, {_written(part.object)}]"
-    if isinstance(part, PredicateAtom):
-        arguments = ", ".join(map(_written, part.arguments))
-        return f"{part.name}({arguments})" if arguments else part.name
-    return str(part) if isinstance(part, Variable) else shown(part)
+def written(part: Formula | Expression) -> str:
+    """A formula or term as in the rule language; hidden predicates under their own names."""
+    match part:
+        case TripleAtom(s, p, o):
+            return f"[{written(s)}, {'a' if p == TYPE else written(p)}, {written(o)}]"
+        case PredicateAtom(name, arguments):
+            return f"{name}({', '.join(map(written, arguments))})" if arguments else name
+        case Negation(atom):
+            return f"not {written(atom)}"
+        case Comparison(left, operator, right):
+            return f"{written(left)} {operator} {written(right)}"
+        case Arithmetic(operator, left, right):
+            return f"({written(left)} {operator} {written(right)})"
+        case FunctionCall(function, argument):
+            return f"{function}({written(argument)})"
+        case Variable():
+            return str(part)
+        case Aggregate() | Timed():
+            raise AssertionError("plans have neither braces nor windows")
+        case _:
+            return shown(part)

@@ -21,7 +21,6 @@ from livefacts.language.formula import Atom, TripleAtom, Variable
 from livefacts.language.program import Rule
 from livefacts.model.namespaces import OWL, RDF, RDFS
 from livefacts.plan.rules.memo import by_address
-from livefacts.plan.rules.normal_form import is_positive
 
 VOCABULARIES = (RDFS, OWL)
 TYPE = NamedNode(RDF + "type")
@@ -53,9 +52,7 @@ def is_schema_class(term: object) -> bool:
 @by_address
 def follows_single_triples(rule: Rule) -> bool:
     """Whether a rule belongs to the split."""
-    if rule.head is None or not isinstance(rule.head, TripleAtom) or not is_positive(rule):
-        return False
-    if not all(isinstance(atom, TripleAtom) for atom in rule.body):
+    if not all(isinstance(atom, TripleAtom) for atom in (rule.head, *rule.body)):
         return False
     generic = [atom for atom in rule.body if not is_schema(atom)]  # type: ignore[arg-type]
     if len(generic) == len(rule.body):

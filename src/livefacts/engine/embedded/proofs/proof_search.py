@@ -31,7 +31,7 @@ from livefacts.engine.embedded.proofs.body_matches import BoundBody, Env, patter
 from livefacts.engine.embedded.proofs.lookups import NOWHERE, Fact, Lookup, TermIds, name_column
 from livefacts.language.formula import Aggregate, PredicateAtom, Variable
 from livefacts.language.program import Rule
-from livefacts.plan.rules.normal_form import normalize
+from livefacts.plan.rules.normal_form import with_whole_bodies
 from livefacts.store.facts.row_store import RowStore
 from livefacts.store.terms.dictionary import Dictionary
 
@@ -118,7 +118,7 @@ class BoundRules:
         self.lookup = Lookup(store)
         self.terms = TermIds(dictionary)
         self._by_head: dict[tuple[int, int | None], list[BoundBody | GroupTotal]] = {}
-        for rule in normalize(rules):
+        for rule in with_whole_bodies(rules):
             bound = self._bound(rule)
             relation = bound.head.relation
             name = bound.head.slots[name_column(relation)]

@@ -15,7 +15,7 @@ from livefacts.language.checks.strata_change import Restratifier
 from livefacts.language.formula import TripleAtom
 from livefacts.language.program import Rule
 from livefacts.model.facts import Symbol
-from livefacts.plan import compile_rules
+from livefacts.plan import compile_normal, compile_rules
 from livefacts.plan.rules.operators import Plan
 from livefacts.plan.rules.schema_split import TYPE
 from livefacts.plan.rules.specialisation import SchemaReading
@@ -178,8 +178,7 @@ class Specialised:
         if [id(rule) for rule in rules] == [id(rule) for rule in before.rules]:
             self._planned = wanted
             return None
-        single = self._reading.single
-        return compile_rules(rules, None, before, self._restratifier, single)
+        return compile_normal(rules, before, self._restratifier, self._reading.single)
 
     def open_guards(self, triples: Ids | None) -> None:
         """Let rules in that wait for a predicate, if there are such triples or rules."""
