@@ -6,7 +6,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
-from tests.shape.code import PACKAGE, Module, modules
+from tests.shape.code import PACKAGE, ROOT, Module, modules
 
 MOST_MODULES = 22
 """So many modules lie side by side in one room, and no more."""
@@ -49,6 +49,12 @@ def test_a_room_holds_as_many_modules_as_one_can_see() -> None:
         if module.path.name != "__init__.py":
             counted[room_of(module)] += 1
     assert {room: count for room, count in counted.items() if count > MOST_MODULES} == {}
+
+
+def test_unit_tests_lie_in_the_rooms_of_what_they_test() -> None:
+    unit = ROOT / "tests" / "unit"
+    homes = {path.parent.relative_to(unit) for path in unit.rglob("test_*.py")}
+    assert [str(home) for home in homes if not (PACKAGE / home / "__init__.py").exists()] == []
 
 
 def test_a_name_does_not_repeat_its_room() -> None:

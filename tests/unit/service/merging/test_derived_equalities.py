@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from pyoxigraph import NamedNode
-from tests.unit.service.test_merging import PREFIXES, Pair
+from tests.unit.service.merging.test_merged_engine import PREFIXES, Pair
 
 import livefacts as lf
 from livefacts.service.merging import derived_equalities

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from pyoxigraph import NamedNode, Quad
-from tests.unit.service.stage import (
+from tests.unit.service.registered.stage import (
     EX,
     PAIRS,
     PREFIX,

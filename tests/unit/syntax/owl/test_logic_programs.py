@@ -569,7 +569,7 @@ def test_the_rules_of_equality_are_those_of_owl_rl() -> None:
 
 
 def test_the_page_prints_the_rules_that_it_shows(capsys: pytest.CaptureFixture[str]) -> None:
-    text = (Path(__file__).parents[3] / "docs" / "owl-rules.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[4] / "docs" / "owl-rules.md").read_text(encoding="utf-8")
     world: dict[str, object] = {}
     for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
         exec(block, world)

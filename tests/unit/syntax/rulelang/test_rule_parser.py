@@ -311,7 +311,7 @@ def error_in(text: str) -> RuleError | None:
     return None
 
 
-GOOD = (Path(__file__).parents[2] / "golden/rules/good-language/program.rules").read_text("utf-8")
+GOOD = (Path(__file__).parents[3] / "golden/rules/good-language/program.rules").read_text("utf-8")
 
 
 @given(

@@ -30,7 +30,7 @@ OTHER = "<http://example.org/a> <http://example.org/p> <http://example.org/c> .\
 DYING = """
 import os, sys
 from livefacts.kb import tables
-from tests.unit.engine.spark.test_tables import two_tables
+from tests.unit.kb.test_tables import two_tables
 base = tables.KnowledgeBase(sys.argv[1])
 base.reached = lambda step: os._exit(9) if step == sys.argv[2] else None
 with base.writing() as start:
@@ -67,7 +67,7 @@ def base(tmp_path: Path) -> KnowledgeBase:
 def test_a_writer_that_dies_inside_a_commit_leaves_what_was_there(
     base: KnowledgeBase, step: str
 ) -> None:
-    root = Path(__file__).parents[4]
+    root = Path(__file__).parents[3]
     done = subprocess.run(
         [sys.executable, "-c", DYING, str(base.path), step],
         cwd=root,
@@ -217,7 +217,7 @@ def test_the_view_in_the_documentation_gives_the_facts_in_duckdb(
     pipeline = Pipeline(spark, tmp_path / "kb", buckets=2)
     pipeline.ingest(tmp_path / "told.nt")
     pipeline.materialize("rho-df")
-    page = (Path(__file__).parents[4] / "docs" / "spark.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "spark.md").read_text(encoding="utf-8")
     block = next(b for b in page.split("```python\n") if b.startswith("import duckdb"))
     (view,) = [b.split("```")[0] for b in page.split("```sql\n") if "CREATE VIEW facts" in b]
     monkeypatch.chdir(tmp_path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from tests.unit.service.stage import EX, PAIRS, TRANSITIVE, Stage, by_time, triples
+from tests.unit.service.registered.stage import EX, PAIRS, TRANSITIVE, Stage, by_time, triples
 
 S = EX + "s"
 EVERY_TEN = f"REGISTER QUERY tens AS SELECT ?x ?y FROM STREAM <s> [RANGE 10 TUMBLING] {PAIRS}"

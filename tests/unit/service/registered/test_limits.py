@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.service.stage import EX, PREFIX, Stage, by_time
+from tests.unit.service.registered.stage import EX, PREFIX, Stage, by_time
 
 from livefacts.errors import LimitError
 from livefacts.service.registered.query_preparation import Preparer

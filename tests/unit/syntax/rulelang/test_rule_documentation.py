@@ -18,7 +18,7 @@ from livefacts.language.checks.safety import check
 from livefacts.syntax.rule_sets import open_rules
 from livefacts.syntax.rulelang.rule_parser import parse
 
-DOCS = Path(__file__).parents[3] / "docs"
+DOCS = Path(__file__).parents[4] / "docs"
 PREFIX = "@prefix ex: <http://example.org/> . "
 BLOCK = re.compile(r"^```(rules|concludes|refused|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

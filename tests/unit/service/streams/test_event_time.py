@@ -5,7 +5,15 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from tests.unit.service.stage import EX, PAIRS, TRANSITIVE, Stage, by_time, triples, words
+from tests.unit.service.registered.stage import (
+    EX,
+    PAIRS,
+    TRANSITIVE,
+    Stage,
+    by_time,
+    triples,
+    words,
+)
 
 from livefacts.errors import InputError
 from livefacts.model.durations import read_duration

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from tests.unit.service.stage import EX, Stage, by_time, triples
+from tests.unit.service.registered.stage import EX, Stage, by_time, triples
 
 from livefacts.errors import InputError
 from livefacts.model.durations import SECOND, read_duration

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.unit.service.stage import Stage
+from tests.unit.service.registered.stage import Stage
 
 WINDOW = "FROM STREAM <s> [RANGE 3 STEP 1]"
 FORMS = [
