@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from typing import Protocol
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Store, Triple
 
@@ -24,6 +25,7 @@ from livefacts.language.expressions import (
     written,
 )
 from livefacts.language.formula import Variable
+from livefacts.model.facts import Term
 from livefacts.model.numbers import Number
 from livefacts.model.values import value_of
 from livefacts.plan.continuous.flow import NEVER_BOUND, position_of
@@ -36,10 +38,27 @@ FALSE = Constant(Literal(False))
 _HERE = NamedNode("urn:livefacts:row")
 
 
+class NumberedTerms(Protocol):
+    """Gives terms their ids, and ids their terms."""
+
+    @property
+    def epoch(self) -> int:
+        """Changes when ids mean other terms than before."""
+        ...
+
+    def encode_one(self, term: Term) -> int:
+        """The id of a term."""
+        ...
+
+    def decode(self, ids: Sequence[int]) -> Sequence[Term | None]:
+        """The terms of ids."""
+        ...
+
+
 class Evaluator:
     """The values of one expression."""
 
-    def __init__(self, expression: QueryExpression, dictionary: Dictionary, base: str = "") -> None:
+    def __init__(self, expression: QueryExpression, dictionary: NumberedTerms, base: str = "") -> None:
         self._expression = adding_durations(expression)
         self._dictionary = dictionary
         self._base = base or None
@@ -225,7 +244,7 @@ class Ordering:
 
 def check_expression(expression: QueryExpression, base: str | None) -> None:
     """Refuse an expression that pyoxigraph does not know, before there is a row."""
-    text = f"SELECT ({written(expression)} AS ?value) {{ VALUES ?nothing {{ }} }}"
+    text = f"SELECT ({written(expression)} AS ?value) {{ }} LIMIT 0"
     try:
         list(Store().query(text, base_iri=base))  # type: ignore[arg-type]
     except (SyntaxError, ValueError, RuntimeError, OSError) as error:

@@ -7,6 +7,13 @@ Out: `Solutions`, columns of ids; terms are made of them at the very end, by the
 - `query_terms`: the terms of a query: those of the facts, and those that it computes
 - `pattern_join`: triple patterns joined, in a good order of their variables
 - `join_steps`: the kernel of that, an intersection of sorted columns for each variable
+- `solution_joins`: rows of two bags that agree, or that agree with none
+- `row_keys`: rows of several columns as one number each
+- `column_expressions`: what an expression is for all rows, column by column
+- `value_columns`: what ids stand for, as numbers to compute with
+- `column_operators`: comparisons, arithmetic and truth on those
+- `pyoxigraph_values`: all other functions, by pyoxigraph, with a limit for strings
+- `fresh_values`: functions that give another value for each row
 
 Readers of any thread use this: nothing here looks at the tables of the one who writes.
 """

@@ -26,6 +26,13 @@ class QueryTerms:
         self._dictionary = dictionary
         self._own: list[Term] = []
         self._ids: dict[Term, int] = {}
+        self.computed_bytes = 0
+        """How much text the terms have that the dictionary does not know."""
+
+    @property
+    def epoch(self) -> int:
+        """The ids of a query never mean other terms than before."""
+        return 0
 
     def encode_one(self, term: Term) -> int:
         """The id of a term."""
@@ -35,6 +42,7 @@ class QueryTerms:
             if known is None:
                 known = FIRST_OWN - len(self._own)
                 self._own.append(term)
+                self.computed_bytes += len(str(term))
             found = self._ids[term] = known
         return found
 
