@@ -88,6 +88,7 @@ def box_of(name: str) -> str:
     return ".".join(parts[:2] if parts[0] == "engine" else parts[:1])
 
 
+@cache
 def imports() -> dict[tuple[str, str], int]:
     """How often a module of one box imports from another one, wherever in its file."""
     counted: dict[tuple[str, str], int] = {}
