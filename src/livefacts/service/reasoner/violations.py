@@ -13,7 +13,7 @@ from pyoxigraph import Triple
 
 from livefacts.engine.contract import TRIPLES, IdDelta, Ids
 from livefacts.language.checks.symmetry import Mirrors, mirrors_of, symmetric_predicates
-from livefacts.language.formula import Formula, PredicateAtom, TripleAtom, filled
+from livefacts.language.formula import Formula, PredicateAtom, TripleAtom, Variable, filled
 from livefacts.language.program import Program, Rule
 from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.plan.rules.normal_form import VIOLATION, violation_variables
@@ -103,13 +103,14 @@ class _Listing:
         variables = violation_variables(rule)
         if rule.id not in self._mirrors:
             self._mirrors[rule.id] = mirrors_of(rule, variables, self.symmetric)
-        mirrors = self._mirrors[rule.id]
-        for row in rows:
-            terms = self._dictionary.decode(row[1:])
+        mirrors, size = self._mirrors[rule.id], len(variables)
+        decoded = self._dictionary.decode(rows[:, 1:].ravel())
+        for at in range(len(rows)):
+            terms = decoded[at * size : (at + 1) * size]
             if mirrors.is_first(terms):
-                names = (variable.name for variable in variables)
-                bindings = dict(zip(names, terms, strict=True))
-                yield Violation(rule.id, bindings, _in_conflict(rule, bindings))
+                found = dict(zip(variables, terms, strict=True))
+                bindings = {variable.name: term for variable, term in found.items()}
+                yield Violation(rule.id, bindings, _in_conflict(rule, found))
 
 
 def _standing(facts: Mapping[int, Ids], ids: IdDelta) -> dict[int, Ids]:
@@ -123,9 +124,8 @@ def _standing(facts: Mapping[int, Ids], ids: IdDelta) -> dict[int, Ids]:
     }
 
 
-def _in_conflict(rule: Rule, bindings: Mapping[str, Term]) -> tuple[Triple | Fact, ...]:
+def _in_conflict(rule: Rule, terms: Mapping[Variable, Term]) -> tuple[Triple | Fact, ...]:
     """The facts that match the atoms of a constraint, as far as users see them."""
-    terms = {variable: bindings[variable.name] for variable in violation_variables(rule)}
     atoms = [formula for formula in rule.body if isinstance(formula, TripleAtom | PredicateAtom)]
     return tuple(fact for atom in atoms if (fact := _fact(filled(atom, terms))) is not None)
 

@@ -210,7 +210,9 @@ class _Search:
         if not waiting:
             yield found
             return
-        chosen = min(waiting, key=lambda number: self._cost(number, found))
+        chosen = waiting[0]
+        if len(waiting) > 1:
+            chosen = min(waiting, key=lambda number: self._cost(number, found))
         rest = tuple(number for number in waiting if number != chosen)
         for more in self._extended(found, chosen):
             yield from self._completed(more, rest, checks)

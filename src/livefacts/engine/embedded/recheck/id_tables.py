@@ -186,7 +186,7 @@ class IdTable:
         keys = keys_of(values, count)
         for run in (run for run in self._index(columns).runs if run.last >= since):
             first, many = run.ranges(keys)
-            for left, at in _expanded(first, many):
+            for left, at in _expanded(first, many) if many.any() else ():
                 rows = run.rows[at]
                 fits = (rows >= since) & (rows < until)
                 if len(columns) > 2:
