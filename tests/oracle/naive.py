@@ -176,17 +176,22 @@ def pattern(atom: Atom) -> tuple[str, tuple[Slot, ...]]:
 def levels(rules: list[Rule]) -> list[list[Rule]]:
     """The rules by level: never below what they read, and above what they negate."""
     level = [0] * len(rules)
-    reads = [list(atoms_of(rule.body)) for rule in rules]
+    reads = [list(_read_by(rule, rules)) for rule in rules]
     for _ in range(len(rules) + 1):
         before = list(level)
-        for i, atoms in enumerate(reads):
-            for atom, negated in atoms:
-                for j, other in enumerate(rules):
-                    if other.head is not None and overlap(atom, other.head):
-                        level[i] = max(level[i], level[j] + negated)
+        for i, read in enumerate(reads):
+            level[i] = max([level[i], *(level[j] + negated for j, negated in read)])
         if before == level:
             return [[rules[i] for i, at in enumerate(level) if at == n] for n in sorted(set(level))]
     raise ValueError("the program negates itself in a cycle")
+
+
+def _read_by(rule: Rule, rules: list[Rule]) -> Iterator[tuple[int, bool]]:
+    """The places of the rules whose conclusions a rule may read, and whether it negates them."""
+    for atom, negated in atoms_of(rule.body):
+        for j, other in enumerate(rules):
+            if other.head is not None and overlap(atom, other.head):
+                yield j, negated
 
 
 def atoms_of(body: Iterable[Formula], negated: bool = False) -> Iterator[tuple[Atom, bool]]:
@@ -204,9 +209,10 @@ def atoms_of(body: Iterable[Formula], negated: bool = False) -> Iterator[tuple[A
 
 def overlap(left: Atom, right: Atom) -> bool:
     """Whether one fact could match both, judged place by place."""
-    if pattern(left)[0] != pattern(right)[0]:
+    (name, slots), (other, others) = pattern(left), pattern(right)
+    if name != other:
         return False
-    pairs = zip(pattern(left)[1], pattern(right)[1], strict=True)
+    pairs = zip(slots, others, strict=True)
     return all(isinstance(a, Variable) or isinstance(b, Variable) or a == b for a, b in pairs)
 
 
