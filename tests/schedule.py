@@ -19,8 +19,8 @@ from xdist.scheduler import LoadScopeScheduling
 ROOT = Path(__file__).parents[1]
 SPARK = "spark"
 NEEDS_SPARK = re.compile(r"[(,]\s*spark: ")
-SLOW = ("tests/properties/", "tests/system/")
-"""Folders whose tests take seconds each."""
+SLOW = ("tests/properties/", "tests/system/", "tests/unit/engine/spark/test_cluster.py")
+"""Where tests take seconds each; that of the cluster starts Java three times."""
 
 
 def group_of(nodeid: str) -> str:

@@ -19,7 +19,7 @@ def check(history: History, maintenance: str = "counting-dred") -> None:
         pytest.fail(report(history, maintenance), pytrace=False)
 
 
-@pytest.mark.parametrize("chunk", chunks(CHUNKS, 6))
+@pytest.mark.parametrize("chunk", chunks(CHUNKS, 4))
 def test_the_sum_of_the_deltas_is_what_the_oracle_computes(chunk: int) -> None:
     for seed in range(chunk, HISTORIES, CHUNKS):
         check(draw_history(seed, steps=50, graphs=True))

@@ -10,7 +10,7 @@ from tests.properties.generate.seeds import chunks
 CASES, CHUNKS = 800, 40
 
 
-@pytest.mark.parametrize("chunk", chunks(CHUNKS, 12))
+@pytest.mark.parametrize("chunk", chunks(CHUNKS, 8))
 def test_the_reasoner_agrees_with_the_oracle(chunk: int) -> None:
     for seed in range(chunk, CASES, CHUNKS):
         case = draw_case(seed)

@@ -293,6 +293,7 @@ def test_blank_nodes_are_values_of_expressions() -> None:
     assert table.rows() == [("<x:a>", f'"true"^^<{XSD}boolean>')]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["optional", "distinct", "groups", "sequence", "minus"])
 def test_the_memory_that_is_reported_is_what_python_has_given(form: str) -> None:
     dictionary = Dictionary()

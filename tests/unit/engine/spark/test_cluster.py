@@ -35,7 +35,6 @@ TOLD = """
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("spark")
 def test_two_executors_draw_the_conclusions(tmp_path: Path) -> None:
     (tmp_path / "told.nt").write_text(TOLD, encoding="utf-8")
     done = subprocess.run(

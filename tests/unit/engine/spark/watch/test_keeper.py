@@ -96,6 +96,7 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> Any:
     return take_over
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(QUERIES))
 def test_lost_processes_and_attempts_that_are_not_committed_change_nothing(
     seed: int, processes: Any, monkeypatch: pytest.MonkeyPatch
