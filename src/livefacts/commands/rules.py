@@ -66,7 +66,7 @@ def list_command(form: Form = ListFormat.text) -> None:
     livefacts rules list
     """
     from livefacts.syntax.rule_sets import open_rules
-    from livefacts.syntax.rulelang.rule_files import READY, ready_names
+    from livefacts.syntax.rulelang.rule_parser import READY, ready_names
 
     sets = [
         {"name": name, "rules": len(open_rules(name)), "about": _about(READY / f"{name}.rules")}

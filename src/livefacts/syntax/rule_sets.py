@@ -17,8 +17,7 @@ from typing import TypeAlias
 from livefacts.errors import RuleError
 from livefacts.language.program import Program, Rule
 from livefacts.syntax.input.files import STANDARD_INPUT, without_compression
-from livefacts.syntax.rulelang.rule_files import READY, read_rules, ready_names
-from livefacts.syntax.rulelang.rule_parser import parse
+from livefacts.syntax.rulelang.rule_parser import READY, parse, read_rules, ready_names
 
 ONTOLOGY = "dlp:"
 """Stands before the path of an ontology whose rules are meant."""

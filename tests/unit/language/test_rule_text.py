@@ -25,8 +25,7 @@ from livefacts.language.program import Program, Rule
 from livefacts.language.rule_text import write_fact, write_formula, write_program, write_rule
 from livefacts.model.facts import Fact, Symbol
 from livefacts.syntax.rule_sets import open_rules
-from livefacts.syntax.rulelang.rule_files import ready_names
-from livefacts.syntax.rulelang.rule_parser import parse
+from livefacts.syntax.rulelang.rule_parser import parse, ready_names
 
 STEADY = settings(deadline=None, derandomize=True)
 XSD = "http://www.w3.org/2001/XMLSchema#"

@@ -31,8 +31,7 @@ from livefacts.syntax.input.files import Progress, without_compression
 from livefacts.syntax.input.rejects import Rejects
 from livefacts.syntax.rdf.documents import read_rows, read_text, scope_of_name
 from livefacts.syntax.rulelang.plain_facts import PlainFacts
-from livefacts.syntax.rulelang.rule_files import read_rules
-from livefacts.syntax.rulelang.rule_parser import parse
+from livefacts.syntax.rulelang.rule_parser import parse, read_rules
 
 RULES_SUFFIX = ".rules"
 FEWEST_AT_ONCE = 16

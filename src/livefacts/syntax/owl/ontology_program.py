@@ -23,8 +23,7 @@ from livefacts.syntax.owl.class_expressions import SAME_AS
 from livefacts.syntax.owl.literal_values import families, within
 from livefacts.syntax.owl.logic_programs import REMEMBERED, Inexpressible, Translated
 from livefacts.syntax.owl.manchester import AxiomWriter
-from livefacts.syntax.rulelang.rule_files import READY, read_rules
-from livefacts.syntax.rulelang.rule_parser import parse
+from livefacts.syntax.rulelang.rule_parser import READY, parse, read_rules
 
 DIFFERENCE = """
 @id different-1  false :- [?x, owl:sameAs, ?y], [?x, owl:differentFrom, ?y] .

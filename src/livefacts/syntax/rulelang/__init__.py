@@ -9,6 +9,5 @@ Out: a program whose rules keep their places; or a `RuleSyntaxError` with a hint
 - `time_syntax`: windows, durations and directives of time
 - `parse_tree`: parse trees to rules: what may stand where, and why not
 - `syntax_errors`: what the parser expected, in words
-- `rule_parser`: the door: one text to one program (its grammar lies beside it)
-- `rule_files`: files of rules, and the rule sets that come along
+- `rule_parser`: the door: one text or file to one program (its grammar lies beside it)
 """

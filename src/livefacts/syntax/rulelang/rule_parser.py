@@ -1,4 +1,4 @@
-"""The rule parser: from a text of the rule language to a program.
+"""The rule parser: from a text of the rule language, or a file of it, to a program.
 
 Only the language is read here; whether the rules make sense together (safety, arities,
 strata) is for `livefacts.language.checks.safety.check`.
@@ -6,11 +6,14 @@ strata) is for `livefacts.language.checks.safety.check`.
 
 from __future__ import annotations
 
+import os
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from livefacts.errors import InputError, Place
 from livefacts.language.program import Program
+from livefacts.syntax.input.files import name_of, open_source
 from livefacts.syntax.rulelang.constants import BlankNodes
 from livefacts.syntax.rulelang.parse_tree import TreeReader
 from livefacts.syntax.rulelang.source_text import Block, MistakeError, RuleText, pieces, rule_text
@@ -18,6 +21,9 @@ from livefacts.syntax.rulelang.syntax_errors import explained, refuse_directive,
 
 if TYPE_CHECKING:
     from lark import Lark, Token, Tree
+
+READY = Path(__file__).parents[2] / "rulesets"
+"""Where the rule sets lie that come with livefacts."""
 
 
 def parse(text: str, file: str = "<text>", blank_nodes: BlankNodes | None = None) -> Program:
@@ -34,6 +40,27 @@ def parse(text: str, file: str = "<text>", blank_nodes: BlankNodes | None = None
         else:
             reader.plain_fact(piece)
     return reader.program()
+
+
+def read_rules(path: str | os.PathLike[str], blank_nodes: BlankNodes | None = None) -> Program:
+    """The program in a file of rules and facts, .gz and .zst too; "-" is standard input."""
+    name = Path(path).name if Path(path).parent == READY else name_of(path)
+    with open_source(path) as stream:
+        content = stream.read()
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        before = content[: error.start]
+        line, column = before.count(b"\n") + 1, error.start - before.rfind(b"\n")
+        raise InputError(
+            "rules are UTF-8 text, and this byte is not", place=Place(name, line, column)
+        ) from None
+    return parse(text, name, blank_nodes)
+
+
+def ready_names() -> tuple[str, ...]:
+    """The names of the rule sets that come with livefacts."""
+    return tuple(sorted(path.stem for path in READY.glob("*.rules")))
 
 
 def _tree(block: Block, source: RuleText) -> Tree[Token]:

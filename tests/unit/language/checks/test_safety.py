@@ -10,8 +10,7 @@ from livefacts.language.formula import NOWHERE, PredicateAtom, Variable
 from livefacts.language.program import Program, Rule
 from livefacts.model.facts import Fact, Symbol
 from livefacts.syntax.rule_sets import open_rules
-from livefacts.syntax.rulelang.rule_files import ready_names
-from livefacts.syntax.rulelang.rule_parser import parse
+from livefacts.syntax.rulelang.rule_parser import parse, ready_names
 
 
 @pytest.mark.parametrize("name", ready_names())

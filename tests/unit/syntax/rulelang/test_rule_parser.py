@@ -33,8 +33,7 @@ from livefacts.language.formula import (
 from livefacts.language.program import Rule
 from livefacts.model.facts import Fact, Symbol
 from livefacts.syntax.rule_sets import open_rules
-from livefacts.syntax.rulelang.rule_files import ready_names
-from livefacts.syntax.rulelang.rule_parser import parse
+from livefacts.syntax.rulelang.rule_parser import parse, ready_names
 
 STEADY = settings(deadline=None, derandomize=True)
 EX = "http://example.org/"

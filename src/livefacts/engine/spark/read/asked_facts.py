@@ -27,8 +27,7 @@ from livefacts.store.terms.hash_ids import HashIds
 from livefacts.store.terms.ntriples import DEFAULT_GRAPH, Batch
 from livefacts.syntax.input.files import without_compression
 from livefacts.syntax.rdf.documents import read_rows, read_text
-from livefacts.syntax.rulelang.rule_files import read_rules
-from livefacts.syntax.rulelang.rule_parser import parse
+from livefacts.syntax.rulelang.rule_parser import parse, read_rules
 
 Statement = Triple | Quad | Fact
 Facts = str | os.PathLike[str] | Iterable[Statement]

@@ -145,7 +145,7 @@ def _joined(parts: list[Ids], width: int) -> Ids:
 
 def _facts_of_rules(split: Split, dictionary: Dictionary) -> dict[int, Ids]:
     """The facts of a file in the rule language, by shape."""
-    from livefacts.syntax.rulelang.rule_files import read_rules
+    from livefacts.syntax.rulelang.rule_parser import read_rules
 
     prefix = f"{split.scope.decode()}_" if split.scope else ""
     program = read_rules(split.path, lambda label: BlankNode(prefix + label))
