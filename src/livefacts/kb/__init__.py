@@ -11,8 +11,7 @@ Out: the same at any version (a snapshot), and what changed between two.
 - `delta_log`: the log of one Delta table, appended to by one small entry
 - `tables`: all tables, and `commits`, the one that says which versions count
 - `failures`: what Arrow, Delta and Spark say when something breaks, in a sentence
-- `term_encoding`: terms to hash ids
-- `clashes`: two texts with the same hash, and the ids that keep them apart
+- `term_encoding`: terms to hash ids, and the ids that keep two texts with the same hash apart
 - `term_rows`: the terms that a commit adds
 - `id_map`: hash ids and the numbers of a process's dictionary, both ways
 - `rule_table`: the program as text, in which every rule keeps its id

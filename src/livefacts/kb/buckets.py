@@ -10,7 +10,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,9 +18,6 @@ from numpy.typing import NDArray
 
 from livefacts.store.facts.hash_rows import order_by_bucket
 from livefacts.store.terms.hash_ids import KIND_BITS, HashIds
-
-if TYPE_CHECKING:
-    pass
 
 SPREAD = np.uint64(0x9E3779B97F4A7C15)
 SPREAD_SHIFT = np.uint64(40)

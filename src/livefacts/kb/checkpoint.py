@@ -17,7 +17,6 @@ import pyarrow as pa
 from livefacts.errors import LivefactsError
 from livefacts.kb.bucket_stages import bucket_files
 from livefacts.kb.buckets import bucket_of
-from livefacts.kb.clashes import Apart, keep_apart
 from livefacts.kb.consequences import fact_table, in_order, make_table, summed
 from livefacts.kb.graph_rows import DEFAULT, quads_at, told_by_default, write_quads
 from livefacts.kb.id_map import numbered
@@ -50,7 +49,7 @@ from livefacts.kb.tables import (
     Write,
     write_file,
 )
-from livefacts.kb.term_encoding import Encoding, encode_numbers
+from livefacts.kb.term_encoding import Apart, Encoding, encode_numbers, keep_apart
 from livefacts.kb.term_rows import encoding_of, term_writes
 from livefacts.language.program import Program
 from livefacts.store.facts.row_store import TRIPLES

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from livefacts.engine.contract import Ids
 from livefacts.kb.bucket_stages import TERM_COLUMNS
-from livefacts.kb.clashes import keep_apart
-from livefacts.kb.term_encoding import Encoding, encode_numbers
+from livefacts.kb.term_encoding import Encoding, encode_numbers, keep_apart
 from livefacts.store.terms.dictionary import Dictionary
 from livefacts.store.terms.hash_ids import HashIds
 

@@ -3,20 +3,21 @@
 Texts are read into a dictionary first, as the embedded engine reads, so that each different
 term is hashed once; rows then take the hashes in place of its numbers.
 
-Where two texts have the same hash, all but one of them are exceptions: they have an id of
-their own, which every task is given.
+No two texts keep the same id.  Where a text gets an id that another text has (a hash clash), it
+becomes an exception: it has the id that it gets with a salt, and every task is given it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from livefacts.errors import LivefactsError
 from livefacts.model.facts import Term
 from livefacts.store.terms.dictionary import Dictionary, Ids
 from livefacts.store.terms.hash_ids import (
@@ -31,6 +32,8 @@ from livefacts.store.terms.term_table import INLINE_FIRST
 
 ALL_BITS = 64 - KIND_BITS
 NO_TRIPLES = np.zeros((0, 3), np.int64)
+SALTS = range(1, 64)
+"""Salts to try in turn; more than one is needed only where hashes are cut short."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,11 @@ class Encoding:
         """The id of one text, or the one that it would have with a salt."""
         known = None if salt else self.exceptions.get(text)
         return id_of_text(text, kind_of_text(text), salt, self.bits) if known is None else known
+
+    def with_salt(self, texts: Iterable[str], salt: int) -> Encoding:
+        """The encoding in which these texts have the ids that they get with a salt."""
+        salted = {text: self.id_of(text, salt) for text in texts}
+        return replace(self, exceptions={**self.exceptions, **salted})
 
 
 class Texts(NamedTuple):
@@ -112,3 +120,37 @@ def clashes(ids: HashIds, texts: pa.LargeStringArray) -> dict[int, list[str]]:
         first, last = np.searchsorted(ids, number), np.searchsorted(ids, number, "right")
         found[number] = sorted(set(texts[first:last].to_pylist()))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """Terms of which each has an id of its own, those that are new, and how ids are made."""
+
+    terms: Texts
+    new: dict[int, str]
+    encoding: Encoding
+
+
+def keep_apart(
+    encode: Callable[[Encoding], Texts],
+    encoding: Encoding,
+    known: Callable[[HashIds], Mapping[int, str]],
+) -> Apart:
+    """Encode terms, each with another id than the others and than those `known` already."""
+    for salt in SALTS:
+        terms = encode(encoding)
+        owners = dict(known(terms.ids))
+        before = set(owners)
+        pairs = list(zip(terms.ids.tolist(), terms.texts.to_pylist(), strict=True))
+        clashing = [text for id, text in pairs if owners.setdefault(id, text) != text]
+        if not clashing:
+            return Apart(terms, {id: text for id, text in pairs if id not in before}, encoding)
+        encoding = encoding.with_salt(clashing, salt)
+    raise too_many_alike()
+
+
+def too_many_alike() -> LivefactsError:
+    """What is said when no salt helps."""
+    return LivefactsError(
+        "too many terms have the same hash", hint="this should not happen: please report it"
+    )

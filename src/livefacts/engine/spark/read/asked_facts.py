@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from pyoxigraph import BlankNode, DefaultGraph, Quad, Triple
 
 from livefacts.errors import InputError, RuleError
-from livefacts.kb.clashes import keep_apart
-from livefacts.kb.term_encoding import Encoding, encode_numbers
+from livefacts.kb.term_encoding import Encoding, encode_numbers, keep_apart
 from livefacts.language.program import Program
 from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.store.facts.row_store import TRIPLES

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
@@ -31,7 +30,6 @@ from livefacts.engine.spark.read.resumption import KeptStages, input_of, key_of,
 from livefacts.engine.spark.read.splits import Split
 from livefacts.errors import InputError
 from livefacts.kb.bucket_stages import Bucket, bucket_files
-from livefacts.kb.clashes import SALTS, too_many_alike, with_salt
 from livefacts.kb.tables import (
     CHANGES,
     GRAPHS,
@@ -46,12 +44,9 @@ from livefacts.kb.tables import (
     Write,
     write_file,
 )
-from livefacts.kb.term_encoding import Encoding
+from livefacts.kb.term_encoding import SALTS, Encoding, too_many_alike
 from livefacts.kb.term_rows import encoding_of, exception_writes
 from livefacts.syntax.input.rejects import Reject
-
-if TYPE_CHECKING:
-    pass
 
 MOST_HINTS = 10
 
@@ -176,7 +171,7 @@ def _with_exceptions(
         plain = [text for text in texts if text not in encoding.exceptions]
         keeper = owner or (plain or list(texts))[0]
         others += [text for text in texts if text != keeper]
-    return with_salt(encoding, others, salt)
+    return encoding.with_salt(others, salt)
 
 
 def placed(reads: Sequence[Read]) -> list[Reject]:

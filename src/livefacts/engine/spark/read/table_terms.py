@@ -16,10 +16,9 @@ from livefacts.engine.spark.read.asked_facts import AskedFacts, SettledChange, a
 from livefacts.errors import LivefactsError
 from livefacts.kb.bucket_stages import Bucket, bucket_files, texts_in
 from livefacts.kb.buckets import bucket_of
-from livefacts.kb.clashes import keep_apart
 from livefacts.kb.schema_closure import constants_of
 from livefacts.kb.tables import SCHEMAS, TERMS
-from livefacts.kb.term_encoding import Encoding, encode_terms
+from livefacts.kb.term_encoding import Encoding, encode_terms, keep_apart
 from livefacts.kb.term_rows import encoding_of
 from livefacts.language.program import Rule
 from livefacts.model.facts import Term
