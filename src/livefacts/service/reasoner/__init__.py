@@ -5,8 +5,7 @@ Out: `Delta`s, facts, violations, answers, saved folders.
 
 - `violations`: the facts of constraints, as what they mean
 - `state`: facts, rules, graphs, streams and queries of a reasoner, which change together
-- `draft`: one change: read, checked, planned, applied and published
-- `trial`: a change that is made for a while and taken back
+- `draft`: one change: read, checked, planned, applied and published; or made for a while (a trial)
 - `updates`: SPARQL Update as one change
 - `saving`: the state out of a folder, and back as its next version
 - `axiom_index`: which rules each axiom of an ontology became

@@ -7,7 +7,8 @@ was.  A stage that has nothing to do is skipped, so that a small change costs li
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ from livefacts.syntax.input.rejects import Rejects
 from livefacts.syntax.rule_sets import RuleSource, named_rules, open_rules
 
 ONLY_TRIPLES = frozenset({TRIPLES})
+NO_LIMIT = 1 << 62
 
 
 class Draft:
@@ -221,3 +223,46 @@ class Draft:
 def _is_nothing(given: object) -> bool:
     """Whether nothing was given at all."""
     return type(given) is tuple and not given
+
+
+def draft_of(state: State, net: Mapping[Any, bool]) -> Draft:
+    """The change that asserts some statements and retracts others."""
+    draft = Draft(state)
+    draft.add([statement for statement, is_asserted in net.items() if is_asserted])
+    draft.remove([statement for statement, is_asserted in net.items() if not is_asserted])
+    return draft
+
+
+@contextmanager
+def trial(state: State, net: Mapping[Any, bool]) -> Iterator[None]:
+    """The state after a change, for a while; then everything is as before.
+
+    The parts of a SPARQL Update see so what the parts before them did, and yet all of it is
+    one change.
+    """
+    seq, limit, watches = state.seq, state.limit, state.watches
+    try:
+        with (
+            state.accepting_violations(),
+            nullcontext() if watches is None else watches.quietly(),
+        ):
+            delta = draft_of(state, net).apply()
+            try:
+                yield
+            finally:
+                state.limit = NO_LIMIT
+                _take_back(state, delta)
+    finally:
+        state.seq, state.limit = seq, limit
+
+
+def _take_back(state: State, delta: Delta) -> None:
+    """Undo a change, to the end even if interrupted: doing it twice does no harm."""
+    draft, net = Draft(state), delta.assertions
+    draft.intake.take_rows(net.retracted, net.went)
+    draft.retraction.take_rows(net.asserted, net.came)
+    try:
+        draft.apply()
+    except KeyboardInterrupt:
+        draft.apply()
+        raise

@@ -28,7 +28,7 @@ from livefacts.service.change.fact_reader import FactView
 from livefacts.service.change.intake import LOCAL, ReadingOptions
 from livefacts.service.change.patches import PatchSource
 from livefacts.service.merging.equality import RULES, check_same_as
-from livefacts.service.reasoner.draft import Draft
+from livefacts.service.reasoner.draft import Draft, draft_of, trial
 from livefacts.service.reasoner.profile import Profile, profile_of
 from livefacts.service.reasoner.progress import ProgressBar
 from livefacts.service.reasoner.state import Options, State
@@ -246,7 +246,6 @@ class Reasoner:
 
         A WHERE sees all triples that are true; what it deletes is no longer asserted.
         """
-        from livefacts.service.reasoner.trial import draft_of, trial
         from livefacts.service.reasoner.updates import UpdateTarget, netted
         from livefacts.syntax.sparql.update_text import read_update
 
