@@ -13,7 +13,6 @@ import threading
 # The functions below `signal`, which make enums of numbers: that takes longer than a small change.
 from _signal import getsignal, raise_signal  # type: ignore[import-not-found]
 from _signal import signal as set_signal
-from types import TracebackType
 from typing import Any
 
 INTERRUPT = int(signal.SIGINT)
@@ -29,12 +28,7 @@ class Interrupts:
     def __enter__(self) -> None:
         pass
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.release()
 
     def hold(self) -> None:

@@ -10,7 +10,6 @@ import csv
 import json
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from types import TracebackType
 from typing import TextIO
 
 from livefacts.errors import InputError, Place
@@ -63,12 +62,7 @@ class Rejects:
     def __enter__(self) -> Rejects:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def add(self, reject: Reject) -> None:
