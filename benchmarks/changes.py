@@ -145,7 +145,7 @@ def _changes(
 
 def _title(rules: str, report: dict[str, Any]) -> str:
     return (
-        f"## {rules}\n\n{report['told']:,} triples, {report['true']:,} when closed, "
+        f"## {rules}\n\n{report['asserted']:,} triples, {report['true']:,} when closed, "
         f"in {seconds(report['stages']['close'])}\n"
     )
 

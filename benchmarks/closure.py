@@ -35,7 +35,7 @@ def run(peers: Peers) -> str:
         found = compare((OURS, *SAME_RULES, *READERS), {"input": str(path)}, peers, runs=TURNS)
         parts += [f"## {title}\n", _loading(found), _closing(found), _public(path)]
     title, path = _small()
-    found = compare((OURS, *MORE_RULES), {"input": str(path), "told": 0}, peers, runs=1)
+    found = compare((OURS, *MORE_RULES), {"input": str(path), "asserted": 0}, peers, runs=1)
     parts += [f"## {title}, beside reasoners with more rules\n", _containing(found)]
     return "\n".join(parts)
 
@@ -65,7 +65,7 @@ def _loading(found: Sequence[Found]) -> str:
                 time = one.stages[stage]
                 name = one.contestant.name + ("" if stage == "load" else f", {stage}")
                 ratio = times(time, ours.stages.get("load"))
-                rows.append([name, seconds(time), rate(one.report["told"], time), ratio])
+                rows.append([name, seconds(time), rate(one.report["asserted"], time), ratio])
     return table(["parse + encode", "CPU", "triples", "against livefacts"], rows)
 
 
@@ -79,7 +79,7 @@ def _closing(found: Sequence[Found]) -> str:
             rows.append([one.contestant.name, one.failure, "", "", "", ""])
             continue
         agrees = one.fingerprint == ours.fingerprint
-        close, asserted = one.stages.get("close"), one.report["told"]
+        close, asserted = one.stages.get("close"), one.report["asserted"]
         rows.append(
             [
                 f"{one.contestant.name} {one.report['version']}",

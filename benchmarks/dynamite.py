@@ -21,7 +21,7 @@ KINDS = {
     "2": "16,000 triples, no reasoning",
     "3": "8,000 e-mail addresses",
     "4": "headOf below a new property, below another",
-    "4, told before": "headOf below worksFor",
+    "4, asserted before": "headOf below worksFor",
     "5": "one university",
     "6": "two universities",
 }
@@ -31,7 +31,7 @@ def run(peers: Peers) -> str:
     reports = {name: _report(name, turns) for name, turns in WAYS}
     first = reports["counting-dred"]
     said = (
-        f"# The updates of DynamiTE\n\n{UNIVERSITIES} universities, rho-df: {first['told']:,} "
+        f"# The updates of DynamiTE\n\n{UNIVERSITIES} universities, rho-df: {first['asserted']:,} "
         f"triples, {first['true']:,} when closed, in {seconds(first['stages']['close'])}\n\n"
     )
     updates = list(zip(*(reports[name]["updates"] for name, _ in WAYS), strict=True))

@@ -50,7 +50,7 @@ def _closures(peers: Peers) -> list[str]:
     title = "LUBM, 5 universities" if path else "Generated universities (5)"
     job = {"input": str(path or datasets.universities(5))}
     found = compare((GENERIC, closure.OURS, *closure.SAME_RULES[1:]), job, peers)
-    return [f"## rho-df, {title}\n", _table(found, "told")]
+    return [f"## rho-df, {title}\n", _table(found, "asserted")]
 
 
 def _graphs() -> list[tuple[str, Path]]:
@@ -77,11 +77,11 @@ def _table(found: Sequence[Found], counted: str) -> str:
                 f"{one.contestant.name} {one.report['version']}",
                 seconds(close),
                 rate(one.report.get(counted, 0), close) if counted in one.report else NOTHING,
-                f"{one.report['told']:,} → {one.report['true']:,}",
+                f"{one.report['asserted']:,} → {one.report['true']:,}",
                 "yes" if agrees else "no",
                 times(close, first.stages.get("close")) if agrees else NOTHING,
             ]
         )
-    unit = "input triples" if counted == "told" else counted
+    unit = "input triples" if counted == "asserted" else counted
     heads = ["close", "CPU", unit, "triples", "same result", "against the first"]
     return table(heads, rows)

@@ -34,7 +34,7 @@ def run(peers: Peers, options: Options) -> str:
                 raise SystemExit(f"ontologies: {name} as {mode}: {report['failure']}")
             rows.append(_row(name, mode, report))
             targets += _targets(f"{name}, {mode}: ", report)
-    heads = ["", "as", "told", "close", "true", "contradictions", "not in rules"]
+    heads = ["", "as", "asserted", "close", "true", "contradictions", "not in rules"]
     heads += ["an axiom out", "in", "closing, against out"]
     return title + table(heads, rows) + "\n" + summary("ontologies", targets)
 
@@ -43,7 +43,7 @@ def _row(name: str, mode: str, report: dict[str, Any]) -> list[str]:
     return [
         name,
         mode,
-        f"{report['told']:,}",
+        f"{report['asserted']:,}",
         seconds(report["stages"]["close"]),
         f"{report['true']:,}",
         f"{report['violations']:,}",

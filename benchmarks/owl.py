@@ -29,7 +29,7 @@ def run(peers: Peers, options: Options) -> str:
     parts, targets = [title], []
     for count in (1,) if options.quick else (1, 5):
         theirs = () if options.quick else (REASONABLE, OWLRL) if count == 1 else (REASONABLE,)
-        job = {"input": str(datasets.lubm(count)), "told": 0}
+        job = {"input": str(datasets.lubm(count)), "asserted": 0}
         ours = compare((OURS, GENERIC), job, peers, runs=1 if options.quick else 3)
         found = ours + compare(theirs, job, peers, runs=1)
         parts.append(f"## LUBM, {count} universities\n\n{_shown(found)}\n")

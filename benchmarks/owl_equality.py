@@ -33,7 +33,7 @@ def run(peers: Peers, options: Options) -> str:
         targets += _targets(shape, large, merged, ruled, many)
     heads = ["group", "members", "", "facts", "load", "out, p50", "most", "in, p50", "most"]
     heads.append("facts lost at most")
-    title = f"# Groups of equal things, {FACTS} facts told of each\n\n"
+    title = f"# Groups of equal things, {FACTS} facts asserted of each\n\n"
     return title + table(heads, rows) + "\n" + summary("owl equality", targets)
 
 

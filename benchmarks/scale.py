@@ -37,20 +37,20 @@ def _cost(report: dict[str, Any]) -> float:
 
 def _row(report: dict[str, Any]) -> list[str]:
     return [
-        f"{report['told']:,}",
+        f"{report['asserted']:,}",
         f"{report['true']:,}",
         seconds(report["stages"]["load"]),
         seconds(report["stages"]["close"]),
-        seconds(_cost(report) / report["told"] * 1e6),
+        seconds(_cost(report) / report["asserted"] * 1e6),
         f"{report['peak'] / MIB:,.0f} MB",
     ]
 
 
 def _line(reports: list[dict[str, Any]]) -> str:
     first, last = reports[0], reports[-1]
-    growth = (_cost(last) / last["told"]) / (_cost(first) / first["told"])
+    growth = (_cost(last) / last["asserted"]) / (_cost(first) / first["asserted"])
     return (
-        f"From {first['told']:,} to {last['told']:,} triples the cost of one triple "
+        f"From {first['asserted']:,} to {last['asserted']:,} triples the cost of one triple "
         f"changes by a factor of {growth:.2f}.\n"
     )
 
@@ -58,7 +58,7 @@ def _line(reports: list[dict[str, Any]]) -> str:
 def _plot(reports: list[dict[str, Any]], peers: Peers) -> str:
     stages = {name: [r["stages"][name] for r in reports] for name in ("load", "close")}
     panel = {
-        "x": [report["told"] for report in reports],
+        "x": [report["asserted"] for report in reports],
         "lines": {"load and close": [_cost(report) for report in reports], **stages},
         "linear": "load and close",
         "x_label": "triples",

@@ -76,11 +76,11 @@ def _totals(one: dict[str, Any]) -> str:
     closing = sum(sum(stage["cpu"].values()) for stage in one["stages"][_closing_from(one) :])
     cores = one["cores"]
     return (
-        f"{one['told']:,} triples told, {one['derived']:,} derived, {RULES}, {cores} cores: "
-        f"{one['told'] / one['wall']:,.0f} triples/s from files to tables, "
-        f"{one['told'] / one['closing']:,.0f} triples/s for the closure alone; "
-        f"{cpu:.1f} CPU seconds, which is {one['told'] * cores / cpu:,.0f} triples/s on {cores} "
-        f"cores that do nothing else ({one['told'] * cores / closing:,.0f} for the closure).\n"
+        f"{one['asserted']:,} triples asserted, {one['derived']:,} derived, {RULES}, {cores} cores: "
+        f"{one['asserted'] / one['wall']:,.0f} triples/s from files to tables, "
+        f"{one['asserted'] / one['closing']:,.0f} triples/s for the closure alone; "
+        f"{cpu:.1f} CPU seconds, which is {one['asserted'] * cores / cpu:,.0f} triples/s on {cores} "
+        f"cores that do nothing else ({one['asserted'] * cores / closing:,.0f} for the closure).\n"
     )
 
 
@@ -94,24 +94,24 @@ def _line(runs: list[dict[str, Any]]) -> str:
     heads += [f"memory, {role}" for role in ROLES] + ["tables"]
     rows = [
         [
-            f"{one['told']:,}",
-            f"{one['told'] + one['derived']:,}",
+            f"{one['asserted']:,}",
+            f"{one['asserted'] + one['derived']:,}",
             seconds(one["wall"]),
-            f"{one['told'] / one['wall']:,.0f}",
-            f"{one['told'] / one['closing']:,.0f}",
+            f"{one['asserted'] / one['wall']:,.0f}",
+            f"{one['asserted'] / one['closing']:,.0f}",
             seconds(sum(one["cpu"].values())),
-            seconds(sum(one["cpu"].values()) / one["told"] * 1e6),
+            seconds(sum(one["cpu"].values()) / one["asserted"] * 1e6),
             *(f"{one['peaks'][role] / MIB:,.0f} MB" for role in ROLES),
             f"{one['kept'] / MIB:,.0f} MB",
         ]
         for one in runs
     ]
     first, last = runs[0], runs[-1]
-    growth = (sum(last["cpu"].values()) / last["told"]) / (
-        sum(first["cpu"].values()) / first["told"]
+    growth = (sum(last["cpu"].values()) / last["asserted"]) / (
+        sum(first["cpu"].values()) / first["asserted"]
     )
     said = (
-        f"\nFrom {first['told']:,} to {last['told']:,} triples the processor time of one triple "
+        f"\nFrom {first['asserted']:,} to {last['asserted']:,} triples the processor time of one triple "
         f"changes by a factor of {growth:.2f}. Memory is the most that one process had of its own; "
         "there is one worker for each core.\n"
     )
@@ -120,7 +120,7 @@ def _line(runs: list[dict[str, Any]]) -> str:
 
 def _plot(runs: list[dict[str, Any]], peers: Peers) -> str:
     panel = {
-        "x": [one["told"] for one in runs],
+        "x": [one["asserted"] for one in runs],
         "lines": {
             "wall": [one["wall"] for one in runs],
             "CPU": [sum(one["cpu"].values()) for one in runs],

@@ -1,7 +1,7 @@
 """General rules on Spark: the closure of a tree, and joins over universities.
 
 Each is closed by rounds of joins, by the embedded engine in the driver (handed over, with
-what is told read from the tables and written back), and by the embedded engine alone.  Then
+what is asserted read from the tables and written back), and by the embedded engine alone.  Then
 single triples go and come back.
 """
 

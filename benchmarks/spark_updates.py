@@ -18,7 +18,7 @@ from benchmarks.tables import latency, seconds, table, times
 UNIVERSITIES, COMMITS = 20, 5000
 QUICK_UNIVERSITIES, QUICK_COMMITS = 1, 250
 PART, TWICE, ONE_TRIPLE = 10, 2, 0.030
-SMALL = ("1", "2", "3", "4", "4, told before")
+SMALL = ("1", "2", "3", "4", "4, asserted before")
 
 
 def run(peers: Peers, options: Options) -> str:
@@ -40,7 +40,7 @@ def run(peers: Peers, options: Options) -> str:
 def _updates(count: int, report: dict[str, Any]) -> str:
     full = report["full"]["wall"]
     said = (
-        f"{count} universities, rho-df: {report['told']:,} triples, {report['facts']:,} facts; "
+        f"{count} universities, rho-df: {report['asserted']:,} triples, {report['facts']:,} facts; "
         f"all conclusions anew in {seconds(full)}\n\n"
     )
     heads = ["update", "road", "triples", "facts", "addition", "removal", "removal / addition"]

@@ -71,12 +71,20 @@ def _sizes(reports: list[dict[str, Any]]) -> str:
     rows = [
         [
             report["name"],
-            *(f"{report[key]:,}" for key in ("rules", "needed", "told", "true", "answers")),
+            *(f"{report[key]:,}" for key in ("rules", "needed", "asserted", "true", "answers")),
             "yes" if report["same"] else "no",
         ]
         for report in reports
     ]
-    heads = ["", "rules", "needed by the query", "told", "true", "answers", "same result as anew"]
+    heads = [
+        "",
+        "rules",
+        "needed by the query",
+        "asserted",
+        "true",
+        "answers",
+        "same result as anew",
+    ]
     return table(heads, rows)
 
 
@@ -135,8 +143,8 @@ def _plot(reports: dict[str, list[dict[str, Any]]], peers: Peers) -> str:
     panels = [
         {
             "title": kind,
-            "x": [report["told"] for report in found],
-            "x_label": "told facts (D = 3, 4, 5)",
+            "x": [report["asserted"] for report in found],
+            "x_label": "asserted facts (D = 3, 4, 5)",
             "lines": {
                 name: [{**report, **report["changes"][0]}[letter] for report in found]
                 for letter, name in LETTERS.items()

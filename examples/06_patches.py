@@ -11,7 +11,7 @@ office, mirror = lf.Reasoner(rules=RULES), lf.Reasoner(rules=RULES)
 
 
 def follow(title: str, delta: lf.Delta) -> None:
-    """Show what a change made of the world, and tell the mirror what was told."""
+    """Show what a change made of the world, and assert in the mirror what was asserted."""
     print(f"# {title}")
     print(delta.to_patch())
     for hint in delta.hints:

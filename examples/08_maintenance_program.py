@@ -18,10 +18,10 @@ r.add(links("ab bc cg eb fe ed dc"))
 m = lf.maintenance_program(RULES)
 print(m)
 
-# Another reasoner evaluates it, over what is true and told before the change, and the change.
-told = r.facts(derived=False)
+# Another reasoner evaluates it, over what is true and asserted before the change, and the change.
+asserted = r.facts(derived=False)
 evaluation = lf.Reasoner(rules=m.program)
-evaluation.add(m.inputs(r, told, add=links("hd"), remove=links("bc")))
+evaluation.add(m.inputs(r, asserted, add=links("hd"), remove=links("bc")))
 for role in ("del", "red", "ins", "plus", "minus"):
     found = [
         fact for fact in evaluation if isinstance(fact, lf.Fact) and fact.name == f"sub_{role}"

@@ -1,6 +1,6 @@
-"""Watching a query: its answers are kept ready, and what changes in them is told.
+"""Watching a query: its answers are kept ready, and every change of them is reported.
 
-A library lends books.  Who reads what is told as it happens; the rules know which books
+A library lends books.  Who reads what is asserted as it happens; the rules know which books
 are about what, and the watched queries are about both.
 """
 
@@ -26,7 +26,7 @@ readers = r.watch(f"""{PREFIX}
       FILTER NOT EXISTS {{ ?person lib:left ?when }}
     }} GROUP BY ?topic HAVING (COUNT(?person) > 1)
 """)
-readers.on_change(lambda changes: print("  told:", *changes, sep="\n    "))
+readers.on_change(lambda changes: print("  changes:", *changes, sep="\n    "))
 
 print("ann borrows, ben borrows")
 r.add("@prefix lib: <http://library.example/> . lib:ann lib:borrowed lib:moby .")

@@ -67,7 +67,7 @@ def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
         close(database)
     (true,) = database.execute("SELECT count(*) FROM facts").fetchone()
     write_lines(job.get("output"), _lines(database))
-    return {"told": asserted, "true": true}
+    return {"asserted": asserted, "true": true}
 
 
 def close(database: duckdb.DuckDBPyConnection) -> None:

@@ -28,7 +28,7 @@ def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
     (paths,) = database.execute("SELECT count(*) FROM paths").fetchone()
     if job.get("output"):
         write_lines(job["output"], _lines(database, job["path"]))
-    return {"told": asserted, "true": asserted + paths}
+    return {"asserted": asserted, "true": asserted + paths}
 
 
 def _lines(database: duckdb.DuckDBPyConnection, path: str) -> list[str]:

@@ -49,7 +49,7 @@ def _measured(source: str | bytes, job: dict[str, Any], stages: Stages) -> dict[
     with stages.stage("close"):
         engine.apply(into(rows))
     found = _in_the_engine(engine, rows, chosen, job)
-    return {"told": len(rows), "true": fingerprint(engine)[0], "changes": found}
+    return {"asserted": len(rows), "true": fingerprint(engine)[0], "changes": found}
 
 
 def _in_the_engine(

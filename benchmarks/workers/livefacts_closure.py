@@ -24,7 +24,7 @@ def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
         with open(job["output"], "wb") as out:
             out.write(dictionary.write_ntriples(triples))
     return {
-        "told": asserted,
+        "asserted": asserted,
         "true": len(triples),
         "derivations": engine.derivations,
         "terms": len(dictionary),

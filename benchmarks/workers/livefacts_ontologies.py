@@ -23,7 +23,7 @@ def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
     state = len(reasoner), len(reasoner.violations())
     out, back = changes(job, reasoner)
     return {
-        "told": len(reasoner.facts(derived=False)),
+        "asserted": len(reasoner.facts(derived=False)),
         "true": state[0],
         "violations": state[1],
         "missing": missing,

@@ -44,7 +44,7 @@ def _measured(job: dict[str, Any]) -> dict[str, Any]:
     before = state(kept)
     gc.freeze()
     return {
-        "told": len(facts),
+        "asserted": len(facts),
         "true": before[0],
         "rules": len(program),
         "needed": len(needed),

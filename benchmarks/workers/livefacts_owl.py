@@ -34,7 +34,7 @@ def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
             best[change] = min(best[change], turn_stages.seconds[change])
         is_same = is_same and state_of(reasoner) == state
     stages.seconds.update(best)
-    return {"told": job["told"], "true": len(reasoner), "state": state, "same": is_same}
+    return {"asserted": job["asserted"], "true": len(reasoner), "state": state, "same": is_same}
 
 
 def reasoner_of(job: dict[str, Any]) -> lf.Reasoner:
@@ -42,7 +42,7 @@ def reasoner_of(job: dict[str, Any]) -> lf.Reasoner:
 
 
 def asserted(path: str, turn: int) -> str:
-    """A hundred told triples about instances, spread over the file, others each turn."""
+    """A hundred asserted triples about instances, spread over the file, others each turn."""
     lines = [line for line in Path(path).read_text("utf-8").splitlines() if "_:" not in line]
     about = [line for line in lines if "/owl#" not in line and "rdf-schema#" not in line]
     step = len(about) // (CHANGED * TURNS)

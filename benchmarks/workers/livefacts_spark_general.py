@@ -60,7 +60,7 @@ def _by_all_roads(running: Any, case: dict[str, Any], folder: Path) -> dict[str,
 
 
 def _some(case: dict[str, Any], count: int) -> list[str]:
-    """A few of the told triples that are about things with names, from all over the file."""
+    """A few of the asserted triples that are about things with names, from all over the file."""
     lines = Path(case["input"]).read_text(encoding="utf-8").splitlines()
     named = [line for line in lines if "_:" not in line]
     return [named[number * len(named) // count] for number in range(count)]

@@ -34,7 +34,7 @@ def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
 
 def _measured(running: Any, folder: Path, job: dict[str, Any]) -> dict[str, Any]:
     pipeline = Pipeline(running, folder / "kb")
-    told = pipeline.ingest(job["input"]).figures["read"]
+    asserted = pipeline.ingest(job["input"]).figures["read"]
     pipeline.materialize("rho-df")
     full = _timed(lambda: pipeline.materialize("rho-df"))
     found = []
@@ -44,7 +44,7 @@ def _measured(running: Any, folder: Path, job: dict[str, Any]) -> dict[str, Any]
         found += [{"road": road, **_came_and_went(chosen, each)} for each in updates(job["more"])]
     facts = pipeline.facts().count()
     return {
-        "told": told,
+        "asserted": asserted,
         "facts": facts,
         "full": full,
         "updates": found,

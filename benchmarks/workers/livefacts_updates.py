@@ -42,7 +42,7 @@ def _updated(source: str | bytes, job: dict[str, Any], stages: Stages) -> dict[s
     with stages.stage("close"):
         engine.apply(into(rows))
     found = [_came_and_went(engine, update, job["turns"]) for update in wanted]
-    return {"told": len(rows), "true": fingerprint(engine)[0], "updates": found}
+    return {"asserted": len(rows), "true": fingerprint(engine)[0], "updates": found}
 
 
 def _updates(dictionary: Dictionary, job: dict[str, Any]) -> Iterator[Update]:

@@ -10,8 +10,8 @@ from reporting import Stages, run, write_lines
 RULES = """
 @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
 @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
-@import told :- ntriples{{resource="{path}"}} .
-t(?s, ?p, ?o) :- told(?s, ?p, ?o) .
+@import asserted :- ntriples{{resource="{path}"}} .
+t(?s, ?p, ?o) :- asserted(?s, ?p, ?o) .
 t(?x, rdf:type, ?c) :- t(?p, rdfs:domain, ?c), t(?x, ?p, ?y) .
 t(?y, rdf:type, ?c) :- t(?p, rdfs:range, ?c), t(?x, ?p, ?y) .
 t(?x, ?q, ?y) :- t(?p, rdfs:subPropertyOf, ?q), t(?x, ?p, ?y) .
@@ -21,8 +21,8 @@ t(?c, rdfs:subClassOf, ?e) :- t(?c, rdfs:subClassOf, ?d), t(?d, rdfs:subClassOf,
 @output t .
 """
 READ_ONLY = """
-@import told :- ntriples{{resource="{path}"}} .
-t(?s, ?p, ?o) :- told(?s, ?p, ?o) .
+@import asserted :- ntriples{{resource="{path}"}} .
+t(?s, ?p, ?o) :- asserted(?s, ?p, ?o) .
 @output t .
 """
 
@@ -35,7 +35,7 @@ def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
         engine = reason(RULES.format(path=path))
     rows = list(engine.result("t"))
     write_lines(job.get("output"), (" ".join([*map(str, row), "."]) for row in rows))
-    return {"told": sum(1 for _ in asserted.result("t")), "true": len(rows)}
+    return {"asserted": sum(1 for _ in asserted.result("t")), "true": len(rows)}
 
 
 def reason(program: str) -> Any:

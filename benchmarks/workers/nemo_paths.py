@@ -8,8 +8,8 @@ from nemo_closure import READ_ONLY, reason
 from reporting import Stages, run, write_lines
 
 PATHS = """
-@import told :- ntriples{{resource="{input}"}} .
-t(?s, ?p, ?o) :- told(?s, ?p, ?o) .
+@import asserted :- ntriples{{resource="{input}"}} .
+t(?s, ?p, ?o) :- asserted(?s, ?p, ?o) .
 t(?x, <{path}>, ?y) :- t(?x, <{edge}>, ?y) .
 t(?x, <{path}>, ?z) :- t(?x, <{path}>, ?y), t(?y, <{edge}>, ?z) .
 @output t .
@@ -23,7 +23,7 @@ def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
         engine = reason(PATHS.format(**job))
     rows = list(engine.result("t"))
     write_lines(job.get("output"), (" ".join([*map(str, row), "."]) for row in rows))
-    return {"told": sum(1 for _ in asserted.result("t")), "true": len(rows)}
+    return {"asserted": sum(1 for _ in asserted.result("t")), "true": len(rows)}
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
         owlrl.DeductiveClosure(semantics, axiomatic_triples=False).expand(graph)
     lines = (" ".join([*(t.n3() for t in triple), "."]) for triple in graph)
     write_lines(job.get("output"), lines)
-    return {"told": asserted, "true": len(graph)}
+    return {"asserted": asserted, "true": len(graph)}
 
 
 if __name__ == "__main__":

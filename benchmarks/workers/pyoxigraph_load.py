@@ -20,7 +20,7 @@ def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
             tuple(numbers.setdefault(term, len(numbers)) for term in quad.triple)
             for quad in pyoxigraph.parse(text, pyoxigraph.RdfFormat.N_TRIPLES)
         ]
-    return {"told": len(rows), "true": len(store)}
+    return {"asserted": len(rows), "true": len(store)}
 
 
 if __name__ == "__main__":

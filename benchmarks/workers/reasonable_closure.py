@@ -24,7 +24,7 @@ def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
         triples = reasoner.reason()
     lines = (" ".join([*(term.n3() for term in row), "."]) for row in triples)
     write_lines(job.get("output"), (line.replace(XSD_STRING, "") for line in lines))
-    return {"told": job["told"], "true": len(triples)}
+    return {"asserted": job["asserted"], "true": len(triples)}
 
 
 if __name__ == "__main__":

@@ -33,7 +33,7 @@ def updates(universities: int) -> Iterator[Lines]:
     head, responsible = f"{NAMESPACE}headOf", f"{NAMESPACE}responsibleOf"
     above = [_below(head, responsible), _below(responsible, f"{NAMESPACE}Manager")]
     yield Lines("4", above)
-    yield Lines("4, told before", [_below(head, f"{NAMESPACE}worksFor")], is_asserted=True)
+    yield Lines("4, asserted before", [_below(head, f"{NAMESPACE}worksFor")], is_asserted=True)
     if universities:
         campuses = _campuses(universities)
         yield Lines("5", campuses[0])

@@ -65,8 +65,8 @@ def follow(seed: int) -> tuple[int, int]:
         second.apply(patch=patch, add_rules=Program(change.rules_added, limit=LIMIT), **rules)
         summed = (summed - set(delta.removed)) | set(delta.added)
         check(seed, first, second, delta, summed)
-        rows += delta.counts["told"]
-        silent += delta.counts["told"] - len(delta.added) + len(delta.derived)
+        rows += delta.counts["asserted"]
+        silent += delta.counts["asserted"] - len(delta.added) + len(delta.derived)
     return rows, silent
 
 

@@ -170,7 +170,7 @@ def test_timed_facts_of_a_file_are_read_and_followed() -> None:
 
 def test_rules_of_owl_made_for_axioms_end_where_the_generic_ones_do(campus: str) -> None:
     made, generic = (
-        found("livefacts_owl", {"input": campus, "told": 0, "generic": generic})
+        found("livefacts_owl", {"input": campus, "asserted": 0, "generic": generic})
         for generic in (False, True)
     )
     assert made["same"]

@@ -37,16 +37,16 @@ class TestAdd:
         ended = livefacts("add", kb, "--rules", "rho-df", "--facts", new)
         assert ended.code == 0
         assert rows(ended.out) == [f"A <x:kit> {TYPE} <x:Animal> .", f"A <x:kit> {TYPE} <x:Cat> ."]
-        assert "2 facts became true, 1 of them concluded" in ended.err
+        assert "2 facts became true, 1 of them derived" in ended.err
 
     def test_facts_come_from_standard_input(self, kb: str) -> None:
         ended = livefacts("add", kb, "--facts", "-", stdin="<x:a> <x:p> <x:b> .\n")
         assert rows(ended.out) == ["A <x:a> <x:p> <x:b> ."]
 
-    def test_adding_what_is_there_is_told(self, kb: str) -> None:
+    def test_adding_what_is_there_is_said(self, kb: str) -> None:
         ended = livefacts("add", kb, "--facts", kb)
         assert (ended.code, rows(ended.out)) == (0, [])
-        assert "note: to add: 2 told already" in ended.err
+        assert "note: to add: 2 asserted already" in ended.err
 
     def test_a_bad_line_is_rejected_and_the_command_ends_with_3(self, kb: str) -> None:
         ended = livefacts("add", kb, "--facts", "-", stdin="nonsense\n<x:a> <x:p> <x:b> .\n")
@@ -69,14 +69,16 @@ class TestRemove:
         ended = livefacts("remove", kb, "--rules", "rho-df", "--facts", gone)
         assert ended.code == 0
         assert rows(ended.out) == [f"D <x:tom> {TYPE} <x:Animal> .", f"D <x:tom> {TYPE} <x:Cat> ."]
-        assert "2 facts ended, 1 of them conclusions" in ended.err
+        assert "2 facts ended, 1 of them derived" in ended.err
 
-    def test_what_was_never_told_and_what_follows_is_told(self, tmp_path: Path, kb: str) -> None:
+    def test_what_was_never_asserted_and_what_follows_is_said(
+        self, tmp_path: Path, kb: str
+    ) -> None:
         gone = written(tmp_path, "gone.nt", f"<x:tom> {TYPE} <x:Animal> .\n<x:a> <x:p> <x:b> .\n")
         ended = livefacts("remove", kb, "--rules", "rho-df", "--facts", gone)
         assert (ended.code, rows(ended.out)) == (0, [])
-        assert "note: to remove: 1 never told" in ended.err
-        assert "not told but concluded" in ended.err
+        assert "note: to remove: 1 never asserted" in ended.err
+        assert "not asserted but derived" in ended.err
 
     def test_what_is_told_afterwards_is_written_in_place(self, tmp_path: Path, kb: str) -> None:
         gone = written(tmp_path, "gone.nt", f"<x:tom> {TYPE} <x:Cat> .\n")
@@ -123,7 +125,7 @@ class TestApply:
         assert f"{cut}:1:1" in ended.err
         assert Path(kb).read_text() == KB
 
-    def test_an_aborted_patch_is_no_change_and_that_is_told(self, kb: str) -> None:
+    def test_an_aborted_patch_is_no_change_and_that_is_said(self, kb: str) -> None:
         ended = livefacts("apply", kb, "--patch", "-", stdin="TX .\nA p(a) .\nTA .\n")
         assert (ended.code, rows(ended.out)) == (0, [])
         assert "aborted" in ended.err

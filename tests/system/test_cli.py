@@ -309,7 +309,7 @@ class TestExplain:
     def test_a_fact_that_holds_is_proved_and_ends_with_0(self, kb: str) -> None:
         ended = livefacts("explain", "<x:tom> a <x:Person>", "--data", kb, "--rules", "rdfs")
         assert ended.code == 0
-        assert "<x:tom> a <x:Cat>   told" in ended.out
+        assert "<x:tom> a <x:Cat>   asserted" in ended.out
         assert "by rdfs9:" in ended.out
 
     def test_a_fact_that_does_not_hold_says_what_is_missing_and_ends_with_1(self, kb: str) -> None:

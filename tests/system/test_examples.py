@@ -34,7 +34,7 @@ PROMISED = {
     "06_patches.py": [
         "A visited(<http://example.org/shire>) .",
         "D visited(<http://example.org/town>) .",
-        "note: to remove: 1 not told but concluded",
+        "note: to remove: 1 not asserted but derived",
         "ends inside a transaction",
     ],
     "07_explain.py": [

@@ -33,7 +33,7 @@ class TestLoad:
     def test_what_was_told_and_concluded_is_counted_on_standard_error(self, people: str) -> None:
         ended = livefacts("load", people, "--rules", "rho-df")
         assert (ended.code, ended.out) == (0, "")
-        assert "2 facts told, 1 conclusion, 3 facts true" in ended.err
+        assert "2 facts asserted, 1 derived, 3 facts true" in ended.err
 
     def test_a_dump_has_what_was_told_and_what_was_concluded(self, people: str) -> None:
         ended = livefacts("load", people, "--rules", "rho-df", "--dump", "-")
@@ -64,7 +64,7 @@ class TestLoad:
             *("--rules", str(tmp_path / "mine.rules"), "--dump", "-", "--derived", "--stats"),
         )
         assert ended.code == 0
-        assert "3 facts told, 4 conclusions" in ended.err
+        assert "3 facts asserted, 4 derived" in ended.err
 
     def test_violations_are_counted_and_written(self, people: str, tmp_path: Path) -> None:
         (tmp_path / "never.rules").write_text("@id nobody false :- [?x, a, <urn:Person>] .\n")
@@ -84,12 +84,12 @@ class TestLoad:
 
     def test_standard_input_is_a_file_too(self) -> None:
         ended = livefacts("load", "-", "--rules", "rho-df", stdin=PEOPLE)
-        assert "2 facts told, 1 conclusion" in ended.err
+        assert "2 facts asserted, 1 derived" in ended.err
 
     def test_the_format_of_standard_input_can_be_said(self) -> None:
         turtle = "@prefix ex: <http://example.org/> . ex:tom a ex:Cat, ex:Pet ."
         ended = livefacts("load", "-", "--input-format", "ttl", stdin=turtle)
-        assert "2 facts told" in ended.err
+        assert "2 facts asserted" in ended.err
 
 
 class TestQuery:
@@ -155,7 +155,7 @@ class TestDump:
     def test_a_dump_can_be_loaded_again(self, people: str, tmp_path: Path) -> None:
         path = tmp_path / "closure.ttl"
         livefacts("dump", people, "--rules", "rho-df", "-o", str(path))
-        assert "3 facts told, 0 conclusions" in livefacts("load", str(path), "-r", "rho-df").err
+        assert "3 facts asserted, 0 derived" in livefacts("load", str(path), "-r", "rho-df").err
 
     def test_an_unknown_format_is_an_error_that_leaves_the_old_file_alone(
         self, people: str, tmp_path: Path
@@ -192,7 +192,7 @@ class TestBadInput:
         rejects = tmp_path / "bad.csv"
         ended = livefacts("load", people, "--rejects", str(rejects))
         assert ended.code == 3
-        assert "3 facts told" in ended.err
+        assert "3 facts asserted" in ended.err
         assert "people.nt:3:" in ended.err
         (reject,) = csv.DictReader(rejects.read_text().splitlines())
         assert (reject["file"], reject["line"]) == (people, "3")
@@ -206,13 +206,13 @@ class TestBadInput:
         (tmp_path / "empty.nt").touch()
         ended = livefacts("load", str(tmp_path / "empty.nt"), "--rules", "rho-df")
         assert ended.code == 0
-        assert "0 facts told" in ended.err
+        assert "0 facts asserted" in ended.err
 
     def test_a_binary_file_is_rejected(self, tmp_path: Path) -> None:
         (tmp_path / "binary.nt").write_bytes(bytes(range(256)) * 20)
         ended = livefacts("load", str(tmp_path / "binary.nt"))
         assert ended.code == 3
-        assert "0 facts told" in ended.err
+        assert "0 facts asserted" in ended.err
 
     def test_invalid_utf_8_is_rejected_where_it_stands(self, people: str) -> None:
         Path(people).write_bytes(PEOPLE.encode() + b'<urn:x> <urn:p> "\xff" .\n')
@@ -293,7 +293,7 @@ class TestBadInput:
 def test_the_demo_shows_conclusions_answers_and_a_violation() -> None:
     ended = livefacts("demo", "--no-spark")
     assert ended.code == 0
-    assert "conclusions drawn" in ended.out
+    assert " derived\n" in ended.out
     assert "?students" in ended.out
     assert "violated:" in ended.out
     assert "livefacts --help" in ended.out

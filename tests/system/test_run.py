@@ -88,7 +88,7 @@ def test_what_begins_to_hold_is_explained_with_its_time_points(files: tuple[str,
     rules, facts = files
     text = "\n".join(lines_of(rules, "--facts", facts, "--explain", "alarm"))
     assert "by r2: alarm :- always isSteam in [1 s] ." in text
-    assert "temp(120) at 0   told" in text
+    assert "temp(120) at 0   asserted" in text
     assert "It holds since 0, until 1 unless renewed." in text
 
 

@@ -72,7 +72,7 @@ def bench_command(
     if form is BenchFormat.json:
         typer.echo(json.dumps([{**asdict(f), "rate": f.rate} for f in figures], indent=2))
         return
-    typer.echo(f"{'job':<34}{'told':>12}{'true':>12}{'seconds':>9}{'facts/s':>12}")
+    typer.echo(f"{'job':<34}{'asserted':>12}{'true':>12}{'seconds':>9}{'facts/s':>12}")
     for f in figures:
         typer.echo(f"{f.job:<34}{f.asserted:>12,}{f.true:>12,}{f.seconds:>9.2f}{f.rate:>12,.0f}")
 

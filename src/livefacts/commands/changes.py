@@ -40,13 +40,13 @@ FactFile = Annotated[
 Asserted = Annotated[
     bool,
     typer.Option(
-        "--asserted", help="Print what was told and untold, not what became true and ended."
+        "--asserted", help="Print what was asserted and retracted, not what became true and ended."
     ),
 ]
 Output = Annotated[
     str | None,
     typer.Option(
-        "--output", "-o", metavar="FILE", help="Write all that is told after the change here."
+        "--output", "-o", metavar="FILE", help="Write all that is asserted after the change here."
     ),
 ]
 
@@ -184,9 +184,10 @@ def _change(loaded: Loaded, change: Change, asserted: bool, path: str | None) ->
 def _summarize(delta: Delta, seconds: float) -> None:
     counts = delta.counts
     say(
-        f"{counted(counts['added'], 'fact')} became true, {counts['derived']:,} of them concluded; "
+        f"{counted(counts['added'], 'fact')} became true, {counts['derived']:,} of them derived; "
         f"{counted(counts['removed'], 'fact')} ended, {counts['derived_removed']:,} of them "
-        f"conclusions; {counts['told']:,} told, {counts['untold']:,} untold ({seconds:.2f} s)"
+        f"derived; {counts['asserted']:,} asserted, {counts['retracted']:,} retracted "
+        f"({seconds:.2f} s)"
     )
     for hint in delta.hints if not counts["rejected"] else ():
         say(f"note: {hint}")

@@ -91,7 +91,7 @@ def _load(path: Path) -> Reasoner:
         reasoner.load(str(path))
     asserted = len(reasoner.facts(derived=False))
     derived = len(reasoner) - asserted
-    _show(f"{counted(asserted, 'fact')} told, {counted(derived, 'conclusion')} drawn")
+    _show(f"{counted(asserted, 'fact')} asserted, {derived:,} derived")
     return reasoner
 
 
@@ -110,7 +110,7 @@ def _on_spark(path: Path, folder: Path) -> None:
     with _stage("Starting Spark"):
         running = session()
     pipeline = Pipeline(running, folder)
-    with _stage("The same university on Spark: files become told triples"):
+    with _stage("The same university on Spark: files become asserted triples"):
         ingested = pipeline.ingest(path)
     _show(*str(ingested).splitlines())
     with _stage("Every conclusion, in tasks"):
@@ -119,7 +119,7 @@ def _on_spark(path: Path, folder: Path) -> None:
     with _stage("A change there: the course gets an advisor"):
         changed = pipeline.update(add=MISTAKE)
     _show(*str(changed).splitlines())
-    with _stage("Asking Spark what is told and concluded most"):
+    with _stage("Asking Spark which predicates have most facts"):
         rows = _most_frequent(pipeline)
     _show(*(f"{row['count']:>8,}  {row.text}" for row in rows))
     running.stop()
@@ -144,9 +144,9 @@ def _break_constraint(reasoner: Reasoner) -> None:
     _show(CONSTRAINT, counted(len(reasoner.violations()), "violation"))
     with _stage("Telling it that a course has an advisor, as only persons have"):
         delta = reasoner.add(MISTAKE)
-    _show(*(f"told:      {fact}" for fact in set(delta.added) - set(delta.derived)))
-    _show(*(f"concluded: {fact}" for fact in delta.derived))
-    _show(*(f"violated:  {violation}" for violation in delta.violations))
+    _show(*(f"asserted: {fact}" for fact in set(delta.added) - set(delta.derived)))
+    _show(*(f"derived:  {fact}" for fact in delta.derived))
+    _show(*(f"violated: {violation}" for violation in delta.violations))
 
 
 def _show(*lines: str) -> None:

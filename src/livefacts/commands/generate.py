@@ -119,7 +119,7 @@ def ontology_command(
     ] = (OntologyKind.taxonomy),
     depth: Annotated[int, typer.Option(min=1, help="Levels of classes.")] = 3,
     subclasses: Annotated[int, typer.Option(min=1, help="Classes directly below a class.")] = 5,
-    instances: Annotated[int, typer.Option(min=0, help="Individuals told of every class.")] = 5,
+    instances: Annotated[int, typer.Option(min=0, help="Individuals of every class.")] = 5,
     properties: Annotated[
         int, typer.Option(min=0, help="Properties of every class; a taxonomy has none.")
     ] = 5,

@@ -102,7 +102,7 @@ def _summarize(loaded: Loaded) -> None:
     true = len(loaded.reasoner)
     asserted = len(loaded.reasoner.facts(derived=False))
     say(
-        f"{counted(asserted, 'fact')} told, {counted(true - asserted, 'conclusion')}, "
+        f"{counted(asserted, 'fact')} asserted, {true - asserted:,} derived, "
         f"{counted(true, 'fact')} true ({loaded.seconds:.1f} s)"
     )
 

@@ -57,7 +57,7 @@ Derived = Annotated[
     bool | None,
     typer.Option(
         "--derived/--asserted",
-        help="Only what was concluded, or only what was told.",
+        help="Only what was derived, or only what was asserted.",
         show_default="both",
     ),
 ]

@@ -73,7 +73,7 @@ Memory = Annotated[
     str,
     typer.Option(
         metavar="SIZE",
-        help="General rules are followed in the driver if a third of this holds what is told; 0: never.",
+        help="General rules are followed in the driver if a third of this holds what is asserted; 0: never.",
     ),
 ]
 
@@ -125,14 +125,14 @@ def materialize_command(
     say(str(_pipeline(kb, master, memory).materialize(rules, batch=batch)))
 
 
-@app.command("update", short_help="Tell and take back triples.")
+@app.command("update", short_help="Assert and retract triples.")
 def update_command(
     kb: Base,
     add: Annotated[
-        str | None, typer.Option("--add", metavar="FILE", help="Triples that are told.")
+        str | None, typer.Option("--add", metavar="FILE", help="Triples to assert.")
     ] = None,
     remove: Annotated[
-        str | None, typer.Option("--remove", metavar="FILE", help="Triples that are taken back.")
+        str | None, typer.Option("--remove", metavar="FILE", help="Triples to retract.")
     ] = None,
     master: Master = None,
     batch: Batch = "",

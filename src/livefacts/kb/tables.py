@@ -280,7 +280,7 @@ class KnowledgeBase:
             rows[table] = sum(file.rows for file in write.files)
             self.reached(f"{table} committed")
         found = {**start.notes, **notes}
-        # The time is for people: nothing is ever concluded from it.
+        # The time is for people: nothing is ever derived from it.
         now = datetime.fromtimestamp(time.time(), UTC)
         made = Commit(start.seq + 1, batch, kind, versions, found, rows, now)
         self._commit_all(made)

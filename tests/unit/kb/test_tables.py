@@ -189,7 +189,7 @@ def test_the_command_line_ingests_materializes_updates_and_prints(
     new.write_text(OTHER, encoding="utf-8")
     kb = ["--kb", str(tmp_path / "kb")]
     assert run(["spark", "ingest", str(told), *kb]) == 0
-    assert "1 told" in capsys.readouterr().err
+    assert "1 asserted" in capsys.readouterr().err
     assert run(["spark", "materialize", "--rules", "rho-df", *kb]) == 0
     assert "publish" in capsys.readouterr().err
     assert run(["spark", "update", "--add", str(new), "--remove", str(told), *kb]) == 0

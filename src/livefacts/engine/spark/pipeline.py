@@ -189,7 +189,7 @@ class Pipeline:
         self._require_facts(start)
         if not start.notes.get("closed"):
             raise LivefactsError(
-                "conclusions are not drawn from everything told yet", hint="materialize() first"
+                "conclusions are not drawn from everything asserted yet", hint="materialize() first"
             )
 
     def _work(self, start: Commit) -> Work:
@@ -300,7 +300,7 @@ class Pipeline:
         parts = _parts(program, self._general_road(are_closed=rules is None))
         state = self.base.last()
         if state.seq and not state.notes.get("closed"):
-            parts.append("conclusions are not drawn from everything told yet: materialize()")
+            parts.append("conclusions are not drawn from everything asserted yet: materialize()")
         return "\n".join(part for part in parts if part)
 
 

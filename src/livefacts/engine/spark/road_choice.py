@@ -171,7 +171,7 @@ class Changer:
         with work.stages.stage("reason") as stage:
             rules = None if after == before else after.rules
             change = updater.change(asked, rules)
-            check_limit(after, change.figures["added"] - change.figures["told"])
+            check_limit(after, change.figures["added"] - change.figures["asserted"])
             stage.rows = len(change.rows)
         with work.stages.stage("commit"):
             writes = change_writes(work.base, work.start.seq + 1, change)
@@ -193,7 +193,7 @@ class Changer:
         known, self._said = self._said, None
         state = known[1] if known is not None and known[0] == work.start.seq else None
         change = changed_by_tasks(work, asked, before, after, state)
-        check_limit(after, change.figures["added"] - change.figures["told"])
+        check_limit(after, change.figures["added"] - change.figures["asserted"])
         with work.stages.stage("commit"):
             written = Written(change.writes, change.rows)
             commit = commit_change(work, written, (before, after), kind, batch)

@@ -102,13 +102,13 @@ def inputs_of(task: Rederiving) -> Iterator[Input]:
     names = task.names
     for atom in task.derived:
         yield Input(atom, "what is true before the change")
-        yield Input(names.atom(atom, EXT), "what of it is told before the change")
-        yield Input(names.atom(atom, EXT, DEL), "what is no longer told")
-        yield Input(names.atom(atom, EXT, INS), "what is told from now on")
+        yield Input(names.atom(atom, EXT), "what of it is asserted before the change")
+        yield Input(names.atom(atom, EXT, DEL), "what is retracted")
+        yield Input(names.atom(atom, EXT, INS), "what is asserted from now on")
     for atom in task.asserted:
-        yield Input(atom, "what is told before the change")
-        yield Input(names.atom(atom, DEL), "what is no longer told")
-        yield Input(names.atom(atom, INS), "what is told from now on")
+        yield Input(atom, "what is asserted before the change")
+        yield Input(names.atom(atom, DEL), "what is retracted")
+        yield Input(names.atom(atom, INS), "what is asserted from now on")
 
 
 def sections_of(task: Rederiving) -> Iterator[ProgramSection]:

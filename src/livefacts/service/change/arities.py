@@ -77,7 +77,7 @@ class PredicateArities:
             if known != shape:
                 raise ArityError(
                     f"{self._word(name)} has {arguments(shape - 1)} here and "
-                    f"{arguments(known - 1)} in facts that were told",
+                    f"{arguments(known - 1)} in asserted facts",
                     place=place if place.line else None,
                     hint=HINT,
                 )

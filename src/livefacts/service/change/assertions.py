@@ -136,13 +136,13 @@ class Assertions:
 
 def _remarks(known: int, absent: int, stayed: int, graphed: int) -> Iterator[str]:
     if known:
-        yield f"to add: {known:,} told already"
+        yield f"to add: {known:,} asserted already"
     if absent:
-        yield f"to remove: {absent:,} never told"
+        yield f"to remove: {absent:,} never asserted"
     if stayed:
-        yield f"to remove: {stayed:,} not told but concluded, and still true; remove the reasons"
+        yield f"to remove: {stayed:,} not asserted but derived, and still true; remove the reasons"
     if graphed:
-        yield f"to remove: {graphed:,} told in a named graph only; name the graph"
+        yield f"to remove: {graphed:,} asserted in a named graph only; name the graph"
 
 
 def distinct(facts: Ids) -> Ids:

@@ -58,7 +58,7 @@ class _Graph:
             yield from self._step(step)
 
     def _step(self, step: Step) -> Iterator[str]:
-        assert step.rule is not None, "what was told is no step"
+        assert step.rule is not None, "what was asserted is no step"
         yield from self._node_of(step)
         oval = f"n{next(self._numbers)}"
         yield f"{oval} [{_labelled(self._words.rule_name(step.rule))} shape=oval]"

@@ -30,7 +30,7 @@ def as_data(explanation: Explanation) -> Data:
     if explanation.proof is not None:
         steps = _Steps(explanation.steps(), words)
         data |= {
-            "told": explanation.proof.is_asserted,
+            **_standing(explanation.proof.is_asserted),
             "height": explanation.proof.height,
             "smallest": explanation.is_smallest,
             "steps": steps.all(),
@@ -47,6 +47,11 @@ def as_data(explanation: Explanation) -> Data:
     return data
 
 
+def _standing(is_asserted: bool) -> Data:
+    """How a fact stands; `told` is the old name of `asserted`, for one more release."""
+    return {"asserted": is_asserted, "told": is_asserted}
+
+
 class _Steps:
     """The steps of one proof, with their numbers."""
 
@@ -59,7 +64,7 @@ class _Steps:
         return [self._step(step) for step in self._listed]
 
     def _step(self, step: Step) -> Data:
-        assert step.rule is not None, "what was told is no step"
+        assert step.rule is not None, "what was asserted is no step"
         bindings = {name: self._words.term(term) for name, term in step.bindings.items()}
         return {
             "step": self._numbers[id(step)],
@@ -78,10 +83,9 @@ class _Steps:
         match premise:
             case Step():
                 data: Data = {"fact": self._words.fact(premise.fact)}
-                asserted: Data = {"told": True}
-                return data | (
-                    asserted if premise.is_asserted else {"step": self._numbers[id(premise)]}
-                )
+                if premise.is_asserted:
+                    return data | _standing(True)
+                return data | {"step": self._numbers[id(premise)]}
             case Absent(atom):
                 return {"absent": self._words.formula(atom)}
             case Compared(comparison):

@@ -79,7 +79,7 @@ class _Trees:
     def step(self, step: Step, depth: int) -> Branch:
         title = self._words.fact(step.fact)
         if step.rule is None:
-            return Branch(title, "told")
+            return Branch(title, "asserted")
         if id(step) in self._seen:
             return Branch(title, "see above")
         if depth == DEEPEST:

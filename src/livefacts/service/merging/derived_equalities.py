@@ -1,4 +1,4 @@
-"""Derived equalities: those that are concluded, found in the middle of a change, and proven.
+"""Derived equalities: those that rules derive, found in the middle of a change, and proven.
 
 What the engine concludes to be the same can be merged as if it had been asserted, once it is
 known what that rests on.  A few edges connect a group of many: each is proven from what the
@@ -54,7 +54,7 @@ class Following:
         self._plainness = plainness
 
     def check_stored(self, step: GroupStep, rules: Sequence[Rule]) -> None:
-        """Whether what a change has concluded so far makes it worth to begin again."""
+        """Whether what a change has derived so far makes it worth to begin again."""
         self.check(step, rules, self._engine.made_so_far(TRIPLES))
 
     def check(self, step: GroupStep, rules: Sequence[Rule], new: Ids) -> None:

@@ -2,7 +2,7 @@
 
 "rules" leaves it to the rules, as the standard has it: what is said of one is said of all
 that are the same.  "merge" means the same, and keeps two of each group of equals
-(`livefacts.service.merging`).  "off" leaves those rules out: owl:sameAs is concluded where
+(`livefacts.service.merging`).  "off" leaves those rules out: owl:sameAs is derived where
 it follows, and nothing follows from it but contradictions.
 """
 

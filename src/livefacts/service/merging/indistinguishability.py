@@ -2,7 +2,7 @@
 
 Literals have values, rules name constants, and facts of predicates are not replaced by the rules
 of equality: what they speak of stays itself.  So does what is asserted to be the same as itself,
-which is concluded of nothing else.
+which is derived of nothing else.
 """
 
 from __future__ import annotations

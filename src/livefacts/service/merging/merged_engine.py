@@ -262,7 +262,7 @@ class Merged:
             self._following.check_stored(self._step, self._rules)
 
     def _net(self, shape: int, delta: IdDelta) -> tuple[Ids, Flags, Ids]:
-        """What came, which of it was concluded, and what went."""
+        """What came, which of it was derived, and what went."""
         none = np.zeros((0, 3 if shape == TRIPLES else shape), np.int32)
         came, went = delta.added.get(shape, none), delta.removed.get(shape, none)
         is_derived = delta.derived.get(shape, np.zeros(0, np.bool_))

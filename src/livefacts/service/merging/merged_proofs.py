@@ -348,7 +348,7 @@ class _Assertion:
         return self.names.get(part, part)
 
     def _row(self, fact: Shown) -> Row:
-        assert isinstance(fact, Triple | TripleAtom), "what is told of stand-ins is a triple"
+        assert isinstance(fact, Triple | TripleAtom), "what is asserted of stand-ins is a triple"
         s, p, o = (
             fact.slots
             if isinstance(fact, TripleAtom)

@@ -2,7 +2,7 @@
 
 It stands between a source of events and a reasoner, and looks at each change: whether what
 came and went are conclusions, or facts of the streams themselves.  The changes that it hands on
-add up to what is concluded, from the first time point on: that one begins with everything that
+add up to what is derived, from the first time point on: that one begins with everything that
 holds there, also what follows from the background alone.
 """
 
@@ -44,7 +44,7 @@ class Follower:
         self._everything = everything
         self._derived = set(reasoner.facts(derived=True))
         self._is_before = reasoner.now is None
-        """Whether what is concluded holds before all time."""
+        """Whether what is derived holds before all time."""
 
     @property
     def now(self) -> int | None:

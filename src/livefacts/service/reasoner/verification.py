@@ -42,7 +42,7 @@ class Difference:
     """One thing that is not as it should be.
 
     `kind` is "missing" (follows, and is not stored), "unfounded" (is stored, and does not
-    follow), "twice", a flag ("told", "edge", …), a counter ("plain count", "recursive
+    follow), "twice", a flag ("asserted", "edge", …), a counter ("plain count", "recursive
     count", "single count"), "rules", "graphs", "index" or "books".  `fact` is the fact it
     is about, or None.
     """
@@ -67,7 +67,7 @@ class Difference:
         if self.kind == MISSING:
             return f"{fact} follows, but is missing"
         if self.kind == UNFOUNDED:
-            return f"{fact} is there, but nothing tells or derives it"
+            return f"{fact} is there, but nothing asserts or derives it"
         if self.kind == TWICE:
             return f"{fact} is stored twice"
         if self.note:

@@ -133,7 +133,7 @@ class Registration:
         """How the answers are found, in words."""
         shared = self._prepared.shared
         rules = ", ".join(rule.id for rule in shared.rules)
-        made = " (made for the schema that is told)" if shared.is_narrowed else ""
+        made = " (made for the schema that is asserted)" if shared.is_narrowed else ""
         kind = "world" if isinstance(shared, SharedWorld) else "state of windows of every length"
         return "\n".join(
             [

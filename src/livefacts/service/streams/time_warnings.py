@@ -77,7 +77,7 @@ def doubts(
 
 
 def _of_plain_heads(formula: Timed, program: Program) -> Iterator[Doubt]:
-    """`sometime` and `always` over what is concluded for now alone."""
+    """`sometime` and `always` over what is derived for now alone."""
     if formula.operator not in (SOMETIME, ALWAYS) or not _reaches_back(formula.window):
         return
     for other in concluding(program, formula.atom):
@@ -88,7 +88,7 @@ def _of_plain_heads(formula: Timed, program: Program) -> Iterator[Doubt]:
                 f"`{shown}` looks back at what rule {other.id} concludes, which holds at the time "
                 f"point of its evaluation alone: by that rule it is true {only}",
                 formula.place or other.place,
-                f"say for which time point it is concluded: {_rewritten(other, formula, program)}",
+                f"say for which time point it is derived: {_rewritten(other, formula, program)}",
             )
 
 
@@ -150,8 +150,8 @@ def _of_background(
         and family_of(formula.atom) in asserted
     ):
         yield Doubt(
-            f"`{_shown(formula, program)}` finds what is told for all time at every time point of "
-            "its window",
+            f"`{_shown(formula, program)}` finds what is asserted for all time at every time point "
+            "of its window",
             formula.place or rule.place,
             "look for background without `at`, or push it at its time point",
         )

@@ -224,5 +224,5 @@ def test_a_task_that_fails_once_is_tried_again_and_no_row_is_there_twice(
     pipeline = Pipeline(spark, tmp_path / "kb", buckets=2)
     report = pipeline.ingest(tmp_path / "told.nt")
     assert mark.exists()
-    assert report.figures["told"] == len(state(tmp_path / "kb")[1]) == 7
+    assert report.figures["asserted"] == len(state(tmp_path / "kb")[1]) == 7
     assert unnamed_after_optimizing(pipeline) == set()

@@ -75,10 +75,10 @@ def test_a_name_is_free_again_when_its_last_fact_has_gone():
     assert Fact("hot", ("kitchen", 3)) in reasoner
 
 
-def test_rules_agree_with_the_facts_that_were_told():
+def test_rules_agree_with_the_asserted_facts():
     reasoner = lf.Reasoner()
     reasoner.add("q(a) .")
-    with pytest.raises(ArityError, match="q has 2 arguments here and 1 argument in facts"):
+    with pytest.raises(ArityError, match="q has 2 arguments here and 1 argument in asserted facts"):
         reasoner.add_rules(RULES)
     assert not reasoner.rules
     reasoner.add("q(b) .")

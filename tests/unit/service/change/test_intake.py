@@ -13,10 +13,10 @@ def family() -> lf.Reasoner:
 
 
 def test_facts_use_prefixes_that_are_known(family: lf.Reasoner):
-    assert family.add("f:hal f:hasParent f:ann . f:hal rdfs:label 'Hal' .").counts["told"] == 2
+    assert family.add("f:hal f:hasParent f:ann . f:hal rdfs:label 'Hal' .").counts["asserted"] == 2
     assert "f:hal f:hasParent f:ann" in family
-    assert family.remove("f:hal f:hasParent f:ann .").counts["untold"] == 1
-    assert family.add("age(f:ann, 30) .").counts["told"] == 1
+    assert family.remove("f:hal f:hasParent f:ann .").counts["retracted"] == 1
+    assert family.add("age(f:ann, 30) .").counts["asserted"] == 1
 
 
 def test_a_prefix_of_the_text_itself_comes_first(family: lf.Reasoner):

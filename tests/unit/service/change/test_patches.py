@@ -41,18 +41,18 @@ class TestWriting:
         delta = reasoner.add("q(a) . q(a) .")
         assert not delta
         assert lines(delta.to_patch(asserted=True)) == ["A q(a) ."]
-        assert delta.counts["told"] == 1
+        assert delta.counts["asserted"] == 1
         delta = reasoner.remove("q(a) .")
         assert not delta
         assert lines(delta.to_patch(asserted=True)) == ["D q(a) ."]
-        assert delta.counts["untold"] == 1
+        assert delta.counts["retracted"] == 1
 
     def test_what_is_untold_and_told_in_one_change_is_in_no_patch(self) -> None:
         reasoner = lf.Reasoner(rules=RULES)
         reasoner.add("p(a) .")
         delta = reasoner.apply(add="p(a) .", remove="p(a) .")
         assert lines(delta.to_patch(asserted=True)) == []
-        assert delta.counts["told"] == delta.counts["untold"] == 0
+        assert delta.counts["asserted"] == delta.counts["retracted"] == 0
 
     def test_hidden_predicates_are_in_the_asserted_patch_only(self) -> None:
         delta = lf.Reasoner(rules="q(?x) :- _p(?x) .").add("_p(a) .")
@@ -70,7 +70,7 @@ class TestWriting:
         assert lines(delta.to_patch(asserted=True)) == ["D <x:s> <x:p> <x:o> <x:g> ."]
         assert lines(delta.to_patch()) == []
 
-    def test_counts_tell_conclusions_from_what_was_told(self) -> None:
+    def test_counts_tell_derived_facts_from_asserted_ones(self) -> None:
         reasoner = lf.Reasoner(rules=RULES)
         assert reasoner.add("p(a) . r(b) .").counts == {
             "added": 4,
@@ -85,7 +85,7 @@ class TestWriting:
         }
         gone = reasoner.apply(remove="p(a) . r(b) .", add="q(b) .").counts
         assert (gone["removed"], gone["derived_removed"]) == (3, 1)
-        assert (gone["told"], gone["untold"]) == (1, 2)
+        assert (gone["asserted"], gone["retracted"]) == (1, 2)
 
 
 class TestApplying:
@@ -135,11 +135,11 @@ class TestHints:
     def test_what_had_no_effect_is_told(self) -> None:
         reasoner = lf.Reasoner(rules=RULES)
         reasoner.add("p(a) .")
-        assert reasoner.add("p(a) . p(b) .").hints == ("to add: 1 told already",)
+        assert reasoner.add("p(a) . p(b) .").hints == ("to add: 1 asserted already",)
         hints = reasoner.remove("q(a) . q(zoo) . p(c) .").hints
         assert hints == (
-            "to remove: 2 never told",
-            "to remove: 1 not told but concluded, and still true; remove the reasons",
+            "to remove: 2 never asserted",
+            "to remove: 1 not asserted but derived, and still true; remove the reasons",
         )
 
     def test_a_triple_that_only_a_graph_tells_asks_for_the_graph(self) -> None:
@@ -148,7 +148,7 @@ class TestHints:
         (hint,) = reasoner.remove(Triple(S, P, X)).hints
         assert "name the graph" in hint
         assert reasoner.remove(Quad(S, P, X, NamedNode("x:other"))).hints == (
-            "to remove: 1 never told",
+            "to remove: 1 never asserted",
         )
 
 

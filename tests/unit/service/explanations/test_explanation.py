@@ -44,19 +44,20 @@ class TestProofs:
             "route(harbour, castle)\n"
             "│  by reach: route(?x, ?z) :- road(?x, ?y), route(?y, ?z) .\n"
             "│  with ?x = harbour, ?y = mill, ?z = castle\n"
-            "├─ road(harbour, mill)   told\n"
+            "├─ road(harbour, mill)   asserted\n"
             "└─ route(mill, castle)\n"
             "   │  by start: route(?x, ?y) :- road(?x, ?y) .\n"
             "   │  with ?x = mill, ?y = castle\n"
-            "   └─ road(mill, castle)   told"
+            "   └─ road(mill, castle)   asserted"
         )
 
     def test_a_told_fact_needs_no_rule(self, roads: lf.Reasoner) -> None:
         explanation = roads.explain(("road", "harbour", "mill"))
-        assert str(explanation) == "road(harbour, mill)   told"
+        assert str(explanation) == "road(harbour, mill)   asserted"
         assert explanation.to_dict() == {
             "fact": "road(harbour, mill)",
             "holds": True,
+            "asserted": True,
             "told": True,
             "height": 0,
             "smallest": True,
@@ -108,7 +109,7 @@ class TestProofs:
     def test_a_proof_that_is_used_twice_is_shown_once(self) -> None:
         r = lf.Reasoner(rules="q(?x) :- p(?x) . r(?x) :- q(?x) . both :- q(?x), r(?x) . p(a) .")
         text = str(r.explain("both"))
-        assert text.count("p(a)   told") == 1
+        assert text.count("p(a)   asserted") == 1
         assert text.count("q(a)   see above") == 1
 
     def test_a_violation_is_explained_and_so_is_the_id_of_its_constraint(self) -> None:
@@ -135,7 +136,7 @@ class TestProofs:
         explanation = r.explain("ex:tom a ex:Animal")
         assert explanation.proof is not None
         assert explanation.proof.height == 2
-        assert "ex:tom ex:chases ex:jerry   told" in str(explanation)
+        assert "ex:tom ex:chases ex:jerry   asserted" in str(explanation)
 
     def test_generalized_triples_and_hidden_predicates_are_inner_steps(self) -> None:
         r = lf.Reasoner(
@@ -310,9 +311,9 @@ class TestLists:
         assert "by prp-spo2" in rule
         assert "?u = f:ann" in bindings
         assert re.sub(r"_:\w+(-\w+)*", "_:l", "\n".join(premises)).splitlines() == [
-            "├─ f:hasUncle owl:propertyChainAxiom _:l   told",
-            "├─ f:ann f:hasParent f:ben   told",
-            "├─ f:ben f:hasBrother f:emil   told",
+            "├─ f:hasUncle owl:propertyChainAxiom _:l   asserted",
+            "├─ f:ann f:hasParent f:ben   asserted",
+            "├─ f:ben f:hasBrother f:emil   asserted",
             "└─ the list (f:hasParent f:hasBrother)",
         ]
         assert len(why.to_dict()["steps"]) > 5

@@ -196,7 +196,7 @@ class TestRemoving:
         terms = len(reasoner._state.dictionary)
         delta = reasoner.remove([*known[:30], *strange, Triple(KNOWS, KNOWS, ANN)])
         assert set(delta.removed) == set(known[:30])
-        assert delta.hints == ("to remove: 4 never told",)
+        assert delta.hints == ("to remove: 4 never asserted",)
         assert set(reasoner) == set(known[30:])
         assert len(reasoner._state.dictionary) == terms
 

@@ -115,22 +115,22 @@ def test_a_fact_added_behind_the_engines_back_is_unfounded() -> None:
     report = reasoner.verify()
     assert report.counts == {"unfounded": 1}
     assert report.differences[0].fact == extra
-    assert "route(a, z) is there, but nothing tells or derives it" in str(report)
+    assert "route(a, z) is there, but nothing asserts or derives it" in str(report)
 
 
 def test_a_fact_that_is_no_longer_marked_as_told_is_named() -> None:
     reasoner = reasoner_of_roads()
     cells_of(reasoner, named("road", "a", "b"))[FLAGS] &= ~ASSERTED
     report = reasoner.verify()
-    assert report.counts == {"told": 1}
+    assert report.counts == {"asserted": 1}
     assert report.differences[0].fact == named("road", "a", "b")
-    assert str(report.differences[0]) == "road(a, b): told is 0, should be 1"
+    assert str(report.differences[0]) == "road(a, b): asserted is 0, should be 1"
 
 
 @pytest.mark.parametrize(
     ("flag", "fact", "kind"),
     [
-        (ASSERTED, A_TO_C, "told"),
+        (ASSERTED, A_TO_C, "asserted"),
         (CLOSED, named("within", "a", "d"), "closed by a transitive rule"),
         (CLOSED, named("within", "a", "b"), "closed by a transitive rule"),
         (EDGE, named("within", "a", "d"), "edge"),
@@ -183,9 +183,9 @@ def test_a_triple_in_the_wrong_graph_is_named() -> None:
     reasoner.add([Quad(s, p, o, g), Quad(s, p, g)])
     assert reasoner.verify()
     cells_of(reasoner, Triple(s, p, o))[FLAGS] |= IN_DEFAULT
-    assert reasoner.verify()  # told in both graphs: nothing contradicts that
+    assert reasoner.verify()  # asserted in both graphs: nothing contradicts that
     cells_of(reasoner, Triple(s, p, o))[FLAGS] &= ~(IN_DEFAULT | ASSERTED)
-    assert reasoner.verify().counts == {"told": 1}
+    assert reasoner.verify().counts == {"asserted": 1}
 
 
 def test_a_lost_assertion_of_a_named_graph_is_named() -> None:

@@ -159,7 +159,7 @@ class EmbeddedEngine:
         return self._base.made_so_far(shape)
 
     def beside(self, plan: Plan | None = None) -> EmbeddedEngine:
-        """Another engine under the same rules, or those of a plan, which is told nothing yet."""
+        """Another engine under the same rules, or those of a plan, with nothing asserted yet."""
         return EmbeddedEngine(self.dictionary, self.plan if plan is None else plan)
 
     # reading

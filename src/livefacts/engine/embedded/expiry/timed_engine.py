@@ -316,7 +316,7 @@ class ExpiringEngine:
         if self._is_broken:
             raise BrokenEngineError(
                 "a change was interrupted when it was made and had not yet been reported",
-                hint="make the engine anew and give it what it was told",
+                hint="make the engine anew, and assert everything again",
             )
 
     # reading

@@ -186,7 +186,7 @@ class _Verification:
         cells = self._store.cells(self._store.relation(shape))[rows]
         flags = cells[:, FLAGS]
         expected_flags = {
-            "told": (layout.ASSERTED, supports.asserted[at]),
+            "asserted": (layout.ASSERTED, supports.asserted[at]),
             "in the default graph": (layout.IN_DEFAULT, supports.in_default[at]),
             "closed by a transitive rule": (layout.CLOSED, supports.closed[at]),
             "edge": (layout.EDGE, supports.edge[at]),

@@ -58,7 +58,7 @@ class SpecialisedEngine:
         return self._engine.limit
 
     def beside(self) -> SpecialisedEngine:
-        """Another one under the same rules, which is told nothing yet."""
+        """Another one under the same rules, in which nothing is asserted yet."""
         other = SpecialisedEngine(self._engine.beside(compile_rules(())))
         if self._generic is not None:
             other.apply(Change(plan=self._generic))

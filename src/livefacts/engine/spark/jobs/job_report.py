@@ -28,6 +28,10 @@ class Stage:
         return f"{line} (kept from before)" if self.is_kept else line
 
 
+OLD_NAMES = {"asserted": "told", "retracted": "untold"}
+"""Figures that can be asked for by their old names, for one more release."""
+
+
 @dataclass(frozen=True, slots=True)
 class JobReport:
     """What a change did: its number, what it was, its stages, and figures by name."""
@@ -39,8 +43,13 @@ class JobReport:
     hints: tuple[str, ...] = ()
     is_replay: bool = False
 
+    def __post_init__(self) -> None:
+        old = {OLD_NAMES[name]: self.figures[name] for name in OLD_NAMES if name in self.figures}
+        object.__setattr__(self, "figures", {**self.figures, **old})
+
     def __str__(self) -> str:
-        figures = ", ".join(f"{value:,} {name}" for name, value in self.figures.items())
+        shown = {n: value for n, value in self.figures.items() if n not in OLD_NAMES.values()}
+        figures = ", ".join(f"{value:,} {name}" for name, value in shown.items())
         head = f"version {self.seq}: {self.kind}{' again' if self.is_replay else ''}; {figures}"
         lines = [head, *(f"  {stage.as_line()}" for stage in self.stages)]
         return "\n".join([*lines, *(f"  note: {hint}" for hint in self.hints)])

@@ -55,7 +55,7 @@ Told = Mapping[int, DataFrame]
 def close_general(work: Work, program: Program, *, batch: str = "") -> JobReport:
     """All conclusions of any program, from what is asserted; one commit."""
     terms = table_terms(work)
-    with work.stages.stage("told facts"):
+    with work.stages.stage("asserted facts"):
         came = terms.settle(asked(add=program.facts)).added
         told = _merged(told_frames(work), _frames(work, came))
     with work.stages.stage("close by joins") as stage:
@@ -169,7 +169,7 @@ def _figures(changed: ChangedClosure, setting: Setting, plans: tuple[Plan, Plan]
         for term in terms
         if isinstance(term, Symbol) and term.name.startswith(HIDDEN)
     }
-    conditions = {"told": "told > 0", "untold": "told < 0", "added": "sign > 0"}
+    conditions = {"asserted": "told > 0", "retracted": "told < 0", "added": "sign > 0"}
     counts = [
         F.count_if(F.expr(text)).alias(name)
         for name, text in {**conditions, "removed": "sign < 0"}.items()

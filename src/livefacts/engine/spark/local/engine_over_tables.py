@@ -74,7 +74,7 @@ class LiveProgram:
         return LiveChange(
             {shape: self._signed(rows) for shape, rows in _changes(delta, came, gone)},
             {**asked.terms, **new},
-            {"told": told, "untold": untold, "added": added, "removed": removed},
+            {"asserted": told, "retracted": untold, "added": added, "removed": removed},
         )
 
     def _shown(self, facts: Mapping[int, Ids]) -> int:

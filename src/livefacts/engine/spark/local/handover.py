@@ -130,7 +130,7 @@ class Memory:
 
 def close_in_driver(work: Work, program: Program, room: Room, batch: str = "") -> JobReport:
     """All conclusions of any program, in the driver; one commit."""
-    with work.stages.stage("told facts") as stage:
+    with work.stages.stage("asserted facts") as stage:
         memory = in_memory(work)
         told = _with_facts(memory, program)
         stage.rows = sum(map(len, told.values()))
@@ -142,7 +142,7 @@ def close_in_driver(work: Work, program: Program, room: Room, batch: str = "") -
         writes = _writes(work, *(_in_ids(memory.terms, facts) for facts in (told, derived)))
         files = [file for write in writes.values() for file in write.files]
         stage.rows, stage.bytes = sum(f.rows for f in files), sum(f.size for f in files)
-    figures = {"told": sum(map(len, told.values())), "derived": sum(map(len, derived.values()))}
+    figures = {"asserted": sum(map(len, told.values())), "derived": sum(map(len, derived.values()))}
     with work.stages.stage("commit"):
         writes[RULES] = rules_write(work.base, work.start.seq + 1, program)
         writes |= term_writes(work.base, new, memory.terms.encoding)

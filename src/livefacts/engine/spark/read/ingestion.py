@@ -63,7 +63,7 @@ class Taken:
     def figures(self) -> dict[str, int]:
         return {
             "read": sum(read.rows for read in self.reads),
-            "told": sum(each.told for each in self.settled)
+            "asserted": sum(each.told for each in self.settled)
             + sum(file.rows for file in self.others or ()),
             "rejected": sum(read.rejected or bool(read.failure) for read in self.reads),
         }
@@ -82,7 +82,12 @@ def ingest(work: Work, splits: Sequence[Split], batch: str) -> JobReport:
             raise InputError(
                 f"nothing could be read: {rejects[0]}", hint="are these files in the right format?"
             )
-        notes = {"buckets": work.buckets, "told": figures["told"], "closed": False, "changed": 0}
+        notes = {
+            "buckets": work.buckets,
+            "told": figures["asserted"],
+            "closed": False,
+            "changed": 0,
+        }
         with work.stages.stage("commit"):
             writes = _writes(work, taken, rejects)
             commit = work.base.publish(work.start, "ingest", writes, batch=batch, notes=notes)

@@ -34,6 +34,7 @@ from livefacts.kb.rule_table import check_limit, rule_notes, rules_write
 from livefacts.kb.schema_closure import SchemaCloser, SchemaConsequences
 from livefacts.kb.tables import (
     CHANGES,
+    DERIVED,
     OVERWRITE,
     PREDICATE_CHANGES,
     PREDICATES_TABLE,
@@ -113,7 +114,7 @@ def materialize_single(work: Work, program: Program, batch: str) -> JobReport:
     with resumable(work.base, key) as kept:
         published = _published(work, schema, buckets, kept)
         figures = {
-            "told": sum(each.told for each in published),
+            "asserted": sum(each.told for each in published),
             "derived": sum(each.derived for each in published),
         }
         check_limit(program, figures["derived"])
@@ -126,7 +127,8 @@ def materialize_single(work: Work, program: Program, batch: str) -> JobReport:
             }
             if CHANGES in work.start.versions:
                 writes[CHANGES] = Write((), OVERWRITE)
-            notes = {**figures, "closed": True, "path": SINGLE, "changed": 0, **rule_notes(program)}
+            notes = {"closed": True, "path": SINGLE, "changed": 0, **rule_notes(program)}
+            notes |= {"told": figures["asserted"], DERIVED: figures["derived"]}
             commit = work.base.publish(work.start, "materialize", writes, batch=batch, notes=notes)
     return JobReport(commit.seq, "materialize", figures, tuple(work.stages.done))
 

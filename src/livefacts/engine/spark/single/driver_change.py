@@ -158,8 +158,8 @@ class Updater:
         signs = signs_of(rows, before)
         predicates = self._predicates.change(found.added, found.removed)
         figures = {
-            "told": len(came) + predicates.came,
-            "untold": len(gone) + predicates.gone,
+            "asserted": len(came) + predicates.came,
+            "retracted": len(gone) + predicates.gone,
             "added": int((signs > 0).sum()) + predicates.came,
             "removed": int((signs < 0).sum()) + predicates.gone,
         }

@@ -114,7 +114,7 @@ def surveyed(work: Work, buckets: Sequence[Bucket]) -> Live:
 
     def survey(question: Survey) -> list[tuple[HashIds, Counter[Kind]]]:
         task = partial(survey_bucket, question)
-        return run_tasks(work.session, task, buckets, "told triples")
+        return run_tasks(work.session, task, buckets, "asserted triples")
 
     return Live(buckets, survey)
 
@@ -155,8 +155,8 @@ def _written(
     writes |= term_writes(work.base, terms.new, terms.encoding)
     came, gone = change
     figures = {
-        "told": len(came) + predicates.came,
-        "untold": len(gone) + predicates.gone,
+        "asserted": len(came) + predicates.came,
+        "retracted": len(gone) + predicates.gone,
         "added": sum(each.added for each in signed) + predicates.came,
         "removed": sum(each.removed for each in signed) + predicates.gone,
     }

@@ -83,8 +83,8 @@ def test_facts_of_rule_files_are_told_and_rules_see_them(spark: Any, tmp_path: P
     )
     (tmp_path / "b.rules").write_text("reading(attic, 31).\nreading(kitchen, 35).\n")
     pipeline = Pipeline(spark, tmp_path / "kb", buckets=2)
-    assert pipeline.ingest(tmp_path / "a.rules").figures["told"] == 4
-    assert pipeline.ingest(tmp_path / "b.rules").figures["told"] == 5
+    assert pipeline.ingest(tmp_path / "a.rules").figures["asserted"] == 4
+    assert pipeline.ingest(tmp_path / "b.rules").figures["asserted"] == 5
     pipeline.materialize(HOT)
     reasoner = lf.Reasoner(rules=HOT)
     reasoner.load([tmp_path / "a.rules", tmp_path / "b.rules"])
@@ -103,7 +103,7 @@ def test_a_bad_rule_file_is_left_out_and_the_others_are_not_lost(
     (tmp_path / "bad.rules").write_text("alarm().\nreading(kitchen, .\n")
     pipeline = Pipeline(spark, tmp_path / "kb", buckets=2)
     report = pipeline.ingest([tmp_path / "good.rules", tmp_path / "bad.rules"])
-    assert report.figures == {"read": 1, "told": 1, "rejected": 1}
+    assert "ingest; 1 read, 1 asserted, 1 rejected\n" in str(report)
     (reject,) = pipeline.rejects().collect()
     assert reject.file.endswith("bad.rules")
     assert "line 2" in reject.reason
@@ -132,7 +132,7 @@ def test_what_is_ingested_after_materializing_waits_for_the_next_time(
     pipeline.ingest(tmp_path / "later.nt")
     assert shown(pipeline.facts(derived=True, decoded=True)) == drawn
     assert "materialize()" in pipeline.plan()
-    with pytest.raises(lf.LivefactsError, match="not drawn from everything told"):
+    with pytest.raises(lf.LivefactsError, match="not drawn from everything asserted"):
         pipeline.update(add="<urn:y> <urn:knows> <urn:a> .")
     pipeline.materialize()
     more = shown(pipeline.facts(derived=True, decoded=True)) - drawn

@@ -77,7 +77,7 @@ def test_nothing_is_resumed_from_files_that_have_changed(
     pipeline = Pipeline(spark, kb)
     report = pipeline.ingest(told)
     assert kept_stages(report) == []
-    assert report.figures["told"] == 23
+    assert report.figures["asserted"] == 23
 
 
 def test_a_note_whose_files_have_gone_does_not_count(
