@@ -46,13 +46,13 @@ MUTANTS = (
     ),
     Mutant(
         "semi-naive evaluation misses the last pivot of a long body",
-        "in enumerate(positive_atoms(rule))\n    ]\n    return [restricted",
-        "in enumerate(positive_atoms(rule)[:2])\n    ]\n    return [restricted",
+        "in enumerate(positive_atoms(rule))\n    ]\n    return [restrict_to_edges",
+        "in enumerate(positive_atoms(rule)[:2])\n    ]\n    return [restrict_to_edges",
     ),
     Mutant(
         "semi-naive evaluation misses every pivot but the first",
-        "in enumerate(positive_atoms(rule))\n    ]\n    return [restricted",
-        "in enumerate(positive_atoms(rule)[:1])\n    ]\n    return [restricted",
+        "in enumerate(positive_atoms(rule))\n    ]\n    return [restrict_to_edges",
+        "in enumerate(positive_atoms(rule)[:1])\n    ]\n    return [restrict_to_edges",
     ),
     Mutant(
         "negation ignores the last column",
@@ -135,8 +135,8 @@ MUTANTS = (
     ),
     Mutant(
         "a transitive rule does not go on from a new edge",
-        "[restricted(plan) for plan in plans]",
-        "[restricted(plan) for plan in plans][:1]",
+        "[restrict_to_edges(plan) for plan in plans]",
+        "[restrict_to_edges(plan) for plan in plans][:1]",
     ),
     Mutant(
         "a transitive rule joins edges with edges only",

@@ -66,16 +66,16 @@ def query_command(
     result = loaded.reasoner.query(asked)
     typer.echo(_written(result, form), nl=False)
     if not result:
-        _say_strangers(asked, loaded.reasoner)
+        _say_unknown(asked, loaded.reasoner)
     leave(loaded)
 
 
-def _say_strangers(asked: str, reasoner: Reasoner) -> None:
+def _say_unknown(asked: str, reasoner: Reasoner) -> None:
     """Where there is no answer: which names of the query nothing speaks of."""
-    from livefacts.commands.unknown_names import strangers
+    from livefacts.commands.unknown_names import unknown_names
 
     if len(reasoner):
-        for sentence in strangers(asked, reasoner):
+        for sentence in unknown_names(asked, reasoner):
             say(sentence)
 
 

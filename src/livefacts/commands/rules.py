@@ -220,7 +220,7 @@ def _checked(source: str) -> Program | None:
     try:
         program = open_rules(source)
         _check(program)
-        _doubt(program)
+        _warn(program)
     except LivefactsError as error:
         say(f"error: {error}")
         return None
@@ -234,11 +234,11 @@ def _check(program: Program) -> None:
     check(program)
 
 
-def _doubt(program: Program) -> None:
+def _warn(program: Program) -> None:
     from livefacts.language.checks.warnings import of_program
 
-    for doubt in of_program(program):
-        say(f"warning: {doubt}")
+    for warning in of_program(program):
+        say(f"warning: {warning}")
 
 
 def _joined(programs: list[Program]) -> Program:

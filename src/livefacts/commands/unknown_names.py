@@ -22,7 +22,7 @@ MOST_COMPARED = 20_000
 """Of so many facts the names are compared, to find the one that was meant."""
 
 
-def strangers(text: str, reasoner: Reasoner) -> Iterator[str]:
+def unknown_names(text: str, reasoner: Reasoner) -> Iterator[str]:
     """A sentence for each name of a query that nothing speaks of."""
     for written, iri in _names(text, {**DECLARED, **reasoner.prefixes}):
         if not iri.value.startswith(XSD) and not reasoner.query(ANYTHING.replace("$", str(iri))):

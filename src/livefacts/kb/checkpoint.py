@@ -19,7 +19,7 @@ from livefacts.kb.bucket_stages import bucket_files
 from livefacts.kb.buckets import bucket_of
 from livefacts.kb.consequences import fact_table, in_order, make_table, summed
 from livefacts.kb.graph_rows import DEFAULT, quads_at, told_by_default, write_quads
-from livefacts.kb.id_map import numbered
+from livefacts.kb.id_map import number_terms
 from livefacts.kb.live_buckets import Live, ToldTriples
 from livefacts.kb.rule_table import rule_notes, rules_write, stored_program
 from livefacts.kb.schema_closure import (
@@ -98,7 +98,7 @@ def read_base(base: KnowledgeBase, dictionary: Dictionary) -> Stored:
             hint="Reasoner.checkpoint(FOLDER) makes one, and livefacts spark ingest FILES --kb FOLDER",
         )
     terms = base.read(TERMS, commit).combine_chunks().sort_by("id")
-    ids, numbers = terms["id"].to_numpy(), numbered(dictionary, terms)
+    ids, numbers = terms["id"].to_numpy(), number_terms(dictionary, terms)
     buckets = bucket_files(base, commit, int(base.settings["buckets"]))
     told = np.concatenate([bucket.read_told() for bucket in buckets])
     quads = quads_at(base, commit)

@@ -38,7 +38,9 @@ FOLD_PART = 4
 """Changes are folded into the facts when there are so many rows, and a fourth of the facts."""
 
 
-def merged(base: KnowledgeBase, start: Commit, writes: Mapping[str, Write]) -> dict[str, Write]:
+def merge_small_files(
+    base: KnowledgeBase, start: Commit, writes: Mapping[str, Write]
+) -> dict[str, Write]:
     """The writes of a change, which now and then replace small files of earlier ones."""
     found = dict(writes)
     if (start.seq + 1) % TIDY_EVERY or not base.has_links:

@@ -26,17 +26,17 @@ OTHER_JAVA = "this Spark does not know so new a Java: take 17 or 21, or a newer 
 
 
 @contextmanager
-def told_plainly(path: Path) -> Iterator[None]:
+def say_plainly(path: Path) -> Iterator[None]:
     """Say in plain words why a change of a knowledge base failed."""
     try:
         yield
     except Exception as error:
         if not _is_known(error):
             raise
-        raise explained(error, path) from error
+        raise explain_failure(error, path) from error
 
 
-def explained(error: BaseException, path: Path) -> LivefactsError:
+def explain_failure(error: BaseException, path: Path) -> LivefactsError:
     """The reason of a failure, and what to do."""
     text = str(error)
     if FULL in text or (isinstance(error, OSError) and error.errno == errno.ENOSPC):

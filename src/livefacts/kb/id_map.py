@@ -30,7 +30,7 @@ class IdMap:
         self.dictionary = dictionary
         self.encoding = encoding
         self._ids: HashIds = terms["id"].to_numpy()
-        self._numbers = numbered(dictionary, terms)
+        self._numbers = number_terms(dictionary, terms)
         order = np.argsort(self._numbers)
         self._in_order = self._numbers[order], self._ids[order]
         self._late_numbers: dict[int, int] = {}
@@ -62,7 +62,7 @@ class IdMap:
         """Terms that come with a change, and how ids are made from now on."""
         self.encoding = encoding
         columns = [list(terms), list(terms.values())]
-        numbers = numbered(self.dictionary, pa.table(columns, TERM_COLUMNS))
+        numbers = number_terms(self.dictionary, pa.table(columns, TERM_COLUMNS))
         self._add(numbers.tolist(), list(terms))
 
     def settle(self, used: Ids) -> dict[int, str]:
@@ -100,7 +100,7 @@ def _looked_up(
     return found
 
 
-def numbered(dictionary: Dictionary, terms: pa.Table) -> Ids:
+def number_terms(dictionary: Dictionary, terms: pa.Table) -> Ids:
     """The numbers that a dictionary gives to the texts of terms."""
     texts = terms["text"].cast(pa.large_string()).combine_chunks()
     if not len(texts):

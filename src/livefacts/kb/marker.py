@@ -88,7 +88,7 @@ def _read_marker(marker: Path) -> dict[str, Any]:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
+def lock(path: Path) -> Iterator[None]:
     """Be the only one who writes to a folder."""
     import fcntl
 

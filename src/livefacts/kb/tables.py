@@ -42,11 +42,11 @@ import pyarrow.parquet as pq
 from livefacts.errors import ConflictError, LivefactsError
 from livefacts.kb.delta_log import APPLICATION, Log, TakenError, can_append
 from livefacts.kb.delta_log import DataFile as DataFile
-from livefacts.kb.failures import told_plainly
+from livefacts.kb.failures import say_plainly
 from livefacts.kb.marker import (
     EXCHANGE,
     folder_of,
-    locked,
+    lock,
     read_settings,
     remove_leftovers,
     write_settings,
@@ -242,9 +242,9 @@ class KnowledgeBase:
         self.settings = self.settings or read_settings(self.path)
         if not self.settings and not new:
             raise LivefactsError(f"there is nothing in {self.path} yet", hint="ingest files first")
-        with told_plainly(self.path):
+        with say_plainly(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
-            with locked(self.path):
+            with lock(self.path):
                 remove_leftovers(self.path)
                 yield self.last()
 

@@ -30,7 +30,7 @@ from livefacts.plan.rules.normal_form import normalize, positive_atoms
 from livefacts.plan.rules.operators import AggregatePlan, Level, Plan, RulePlan
 from livefacts.plan.rules.schema_split import is_worth_splitting
 from livefacts.plan.rules.traits import SortedRules, sorted_rules, traits
-from livefacts.plan.rules.transitive_rules import restricted
+from livefacts.plan.rules.transitive_rules import restrict_to_edges
 
 __all__ = ["compile_normal", "compile_rules"]
 
@@ -157,7 +157,7 @@ def _rule_plans(rule: Rule, recursive: bool, is_restricted: bool) -> list[RulePl
         RulePlan(rule, rule.head, atom, ordered_steps(rule, number), recursive)
         for number, atom in enumerate(positive_atoms(rule))
     ]
-    return [restricted(plan) for plan in plans] if is_restricted else plans
+    return [restrict_to_edges(plan) for plan in plans] if is_restricted else plans
 
 
 def _negative_plans(rule: Rule, strata: Strata) -> Iterator[RulePlan]:

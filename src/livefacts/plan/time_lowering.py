@@ -173,7 +173,7 @@ def timed_parts(body: Iterable[Formula]) -> Iterator[Timed]:
             yield from timed_parts(formula.body)
 
 
-def lowered(
+def lower_time(
     program: Program, tick: Duration | None = None, strata: Strata | None = None
 ) -> Lowered:
     """The program without timed formulas; one without them stays as it is."""
@@ -457,7 +457,7 @@ class _Lowering:
         return _with(BACKGROUND, atom)
 
     def _concluding(self, atom: Atom) -> Iterator[Rule]:
-        return concluding(self.program, atom)
+        return rules_for(self.program, atom)
 
     def _derived(self, atom: Atom, wanted: Atom) -> Atom:
         """What rules conclude for now; apart from what declared streams hold, where there are any."""
@@ -488,7 +488,7 @@ class _Lowering:
             )
 
 
-def concluding(program: Program, atom: Atom) -> Iterator[Rule]:
+def rules_for(program: Program, atom: Atom) -> Iterator[Rule]:
     """The rules whose heads may be this atom."""
     wanted = pattern_of(atom)
     for rule in program.rules:

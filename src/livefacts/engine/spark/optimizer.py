@@ -60,7 +60,7 @@ def optimize(work: Work, keep: int | None = None) -> JobReport:
     }
     commit = _committed(work, writes, keep)
     with work.stages.stage("vacuum") as stage:
-        removed = tidied(work.base, commit)
+        removed = tidy(work.base, commit)
         stage.rows, stage.bytes = removed.files, removed.bytes
     figures = {
         "facts": work.base.count(TRIPLES_TABLE, commit),
@@ -172,7 +172,7 @@ def _committed(work: Work, writes: dict[str, Write], keep: int | None) -> Commit
         return work.base.publish(work.start, "optimize", writes, notes=notes)
 
 
-def tidied(base: KnowledgeBase, commit: Commit) -> Removed:
+def tidy(base: KnowledgeBase, commit: Commit) -> Removed:
     """Sum up the logs, and remove the files that no kept version needs."""
     kept = [each for each in base.commits() if each.seq >= commit.notes.get(OLDEST, 1)]
     base.tidy()

@@ -18,7 +18,7 @@ from livefacts.engine.spark.joins.level_pass import Way
 from livefacts.engine.spark.local.change_in_memory import is_handed_over
 from livefacts.engine.spark.local.handover import TooLargeError, bytes_of, close_in_driver, room_for
 from livefacts.engine.spark.optimizer import optimize
-from livefacts.engine.spark.read.asked_facts import Facts, asked, settled
+from livefacts.engine.spark.read.asked_facts import Facts, read_asked, settle
 from livefacts.engine.spark.read.ingestion import ingest
 from livefacts.engine.spark.read.splits import BYTES_PER_SPLIT, find_files, make_splits
 from livefacts.engine.spark.road_choice import JOINS, SMALL, Changer, Roads
@@ -102,7 +102,7 @@ class Pipeline:
         files = find_files(sources)
         # Kernels are compiled here, once, and not by every worker at the same time.
         announce_compilation()
-        settled(asked(SAMPLE), Encoding(), lambda ids: {})
+        settle(read_asked(SAMPLE), Encoding(), lambda ids: {})
         compile_kernels()
         splits = make_splits(
             files,

@@ -29,7 +29,7 @@ WITH_VALUES = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class RuleWarning:
     """What is perhaps not meant, where, and what to write instead."""
 
     message: str
@@ -46,11 +46,11 @@ def warn_of_rules(program: Program, before: Program) -> None:
     known = set(map(id, before.rules))
     for rule in program.rules:
         if id(rule) not in known:
-            for doubt in of_rule(rule, program):
-                warnings.warn(str(doubt), LivefactsWarning, stacklevel=2)
+            for warning in of_rule(rule, program):
+                warnings.warn(str(warning), LivefactsWarning, stacklevel=2)
 
 
-def of_program(program: Program) -> Iterator[Doubt]:
+def of_program(program: Program) -> Iterator[RuleWarning]:
     """What is doubtful about rules, and about the facts that come with them."""
     for rule in program.rules:
         yield from of_rule(rule, program)
@@ -59,13 +59,13 @@ def of_program(program: Program) -> Iterator[Doubt]:
         yield from _of_literals(terms, None)
 
 
-def of_rule(rule: Rule, program: Program) -> Iterator[Doubt]:
+def of_rule(rule: Rule, program: Program) -> Iterator[RuleWarning]:
     """What is doubtful about one rule."""
     atoms = list(all_atoms(rule))
     capitals = [] if _has_variables(rule) else list(dict.fromkeys(_capitals(atoms)))
     if capitals:
         names = " and ".join([", ".join(capitals[:-1]), capitals[-1]] if capitals[1:] else capitals)
-        yield Doubt(
+        yield RuleWarning(
             f"this rule has no variables: {names} "
             f"{'are symbols' if capitals[1:] else 'is a symbol'}, and it speaks of nothing else",
             rule.place,
@@ -99,7 +99,7 @@ def _with_variables(rule: Rule, capitals: list[str], program: Program) -> str:
     return inside.sub(r"?\1", written)
 
 
-def _of_literals(terms: Iterable[object], place: Place | None) -> Iterator[Doubt]:
+def _of_literals(terms: Iterable[object], place: Place | None) -> Iterator[RuleWarning]:
     for term in terms:
         if (
             isinstance(term, Literal)
@@ -107,7 +107,7 @@ def _of_literals(terms: Iterable[object], place: Place | None) -> Iterator[Doubt
             and value_of(term) is None
         ):
             kind = term.datatype.value.removeprefix(XSD)
-            yield Doubt(
+            yield RuleWarning(
                 f'"{term.value}" is not a value of xsd:{kind}',
                 place,
                 "nothing is equal to it or compares with it, in rules and in queries",

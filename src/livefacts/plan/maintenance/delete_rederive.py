@@ -43,7 +43,7 @@ from livefacts.plan.maintenance.rewrite import (
 
 
 @dataclass(frozen=True, slots=True)
-class Rederiving:
+class RederiveTask:
     """The rules to maintain, sorted by how: `kept` by differences, `renewed` from scratch."""
 
     names: PredicateNames
@@ -55,7 +55,9 @@ class Rederiving:
     renewed: tuple[FlatRule, ...]
 
 
-def rederiving(before: Sequence[Rule], after: Sequence[Rule], split: bool = False) -> Rederiving:
+def rederive_task(
+    before: Sequence[Rule], after: Sequence[Rule], split: bool = False
+) -> RederiveTask:
     """What is to be maintained on the way from one set of rules to another."""
     everything = tuple(dict.fromkeys((*before, *after)))
     names = names_for(everything, split)
@@ -66,7 +68,7 @@ def rederiving(before: Sequence[Rule], after: Sequence[Rule], split: bool = Fals
     rules += [flat[rule] for rule in after if rule in flat]
     changed = {flat[rule].head.name for rule in flat if (rule in before) != (rule in after)}
     renewed = _recursive_with(changed, rules)
-    return Rederiving(
+    return RederiveTask(
         names,
         tuple(atom for name, atom in general.items() if name not in heads),
         tuple(general[name] for name in heads),
@@ -97,7 +99,7 @@ def _recursive_with(changed: set[str], rules: Iterable[FlatRule]) -> frozenset[s
     return frozenset(name for part in parts if part & changed for name in part)
 
 
-def inputs_of(task: Rederiving) -> Iterator[Input]:
+def inputs_of(task: RederiveTask) -> Iterator[Input]:
     """What has to be filled in before the maintenance program is evaluated."""
     names = task.names
     for atom in task.derived:
@@ -111,7 +113,7 @@ def inputs_of(task: Rederiving) -> Iterator[Input]:
         yield Input(names.atom(atom, INS), "what is asserted from now on")
 
 
-def sections_of(task: Rederiving) -> Iterator[ProgramSection]:
+def sections_of(task: RederiveTask) -> Iterator[ProgramSection]:
     """The maintenance program."""
     names = task.names
     kept, renewed = task.kept, task.renewed
@@ -248,20 +250,20 @@ def _new_groups(rule: FlatRule, names: PredicateNames) -> Iterator[Rule]:
         yield Rule(names.atom(atom, NEW), (over,), f"{rule.id}.group{number}.N")
 
 
-def _anew(rule: FlatRule, task: Rederiving) -> Rule:
+def _anew(rule: FlatRule, task: RederiveTask) -> Rule:
     """A rule of a changed predicate over what is true afterwards."""
     head = task.names.atom(rule.head, TEMP)
     body = tuple(_for_temp(formula, task) for formula in rule.body)
     return Rule(head, body, f"{rule.id}.Temp")
 
 
-def _for_temp(formula: Formula, task: Rederiving) -> Formula:
+def _for_temp(formula: Formula, task: RederiveTask) -> Formula:
     atom = formula.atom if isinstance(formula, Negation) else formula
     is_renewed = isinstance(atom, PredicateAtom) and atom.name in task.renewed_names
     return _in_state(formula, task.names, TEMP if is_renewed else NEW)
 
 
-def _compared(atom: PredicateAtom, task: Rederiving) -> Iterator[Rule]:
+def _compared(atom: PredicateAtom, task: RederiveTask) -> Iterator[Rule]:
     """What a changed predicate loses and gains."""
     if atom.name in task.renewed_names:
         names = task.names
@@ -270,7 +272,7 @@ def _compared(atom: PredicateAtom, task: Rederiving) -> Iterator[Rule]:
         yield Rule(names.atom(atom, INS), (temp, Negation(atom)), f"{atom.name}.Temp.I")
 
 
-def _new_states(task: Rederiving) -> Iterator[Rule]:
+def _new_states(task: RederiveTask) -> Iterator[Rule]:
     for atom in task.derived:
         yield from _new_state(task.names.atom(atom, EXT), task.names)
     for atom in task.asserted:
@@ -290,7 +292,7 @@ def _new_state(
     yield Rule(new, (names.atom(atom, INS),), f"{atom.name}.N3")
 
 
-def _differentials(task: Rederiving) -> Iterator[Rule]:
+def _differentials(task: RederiveTask) -> Iterator[Rule]:
     """P and M: what was not there comes, and what is not back goes."""
     names = task.names
     for atom in (*task.asserted, *task.derived):

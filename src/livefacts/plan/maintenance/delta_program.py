@@ -61,7 +61,7 @@ def maintenance(
 def _made(before: Program, after: Program, kind: str, split: bool) -> Maintenance:
     if kind == STREAM:
         return _expiring(before, after, split)
-    task = delete_rederive.rederiving(before.rules, after.rules, split)
+    task = delete_rederive.rederive_task(before.rules, after.rules, split)
     return Maintenance(
         DRED,
         task.names,
@@ -77,7 +77,7 @@ def _expiring(before: Program, after: Program, split: bool) -> Maintenance:
             "the stream maintenance program follows facts that expire, not changes of rules",
             hint="the dred maintenance program covers them",
         )
-    task = expiry_program.expiring(before.rules, split)
+    task = expiry_program.expiry_task(before.rules, split)
     return Maintenance(
         STREAM,
         task.names,

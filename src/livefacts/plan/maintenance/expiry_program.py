@@ -47,7 +47,7 @@ Published = tuple[str, tuple[PredicateAtom, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Expiring:
+class ExpiryTask:
     """The rules to maintain, and the predicates they speak of."""
 
     names: PredicateNames
@@ -56,7 +56,7 @@ class Expiring:
     rules: tuple[FlatRule, ...]
 
 
-def expiring(rules: Sequence[Rule], split: bool = False) -> Expiring:
+def expiry_task(rules: Sequence[Rule], split: bool = False) -> ExpiryTask:
     """What is to be maintained; rules with `not` or an aggregate are refused."""
     for rule in rules:
         _require_positive(rule)
@@ -64,7 +64,7 @@ def expiring(rules: Sequence[Rule], split: bool = False) -> Expiring:
     flat = tuple(flat_rules(rules, names).values())
     known = arities(flat)
     clock = next(n for n in chain([NOW], map(f"{NOW}{{}}".format, count(1))) if n not in known)
-    return Expiring(
+    return ExpiryTask(
         names,
         PredicateAtom(clock, (CLOCK,)),
         tuple(general_atom(name, arity, names) for name, arity in known.items()),
@@ -84,7 +84,7 @@ def _require_positive(rule: Rule) -> None:
             )
 
 
-def inputs_of(task: Expiring) -> Iterator[Input]:
+def inputs_of(task: ExpiryTask) -> Iterator[Input]:
     """What has to be filled in before the maintenance program is evaluated."""
     yield Input(task.now, "the time point at hand")
     for atom in task.predicates:
@@ -94,7 +94,7 @@ def inputs_of(task: Expiring) -> Iterator[Input]:
         )
 
 
-def sections_of(task: Expiring) -> Iterator[ProgramSection]:
+def sections_of(task: ExpiryTask) -> Iterator[ProgramSection]:
     """The maintenance program."""
     insertions = [rule for each in task.rules for rule in _insertions(each, task.names)]
     yield ProgramSection(
@@ -124,7 +124,7 @@ def _until(atom: PredicateAtom, end: Variable) -> PredicateAtom:
     return replace(atom, arguments=(*atom.arguments, end))
 
 
-def _new(atom: PredicateAtom, task: Expiring) -> Pairs:
+def _new(atom: PredicateAtom, task: ExpiryTask) -> Pairs:
     new, ins, old = (task.names.atom(atom, role) for role in (NEW, INS, OLD))
     holds = Comparison(UNTIL, ">=", CLOCK)
     yield (
@@ -137,7 +137,7 @@ def _new(atom: PredicateAtom, task: Expiring) -> Pairs:
     )
 
 
-def _old(atom: PredicateAtom, task: Expiring) -> Pairs:
+def _old(atom: PredicateAtom, task: ExpiryTask) -> Pairs:
     ins, old = task.names.atom(atom, INS), task.names.atom(atom, OLD)
     longer = Comparison(LATER, ">", UNTIL)
     for number, (one, other) in enumerate(((ins, atom), (ins, ins), (atom, ins)), 1):
@@ -150,7 +150,7 @@ def _old(atom: PredicateAtom, task: Expiring) -> Pairs:
         )
 
 
-def _minus(atom: PredicateAtom, task: Expiring) -> Pairs:
+def _minus(atom: PredicateAtom, task: ExpiryTask) -> Pairs:
     ins, old, minus = (task.names.atom(atom, role) for role in (INS, OLD, MINUS))
     ended = Comparison(UNTIL, "<", CLOCK)
     yield (
@@ -164,7 +164,7 @@ def _minus(atom: PredicateAtom, task: Expiring) -> Pairs:
     )
 
 
-def _plus(atom: PredicateAtom, task: Expiring) -> Pairs:
+def _plus(atom: PredicateAtom, task: ExpiryTask) -> Pairs:
     names = task.names
     new, ins, old, plus = (names.atom(atom, role) for role in (NEW, INS, OLD, PLUS))
     twice = names.atom(plus, PLUS)

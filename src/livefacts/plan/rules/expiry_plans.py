@@ -19,7 +19,7 @@ from livefacts.language.program import Rule
 from livefacts.plan.rules.join_order import backward_steps, ordered_steps
 from livefacts.plan.rules.normal_form import normalize, positive_atoms
 from livefacts.plan.rules.operators import RulePlan, Scan
-from livefacts.plan.rules.transitive_rules import is_transitive, restricted
+from livefacts.plan.rules.transitive_rules import is_transitive, restrict_to_edges
 
 ANYTHING = Variable("")
 
@@ -117,7 +117,7 @@ def _lasting_plans(rule: Rule, is_alone: bool) -> LastingPlans:
     backward = RulePlan(rule, pattern, pattern, steps, recursive=False)
     if not is_alone:
         return LastingPlans(plans, plans, backward)
-    return LastingPlans(tuple(map(restricted, plans)), plans, _restricted_backward(backward))
+    return LastingPlans(tuple(map(restrict_to_edges, plans)), plans, _restricted_backward(backward))
 
 
 def _restricted_backward(plan: RulePlan) -> RulePlan:

@@ -33,7 +33,7 @@ from livefacts.plan.rules.operators import (
 from livefacts.plan.rules.schema_split import TYPE, is_schema
 
 
-def explained(plan: Plan, *, single: bool = True) -> str:
+def explain_plan(plan: Plan, *, single: bool = True) -> str:
     """The plan in words; `single` says whether rules that can follow single triples do so."""
     lines = []
     for number, level in enumerate(plan.levels, start=1):

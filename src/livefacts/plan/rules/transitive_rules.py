@@ -53,7 +53,7 @@ def _ends(atom: Atom) -> tuple[object, Variable, Variable] | None:
     return name, ends[0], ends[1]  # type: ignore[return-value]
 
 
-def restricted(plan: RulePlan) -> RulePlan:
+def restrict_to_edges(plan: RulePlan) -> RulePlan:
     """The plan of a transitive rule with its second premise restricted to edges."""
     target = plan.head.slots[-1]
     pivot_is_edge = plan.pivot.slots[-1] == target

@@ -32,7 +32,7 @@ Shape = tuple[type, int]
 Groups = dict[Shape | None, Sequence[Any]]
 
 
-def encoded(facts: Any, dictionary: Dictionary) -> tuple[list[Ids], Any]:
+def encode_columns(facts: Any, dictionary: Dictionary) -> tuple[list[Ids], Any]:
     """The rows of predicate facts, by shape, where many have it; and the facts that are left.
 
     >>> kitchens = [("hot", f"s{n}", n) for n in range(9)]

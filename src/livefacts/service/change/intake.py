@@ -156,7 +156,7 @@ class Intake:
         if type(facts) is list and set(map(type, facts)) == {Triple}:
             self._take_triples(facts)
             return
-        arrays, left = columns.encoded(facts, self.dictionary)
+        arrays, left = columns.encode_columns(facts, self.dictionary)
         for ids in arrays:
             self._arrays.setdefault(ids.shape[1], []).append(ids)
         statements = list(as_statements(left))

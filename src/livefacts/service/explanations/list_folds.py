@@ -44,7 +44,7 @@ class Lists:
         return found
 
 
-def folded(premises: Sequence[Premise]) -> tuple[list[Premise], Lists]:
+def fold_lists(premises: Sequence[Premise]) -> tuple[list[Premise], Lists]:
     """Premises without the steps that walk along lists, and the lists."""
     lists, kept, seen = Lists(), list[Premise](), set[int]()
     if not any(map(_is_walk, premises)):

@@ -43,10 +43,10 @@ def explain(
     """Why a fact holds, or what is missing for it."""
     known = dict(DECLARED) | dict(prefixes)
     asked = asked_one(fact, rules, bound, known)
-    return explained(asked, terms_of(asked, rules), rules, bound, known)
+    return explain_terms(asked, terms_of(asked, rules), rules, bound, known)
 
 
-def explained(
+def explain_terms(
     asked: Asked,
     terms: Sequence[Term],
     rules: Sequence[Rule],

@@ -38,7 +38,9 @@ def as_written(followed: Iterable[Rule], written: Iterable[Rule]) -> dict[str, R
     return by_id | {way: by_id[base] for way, base in ways.items() if base in by_id}
 
 
-def timed(explanation: Explanation, streams: Streams, written: Mapping[str, Rule]) -> Explanation:
+def with_times(
+    explanation: Explanation, streams: Streams, written: Mapping[str, Rule]
+) -> Explanation:
     """The explanation with the rules as they were written, and with how long the fact lasts."""
     explanation = replace(explanation, written=written)
     fact, now = explanation.fact, streams.now

@@ -24,7 +24,7 @@ from livefacts.service.explanations.explanation import (
     Step,
     Wanted,
 )
-from livefacts.service.explanations.list_folds import folded
+from livefacts.service.explanations.list_folds import fold_lists
 from livefacts.service.explanations.wording import Words
 
 DEEPEST = 60
@@ -94,7 +94,7 @@ class _Trees:
 
     def _folded(self, premises: Sequence[Premise], depth: int) -> tuple[Branch, ...]:
         """Premises, in which lists stand for the steps that walk along them."""
-        kept, lists = folded(premises)
+        kept, lists = fold_lists(premises)
         shown = [" ".join(map(self._words.term, items)) for items in lists.whole()]
         written = tuple(Branch(f"the list ({items})") for items in shown)
         return (*self._premises(kept, depth), *written)

@@ -14,7 +14,7 @@ from functools import cache
 
 from livefacts.errors import LivefactsWarning
 from livefacts.language.checks.exchangeability import Interchange, Obstacle, interchange_of
-from livefacts.language.checks.warnings import Doubt
+from livefacts.language.checks.warnings import RuleWarning
 from livefacts.language.program import Program, Rule
 from livefacts.plan.rules.normal_form import normalize
 from livefacts.syntax.rule_sets import open_rules
@@ -51,12 +51,12 @@ def warn_of_obstacle(rules: Sequence[Rule], before: Obstacle | None) -> None:
     """Warn of rules under which nothing is merged, if it was not so before."""
     obstacle = merging(rules).obstacle
     if obstacle is not None and before is None:
-        doubt = Doubt(
+        warning = RuleWarning(
             f'{obstacle}: same_as="{MERGE}" merges nothing while it is there',
             obstacle.rule.place,
             f'this is right, and as slow as same_as="{RULES}"; without the rule, groups come back',
         )
-        warnings.warn(str(doubt), LivefactsWarning, stacklevel=2)
+        warnings.warn(str(warning), LivefactsWarning, stacklevel=2)
 
 
 def has_equality(rules: Sequence[Rule]) -> bool:

@@ -41,7 +41,7 @@ from livefacts.service.explanations.explanation import (
     Wanted,
 )
 from livefacts.service.explanations.proof_reader import ProofTerms, as_triple
-from livefacts.service.explanations.questions import asked_one, explained, terms_of
+from livefacts.service.explanations.questions import asked_one, explain_terms, terms_of
 from livefacts.service.merging.equality import HINT, SPREADING
 from livefacts.service.merging.equality_support import Asserted, Pair
 from livefacts.service.merging.groups import EqualGroup
@@ -63,7 +63,7 @@ def explain_merged(
     asked = asked_one(fact, rules, bound, known)
     terms = terms_of(asked, rules)
     stood_for, names = _stood_for(terms, isinstance(asked, Triple), merged)
-    found = explained(asked, stood_for, rules, bound, known)
+    found = explain_terms(asked, stood_for, rules, bound, known)
     if not merged.groups.plain:
         return found
     assertion = _Assertion(merged, rules, names)

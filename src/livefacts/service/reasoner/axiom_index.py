@@ -30,7 +30,7 @@ from livefacts.language.program import Program, Rule
 from livefacts.model.facts import Fact
 from livefacts.syntax.owl.annotations import annotation_properties, is_aside, made_known
 from livefacts.syntax.owl.axiom_ids import Ids
-from livefacts.syntax.owl.logic_programs import Translated, class_rules, translated
+from livefacts.syntax.owl.logic_programs import Translated, class_rules, translate_one
 from livefacts.syntax.owl.ontology_program import (
     ABOUT_SAMENESS,
     concludes_same,
@@ -114,7 +114,7 @@ class AxiomIndex:
         """What an axiom becomes where the values of known properties are facts."""
         if is_aside(axiom, self._annotating, known):
             return Translated(axiom)
-        return translated(axiom, self._classes)
+        return translate_one(axiom, self._classes)
 
     def _note(self, axiom: Axiom) -> None:
         self.properties.update(made_known(axiom, self._annotating))

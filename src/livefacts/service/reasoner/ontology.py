@@ -24,7 +24,11 @@ from livefacts.model.facts import Fact
 from livefacts.service.reasoner.axiom_index import AxiomChange, AxiomIndex, named_anew
 from livefacts.service.reasoner.draft import Draft
 from livefacts.service.reasoner.state import State
-from livefacts.syntax.owl.annotations import annotation_properties, known_properties, parted
+from livefacts.syntax.owl.annotations import (
+    annotation_properties,
+    known_properties,
+    set_annotations_apart,
+)
 from livefacts.syntax.owl.axiom_reader import Ontology
 from livefacts.syntax.owl.logic_programs import translate
 from livefacts.syntax.owl.ontology_files import (
@@ -79,7 +83,7 @@ def _index_of(state: State) -> AxiomIndex | None:
 
 def ontology_in(program: Program) -> OntologyReport:
     """The report on the axioms that a program was made from and still has the rules of."""
-    axioms, aside = parted(_standing(program))
+    axioms, aside = set_annotations_apart(_standing(program))
     return report_on(Ontology(tuple(axioms), aside=tuple(aside)), dict(program.prefixes))
 
 

@@ -20,7 +20,7 @@ from livefacts.language.program import NO_PROGRAM, Rule
 from livefacts.model.durations import Duration
 from livefacts.model.facts import Fact, Symbol
 from livefacts.model.time_points import time_point
-from livefacts.plan.rules.plan_text import explained
+from livefacts.plan.rules.plan_text import explain_plan
 from livefacts.service.change.arguments import as_statement, stream_name
 from livefacts.service.change.delta import Delta, Violation
 from livefacts.service.change.dump import NamedTriples, write_facts
@@ -88,7 +88,7 @@ class Reasoner:
 
         owl:sameAs is treated as by the reasoner that wrote it, unless `same_as` says how.
         """
-        from livefacts.service.reasoner.saving import SavedFolder
+        from livefacts.service.reasoner.saved_folder import SavedFolder
 
         folder = SavedFolder(path)
         reasoner = cls(same_as=same_as or folder.same_as)
@@ -100,7 +100,7 @@ class Reasoner:
 
         `path` is a folder that becomes a knowledge base; later checkpoints go there.
         """
-        from livefacts.service.reasoner.saving import write_state
+        from livefacts.service.reasoner.saved_folder import write_state
 
         return write_state(self._state, path)
 
@@ -246,14 +246,14 @@ class Reasoner:
 
         A WHERE sees all triples that are true; what it deletes is no longer asserted.
         """
-        from livefacts.service.reasoner.updates import UpdateTarget, netted
+        from livefacts.service.reasoner.updates import UpdateTarget, net_of
         from livefacts.syntax.sparql.update_text import read_update
 
         state, prefixes = self._state, self._state.known_prefixes()
         target = UpdateTarget(
             prefixes, state.queries.store, partial(trial, state), lambda: state.scope("u").decode()
         )
-        return draft_of(state, netted(read_update(text, prefixes), target)).apply()
+        return draft_of(state, net_of(read_update(text, prefixes), target)).apply()
 
     # time
 
@@ -381,7 +381,9 @@ class Reasoner:
 
     def plan(self) -> str:
         """How the rules are followed, in words."""
-        return explained(self._state.engine.plan, single=self._state.engine.follows_single_triples)
+        return explain_plan(
+            self._state.engine.plan, single=self._state.engine.follows_single_triples
+        )
 
     def explain(self, fact: Any) -> Explanation:
         """Why a fact or violation holds: a smallest proof; or, if it does not, what is missing.
@@ -389,7 +391,7 @@ class Reasoner:
         `fact` is a triple, a Fact, a tuple, a Violation, or text of one fact.
         """
         from livefacts.service.explanations.questions import explain
-        from livefacts.service.explanations.time_words import as_written, timed
+        from livefacts.service.explanations.time_words import as_written, with_times
 
         known = self._state.known_prefixes()
         followed = self._state.followed()
@@ -397,7 +399,7 @@ class Reasoner:
             explanation = explain(fact, followed, self._state.engine.proofs(followed), known)
         else:
             explanation = self._state.merged.explain(fact, followed, known)
-        return timed(explanation, self._state.streams, as_written(followed, self.rules))
+        return with_times(explanation, self._state.streams, as_written(followed, self.rules))
 
     def violations(self) -> list[Violation]:
         """The violations of constraints, with their bindings."""
@@ -405,11 +407,11 @@ class Reasoner:
 
     def verify(self) -> VerifyReport:
         """Compute everything anew by another road, and compare facts, flags and counters."""
-        from livefacts.service.reasoner.verification import verified
+        from livefacts.service.reasoner.verification import verify
 
         held = self._state.streams.timeline.held()
         others = None if self._state.merged is None else self._state.merged.others
-        return verified(
+        return verify(
             self._state.engine,
             self._state.followed(),
             self._state.graphs,

@@ -23,7 +23,7 @@ from livefacts.model.durations import SECOND, Duration, read_tick
 from livefacts.model.time_points import time_point
 from livefacts.plan import compile_rules
 from livefacts.plan.rules.operators import Plan
-from livefacts.plan.time_lowering import Timing, lowered
+from livefacts.plan.time_lowering import Timing, lower_time
 from livefacts.service.change.arities import PredicateArities
 from livefacts.service.change.assertions import NO_QUAD_CHANGE, AskedChange, Assertions
 from livefacts.service.change.delta import Delta
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from livefacts.service.continuous.watches import Watching
     from livefacts.service.merging.merged_engine import Merged
     from livefacts.service.reasoner.axiom_index import AxiomIndex
-    from livefacts.service.reasoner.saving import OpenFolder
+    from livefacts.service.reasoner.saved_folder import OpenFolder
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ class State:
         checking, planning = self._restratifiers
         strata = check(program, self.program, checking)
         warn_of_rules(program, self.program)
-        low = lowered(program, self.tick, strata)
+        low = lower_time(program, self.tick, strata)
         if low.rules is not program.rules:
             warn_of(program, self.program, self.tick, asserted, self.dictionary)
         known = strata if low.rules is program.rules else None
@@ -155,7 +155,7 @@ class State:
 
     def followed(self) -> tuple[Rule, ...]:
         """The rules as the engine follows them: without formulas of time."""
-        return lowered(self.program, self.tick).rules
+        return lower_time(self.program, self.tick).rules
 
     # the end of a change
 

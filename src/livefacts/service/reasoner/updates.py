@@ -37,7 +37,7 @@ class UpdateTarget:
     """A new scope for blank nodes."""
 
 
-def netted(operations: Iterable[Operation], world: UpdateTarget) -> Net:
+def net_of(operations: Iterable[Operation], world: UpdateTarget) -> Net:
     """What the operations come down to, one after the other."""
     net: Net = {}
     for operation in operations:

@@ -12,10 +12,7 @@ from pyoxigraph import Triple
 
 from livefacts.engine.contract import TRIPLES, Ids
 from livefacts.engine.embedded.recheck.differences import (
-    BOOKS,
-    INDEX,
     MISSING,
-    RULES,
     TWICE,
     UNFOUNDED,
     RowDifference,
@@ -109,7 +106,7 @@ class VerifyReport:
         return "\n".join(lines)
 
 
-def verified(
+def verify(
     engine: EmbeddedEngine,
     rules: Sequence[Rule],
     graphs: NamedGraphs,
@@ -159,6 +156,3 @@ def _fact(row: RowDifference, dictionary: Dictionary) -> Triple | Fact | GENERAL
         return Triple(*terms)  # type: ignore[arg-type]
     except TypeError:
         return tuple(terms)
-
-
-__all__ = ["BOOKS", "GRAPHS", "INDEX", "RULES", "Difference", "VerifyReport", "verified"]

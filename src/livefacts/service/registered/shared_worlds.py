@@ -22,7 +22,7 @@ from livefacts.language.graph_pattern import BasicQuery
 from livefacts.language.program import Program, Rule
 from livefacts.model.durations import Duration
 from livefacts.plan.rules.expiry_plans import are_lasting
-from livefacts.plan.time_lowering import FOREVER, looks_at_time, lowered
+from livefacts.plan.time_lowering import FOREVER, looks_at_time, lower_time
 from livefacts.service.registered.background import Background
 from livefacts.service.registered.moving_window import Extent, MovingTimeWindow
 from livefacts.service.registered.report_answers import FollowedAnswers
@@ -392,7 +392,7 @@ class SharedWorlds:
     def _kept(self) -> int:
         """For how many time points the windows of rules may look back at an arrival."""
         if self._retention is None or self._retention[0] is not self.program:
-            timing = lowered(self.program, self.tick).timing
+            timing = lower_time(self.program, self.tick).timing
             self._retention = self.program, timing.retention
         length = self._retention[1]
         return length if length < FOREVER else 0

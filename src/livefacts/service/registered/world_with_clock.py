@@ -21,7 +21,7 @@ from livefacts.language.program import Program, Rule
 from livefacts.language.windows import SteppedWindow
 from livefacts.model.durations import Duration
 from livefacts.plan import compile_rules
-from livefacts.plan.time_lowering import FOREVER, Timing, lowered
+from livefacts.plan.time_lowering import FOREVER, Timing, lower_time
 from livefacts.service.change.assertions import NO_QUAD_CHANGE, AskedChange, Assertions
 from livefacts.service.change.delta import Delta
 from livefacts.service.change.fact_reader import FactReader
@@ -83,7 +83,7 @@ class TimedWorld(FollowedWorld[IdDelta]):
 
     def require(self, own: Sequence[Rule], answers: Sequence[Rule]) -> None:
         """From now on these rules hold, and those that find answers, and no others."""
-        low = lowered(replace(self._base, rules=(*own, *answers)), self._tick)
+        low = lower_time(replace(self._base, rules=(*own, *answers)), self._tick)
         leave_out(self._engine, answers)
         plan = compile_rules(low.rules, before=self._engine.plan)
         with allowing(self._engine, more=self._background.conclusions):

@@ -16,7 +16,7 @@ from pyoxigraph import NamedNode
 
 from livefacts.engine.contract import Ids
 from livefacts.errors import LivefactsWarning
-from livefacts.language.checks.warnings import Doubt
+from livefacts.language.checks.warnings import RuleWarning
 from livefacts.language.formula import (
     ALWAYS,
     AT,
@@ -32,7 +32,7 @@ from livefacts.language.rule_text import write_formula, write_rule
 from livefacts.language.windows import SteppedWindow, TimeWindow, Window
 from livefacts.model.durations import Duration
 from livefacts.model.facts import Symbol
-from livefacts.plan.time_lowering import Family, concluding, family_of, timed_parts
+from livefacts.plan.time_lowering import Family, family_of, rules_for, timed_parts
 from livefacts.service.streams.arrivals import predicate_of
 from livefacts.store.terms.dictionary import Dictionary
 
@@ -50,10 +50,10 @@ def warn_of(
 
     `asserted` are the facts that come with it.
     """
-    known = set(map(str, doubts(before, tick)))
-    for doubt in doubts(program, tick, frozenset(_families(asserted, dictionary))):
-        if str(doubt) not in known:
-            warnings.warn(str(doubt), LivefactsWarning, stacklevel=2)
+    known = set(map(str, warnings_of(before, tick)))
+    for warning in warnings_of(program, tick, frozenset(_families(asserted, dictionary))):
+        if str(warning) not in known:
+            warnings.warn(str(warning), LivefactsWarning, stacklevel=2)
 
 
 def _families(facts: Mapping[int, Ids], dictionary: Dictionary) -> Iterator[Family]:
@@ -63,9 +63,9 @@ def _families(facts: Mapping[int, Ids], dictionary: Dictionary) -> Iterator[Fami
             yield term.name if isinstance(term, Symbol) else cast(NamedNode, term)
 
 
-def doubts(
+def warnings_of(
     program: Program, tick: Duration | None = None, asserted: frozenset[Family] = frozenset()
-) -> Iterator[Doubt]:
+) -> Iterator[RuleWarning]:
     """What is doubtful about the rules of a program that look at windows."""
     for rule in program.rules:
         for formula in timed_parts(rule.body):
@@ -76,15 +76,15 @@ def doubts(
                 yield from _of_background(formula, rule, program, asserted)
 
 
-def _of_plain_heads(formula: Timed, program: Program) -> Iterator[Doubt]:
+def _of_plain_heads(formula: Timed, program: Program) -> Iterator[RuleWarning]:
     """`sometime` and `always` over what is derived for now alone."""
     if formula.operator not in (SOMETIME, ALWAYS) or not _reaches_back(formula.window):
         return
-    for other in concluding(program, formula.atom):
+    for other in rules_for(program, formula.atom):
         if other.at is None:
             shown = _shown(formula, program)
             only = "only at the first time point" if formula.operator == ALWAYS else "only now"
-            yield Doubt(
+            yield RuleWarning(
                 f"`{shown}` looks back at what rule {other.id} concludes, which holds at the time "
                 f"point of its evaluation alone: by that rule it is true {only}",
                 formula.place or other.place,
@@ -116,19 +116,21 @@ def _rewritten(rule: Rule, formula: Timed, program: Program) -> str:
     return write_rule(replace(rule, body=tuple(body), at=at, id=""), dict(program.prefixes))
 
 
-def _of_short_heads(formula: Timed, program: Program, tick: Duration | None) -> Iterator[Doubt]:
+def _of_short_heads(
+    formula: Timed, program: Program, tick: Duration | None
+) -> Iterator[RuleWarning]:
     """`always` over conclusions that are not drawn for all time points of its window."""
     if not isinstance(formula.window, TimeWindow):
         return
     wanted = formula.window.length.points(tick)
-    for other in concluding(program, formula.atom):
+    for other in rules_for(program, formula.atom):
         own = [
             part.window.length.points(tick)
             for part in timed_parts(other.body)
             if part.time == other.at and isinstance(part.window, TimeWindow)
         ]
         if other.at is not None and own and max(own) < wanted:
-            yield Doubt(
+            yield RuleWarning(
                 f"`{_shown(formula, program)}` needs conclusions of rule {other.id} for all of its "
                 "window, and that rule looks back less far: it is true near the first time point only",
                 formula.place or other.place,
@@ -138,7 +140,7 @@ def _of_short_heads(formula: Timed, program: Program, tick: Duration | None) -> 
 
 def _of_background(
     formula: Timed, rule: Rule, program: Program, asserted: frozenset[Family]
-) -> Iterator[Doubt]:
+) -> Iterator[RuleWarning]:
     """`at ?t` over facts that hold at all times."""
     is_free = isinstance(formula.time, Variable) and not any(
         formula.time in variables_of(part) for part in rule.body if part is not formula
@@ -149,7 +151,7 @@ def _of_background(
         and not formula.denied
         and family_of(formula.atom) in asserted
     ):
-        yield Doubt(
+        yield RuleWarning(
             f"`{_shown(formula, program)}` finds what is asserted for all time at every time point "
             "of its window",
             formula.place or rule.place,

@@ -82,7 +82,9 @@ def _annotates(axiom: Axiom, annotating: Properties) -> bool:
             return False
 
 
-def parted(axioms: Iterable[Axiom], known: Properties = ()) -> tuple[list[Axiom], list[Axiom]]:
+def set_annotations_apart(
+    axioms: Iterable[Axiom], known: Properties = ()
+) -> tuple[list[Axiom], list[Axiom]]:
     """The axioms that mean something, and those set aside; the values of `known` are facts."""
     axioms = list(axioms)
     annotating = annotation_properties(axioms)

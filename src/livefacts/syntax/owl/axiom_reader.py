@@ -41,7 +41,7 @@ from livefacts.language.axioms import (
     Trait,
 )
 from livefacts.model.namespaces import OWL, RDF, RDFS, XSD
-from livefacts.syntax.owl.annotations import EXTREMES, VOCABULARY, parted
+from livefacts.syntax.owl.annotations import EXTREMES, VOCABULARY, set_annotations_apart
 from livefacts.syntax.owl.ontology_graph import (
     CONSTRUCTIONS,
     NOTHING,
@@ -105,7 +105,7 @@ class Ontology:
 def ontology_of(triples: Iterable[Triple], known: Iterable[NamedNode] = ()) -> Ontology:
     """The ontology that these triples state; `known` are properties that it need not declare."""
     reading = _Reading(list(triples))
-    axioms, aside = parted(reading.axioms(), set(known))
+    axioms, aside = set_annotations_apart(reading.axioms(), set(known))
     reading.annotations.update(filter(None, map(_annotation, aside)))
     return Ontology(
         tuple(dict.fromkeys(axioms)),

@@ -113,13 +113,13 @@ def translate(axioms: Sequence[Axiom]) -> Iterator[Translated]:
     classes, annotating = class_rules(axioms), annotation_properties(axioms)
     known = known_properties(axioms, annotating)
     return (
-        Translated(axiom) if is_aside(axiom, annotating, known) else translated(axiom, classes)
+        Translated(axiom) if is_aside(axiom, annotating, known) else translate_one(axiom, classes)
         for axiom in axioms
     )
 
 
 @lru_cache(maxsize=REMEMBERED)
-def translated(axiom: Axiom, classes: ClassRules) -> Translated:
+def translate_one(axiom: Axiom, classes: ClassRules) -> Translated:
     """What one axiom becomes under the declarations of its ontology."""
     made = list(_Translator(classes).parts(axiom))
     rules, gaps = [], [each for each in made if isinstance(each, Gap)]

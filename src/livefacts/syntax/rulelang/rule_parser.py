@@ -17,7 +17,7 @@ from livefacts.syntax.input.files import name_of, open_source
 from livefacts.syntax.rulelang.constants import BlankNodes
 from livefacts.syntax.rulelang.parse_tree import TreeReader
 from livefacts.syntax.rulelang.source_text import Block, MistakeError, RuleText, pieces, rule_text
-from livefacts.syntax.rulelang.syntax_errors import explained, refuse_directive, refuse_word
+from livefacts.syntax.rulelang.syntax_errors import explain_error, refuse_directive, refuse_word
 
 if TYPE_CHECKING:
     from lark import Lark, Token, Tree
@@ -70,7 +70,7 @@ def _tree(block: Block, source: RuleText) -> Tree[Token]:
     try:
         return _parser().parse(block.text)
     except UnexpectedInput as error:
-        raise explained(error, source) from None
+        raise explain_error(error, source) from None
     except MistakeError as mistake:
         raise source.refuse(mistake.token, mistake.message, mistake.hint) from None
 

@@ -84,7 +84,7 @@ def refuse_directive(token: Token) -> Token:
     raise MistakeError(token, f"there is no directive {token}", hint)
 
 
-def explained(error: UnexpectedInput, text: RuleText) -> RuleSyntaxError:
+def explain_error(error: UnexpectedInput, text: RuleText) -> RuleSyntaxError:
     """The parser's error, said so that the writer of the text can mend it."""
     accepted: frozenset[str] = frozenset(error.interactive_parser.accepts())  # type: ignore[no-untyped-call]
     token = getattr(error, "token", None)

@@ -6,7 +6,7 @@ import pytest
 
 from livefacts.plan import compile_rules
 from livefacts.plan.rules.normal_form import normalize
-from livefacts.plan.rules.plan_text import explained
+from livefacts.plan.rules.plan_text import explain_plan
 from livefacts.plan.rules.schema_split import follows_single_triples
 from livefacts.plan.rules.traits import sorted_rules
 from livefacts.plan.rules.transitive_rules import is_transitive
@@ -15,7 +15,7 @@ from livefacts.syntax.rulelang.rule_parser import parse
 
 
 def plan_of(text: str) -> str:
-    return explained(compile_rules(parse(text).rules))
+    return explain_plan(compile_rules(parse(text).rules))
 
 
 def test_a_check_is_made_as_soon_as_its_variables_are_bound() -> None:

@@ -11,7 +11,7 @@ from pyoxigraph import Literal, NamedNode
 import livefacts as lf
 from livefacts.errors import InputError
 from livefacts.model.facts import Symbol
-from livefacts.service.change.columns import encoded
+from livefacts.service.change.columns import encode_columns
 from livefacts.store.terms.dictionary import Dictionary
 
 MANY = 12
@@ -55,7 +55,7 @@ def test_many_tuples_are_what_they_are_one_by_one(fact: Any) -> None:
 
 def test_tuples_of_one_shape_are_encoded_at_once() -> None:
     dictionary = Dictionary()
-    (rows,), left = encoded([("reading", f"s{n}", n) for n in range(MANY)], dictionary)
+    (rows,), left = encode_columns([("reading", f"s{n}", n) for n in range(MANY)], dictionary)
     assert left == []
     assert rows[:, 2].tolist() == dictionary.encode(_numbers(MANY)).tolist()
 
@@ -96,7 +96,7 @@ def test_facts_of_several_shapes_are_encoded_shape_by_shape() -> None:
     facts: list[Any] = [("hot", f"s{n}") for n in range(MANY)]
     pairs = [lf.Fact("near", (f"s{n}", n if n % 2 else "x")) for n in range(MANY)]
     others = [("open",), (NamedNode("x:a"), NamedNode("x:b"), NamedNode("x:c"))]
-    arrays, left = encoded([*facts, others[0], *pairs, others[1]], Dictionary())
+    arrays, left = encode_columns([*facts, others[0], *pairs, others[1]], Dictionary())
     assert sorted(rows.shape for rows in arrays) == [(MANY, 2), (MANY, 3)]
     assert left == others
 
@@ -106,7 +106,7 @@ def test_what_does_not_fit_into_columns_is_left_to_others() -> None:
     tuples = [(NamedNode("x:a"), NamedNode("x:b"), NamedNode(f"x:{n}")) for n in range(MANY)]
     floats = [("size", n / 2) for n in range(MANY)]
     for others in (facts[:2], iter(facts), tuples, floats, [()] * MANY, ("p", *facts)):
-        arrays, left = encoded(others, Dictionary())
+        arrays, left = encode_columns(others, Dictionary())
         assert not arrays
         assert left is others
 

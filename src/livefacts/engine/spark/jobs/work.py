@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from livefacts.engine.spark.jobs.job_report import Stage, Stages
-from livefacts.kb.compaction import merged
+from livefacts.kb.compaction import merge_small_files
 from livefacts.kb.rule_table import rule_notes, rules_write
 from livefacts.kb.tables import RULES, Commit, KnowledgeBase, Write
 from livefacts.language.program import Program
@@ -119,5 +119,5 @@ def commit_change(
     if after != before:
         writes[RULES] = rules_write(work.base, seq, after)
         notes |= rule_notes(after)
-    writes = merged(work.base, work.start, writes)
+    writes = merge_small_files(work.base, work.start, writes)
     return work.base.publish(work.start, kind, writes, batch=batch, notes=notes)

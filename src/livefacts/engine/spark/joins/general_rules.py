@@ -33,10 +33,10 @@ from livefacts.engine.spark.joins.stored_closure import (
     stored_closure,
     whole_writes,
 )
-from livefacts.engine.spark.read.asked_facts import AskedFacts, asked
+from livefacts.engine.spark.read.asked_facts import AskedFacts, read_asked
 from livefacts.engine.spark.read.graph_change import noted_graphs, told_in
 from livefacts.engine.spark.read.table_terms import TableTerms, table_terms
-from livefacts.kb.compaction import merged
+from livefacts.kb.compaction import merge_small_files
 from livefacts.kb.rule_table import rule_notes, rules_write
 from livefacts.kb.tables import COUNTED, GENERAL, HANDED_OVER, LARGEST, RULES, Commit, Write
 from livefacts.kb.term_rows import term_writes
@@ -56,7 +56,7 @@ def close_general(work: Work, program: Program, *, batch: str = "") -> JobReport
     """All conclusions of any program, from what is asserted; one commit."""
     terms = table_terms(work)
     with work.stages.stage("asserted facts"):
-        came = terms.settle(asked(add=program.facts)).added
+        came = terms.settle(read_asked(add=program.facts)).added
         told = _merged(told_frames(work), _frames(work, came))
     with work.stages.stage("close by joins") as stage:
         setting = Setting.of(work.session, terms)
@@ -156,7 +156,7 @@ def _committed(
         if asked.after != asked.before or RULES not in work.start.versions:
             writes[RULES] = rules_write(work.base, work.start.seq + 1, asked.after)
             notes |= rule_notes(asked.after)
-        writes = merged(work.base, work.start, writes)
+        writes = merge_small_files(work.base, work.start, writes)
         commit = work.base.publish(work.start, kind, writes, batch=batch, notes=notes)
     return JobReport(commit.seq, kind, figures, tuple(work.stages.done))
 

@@ -16,7 +16,7 @@ from livefacts.engine.spark.jobs.work import Work, Written, commit_change
 from livefacts.engine.spark.joins.general_rules import GeneralChange
 from livefacts.engine.spark.local.engine_over_tables import CountChanges, LiveChange, LiveProgram
 from livefacts.engine.spark.local.handover import Room, in_memory
-from livefacts.engine.spark.read.asked_facts import settled
+from livefacts.engine.spark.read.asked_facts import settle
 from livefacts.engine.spark.read.graph_change import NotedGraphs, noted_graphs
 from livefacts.engine.spark.single.driver_change import signed_write
 from livefacts.kb import predicate_rows
@@ -55,7 +55,7 @@ class HandedOver:
         terms = self._live.terms
         with work.stages.stage("reason in the driver") as stage:
             asked, graphs = self._graphs.change(
-                settled(change.asked, terms.encoding, terms.texts), self._live.is_told
+                settle(change.asked, terms.encoding, terms.texts), self._live.is_told
             )
             is_new = change.after != change.before
             found = self._live.change(asked, change.after, is_new, room.conclusions)

@@ -159,10 +159,10 @@ def _closed_within(
 ) -> dict[int, Ids]:
     if program.limit is not None and program.limit <= room.conclusions:
         return closed_in_memory(memory.dictionary, program.rules, told, program.limit)
-    return closed(memory, program.rules, told, room.conclusions)
+    return close(memory, program.rules, told, room.conclusions)
 
 
-def closed(
+def close(
     memory: Memory, rules: Sequence[Rule], told: Mapping[int, Ids], most: int
 ) -> dict[int, Ids]:
     """What follows from asserted facts; too large if there are more conclusions than so many."""

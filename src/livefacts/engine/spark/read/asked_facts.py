@@ -132,7 +132,7 @@ class AskedFacts:
         return sum(len(ids) for rows in (self.added, self.removed) for ids in rows.values())
 
 
-def asked(
+def read_asked(
     add: Facts = (), remove: Facts = (), scope: bytes = b"", others: Iterable[Term] = ()
 ) -> AskedFacts:
     """Read what a change asks for; labels of facts that go are those that were handed out."""
@@ -151,7 +151,7 @@ class SettledChange:
     encoding: Encoding
 
 
-def settled(
+def settle(
     change: AskedFacts, encoding: Encoding, known: Callable[[HashIds], Mapping[int, str]]
 ) -> SettledChange:
     """A change in ids, in which no two texts have the same one; `known` are those of tables."""

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 
 from livefacts.engine.spark.jobs.frames import frame
 from livefacts.engine.spark.jobs.work import Work, run_tasks
-from livefacts.engine.spark.read.asked_facts import AskedFacts, SettledChange, asked, settled
+from livefacts.engine.spark.read.asked_facts import AskedFacts, SettledChange, read_asked, settle
 from livefacts.errors import LivefactsError
 from livefacts.kb.bucket_stages import Bucket, bucket_files, texts_in
 from livefacts.kb.buckets import bucket_of
@@ -36,11 +36,11 @@ class TableTerms:
 
     def put(self, terms: Iterable[Term]) -> None:
         """Make sure that terms are in the table."""
-        self.settle(asked(others=terms))
+        self.settle(read_asked(others=terms))
 
     def settle(self, change: AskedFacts) -> SettledChange:
         """A change in ids; its terms are in the table then."""
-        found = settled(change, self.encoding, self._known)
+        found = settle(change, self.encoding, self._known)
         self.new |= found.terms
         self.encoding = found.encoding
         return found

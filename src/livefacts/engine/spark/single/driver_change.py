@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from livefacts.engine.spark.read.asked_facts import AskedFacts, settled
+from livefacts.engine.spark.read.asked_facts import AskedFacts, settle
 from livefacts.engine.spark.read.graph_change import GraphChange, NotedGraphs
 from livefacts.engine.spark.read.predicate_change import ToldPredicates
 from livefacts.engine.spark.single.bucket_change import signs_of
@@ -145,7 +145,7 @@ class Updater:
     def change(self, asked: AskedFacts, rules: Sequence[Rule] | None = None) -> UpdateEffect:
         """What an update would change, and other rules if they are given; `keep` makes it so."""
         found, graphs = self._graphs.change(
-            settled(asked, self.encoding, self._live.texts), self._live.is_told
+            settle(asked, self.encoding, self._live.texts), self._live.is_told
         )
         came = found.added.get(TRIPLES, NO_TRIPLES)
         gone = found.removed.get(TRIPLES, NO_TRIPLES)

@@ -13,8 +13,8 @@ import livefacts as lf
 from livefacts.engine.spark.read.asked_facts import (
     QUADS,
     SettledChange,
-    asked,
-    settled,
+    read_asked,
+    settle,
     unique_rows,
 )
 from livefacts.engine.spark.read.graph_change import NotedGraphs
@@ -29,7 +29,7 @@ FACT = lf.Fact("road", (NamedNode("x:a"), NamedNode("x:b")))
 
 
 def in_ids(add: object = (), remove: object = (), bits: int = 61) -> SettledChange:
-    return settled(asked(add, remove), Encoding(bits), lambda ids: {})  # type: ignore[arg-type]
+    return settle(read_asked(add, remove), Encoding(bits), lambda ids: {})  # type: ignore[arg-type]
 
 
 def test_facts_are_the_same_as_objects_texts_and_files(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_texts_with_one_hash_get_ids_of_their_own() -> None:
 )
 def test_what_is_no_fact_is_refused(facts: object, match: str) -> None:
     with pytest.raises(lf.InputError, match=match):
-        asked(facts)  # type: ignore[arg-type]
+        read_asked(facts)  # type: ignore[arg-type]
 
 
 def test_triples_of_named_graphs_are_apart(tmp_path: Path) -> None:

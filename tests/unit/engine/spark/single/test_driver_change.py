@@ -10,7 +10,7 @@ import pytest
 from pyoxigraph import Literal, NamedNode, Triple
 
 import livefacts as lf
-from livefacts.engine.spark.read.asked_facts import asked
+from livefacts.engine.spark.read.asked_facts import read_asked
 from livefacts.engine.spark.single.driver_change import Updater
 from livefacts.kb.bucket_stages import Bucket
 from livefacts.kb.live_buckets import Live
@@ -53,7 +53,7 @@ class Watched:
         self.true: set[tuple[int, int, int]] = set()
 
     def change(self, add: list[Triple], remove: list[Triple]) -> None:
-        change = self.updater.change(asked(add, remove))
+        change = self.updater.change(read_asked(add, remove))
         self.updater.keep(change)
         self.texts |= change.terms
         for row, sign in zip(change.rows.to_pylist(), change.signs.tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""Saving: a reasoner's state read from a folder, and written to it as the next version."""
+"""The saved folder: a reasoner's state read from it, and written to it as the next version."""
 
 from __future__ import annotations
 
