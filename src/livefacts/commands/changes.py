@@ -5,7 +5,6 @@ The change is printed as RDF Patch on standard output, and summed up on standard
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -22,15 +21,15 @@ from livefacts.commands.options import (
     Rejects,
     Rules,
 )
+from livefacts.commands.query import QUERY_FILES, text_of
 from livefacts.commands.terminal import counted, dump, say
-from livefacts.errors import InputError
 
 if TYPE_CHECKING:
     from livefacts.service.change.delta import Delta
     from livefacts.service.reasoner.reasoner import Reasoner
 
 Change: TypeAlias = "Callable[[Reasoner], Delta]"
-UPDATE_FILES = (".ru", ".rq", ".sparql")
+UPDATE_FILES = (".ru", *QUERY_FILES)
 FactFile = Annotated[
     str,
     typer.Option(
@@ -143,7 +142,7 @@ def apply_command(
 
 
 def _updating(update: str) -> Change:
-    text = _update_text(update)
+    text = text_of(update, UPDATE_FILES)
     return lambda reasoner: reasoner.update(text)
 
 
@@ -154,18 +153,6 @@ def _patching(patches: list[str]) -> Change:
 def _check_standard_input(names: list[str]) -> None:
     if names.count("-") > 1:
         raise typer.BadParameter("standard input (-) can be read once only")
-
-
-def _update_text(given: str) -> str:
-    """The update: as given, from a file, or from standard input."""
-    if given == "-":
-        return sys.stdin.read()
-    if "{" in given or not given.endswith(UPDATE_FILES):
-        return given
-    try:
-        return Path(given).read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise InputError(f"{given} is not a text in UTF-8") from None
 
 
 def _change(loaded: Loaded, change: Change, asserted: bool, path: str | None) -> None:

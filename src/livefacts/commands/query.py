@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from livefacts.service.queries.results import QueryResult
     from livefacts.service.reasoner.reasoner import Reasoner
 
+QUERY_FILES = (".rq", ".sparql")
+
 
 class AnswerFormat(StrEnum):
     """How answers are printed."""
@@ -79,11 +81,11 @@ def _say_unknown(asked: str, reasoner: Reasoner) -> None:
             say(sentence)
 
 
-def text_of(given: str) -> str:
-    """The query: as given, from a file, or from standard input."""
+def text_of(given: str, extensions: tuple[str, ...] = QUERY_FILES) -> str:
+    """A query or an update: as given, from a file, or from standard input."""
     if given == "-":
         return sys.stdin.read()
-    if not given.endswith((".rq", ".sparql")) or "{" in given:
+    if not given.endswith(extensions) or "{" in given:
         return given
     try:
         return Path(given).read_text(encoding="utf-8")

@@ -37,6 +37,12 @@ Source = Annotated[str, typer.Argument(metavar="RULES", help="A file of rules, o
 Sources = Annotated[
     list[str], typer.Argument(metavar="RULES", help="Files of rules, or ready names.")
 ]
+AddRules = Annotated[
+    str | None, typer.Option(metavar="RULES", help="Rules that come with the change.")
+]
+RemoveRule = Annotated[
+    list[str] | None, typer.Option(metavar="ID", help="A rule that goes; may be repeated.")
+]
 
 
 @app.command("check", short_help="Are these rules in order?")
@@ -106,12 +112,8 @@ def maintenance_command(
     kind: Annotated[
         ChangeKind, typer.Option(help="For facts that are added and removed, or that expire.")
     ] = ChangeKind.dred,
-    add_rules: Annotated[
-        str | None, typer.Option(metavar="RULES", help="Rules that come with the change.")
-    ] = None,
-    remove_rule: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="A rule that goes; may be repeated.")
-    ] = None,
+    add_rules: AddRules = None,
+    remove_rule: RemoveRule = None,
     split: Annotated[
         bool, typer.Option("--split", help="A predicate for each property, not one for triples.")
     ] = False,
@@ -178,12 +180,8 @@ def profile_command(
         list[str] | None,
         typer.Option(metavar="FILE", help="A change to profile alone, as RDF Patch."),
     ] = None,
-    add_rules: Annotated[
-        str | None, typer.Option(metavar="RULES", help="Rules that come with the change.")
-    ] = None,
-    remove_rule: Annotated[
-        list[str] | None, typer.Option(metavar="ID", help="A rule that goes; may be repeated.")
-    ] = None,
+    add_rules: AddRules = None,
+    remove_rule: RemoveRule = None,
     form: Form = ListFormat.text,
 ) -> None:
     """What each rule looked at, found, newly derived and cost while the data were loaded.

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from livefacts.engine.spark.jobs.frames import frame
+from livefacts.engine.spark.jobs.frames import counted_predicates
 from livefacts.engine.spark.jobs.job_report import JobReport
 from livefacts.engine.spark.jobs.work import Work, run_tasks
 from livefacts.engine.spark.read.resumption import forget
@@ -91,21 +91,12 @@ def _term_writes(work: Work) -> dict[str, Write]:
 
 def _predicate_writes(work: Work) -> dict[str, Write]:
     """Predicate facts as they are now in place of facts and changes."""
-    from pyspark.sql import functions as F  # noqa: N812
-
     if not work.base.files(PREDICATE_CHANGES, work.start):
         return {}
     with work.stages.stage("compact predicate facts") as stage:
-        facts = frame(work.session, work.base, PREDICATES_TABLE, work.start)
-        changes = frame(work.session, work.base, PREDICATE_CHANGES, work.start)
-        summed = (
-            facts.unionByName(changes.select(*facts.columns))
-            .groupBy("pred", "arguments")
-            .agg(F.sum("support").alias("support"), F.sum("told").cast("int").alias("told"))
-            .where("support > 0 OR told > 0")
-        )
+        facts = counted_predicates(work.session, work.base, work.start)
         writing = partial(write_batches, work.base.path / PREDICATES_TABLE)
-        found = summed.coalesce(work.buckets).mapInArrow(writing, MADE).collect()
+        found = facts.coalesce(work.buckets).mapInArrow(writing, MADE).collect()
         files = tuple(DataFile(row.name, row.size, row.rows, row.written) for row in found)
         stage.rows, stage.bytes = sum(f.rows for f in files), sum(f.size for f in files)
     return {PREDICATES_TABLE: Write(files, OVERWRITE), PREDICATE_CHANGES: Write((), OVERWRITE)}

@@ -1,8 +1,12 @@
-"""Strongly connected components: the sets of nodes of a graph that can reach each other."""
+"""Strongly connected components: the sets of nodes of a graph that can reach each other.
+
+Beside them, a shortest path from one node to another.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 
 
 def strong_components(successors: Sequence[Sequence[int]]) -> list[list[int]]:
@@ -66,3 +70,23 @@ class _Walk:
             component.append(self.open.pop())
             self.is_open[component[-1]] = False
         self.components.append(component)
+
+
+def shortest_path(start: int, end: int, successors: Callable[[int], Iterable[int]]) -> list[int]:
+    """A shortest path from one node to another that it reaches.
+
+    >>> shortest_path(0, 3, [[1, 2], [2], [3], []].__getitem__)
+    [0, 2, 3]
+    """
+    before = {start: start}
+    waiting = deque([start])
+    while end not in before:
+        here = waiting.popleft()
+        for there in successors(here):
+            if there not in before:
+                before[there] = here
+                waiting.append(there)
+    path = [end]
+    while path[-1] != start:
+        path.append(before[path[-1]])
+    return path[::-1]

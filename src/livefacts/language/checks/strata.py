@@ -14,14 +14,13 @@ with the number of rules, not with the number of pairs of rules.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from textwrap import shorten
 from typing import TypeAlias
 
 from livefacts.errors import UnstratifiedError
-from livefacts.language.checks.components import strong_components
+from livefacts.language.checks.components import shortest_path, strong_components
 from livefacts.language.formula import (
     Aggregate,
     Atom,
@@ -239,7 +238,11 @@ def _cycle_error(
 ) -> UnstratifiedError:
     rule = rules[number]
     formula, how = _completed_formula(rule, graph, node)
-    cycle = [rules[n] for n in _path(graph, number, node) if n < len(rules)]
+    cycle = [
+        rules[n]
+        for n in shortest_path(number, node, graph.successors.__getitem__)
+        if n < len(rules)
+    ]
     shown = "\n".join(f"    {_shown(member)}" for member in cycle)
     return UnstratifiedError(
         f"{_called(rule)} depends on its own {how}, in a circle of "
@@ -256,22 +259,6 @@ def _completed_formula(rule: Rule, graph: _Graph, node: int) -> tuple[Formula, s
             if completely and graph.node(("body", pattern_of(atom))) == node:
                 return formula, ("aggregate" if isinstance(formula, Aggregate) else "negation")
     raise AssertionError("a completed edge comes from a negation or an aggregate")
-
-
-def _path(graph: _Graph, start: int, end: int) -> list[int]:
-    """A shortest way along the edges."""
-    came_from = {start: start}
-    waiting = deque([start])
-    while end not in came_from:
-        node = waiting.popleft()
-        for successor in graph.successors[node]:
-            if successor not in came_from:
-                came_from[successor] = node
-                waiting.append(successor)
-    path = [end]
-    while path[-1] != start:
-        path.append(came_from[path[-1]])
-    return path[::-1]
 
 
 def _shown(rule: Rule) -> str:

@@ -6,10 +6,10 @@ nothing tells apart; where there are more than two of them, the first two stand 
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from livefacts.language.checks.components import shortest_path
 from livefacts.service.merging.equality_support import Pair, Resting, Support
 
 RETRACTED, ELSEWHERE, HERE = 0, 1, 2
@@ -106,18 +106,7 @@ class Groups:
 
     def path(self, start: int, end: int) -> list[int]:
         """A shortest way from one thing to another along equalities that are known."""
-        before = {start: start}
-        waiting = deque([start])
-        while end not in before:
-            here = waiting.popleft()
-            for there in self._near[here]:
-                if there not in before:
-                    before[there] = here
-                    waiting.append(there)
-        path = [end]
-        while path[-1] != start:
-            path.append(before[path[-1]])
-        return path[::-1]
+        return shortest_path(start, end, self._near.__getitem__)
 
     def pairs_of(self, terms: Iterable[int]) -> Iterator[Pair]:
         """The asserted equalities of these terms."""

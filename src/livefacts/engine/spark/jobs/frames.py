@@ -31,6 +31,7 @@ TYPES = {
     pa.list_(pa.int64()): "array<long>",
 }
 KEYS = ("s", "p", "o")
+COUNTS = ("support", "told")
 
 
 def frame(session: SparkSession, base: KnowledgeBase, table: str, commit: Commit) -> DataFrame:
@@ -45,15 +46,27 @@ def frame(session: SparkSession, base: KnowledgeBase, table: str, commit: Commit
 
 def facts_frame(session: SparkSession, base: KnowledgeBase, commit: Commit) -> DataFrame:
     """Everything that holds: s, p, o, support, told."""
+    return _holding(session, base, commit, TRIPLES_TABLE, CHANGES)
+
+
+def counted_predicates(session: SparkSession, base: KnowledgeBase, commit: Commit) -> DataFrame:
+    """All predicate facts, hidden ones too: pred, arguments, support, told."""
+    return _holding(session, base, commit, PREDICATES_TABLE, PREDICATE_CHANGES)
+
+
+def _holding(
+    session: SparkSession, base: KnowledgeBase, commit: Commit, table: str, changed: str
+) -> DataFrame:
+    """What the facts of a table and their signed changes come to."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    facts = frame(session, base, TRIPLES_TABLE, commit)
-    if not base.files(CHANGES, commit):
+    facts = frame(session, base, table, commit)
+    if not base.files(changed, commit):
         return facts
-    changes = frame(session, base, CHANGES, commit).select(*facts.columns)
+    changes = frame(session, base, changed, commit).select(*facts.columns)
     summed = (
         facts.unionByName(changes)
-        .groupBy(*KEYS)
+        .groupBy(*(name for name in facts.columns if name not in COUNTS))
         .agg(F.sum("support").alias("support"), F.sum("told").cast("int").alias("told"))
     )
     return summed.where((F.col("support") > 0) | (F.col("told") > 0))
@@ -121,22 +134,6 @@ def _difference(new: DataFrame, old: DataFrame) -> DataFrame:
 
     added = new.exceptAll(old).withColumn("sign", F.lit(1))
     return added.unionByName(old.exceptAll(new).withColumn("sign", F.lit(-1)))
-
-
-def counted_predicates(session: SparkSession, base: KnowledgeBase, commit: Commit) -> DataFrame:
-    """All predicate facts, hidden ones too: pred, arguments, support, told."""
-    from pyspark.sql import functions as F  # noqa: N812
-
-    facts = frame(session, base, PREDICATES_TABLE, commit)
-    if not base.files(PREDICATE_CHANGES, commit):
-        return facts
-    changes = frame(session, base, PREDICATE_CHANGES, commit).select(*facts.columns)
-    summed = (
-        facts.unionByName(changes)
-        .groupBy("pred", "arguments")
-        .agg(F.sum("support").alias("support"), F.sum("told").cast("int").alias("told"))
-    )
-    return summed.where((F.col("support") > 0) | (F.col("told") > 0))
 
 
 def predicates_frame(
