@@ -7,7 +7,7 @@ Out: `Delta`s, facts, violations, answers, saved folders.
 - `state`: facts, rules, graphs, streams and queries of a reasoner, which change together
 - `draft`: one change: read, checked, planned, applied and published; or made for a while (a trial)
 - `updates`: SPARQL Update as one change
-- `saving`: the state out of a folder, and back as its next version
+- `saved_folder`: the state out of a folder, and back as its next version
 - `axiom_index`: which rules each axiom of an ontology became
 - `ontology`: the rules of an OWL file, and axioms that come and go
 - `maintenance`: maintenance programs made from rule text, filled and read
