@@ -329,6 +329,19 @@ def _names(kind: Any) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))
 
 
+def parts_in(pattern: Any) -> Iterator[tuple[Any, int]]:
+    """Every part of a pattern, expressions too, and how deep it lies; nothing calls itself."""
+    waiting: list[tuple[Any, int]] = [(pattern, 0)]
+    while waiting:
+        part, depth = waiting.pop()
+        yield part, depth
+        if isinstance(part, tuple):
+            waiting += [(each, depth) for each in part]
+        elif is_dataclass(part) and not isinstance(part, Variable):
+            kind: Any = type(part)
+            waiting += [(getattr(part, name), depth + 1) for name in _names(kind)]
+
+
 def ground(term: TripleTerm) -> TripleTerm | Triple:
     """A triple term without variables as the term that it is."""
     if any(isinstance(slot, Variable | Parameter | TripleTerm) for slot in term.slots):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import pairwise
@@ -12,15 +13,15 @@ from livefacts.engine.messages.standing_flow import StandingFlow
 from livefacts.engine.messages.standing_group import Build
 from livefacts.engine.messages.standing_query import StandingPattern
 from livefacts.errors import QueryError
-from livefacts.language.expressions import UNREPEATABLE
+from livefacts.language.algebra import Query, parts_in
+from livefacts.language.expressions import UNREPEATABLE, Call
+from livefacts.language.graph_pattern import basic_query_of
 from livefacts.model.facts import Term
 from livefacts.model.namespaces import DECLARED
 from livefacts.plan.continuous.flow import FlowPlan
 from livefacts.plan.continuous.flow_builder import flow_of
-from livefacts.syntax.sparql.basic_query import parse_basic_query
-from livefacts.syntax.sparql.query_errors import syntax_error
 from livefacts.syntax.sparql.query_shapes import shape_of
-from livefacts.syntax.sparql.query_text import place_in, read_query, tokens_of
+from livefacts.syntax.sparql.query_text import place_in, tokens_of
 
 
 def plan_of(
@@ -31,11 +32,10 @@ def plan_of(
     Relative IRIs are relative to `base`; `known` are named graphs that are there even while
     they are empty.
     """
-    spaces = {**DECLARED, **prefixes}
-    text = read_query(text, spaces).text
+    query = shape_of(text, {**DECLARED, **prefixes}, base).bound
     refuse_unrepeatable(text)
-    _check(text, spaces, base)
-    return flow_of(shape_of(text, spaces, base).bound, tuple(known))
+    _refuse_unknown_functions(query)
+    return flow_of(query, tuple(known))
 
 
 def refuse_unrepeatable(text: str) -> None:
@@ -51,14 +51,14 @@ def refuse_unrepeatable(text: str) -> None:
             )
 
 
-def _check(text: str, prefixes: Mapping[str, str], base: str) -> None:
-    """Refuses what `query` does not understand."""
-    try:
-        Store().query(text, prefixes=dict(prefixes), base_iri=base or None)
-    except SyntaxError as error:
-        raise syntax_error(text, error) from None
-    except (OSError, RuntimeError, ValueError) as error:
-        raise QueryError(f"the query could not be evaluated: {error}") from error
+def _refuse_unknown_functions(query: Query) -> None:
+    """Refuses functions that are no part of SPARQL and that pyoxigraph does not have, either."""
+    for part, _ in parts_in(query.pattern):
+        if isinstance(part, Call) and re.fullmatch("<.+>", part.name):
+            try:
+                Store().query(f"ASK {{ FILTER({part.name}(1)) }}")
+            except RuntimeError as error:
+                raise QueryError(f"the query cannot be evaluated: {error}") from None
 
 
 def build_of(text: str, prefixes: Mapping[str, str] | None) -> Build:
@@ -67,14 +67,7 @@ def build_of(text: str, prefixes: Mapping[str, str] | None) -> Build:
     `prefixes` are known beside rdf:, rdfs:, xsd: and owl:, and those of the text.
     """
     known = {**DECLARED, **(prefixes or {})}
-    asked = read_query(text, known)
-    try:
-        Store().query(asked.text, prefixes=known)
-    except SyntaxError as error:
-        raise syntax_error(asked.text, error) from None
-    except RuntimeError as error:
-        raise QueryError(f"the query cannot be evaluated: {error}") from None
-    query = parse_basic_query(asked.text, known)
+    query = basic_query_of(shape_of(text, known).bound)
     if query is None or query.comparisons or query.form == "CONSTRUCT":
-        return partial(StandingFlow, plan_of(asked.text, known))
+        return partial(StandingFlow, plan_of(text, known))
     return partial(StandingPattern, query)

@@ -247,13 +247,13 @@ class Reasoner:
         A WHERE sees all triples that are true; what it deletes is no longer asserted.
         """
         from livefacts.service.reasoner.updates import UpdateTarget, net_of
-        from livefacts.syntax.sparql.update_text import read_update
+        from livefacts.syntax.sparql.query_reader import parse_update
 
         state, prefixes = self._state, self._state.known_prefixes()
         target = UpdateTarget(
             prefixes, state.queries.store, partial(trial, state), lambda: state.scope("u").decode()
         )
-        return draft_of(state, net_of(read_update(text, prefixes), target)).apply()
+        return draft_of(state, net_of(parse_update(text, prefixes), target)).apply()
 
     # time
 

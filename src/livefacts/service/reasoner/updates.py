@@ -12,11 +12,13 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, Triple
+from pyoxigraph import BlankNode, DefaultGraph, Quad, Triple
 
+from livefacts.language.algebra import BLANK, TripleTerm
+from livefacts.language.formula import Variable
 from livefacts.service.queries.query_store import QueryStore
 from livefacts.service.queries.results import Rows
-from livefacts.syntax.sparql.update_text import VARIABLE, Operation
+from livefacts.syntax.sparql.update_operations import Operation, QuadTemplate
 
 Statement: TypeAlias = Triple | Quad
 Binding: TypeAlias = Mapping[str, object]
@@ -71,7 +73,7 @@ def _deleted(
             quad = _filled(template, binding, None)
             if quad is None:
                 continue
-            if _is_variable(template.object):
+            if isinstance(template.object, Variable):
                 # A pattern takes literals of one value for one; all of them were found.
                 yield from map(_statement, store().written(quad))
             else:
@@ -101,35 +103,27 @@ class _Nodes:
         return self.made[label]
 
 
-def _filled(template: Quad, binding: Binding, nodes: _Nodes | None) -> Quad | None:
+def _filled(template: QuadTemplate, binding: Binding, nodes: _Nodes | None) -> Quad | None:
     """The quad that a template makes; None if it makes none, or none that RDF knows."""
-    terms = [_term(term, binding, nodes) for term in (*template.triple, template.graph_name)]
+    slots = template[:3] if template.graph is None else template
+    terms = [_term(slot, binding, nodes) for slot in slots]
     try:
         return None if None in terms else Quad(*terms)  # type: ignore[arg-type]
     except TypeError:
         return None
 
 
-def _term(term: object, binding: Binding, nodes: _Nodes | None) -> object:
-    if _is_variable(term):
-        return binding.get(_name(term))
-    if isinstance(term, BlankNode) and nodes is not None:
-        return nodes.node(term.value)
-    if isinstance(term, Triple):
-        parts = [_term(part, binding, nodes) for part in term]
+def _term(slot: object, binding: Binding, nodes: _Nodes | None) -> object:
+    if isinstance(slot, Variable):
+        is_new = nodes is not None and slot.name.startswith(BLANK)
+        return nodes.node(slot.name) if is_new else binding.get(slot.name)  # type: ignore[union-attr]
+    if isinstance(slot, TripleTerm):
+        parts = [_term(part, binding, nodes) for part in slot.slots]
         try:
             return None if None in parts else Triple(*parts)  # type: ignore[arg-type]
         except TypeError:
             return None
-    return term
-
-
-def _is_variable(term: object) -> bool:
-    return isinstance(term, NamedNode) and term.value.startswith(VARIABLE)
-
-
-def _name(term: object) -> str:
-    return str(term)[1 + len(VARIABLE) : -1]
+    return slot
 
 
 def _statement(quad: Quad) -> Statement:

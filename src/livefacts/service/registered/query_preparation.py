@@ -12,7 +12,7 @@ from dataclasses import replace
 from pyoxigraph import NamedNode, Quad
 
 from livefacts.errors import QueryError
-from livefacts.language.graph_pattern import BasicQuery
+from livefacts.language.graph_pattern import BasicQuery, basic_query_of
 from livefacts.language.registration import CountWindow, RegisteredQuery, StreamOperator
 from livefacts.model.durations import Duration
 from livefacts.service.change.fact_reader import FactReader
@@ -31,8 +31,8 @@ from livefacts.service.registered.world import EngineWorld
 from livefacts.service.registered.world_store import WindowGraph, WindowGraphs, WorldStore
 from livefacts.service.registered.world_with_clock import TimedWorld
 from livefacts.store.terms.dictionary import Dictionary
-from livefacts.syntax.sparql.basic_query import parse_basic_query
 from livefacts.syntax.sparql.csparql import WINDOW_BASE
+from livefacts.syntax.sparql.query_shapes import shape_of
 
 
 class Preparer:
@@ -70,7 +70,8 @@ class Preparer:
     def prepare(self, asked: QueryRequest) -> Prepared:
         """The query, ready to be asked; nothing is left behind if it cannot be."""
         query = asked.query
-        basic = None if query.named_graphs else parse_basic_query(query.body, asked.prefixes)
+        read = shape_of(query.body, asked.prefixes, WINDOW_BASE).bound
+        basic = None if query.named_graphs else basic_query_of(read)
         try:
             return self._flowed(asked) if basic is None else self._followed(asked, basic)
         except BaseException:

@@ -1,7 +1,7 @@
 """SPARQL, SPARQL Update, C-SPARQL and RSP-QL: text to algebra, with errors in words.
 
 In: query and update texts.
-Out: `Query` of `language.algebra`, `BasicQuery`, `RegisteredQuery`, update operations.
+Out: `Query` of `language.algebra`, `RegisteredQuery`, update operations.
 
 - `query_text`: the tokens of a query, and what must be known before it is evaluated
 - `lexemes`: these tokens as the grammar takes them, with the terms that they stand for
@@ -9,11 +9,10 @@ Out: `Query` of `language.algebra`, `BasicQuery`, `RegisteredQuery`, update oper
 - `value_expressions`: expressions and aggregates
 - `group_patterns`: groups, and what stands in them
 - `query_forms`: SELECT, ASK, CONSTRUCT and DESCRIBE, and solution modifiers
-- `query_reader`: the parser, and whole queries
+- `update_operations`: INSERT and DELETE, with data and with patterns
+- `query_reader`: the parser, and whole queries and updates
 - `query_shapes`: queries that differ in constants alone, parsed once
 - `query_errors`: what is wrong with a query, where, and what to write instead
-- `update_text`: the operations of a SPARQL Update
-- `basic_query`: queries of triple patterns and comparisons alone
 - `csparql`: what C-SPARQL and RSP-QL put around a query
 - `csparql_errors`: errors in that envelope, in words
 

@@ -143,6 +143,8 @@ class Lexemes:
     ) -> None:
         self.names = Names(prefixes, base)
         self.parameters = 0
+        self.declared: list[tuple[int, str]] = []
+        """The declarations of prologues, and where they stand."""
         self._most = parameters
         self._tokens = tokens
         self._terminals = terminals
@@ -179,6 +181,7 @@ class Lexemes:
                 f"{word.text} declares nothing here", word.start, f"write {form}"
             )
         if wanted[-1] is TokenKind.IRI:
+            self.declared.append((word.start, " ".join(each.text for each in (word, *given))))
             iri = self.names.resolved(given[-1].text[1:-1])
             if len(given) == 1:
                 self.names.base = iri

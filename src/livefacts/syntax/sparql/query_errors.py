@@ -1,77 +1,84 @@
 """Errors in queries: what a text that cannot be read should say instead, and where.
 
-pyoxigraph says how far it could read and all the characters that could have followed.
-The usual mistakes are looked for here first, each in its own way, among the tokens; for the
-others the place is that of the clause which rdflib's grammar could not read.
+The parser says which token could not follow, and what could have.  The usual mistakes are
+looked for first, each in its own way, among the tokens.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
-from livefacts.errors import Place, QueryError
-from livefacts.syntax.sparql.query_text import Token, TokenKind, place_in, tokens_of
+from livefacts.errors import QueryError
+from livefacts.syntax.sparql.lexemes import QueryMistakeError, QueryRefusedError
+from livefacts.syntax.sparql.query_text import (
+    READING_FORMS,
+    Token,
+    TokenKind,
+    form_of,
+    place_in,
+    tokens_of,
+)
+
+if TYPE_CHECKING:
+    from lark.exceptions import UnexpectedToken
 
 PAIRS = {")": "(", "}": "{", "]": "[", ")>>": "<<("}
+CLOSING = {opening: closing for closing, opening in PAIRS.items()}
 CLAUSES = (
     *("SELECT", "CONSTRUCT", "DESCRIBE", "ASK", "FROM", "NAMED", "WHERE", "DISTINCT", "REDUCED"),
     *("OPTIONAL", "MINUS", "UNION", "FILTER", "BIND", "VALUES", "GRAPH", "EXISTS", "UNDEF"),
     *("GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "PREFIX", "BASE", "INSERT", "DELETE"),
 )
-UPDATE = "update"
-_POSITION = re.compile(r"error at (\d+):(\d+): (.*)", re.DOTALL)
-_SENTENCE = re.compile(r"[A-Z][a-z]+ [a-z][^,\[]+")
-OF_SELECT = {
-    "SELECT * is not authorized": (
-        "SELECT * does not go with GROUP BY",
-        "select the variables of GROUP BY, and aggregates",
-    ),
-    "SELECT contains a variable that is unbound": (
-        "SELECT has a variable that is neither grouped nor counted",
-        "add it to GROUP BY, or select an aggregate of it such as SAMPLE",
-    ),
-    "SELECT overrides an existing variable": (
-        "SELECT computes a variable that the pattern has",
-        "choose another name after AS",
-    ),
-}
+QUERY, UPDATE = "query", "update"
+FORMS = "INSERT DATA, DELETE DATA, DELETE WHERE, or DELETE { } INSERT { } WHERE { }"
+FEW = 3
+"""So many things that could stand somewhere are named."""
 
 
-class Mistake(NamedTuple):
-    """What is wrong, where, and what to do."""
+def explained(
+    text: str,
+    tokens: Sequence[Token],
+    error: UnexpectedToken | QueryMistakeError,
+    spellings: Mapping[str, str],
+    what: str = QUERY,
+) -> QueryError:
+    """What is wrong with a text that the parser cannot read.
 
-    message: str
-    position: int
-    hint: str = ""
+    `spellings` are the texts of the parser's terminals.
+    """
+    if not isinstance(error, QueryMistakeError):
+        if what == QUERY:
+            form_of(text, tokens)
+        elif "LOAD" in error.accepts:
+            return _no_update(text, error)
+        wanted = sorted(spellings[name] for name in error.accepts if name in spellings)
+        mistake = next((found for look in LOOKS for found in look(tokens)), None)
+        error = mistake or _unexpected(text, tokens, error, wanted)
+    is_refused = isinstance(error, QueryRefusedError)
+    message = error.message if is_refused else f"the {what} cannot be read: {error.message}"
+    place = place_in(text, error.position, what)
+    return QueryError(message, place=place, hint=error.hint)
 
 
-def syntax_error(text: str, error: SyntaxError, what: str = "query") -> QueryError:
-    """What is wrong with a text that pyoxigraph cannot read."""
-    found = _POSITION.match(str(error))
-    if found is None:
-        return QueryError(f"the {what} cannot be read: {error}")
-    tokens = tokens_of(text)
-    reached = _token_at(tokens, _offset(text, int(found[1]), int(found[2])))
-    mistake = next((m for look in LOOKS for m in look(tokens)), None)
-    if mistake is None and what != UPDATE:
-        mistake = _about_select(tokens, found[3]) or _in_clause(text, tokens, reached)
-    mistake = mistake or _unexpected(tokens, reached, found[3])
-    place = place_in(text, mistake.position)
-    return QueryError(
-        f"the {what} cannot be read: {mistake.message}",
-        place=Place(what, place.line, place.column, place.text),
-        hint=mistake.hint,
-    )
+def syntax_error(text: str, error: SyntaxError) -> QueryError:
+    """What is wrong with a query that pyoxigraph cannot read; its prefixes are known to be."""
+    from livefacts.syntax.sparql.query_reader import parse_query
+
+    names = {each.text.partition(":")[0] for each in tokens_of(text) if ":" in each.text}
+    try:
+        parse_query(text, dict.fromkeys(names, "urn:"), "urn:")
+    except QueryError as found:
+        return found
+    return QueryError(f"the query cannot be read: {error}")
 
 
 # what the tokens show
 
 
-def _brackets(tokens: Sequence[Token]) -> Iterator[Mistake]:
+def _brackets(tokens: Sequence[Token]) -> Iterator[QueryMistakeError]:
     """Brackets that are not closed, or not opened."""
     opened: list[Token] = []
     for token in tokens:
@@ -85,17 +92,19 @@ def _brackets(tokens: Sequence[Token]) -> Iterator[Mistake]:
                 return
             opened.pop()
     if opened:
-        yield Mistake(f"this {opened[-1].text} is never closed", opened[-1].start)
+        last = opened[-1]
+        said = f"this {last.text} is never closed: {CLOSING[last.text]} is missing"
+        yield QueryMistakeError(said, last.start)
 
 
-def _closing(token: Token, opened: Sequence[Token]) -> Mistake:
+def _closing(token: Token, opened: Sequence[Token]) -> QueryMistakeError:
     if not opened:
-        return Mistake(f"this {token.text} closes nothing", token.start)
+        return QueryMistakeError(f"this {token.text} closes nothing", token.start)
     hint = f"the last bracket before it that is open is {opened[-1].text}"
-    return Mistake(f"{token.text} where something else must be closed", token.start, hint)
+    return QueryMistakeError(f"{token.text} where something else must be closed", token.start, hint)
 
 
-def _datatypes(tokens: Sequence[Token]) -> Iterator[Mistake]:
+def _datatypes(tokens: Sequence[Token]) -> Iterator[QueryMistakeError]:
     """A literal and its type without what joins them."""
     for value, kind in pairwise(tokens):
         is_joined = value.start + len(value.text) == kind.start
@@ -105,144 +114,60 @@ def _datatypes(tokens: Sequence[Token]) -> Iterator[Mistake]:
             and is_joined
         ):
             hint = f"write {value.text}^^{kind.text}"
-            yield Mistake("a string and its type without ^^ between them", kind.start, hint)
+            yield QueryMistakeError(
+                "a string and its type without ^^ between them", kind.start, hint
+            )
 
 
-def _values(tokens: Sequence[Token]) -> Iterator[Mistake]:
-    """Rows of VALUES that have more or fewer values than there are variables."""
-    for at, token in enumerate(tokens):
-        if token.is_word("VALUES") and tokens[at + 1 : at + 2] and tokens[at + 1].text == "(":
-            end = _end_of(tokens, at + 1)
-            wanted = end - at - 2
-            for row in _rows(tokens, end + 1):
-                if len(row) - 1 != wanted:
-                    said = f"a row of {len(row) - 1} for {wanted} variables"
-                    yield Mistake(said, row[0].start, "UNDEF stands for no value")
-
-
-def _rows(tokens: Sequence[Token], first: int) -> Iterator[list[Token]]:
-    """The rows of VALUES, each with its opening bracket and one token for each value."""
-    end, at = _end_of(tokens, first), first + 1
-    while at < end:
-        after = _end_of(tokens, at)
-        joined = {i for i in range(at, after) if tokens[i].text == "^^"}
-        joined |= {i + 1 for i in joined}
-        joined |= {i for i in range(at, after) if tokens[i].kind is TokenKind.LANGUAGE}
-        joined |= {i for i in range(at, after) if tokens[i].text in ("+", "-")}
-        yield [tokens[i] for i in range(at, after) if i not in joined]
-        at = after + 1
-
-
-def _end_of(tokens: Sequence[Token], first: int) -> int:
-    """Where the bracket that opens at `first` closes."""
-    depth = 0
-    for at in range(first, len(tokens)):
-        depth += (tokens[at].text in PAIRS.values()) - (tokens[at].text in PAIRS)
-        if depth <= 0:
-            return at
-    return len(tokens)
-
-
-def _bindings(tokens: Sequence[Token]) -> Iterator[Mistake]:
-    """BIND of a variable that its group has used before."""
-    groups: list[set[str]] = [set()]
-    for at, token in enumerate(tokens):
-        if token.text == "{":
-            groups.append(set())
-        elif token.text == "}" and len(groups) > 1:
-            inner = groups.pop()
-            groups[-1] |= inner
-        elif token.kind is TokenKind.VARIABLE:
-            if _is_bound_at(tokens, at) and token.text in groups[-1]:
-                hint = "choose another name, or compare with FILTER"
-                yield Mistake(f"BIND of {token.text}, which is used before", token.start, hint)
-            groups[-1].add(token.text)
-
-
-def _is_bound_at(tokens: Sequence[Token], at: int) -> bool:
-    """Whether this variable is the one that a BIND makes."""
-    if at < 1 or not tokens[at - 1].is_word("AS"):
-        return False
-    depth = 0
-    for before in reversed(range(at - 1)):
-        depth += (tokens[before].text == ")") - (tokens[before].text == "(")
-        if depth < 0:
-            return before > 0 and tokens[before - 1].is_word("BIND")
-    return False
-
-
-LOOKS: tuple[Callable[[Sequence[Token]], Iterator[Mistake]], ...] = (
+LOOKS: tuple[Callable[[Sequence[Token]], Iterator[QueryMistakeError]], ...] = (
     _brackets,
     _datatypes,
-    _values,
-    _bindings,
 )
 
 
-# what the parsers say
+# what the parser says
 
 
-def _in_clause(text: str, tokens: Sequence[Token], reached: Token | None) -> Mistake | None:
-    """A mistake in the clause that rdflib's grammar cannot read."""
-    begin = _token_at(tokens, _unread_from(text))
-    if begin is None:
-        return None
-    near = get_close_matches(begin.text.upper(), CLAUSES, 1) if begin.kind is TokenKind.WORD else []
-    if near and near[0] != begin.text.upper():
-        return Mistake(f"{begin.text} has no meaning here", begin.start, f"{near[0]}?")
-    if begin.kind is TokenKind.MARK and begin.text not in PAIRS.values():
-        return Mistake(f"{begin.text} cannot stand here", begin.start)
-    if reached is None or reached.start <= begin.start:
-        is_term = begin.kind in (TokenKind.VARIABLE, TokenKind.NAME, TokenKind.IRI)
-        hint = f"a pattern has three parts, such as {begin.text} a ?class" if is_term else ""
-        return Mistake(f"a mistake in what begins with {begin.text}", begin.start, hint)
-    said = f"{reached.text} cannot stand here, in what begins with {begin.text}"
-    return Mistake(said, reached.start)
+def _unexpected(
+    text: str, tokens: Sequence[Token], error: UnexpectedToken, wanted: Sequence[str]
+) -> QueryMistakeError:
+    """A token that is not what could stand there."""
+    missing = " or ".join(wanted) if len(wanted) <= FEW else ""
+    at = next((n for n, token in enumerate(tokens) if token.start == error.token.start_pos), None)
+    if at is None or error.token.type == "$END":
+        said = f"it ends too early{': ' if missing else ''}{missing and missing + ' is missing'}"
+        return QueryMistakeError(said, len(text.rstrip()))
+    token = tokens[at]
+    if token.kind is TokenKind.WORD and error.token.type == "UNKNOWN":
+        near = get_close_matches(token.text.upper(), CLAUSES, 1)
+        hint = f"{near[0]}?" if near else ""
+        return QueryMistakeError(f"{token.text} has no meaning here", token.start, hint)
+    if missing:
+        return QueryMistakeError(f"{missing} is missing here", token.start)
+    begin = _clause(tokens, at)
+    behind = f", in what begins with {begin.text}" if begin is not token else ""
+    return QueryMistakeError(f"{token.text} cannot stand here{behind}", token.start)
 
 
-def _unread_from(text: str) -> int:
-    """Where the clause begins that rdflib's grammar cannot read, or the end."""
-    from pyparsing import ParseBaseException
-    from rdflib.plugins.sparql.parser import parseQuery
-
-    try:
-        parseQuery(text)
-    except ParseBaseException as error:
-        return error.loc
-    except (ValueError, RecursionError):
-        # What rdflib makes of a literal, or of deep nesting, is no help in finding the place.
-        return len(text)
-    return len(text)
+def _no_update(text: str, error: UnexpectedToken) -> QueryError:
+    """An error at a token that begins no operation."""
+    word, position = str(error.token).upper(), error.token.start_pos or 0
+    place = place_in(text, position, UPDATE)
+    if word in READING_FORMS:
+        said = f"{word} asks, and an update changes facts"
+        return QueryError(said, place=place, hint="use query")
+    return QueryError("this does not begin an update", place=place, hint=f"an update is {FORMS}")
 
 
-def _about_select(tokens: Sequence[Token], reason: str) -> Mistake | None:
-    """What pyoxigraph checks once a SELECT has been read: a sentence among what it expected."""
-    start = next((token.start for token in tokens if token.is_word("SELECT")), 0)
-    for sentence, (message, hint) in OF_SELECT.items():
-        if sentence in reason:
-            return Mistake(message, start, hint)
-    return None
-
-
-def _unexpected(tokens: Sequence[Token], token: Token | None, expected: str) -> Mistake:
-    """The token at a place is not what could stand there."""
-    wanted = expected.removeprefix("expected ")
-    sentence = _SENTENCE.search(wanted)
-    if sentence:
-        return Mistake(sentence[0], token.start if token else tokens[-1].start)
-    is_asserted = wanted != expected and "[" not in wanted and " of " not in wanted
-    hint = f"{wanted} is expected" if is_asserted else ""
-    if token is None:
-        last = tokens[-1]
-        return Mistake("it ends too early", last.start + len(last.text), hint)
-    return Mistake(f"{token.text} cannot stand here", token.start, hint)
-
-
-def _token_at(tokens: Sequence[Token], position: int) -> Token | None:
-    """The first token that ends after a position."""
-    return next((token for token in tokens if token.start + len(token.text) > position), None)
-
-
-def _offset(text: str, line: int, column: int) -> int:
-    lines = text.split("\n")[: line - 1]
-    return sum(len(each) + 1 for each in lines) + column - 1
+def _clause(tokens: Sequence[Token], at: int) -> Token:
+    """Where the clause begins that a token is in."""
+    depth = 0
+    for before in reversed(range(at)):
+        token = tokens[before]
+        if token.kind is TokenKind.MARK:
+            if token.text in "{}." and depth <= 0:
+                return tokens[before + 1]
+            depth += (token.text in PAIRS) - (token.text in CLOSING)
+        elif token.is_word(*CLAUSES) and depth <= 0:
+            return token
+    return tokens[0]

@@ -1,4 +1,4 @@
-"""The query reader: SPARQL text to the algebra, by one grammar.
+"""The query reader: SPARQL text, queries and updates, to data by one grammar.
 
 The actions of the grammar make the parts of a query while they are parsed, the innermost first;
 no tree is made, and nothing calls itself.
@@ -7,25 +7,34 @@ no tree is made, and nothing calls itself.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
+from contextlib import contextmanager
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from livefacts.errors import QueryError
-from livefacts.language.algebra import BLANK, Basic, Query, variables_in
-from livefacts.language.formula import Variable
-from livefacts.syntax.sparql import group_patterns, query_forms, triple_blocks, value_expressions
-from livefacts.syntax.sparql.lexemes import Lexemes, QueryMistakeError, QueryRefusedError
+from livefacts.language.algebra import BLANK, Basic, Pattern, Query, parts_in, variables_in
+from livefacts.model.namespaces import DECLARED
+from livefacts.syntax.sparql import (
+    group_patterns,
+    query_forms,
+    triple_blocks,
+    update_operations,
+    value_expressions,
+)
+from livefacts.syntax.sparql.lexemes import Lexemes, QueryMistakeError
+from livefacts.syntax.sparql.query_errors import UPDATE, explained
 from livefacts.syntax.sparql.query_text import (
     DEFAULT_LIMITS,
+    UPDATE_LIMITS,
     QueryLimits,
     Token,
     TokenKind,
-    place_in,
     tokens_of,
+    without_code_point_escapes,
 )
+from livefacts.syntax.sparql.update_operations import Operation, UpdateDraft
 
 if TYPE_CHECKING:
     from lark import Lark
@@ -37,6 +46,7 @@ ACTIONS = {
     **value_expressions.ACTIONS,
     **group_patterns.ACTIONS,
     **query_forms.ACTIONS,
+    **update_operations.ACTIONS,
 }
 
 
@@ -74,36 +84,51 @@ def parse_query(
     limits: QueryLimits = DEFAULT_LIMITS,
 ) -> Query:
     """The query of a text, in which so many marks stand for constants."""
-    from lark.exceptions import UnexpectedToken
-
-    parser, terminals = _grammar()
-    tokens = tokens_of(text, limits)
-    lexemes = Lexemes(tokens, terminals, prefixes, base, parameters)
-    try:
-        query: Query = parser.parse(lexemes, start="query")  # type: ignore[assignment]
-        _check_parts(query, tokens)
-    except QueryRefusedError as error:
-        place = place_in(text, error.position)
-        raise QueryError(error.message, place=place, hint=error.hint) from None
-    except QueryMistakeError as error:
-        place = place_in(text, error.position)
-        raise QueryError(
-            f"the query cannot be read: {error.message}", place=place, hint=error.hint
-        ) from None
-    except UnexpectedToken as error:
-        raise QueryError(
-            f"the query cannot be read: {error.token} cannot stand here",
-            place=place_in(text, error.token.start_pos or 0),
-        ) from None
+    with _reading(text, prefixes, base, parameters, limits) as (tokens, lexemes):
+        query: Query = _grammar()[0].parse(lexemes, start="query")  # type: ignore[assignment]
+        _check_parts(query.pattern, tokens)
     return replace(query, base=lexemes.names.base, parameters=lexemes.parameters)
 
 
-def _check_parts(query: Query, tokens: Sequence[Token]) -> None:
+def parse_update(text: str, prefixes: Mapping[str, str]) -> list[Operation]:
+    """The operations of an update, in order; otherwise a `QueryError`."""
+    UPDATE_LIMITS.check_size(text)
+    text = without_code_point_escapes(text, UPDATE)
+    known = {**DECLARED, **prefixes}
+    with _reading(text, known, limits=UPDATE_LIMITS) as (tokens, lexemes):
+        drafts: list[UpdateDraft] = _grammar()[0].parse(lexemes, start="update")  # type: ignore[assignment]
+        for draft in drafts:
+            _check_parts(draft.pattern, tokens)
+    return [draft.drafted(text, lexemes.declared) for draft in drafts]
+
+
+@contextmanager
+def _reading(
+    text: str,
+    prefixes: Mapping[str, str],
+    base: str = "",
+    parameters: int = 0,
+    limits: QueryLimits = DEFAULT_LIMITS,
+) -> Iterator[tuple[Sequence[Token], Lexemes]]:
+    """The tokens and lexemes of a text; errors of the parser are told in words."""
+    from lark.exceptions import UnexpectedToken
+
+    terminals = _grammar()[1]
+    tokens = tokens_of(text, limits)
+    lexemes = Lexemes(tokens, terminals, prefixes, base, parameters)
+    try:
+        yield tokens, lexemes
+    except (QueryMistakeError, UnexpectedToken) as error:
+        spellings = {name: spelled for spelled, name in terminals.items()}
+        raise explained(text, tokens, error, spellings, limits.what) from None
+
+
+def _check_parts(pattern: Pattern | None, tokens: Sequence[Token]) -> None:
     """Refuse what is nested too deeply, and a blank node that has its label in two groups."""
     labels: set[str] = set()
-    for part, depth in _parts(query):
+    for part, depth in parts_in(pattern):
         if depth > DEEPEST:
-            raise QueryMistakeError("it is nested too deeply", 0, "split the query")
+            raise QueryMistakeError("it is nested too deeply", 0, "split it")
         if isinstance(part, Basic):
             mine = {v.name for v in variables_in(part) if v.name.startswith(BLANK)}
             for label in mine & labels:
@@ -111,15 +136,3 @@ def _check_parts(query: Query, tokens: Sequence[Token]) -> None:
                 hint = "a label is about one group; use a variable"
                 raise QueryMistakeError(f"{label} in two groups", last.start, hint)
             labels |= mine
-
-
-def _parts(query: Query) -> Iterator[tuple[Any, int]]:
-    """Every part of a query, and how deep it lies."""
-    waiting: list[tuple[Any, int]] = [(query.pattern, 0)]
-    while waiting:
-        part, depth = waiting.pop()
-        yield part, depth
-        if isinstance(part, tuple):
-            waiting += [(each, depth) for each in part]
-        elif is_dataclass(part) and not isinstance(part, Variable):
-            waiting += [(getattr(part, each.name), depth + 1) for each in fields(part)]

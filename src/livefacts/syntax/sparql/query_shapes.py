@@ -102,11 +102,7 @@ def shape_of(
     limits: QueryLimits = DEFAULT_LIMITS,
 ) -> QueryShape:
     """The shape of a query and its constants; a `QueryError` if it cannot be read."""
-    if len(text) > limits.size:
-        raise QueryError(
-            f"the query has {len(text):,} characters; {limits.size:,} are allowed",
-            hint="load the data that it lists and join with it",
-        )
+    limits.check_size(text)
     if "\\" in text:
         text = without_code_point_escapes(text)
     lifted = _lifted(text, prefixes, base)

@@ -42,9 +42,21 @@ class QueryLimits:
     nesting: int = 128
     patterns: int = 128
     operators: int = 1000
+    what: str = "query"
+    """What the text is called."""
+
+    def check_size(self, text: str) -> None:
+        """Refuse a text that is too long."""
+        if len(text) > self.size:
+            raise QueryError(
+                f"the {self.what} has {len(text):,} characters; {self.size:,} are allowed",
+                hint="load the data that it lists from a file",
+            )
 
 
 DEFAULT_LIMITS = QueryLimits()
+UPDATE_LIMITS = QueryLimits(size=1 << 20, what="update")
+"""Patterns and operators are counted in each operation, and not in data and templates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +107,7 @@ _STRINGS = (
     r'"(?:[^"\\\n\r]|\\.)*"|'
     r"'(?:[^'\\\n\r]|\\.)*'"
 )
-_NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][+-]?[0-9]+|[0-9]*\.[0-9]+|[0-9]+"
+_NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)[eE][+-]?[0-9]+|[0-9]*\.[0-9]+|[0-9]+"
 _OPERATOR = re.compile(r"<=|[<+-]")
 _CODE_POINT = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
 _OPENING = frozenset(["(", "{", "[", "<<("])
@@ -121,7 +133,8 @@ def terminals() -> dict[str, str]:
         "\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
     )
     inner = letter + r"_0-9\u00b7\u0300-\u036f\u203f-\u2040-"
-    prefix = rf"[{letter}](?:[{inner}.]*[{inner}])?"
+    # Atomic and short: a text of many letters without a colon is not read again and again.
+    prefix = rf"[{letter}](?>[{inner}.]{{0,254}})(?<!\.)"
     escape = r"%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?#@%]"
     first, last = rf"(?:[{letter}_:0-9]|{escape})", rf"(?:[{inner}:]|{escape})"
     local = rf"{first}(?:(?:[{inner}.:]|{escape})*{last})?"
@@ -150,29 +163,25 @@ def read_query(
     text: str, prefixes: Mapping[str, str], limits: QueryLimits = DEFAULT_LIMITS
 ) -> QueryText:
     """A query that only reads, and only what is in this process; otherwise a `QueryError`."""
-    if len(text) > limits.size:
-        raise QueryError(
-            f"the query has {len(text):,} characters; {limits.size:,} are allowed",
-            hint="load the data that it lists and join with it",
-        )
+    limits.check_size(text)
     text = without_code_point_escapes(text)
     tokens = tokens_of(text, limits)
     refuse_services(text, tokens)
-    form = _form(text, tokens)
+    form = form_of(text, tokens)
     declared = declared_prefixes(tokens)
     check_prefixes(text, tokens, {**prefixes, **declared})
     graphs = _graphs(text, tokens, {**prefixes, **declared})
     return QueryText(text, form, graphs, _computed(tokens))
 
 
-def without_code_point_escapes(text: str) -> str:
+def without_code_point_escapes(text: str, what: str = "query") -> str:
     """The text with `\\uXXXX` replaced, which SPARQL does everywhere and before all else."""
     replaced = _CODE_POINT.sub(_character, text)
     found = _CODE_POINT.search(replaced)
     if found:
         raise QueryError(
             "an escaped character that is itself made of escaped characters",
-            place=place_in(replaced, found.start()),
+            place=place_in(replaced, found.start(), what),
             hint="write the character itself",
         )
     return replaced
@@ -185,13 +194,13 @@ def _character(found: re.Match[str]) -> str:
     return chr(number)
 
 
-def place_in(text: str, position: int) -> Place:
+def place_in(text: str, position: int, what: str = "query") -> Place:
     """The line and column of a character of the query."""
     before = text[:position]
     line = before.count("\n") + 1
     start = before.rfind("\n") + 1
     shown = text[start:].partition("\n")[0]
-    return Place("query", line, position - start + 1, shown)
+    return Place(what, line, position - start + 1, shown)
 
 
 @dataclass(slots=True)
@@ -237,7 +246,7 @@ class _Reader:
         if found[0] in ('"', "'"):
             raise QueryError(
                 "a string that does not end",
-                place=place_in(self.text, position),
+                place=place_in(self.text, position, self.limits.what),
                 hint="close it with the same quotes",
             )
         return found
@@ -271,10 +280,10 @@ class _Reader:
             opened.is_data = inside.is_data
         elif token.text == "{":
             inside.lists_solutions = False
-            opened.is_data = self._follows_values()
+            opened.is_data = inside.is_data or self._follows_values() or self._follows_template()
         self.open.append(opened)
         if len(self.open) - 1 > self.limits.nesting:
-            raise _too_large(self.text, token, "open brackets", self.limits.nesting)
+            raise self._too_large(token, "open brackets", self.limits.nesting)
 
     def _computes(self, inside: _Bracket) -> bool:
         """Whether a parenthesis that opens here holds an expression, not a list of terms."""
@@ -295,24 +304,30 @@ class _Reader:
                 return False
         return False
 
+    def _follows_template(self) -> bool:
+        """Whether the braces that open here hold what is inserted or deleted."""
+        return bool(self.tokens) and self.tokens[-1].is_word("DATA", "INSERT", "DELETE")
+
     def _count(self, token: Token, inside: _Bracket) -> None:
+        if token.text == ";" and len(self.open) == 1:
+            self.patterns = self.operators = 0
         if inside.is_expression:
             self.operators += token.kind is TokenKind.MARK and token.text in _OPERATORS
         elif not inside.is_data and not inside.lists_solutions:
             separates = token.kind is TokenKind.MARK and token.text in ".;,/{"
             self.patterns += separates or (inside.is_list and token.kind in _OPERANDS)
+        self.patterns += token.is_word("AS")
         if self.patterns > self.limits.patterns:
-            raise _too_large(self.text, token, "triple patterns", self.limits.patterns)
+            raise self._too_large(token, "triple patterns", self.limits.patterns)
         if self.operators > self.limits.operators:
-            raise _too_large(self.text, token, "operators", self.limits.operators)
+            raise self._too_large(token, "operators", self.limits.operators)
 
-
-def _too_large(text: str, token: Token, what: str, allowed: int) -> QueryError:
-    return QueryError(
-        f"the query has more than {allowed} {what}",
-        place=place_in(text, token.start),
-        hint="split the query, or let rules derive a part of it",
-    )
+    def _too_large(self, token: Token, what: str, allowed: int) -> QueryError:
+        return QueryError(
+            f"the {self.limits.what} has more than {allowed} {what}",
+            place=place_in(self.text, token.start, self.limits.what),
+            hint="split it, or let rules derive a part of it",
+        )
 
 
 def tokens_of(text: str, limits: QueryLimits = DEFAULT_LIMITS) -> list[Token]:
@@ -336,7 +351,8 @@ def refuse_services(text: str, tokens: Sequence[Token]) -> None:
             )
 
 
-def _form(text: str, tokens: Sequence[Token]) -> str:
+def form_of(text: str, tokens: Sequence[Token]) -> str:
+    """The word that a query begins with; a `QueryError` if it begins with another."""
     for token in tokens:
         if token.kind is not TokenKind.WORD or token.is_word("PREFIX", "BASE", "VERSION"):
             continue

@@ -9,9 +9,9 @@ from pyoxigraph import NamedNode
 
 from livefacts.engine.patterns.matcher import Matcher
 from livefacts.engine.patterns.signed_rows import SignedRows
-from livefacts.language.graph_pattern import BasicQuery
+from livefacts.language.graph_pattern import BasicQuery, basic_query_of
 from livefacts.store.terms.dictionary import Dictionary
-from livefacts.syntax.sparql.basic_query import parse_basic_query
+from livefacts.syntax.sparql.query_shapes import shape_of
 
 EX = "http://example.org/"
 
@@ -20,7 +20,7 @@ class Asserted:
     """A matcher with its own dictionary, told triples by the names of their terms."""
 
     def __init__(self, group: str) -> None:
-        query = parse_basic_query(f"SELECT * {{ {group} }}", {"": EX})
+        query = basic_query_of(shape_of(f"SELECT * {{ {group} }}", {"": EX}).bound)
         assert isinstance(query, BasicQuery)
         self.terms = Dictionary()
         self.matcher = Matcher(query.patterns, self.terms.encode_one)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from livefacts.language.graph_pattern import BasicQuery
+from livefacts.language.graph_pattern import BasicQuery, basic_query_of
 from livefacts.plan.continuous.decomposition import Part, Shape, decompose, is_loosely_connected
-from livefacts.syntax.sparql.basic_query import parse_basic_query
+from livefacts.syntax.sparql.query_shapes import shape_of
 
 EX = {"": "http://example.org/"}
 
 
 def parts_of(group: str) -> tuple[Part, ...]:
-    query = parse_basic_query(f"SELECT * {{ {group} }}", EX)
+    query = basic_query_of(shape_of(f"SELECT * {{ {group} }}", EX).bound)
     assert isinstance(query, BasicQuery)
     return decompose(query.patterns)
 

@@ -222,7 +222,7 @@ def test_a_query_that_could_hang_or_crash_is_refused(text, said):
         "ASK { VALUES ?x { " + "1 " * 5000 + "} }",
         "ASK { VALUES (?x ?y) { " + "(1 <http://a#b>) " * 2000 + "} }",
         "ASK { ?s ?p ?o FILTER(?o IN (" + ",".join("1" * 5000) + ")) }",
-        "SELECT " + " ".join(f"(1 AS ?x{i})" for i in range(500)) + " {}",
+        "SELECT " + " ".join(f"(1 AS ?x{i})" for i in range(100)) + " {}",
     ],
 )
 def test_long_lists_of_values_are_allowed(store, text):

@@ -22,7 +22,7 @@ MISTAKES = [
     ("SELECT ?x { ?x <x:p> ?y OPTIONL { ?x ?y ?z } }", "OPTIONL", 25, "OPTIONAL?"),
     ("SELECT ?x { ?x <x:p> }", "} cannot stand here, in what begins with ?x", 22, ""),
     ("SELECT ?x, ?y { ?x ?p ?y }", ", cannot stand here", 10, ""),
-    ("SELECT ?x { ?x ?p ?y FILTER(?y > ) }", "what begins with FILTER", 22, ""),
+    ("SELECT ?x { ?x ?p ?y FILTER(?y > ) }", "what begins with FILTER", 34, ""),
 ]
 
 
