@@ -13,6 +13,9 @@ Out: `Solutions`, columns of ids; terms are made of them at the very end, by the
 - `value_columns`: what ids stand for, as numbers to compute with
 - `column_operators`: comparisons, arithmetic and truth on those
 - `pyoxigraph_values`: all other functions, by pyoxigraph, with a limit for strings
+- `term_order`: the order of terms
+- `row_order`: the order of rows (ORDER BY)
+- `row_groups`: groups of rows and their totals (GROUP BY)
 - `fresh_values`: functions that give another value for each row
 
 Readers of any thread use this: nothing here looks at the tables of the one who writes.

@@ -31,6 +31,7 @@ from livefacts.engine.queries.fresh_values import DRAWN, FreshValues
 from livefacts.engine.queries.pyoxigraph_values import MOST_STRING_BYTES, PyoxigraphValues
 from livefacts.engine.queries.query_terms import QueryTerms
 from livefacts.engine.queries.solutions import UNBOUND, Flags, Ids, Rows, Solutions
+from livefacts.engine.queries.term_order import TermOrder
 from livefacts.engine.queries.value_columns import (
     AT_ONCE,
     NOTHING,
@@ -107,11 +108,13 @@ class Expressions:
         pause: Callable[[], None] = lambda: None,
         most_string_bytes: int = MOST_STRING_BYTES,
     ) -> None:
-        self._terms = terms
+        self.terms = terms
         self._exists = exists
+        self.most_string_bytes = most_string_bytes
         self._now = now
         self._pause = pause
-        self._values = TermValues(terms, pause)
+        self.term_values = TermValues(terms, pause)
+        self.term_order = TermOrder(terms, self.term_values)
         self._pyoxigraph = PyoxigraphValues(terms, base, pause, most_string_bytes)
         self._fresh = FreshValues(terms)
         self._truth_ids = terms.encode([Literal(False), Literal(True), None])
@@ -191,8 +194,8 @@ class Expressions:
         terms = [each.term for each in listed if isinstance(each, Constant)]
         things = [term for term in terms if isinstance(term, NamedNode)]
         ids, places = np.unique(self._ids(wanted, rows), return_inverse=True)
-        truth = truth_of(np.isin(ids, self._terms.encode(things)))
-        values = self._values.of(ids)
+        truth = truth_of(np.isin(ids, self.terms.encode(things)))
+        values = self.term_values.of(ids)
         for term in terms:
             if not isinstance(term, NamedNode):
                 here = np.flatnonzero(truth != TRUE)
@@ -224,17 +227,11 @@ class Expressions:
         truth = operators.compared(name, left, right)
         strings = (truth == OPEN) & (left.sorts == STRING) & (right.sorts == STRING)
         if strings.any():
-            ranks = self._text_ranks(left.ids[strings], right.ids[strings])
+            both = np.concatenate([left.ids[strings], right.ids[strings]])
+            different, places = np.unique(both, return_inverse=True)
+            ranks = self.term_order.text_places(different)[places].reshape(2, -1)
             truth[strings] = truth_of(operators.COMPARISONS[name](*ranks))
         return self._decided(truth, Call(name, (LEFT, RIGHT)), left, right)
-
-    def _text_ranks(self, left: Ids, right: Ids) -> list[Ids]:
-        """The places of strings in their order."""
-        ids, places = np.unique(np.concatenate([left, right]), return_inverse=True)
-        texts = [getattr(term, "value", "") for term in self._terms.decode(ids)]
-        ranks = np.empty(len(ids), np.int32)
-        ranks[sorted(range(len(ids)), key=texts.__getitem__)] = np.arange(len(ids))
-        return np.split(ranks[places], [len(left)])
 
     def _decided(self, truth: Truth, call: Call, *operands: ValueColumn) -> Truth:
         """Truth that is no longer open."""
@@ -247,7 +244,7 @@ class Expressions:
     def _answered(self, call: Call, rows: Rows, operands: Sequence[ValueColumn]) -> Ids:
         """What pyoxigraph says to a call for some rows of its operands."""
         columns = {
-            name: self._values.made(operand.at(rows))
+            name: self.term_values.made(operand.at(rows))
             for name, operand in zip((LEFT, RIGHT), operands, strict=False)
         }
         return self._pyoxigraph.of(call, columns, len(rows))
@@ -262,10 +259,10 @@ class Expressions:
             case Call("u-", (argument,)):
                 operand = self._column(argument, rows)
                 return self._computed(operators.negated(operand), expression, (operand,))
-        return self._values.of(self._ids(expression, rows))
+        return self.term_values.of(self._ids(expression, rows))
 
     def _constant(self, term: Term, count: int) -> ValueColumn:
-        return self._values.of(self._terms.encode([term])).repeated(count)
+        return self.term_values.of(self.terms.encode([term])).repeated(count)
 
     def _computed(
         self, found: tuple[ValueColumn, Flags], call: Call, operands: Sequence[ValueColumn]
@@ -276,20 +273,20 @@ class Expressions:
         if not len(here):
             return column
         asked = Call(call.name, (LEFT, RIGHT)[: len(operands)])
-        return column.filled(here, self._values.of(self._answered(asked, here, operands)))
+        return column.filled(here, self.term_values.of(self._answered(asked, here, operands)))
 
     def _ids(self, expression: QueryExpression, rows: Solutions) -> Ids:
         match expression:
             case Variable(name):
                 return rows.column(name)
             case Constant(term):
-                return np.full(rows.count, self._terms.encode_one(term), np.int32)
+                return np.full(rows.count, self.terms.encode_one(term), np.int32)
             case Exists():
                 return self._truth_ids[self._truth(expression, rows)]
             case Call(name) if name in LOGICAL:
                 return self._truth_ids[self._truth(expression, rows)]
             case Call(name) if name in operators.CALCULATIONS or name == "u-":
-                return self._values.made(self._column(expression, rows))
+                return self.term_values.made(self._column(expression, rows))
             case Call("IF", (condition, one, other)):
                 truth = self._truth(condition, rows)
                 found = np.full(rows.count, UNBOUND, np.int32)
@@ -315,8 +312,8 @@ class Expressions:
         different, places = np.unique(ids, return_inverse=True)
         made: list[Ids] = []
         for some in np.split(different, range(AT_ONCE, len(different), AT_ONCE)):
-            terms = self._terms.decode(some)
-            made.append(self._terms.encode(None if t is None else function(t) for t in terms))
+            terms = self.terms.decode(some)
+            made.append(self.terms.encode(None if t is None else function(t) for t in terms))
             self._pause()
         found: Ids = np.concatenate(made)[places]
         return found

@@ -73,6 +73,10 @@ class QueryTerms:
         """The texts of ids, as N-Triples writes them."""
         return ["" if term is None else text_of(term) for term in self.decode(ids)]
 
+    def packed_texts(self, ids: Ids) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """The texts of terms that the dictionary knows, one after the other, and their ends."""
+        return self._dictionary.packed_texts(ids)
+
     def kinds(self, ids: Ids) -> NDArray[np.uint8]:
         """The kinds of the terms that the dictionary knows: IRI, BLANK, LITERAL, ..."""
         return self._dictionary.kinds(ids)
