@@ -19,7 +19,7 @@ No module here runs an engine.  Names in brackets are the tests and modules that
 | `graph_patterns` | graph patterns of every class of the paper, and update messages [`test_patterns`] |
 | `queries` | SPARQL queries of every form that is followed, and messages [`test_continuous`, `test_graphs`, `test_watches`] |
 | `versions` | triples that come and go, and patterns with rows that are given [`test_pattern_joins`] |
-| `expressions` | expressions of SPARQL, and rows of odd terms for them [`test_column_expressions`] |
+| `expressions` | expressions of SPARQL, and rows of odd terms for them [`test_column_expressions`, `test_row_groups`] |
 | `solutions` | bags of rows that share variables, some of them unbound [`test_solution_joins`] |
 | `axioms` | OWL axioms of all kinds, as tuples and as Turtle [`test_axioms`] |
 | `ontologies` | ontologies as triples, some of which bend the schema itself [`test_ontologies`, owlrl] |

@@ -46,19 +46,25 @@ class NumberedTerms(Protocol):
         """Changes when ids mean other terms than before."""
         ...
 
-    def encode_one(self, term: Term) -> int:
+    def encode_one(self, term: Term, /) -> int:
         """The id of a term."""
         ...
 
-    def decode(self, ids: Sequence[int]) -> Sequence[Term | None]:
+    def decode(self, ids: Sequence[int], /) -> Sequence[Term | None]:
         """The terms of ids."""
+        ...
+
+    def decode_one(self, number: int, /) -> Term | None:
+        """The term of one id."""
         ...
 
 
 class Evaluator:
     """The values of one expression."""
 
-    def __init__(self, expression: QueryExpression, dictionary: NumberedTerms, base: str = "") -> None:
+    def __init__(
+        self, expression: QueryExpression, dictionary: NumberedTerms, base: str = ""
+    ) -> None:
         self._expression = adding_durations(expression)
         self._dictionary = dictionary
         self._base = base or None

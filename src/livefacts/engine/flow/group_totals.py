@@ -20,6 +20,7 @@ from typing import Any, Protocol
 from pyoxigraph import BlankNode, Literal, NamedNode, Store
 
 from livefacts.engine.flow.bags import UNBOUND, Bag, Row, add_to, key_getter, nothing_kept
+from livefacts.engine.flow.evaluator import NumberedTerms
 from livefacts.model.facts import Term
 from livefacts.model.numbers import (
     Number,
@@ -70,7 +71,7 @@ class Summing:
 
     rows = nothing_kept
 
-    def __init__(self, dictionary: Dictionary, averages: bool) -> None:
+    def __init__(self, dictionary: NumberedTerms, averages: bool) -> None:
         self._dictionary = dictionary
         self._averages = averages
         # An int as long as it can be one: fractions are slow.
@@ -85,19 +86,25 @@ class Summing:
             self._kinds[NumberKind.INTEGER] += count
             self._sum += count * inline_value(value)
             return
-        number = None if value == UNBOUND else value_of(self._dictionary.decode_one(value))
+        term = None if value == UNBOUND else self._dictionary.decode_one(value)
+        number = None if term is None else value_of(term)
         if not isinstance(number, Number):
             self._errors += count
             return
-        self._kinds[number.kind] += count
         amount = number.amount
         if isinstance(amount, float) and not math.isfinite(amount):
+            self._kinds[number.kind] += count
             if math.isnan(amount):
                 self._nans += count
             else:
                 add_to(self._endless, amount, count)
         else:
-            self._sum += count * Fraction(amount)
+            self.add(number.kind, count * Fraction(amount), count)
+
+    def add(self, kind: NumberKind, amount: int | Fraction, count: int) -> None:
+        """So many numbers of a kind come, which are this together."""
+        self._kinds[kind] += count
+        self._sum += amount
 
     def total(self) -> int:
         if self._errors:
@@ -113,6 +120,8 @@ class Summing:
         found = self._number()
         if found.kind == NumberKind.INTEGER:
             return literal_of(found)
+        if found.kind == NumberKind.DOUBLE:
+            return Literal(float(found.amount))
         written = _computed(str(literal_of(found)))
         count = sum(self._kinds)
         if self._averages and found.kind == NumberKind.DECIMAL:

@@ -120,11 +120,7 @@ class PyoxigraphValues:
         if call.name == "REPLACE":
             sizes = self._replaced_sizes(call, columns, count)
         if call.name in BUILDING and (sizes > self._most).any():
-            raise LimitError(
-                f"a string of the query would have {int(sizes.max()):,} bytes; "
-                f"the limit for one string is {self._most:,}",
-                hint="raise the limit, or look for a string that is made longer again and again",
-            )
+            raise too_long(int(sizes.max()), self._most)
         return sizes
 
     def _replaced_sizes(self, call: Call, columns: Columns, count: int) -> Sizes:
@@ -165,6 +161,14 @@ class PyoxigraphValues:
         different, places = np.unique(columns[leaf], return_inverse=True)
         lengths = [measure(_text(term)) for term in self._terms.decode(different)]
         return np.array(lengths, float)[places]
+
+
+def too_long(size: int, most: int) -> LimitError:
+    """A string passes the limit."""
+    return LimitError(
+        f"a string of the query would have {size:,} bytes; the limit for one string is {most:,}",
+        hint="raise the limit, or look for a string that is made longer again and again",
+    )
 
 
 def builds_strings(expression: QueryExpression) -> bool:
