@@ -53,8 +53,9 @@ from livefacts.kb.term_encoding import Apart, Encoding, encode_numbers, keep_apa
 from livefacts.kb.term_rows import encoding_of, term_writes
 from livefacts.language.program import Program
 from livefacts.store.facts.row_store import TRIPLES
-from livefacts.store.terms.dictionary import Dictionary, Ids, text_of
+from livefacts.store.terms.dictionary import Dictionary, Ids
 from livefacts.store.terms.hash_ids import HashIds
+from livefacts.store.terms.term_reader import text_of
 
 Facts = Mapping[int, Ids]
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from livefacts.engine.queries.solutions import UNBOUND, Ids
 from livefacts.model.facts import Term
-from livefacts.store.terms.dictionary import Dictionary, text_of
+from livefacts.store.terms.term_reader import TermReader, text_of
 
 FIRST_OWN = -2
 
@@ -22,8 +22,8 @@ FIRST_OWN = -2
 class QueryTerms:
     """The terms that one query speaks of."""
 
-    def __init__(self, dictionary: Dictionary) -> None:
-        self._dictionary = dictionary
+    def __init__(self, known: TermReader) -> None:
+        self._known = known
         self._own: list[Term] = []
         self._ids: dict[Term, int] = {}
         self.computed_bytes = 0
@@ -34,11 +34,16 @@ class QueryTerms:
         """The ids of a query never mean other terms than before."""
         return 0
 
+    @property
+    def numbers(self) -> int:
+        """The ids of the facts are below this, unless they are inline integers."""
+        return self._known.numbers
+
     def encode_one(self, term: Term) -> int:
         """The id of a term."""
         found = self._ids.get(term)
         if found is None:
-            known = self._dictionary.find(term)
+            known = self._known.find(term)
             if known is None:
                 known = FIRST_OWN - len(self._own)
                 self._own.append(term)
@@ -56,9 +61,9 @@ class QueryTerms:
         numbers = np.asarray(ids, np.int32)
         known = numbers >= 0
         if known.all():
-            return list(self._dictionary.decode(numbers))
+            return list(self._known.decode(numbers))
         found = np.empty(len(numbers), np.object_)
-        found[known] = _objects(self._dictionary.decode(numbers[known]))
+        found[known] = _objects(self._known.decode(numbers[known]))
         for at in np.flatnonzero(~known).tolist():
             number = int(numbers[at])
             found[at] = None if number == UNBOUND else self._own[FIRST_OWN - number]
@@ -79,7 +84,7 @@ class QueryTerms:
 
     def kinds(self, ids: Ids) -> NDArray[np.uint8]:
         """The kinds of the terms that the dictionary knows: IRI, BLANK, LITERAL, ..."""
-        return self._dictionary.kinds(ids)
+        return self._known.kinds(ids)
 
 
 def _objects(terms: Sequence[Term]) -> NDArray[np.object_]:

@@ -20,7 +20,8 @@ from pyoxigraph import Literal, NamedNode
 from livefacts.engine.contract import Ids
 from livefacts.language.formula import RESERVED
 from livefacts.model.facts import Fact, Symbol
-from livefacts.store.terms.dictionary import SYMBOL_MARK, Dictionary
+from livefacts.store.terms.dictionary import Dictionary
+from livefacts.store.terms.term_reader import SYMBOL_MARK
 from livefacts.store.terms.term_table import INLINE_REACH, INLINE_ZERO
 
 FEWEST = 8

@@ -19,14 +19,14 @@ from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
-from pyoxigraph import Literal, NamedNode, RdfFormat, Triple, serialize
+from pyoxigraph import RdfFormat, Triple, serialize
 
 from livefacts.errors import LimitError
-from livefacts.model.facts import Symbol, Term
+from livefacts.model.facts import Term
 from livefacts.store.compiled import described
 from livefacts.store.terms import term_table, term_writer
-from livefacts.store.terms.decoder import Decoder, strings
 from livefacts.store.terms.line_scanner import split_triples
+from livefacts.store.terms.term_reader import TermReader, as_array, as_ids, key_of, packed
 from livefacts.store.terms.term_table import (
     BLANK,
     BORN,
@@ -38,18 +38,12 @@ from livefacts.store.terms.term_table import (
     INLINE_ZERO,
     IRI,
     IS_PASSING,
-    KIND_MASK,
-    KIND_SHIFT,
     LITERAL,
     LIVE,
     LOAD_DENOMINATOR,
     LOAD_NUMERATOR,
-    LONG_TEXT,
-    OFFSET_MASK,
     PREFIX_COUNT,
     PREFIX_HEAP_USED,
-    PREFIX_MASK,
-    PREFIX_SHIFT,
     SYMBOL,
     TRIPLE,
     TermArrays,
@@ -65,15 +59,11 @@ __all__ = [
     "inline_id",
     "inline_value",
     "is_inline",
-    "text_of",
 ]
 
 Ids = NDArray[np.int32]
 Cells = TypeVar("Cells", NDArray[np.int64], NDArray[np.uint8])
 
-SYMBOL_MARK = "'"
-"""Stands before the name of a symbol in the heap, where no other kind of term begins so."""
-XSD_INTEGER = NamedNode("http://www.w3.org/2001/XMLSchema#integer")
 MOST_TERMS = 2**30
 HEAP_LIMIT = 2**40
 SPARE_ROOM = 4
@@ -101,31 +91,6 @@ def inline_value(term_id: int) -> int:
     return term_id - INLINE_ZERO
 
 
-def text_of(term: Term) -> str:
-    """The text of a term: N-Triples, or the name of a symbol.
-
-    >>> text_of(Literal("x", language="en")), text_of(Symbol("kitchen"))
-    ('"x"@en', 'kitchen')
-    """
-    if type(term) is Symbol:
-        return term.name
-    if type(term) is Triple:
-        return f"<<( {term} )>>"
-    return str(term)
-
-
-def _key_of(term: Term) -> bytes:
-    if type(term) is Symbol:
-        return (SYMBOL_MARK + term.name).encode()
-    if type(term) is Triple:
-        return f"<<( {term} )>>".encode()
-    return str(term).encode()
-
-
-FEW = 24
-"""Up to so many ids are decoded without arrays."""
-
-
 class Loan:
     """Ids that somebody keeps, to read them later; alive as long as that one keeps it."""
 
@@ -149,7 +114,6 @@ class Dictionary:
     def __init__(self) -> None:
         self._desk = np.zeros(term_table.DESK_LENGTH, np.int64)
         self._set_scratch(256)
-        self._decoder = Decoder()
         self.epoch = 0
         """Changes when ids mean other terms than before."""
         self._loans: WeakSet[Loan] = WeakSet()
@@ -174,6 +138,7 @@ class Dictionary:
 
     def _set_terms(self, terms: TermArrays) -> None:
         self._terms = terms
+        self._reader = TermReader(terms)
         self._desk[: term_table.TEXT_ON_DESK] = described(terms)
 
     def _set_scratch(self, size: int) -> None:
@@ -198,13 +163,13 @@ class Dictionary:
 
     def encode(self, terms: Iterable[Term]) -> Ids:
         """The ids of terms; new ones are added."""
-        text, lengths = _packed(terms)
+        text, lengths = packed(terms)
         ends = np.cumsum(lengths)
         return self.encode_spans(text, ends - lengths, ends, b"")
 
     def encode_triples(self, triples: Sequence[Triple]) -> Ids:
         """The ids of triples, a row each; their texts are taken as they are written together."""
-        text = _as_array(serialize(triples, format=RdfFormat.N_TRIPLES) or b"")
+        text = as_array(serialize(triples, format=RdfFormat.N_TRIPLES) or b"")
         starts, ends = np.empty((2, 3 * len(triples)), np.int64)
         split_triples(text, starts, ends)
         return self.encode_spans(text, starts, ends, b"").reshape(-1, 3)
@@ -225,7 +190,7 @@ class Dictionary:
 
     def find_all(self, terms: Iterable[Term]) -> Ids:
         """The ids of terms; -1 for a term never added."""
-        text, lengths = _packed(terms)
+        text, lengths = packed(terms)
         return self._found(text, np.cumsum(lengths))
 
     def find_spans(
@@ -243,7 +208,7 @@ class Dictionary:
 
     def _found(self, text: NDArray[np.uint8], ends: NDArray[np.int64]) -> Ids:
         found = np.empty(len(ends), np.int32)
-        term_table.look_up_spans(self._terms, text, ends, found)
+        term_table.look_up_spans(self._terms, text, ends, found, True)
         return found
 
     def encode_spans(
@@ -255,7 +220,7 @@ class Dictionary:
     ) -> Ids:
         """The ids of spans of canonical N-Triples text; blank node labels get the scope."""
         ids = np.empty(len(starts), np.int32)
-        scope_bytes = _as_array(scope)
+        scope_bytes = as_array(scope)
         done = 0
         while done < len(ids):
             done = term_table.intern_spans(
@@ -265,78 +230,37 @@ class Dictionary:
                 self.make_room(term_table.BLOCK)
         return ids
 
+    def reader(self) -> TermReader:
+        """The terms as they are now, for readers of any thread."""
+        return self._reader
+
     def decode(self, ids: Sequence[int] | Ids) -> list[Term]:
         """The terms of ids; ids that are the same share one object."""
-        if len(ids) <= FEW:
-            return self._decode_few(ids if isinstance(ids, list) else np.asarray(ids).tolist())
-        distinct, places = np.unique(_as_ids(ids), return_inverse=True)
-        terms = self._decoder.terms(*self.packed_texts(distinct), self.kinds(distinct))
-        found: list[Term] = terms[places].tolist()
-        return found
-
-    def _decode_few(self, ids: list[int]) -> list[Term]:
-        distinct = list(dict.fromkeys(ids))
-        numbers = np.array(distinct, np.int32)
-        packed, ends = self.packed_texts(numbers)
-        found = self._decoder.few(packed, ends.tolist(), self.kinds(numbers).tolist())
-        if len(distinct) == len(ids):
-            return found
-        terms = dict(zip(distinct, found, strict=True))
-        return [terms[number] for number in ids]
+        return self._reader.decode(ids)
 
     def decode_one(self, term_id: int) -> Term:
         """The term of an id, its lexical form as it came in."""
-        if term_id >= INLINE_FIRST:
-            return Literal(str(term_id - INLINE_ZERO), datatype=XSD_INTEGER)
-        terms = self._terms
-        record = int(terms.records[term_id])
-        prefix, start = (record >> PREFIX_SHIFT) & PREFIX_MASK, (record & OFFSET_MASK) + 1
-        length = int(terms.heap[start - 1])
-        if length == LONG_TEXT:
-            length = int.from_bytes(terms.heap[start : start + 4].tobytes(), "little")
-            start += 4
-        text = terms.heap[start : start + length].tobytes()
-        if prefix:
-            first, last = terms.prefix_starts[prefix : prefix + 2].tolist()
-            text = terms.prefix_heap[first:last].tobytes() + text
-        return self._decoder.term(text.decode(), (record >> KIND_SHIFT) & KIND_MASK)
+        return self._reader.decode_one(term_id)
 
     def texts(self, ids: Sequence[int] | Ids) -> list[str]:
         """The texts of ids."""
-        return [
-            text.removeprefix(SYMBOL_MARK) for text in strings(*self.packed_texts(_as_ids(ids)))
-        ]
+        return self._reader.texts(ids)
 
     def kinds(self, ids: Sequence[int] | Ids) -> NDArray[np.uint8]:
         """The kinds of terms: IRI, BLANK, LITERAL, SYMBOL or TRIPLE."""
-        numbers = np.asarray(ids, np.int32)
-        stored = numbers < INLINE_FIRST
-        if stored.all():
-            return ((self._terms.records[numbers] >> KIND_SHIFT) & KIND_MASK).astype(np.uint8)
-        kinds = np.full(numbers.shape, LITERAL, np.uint8)
-        kinds[stored] = (self._terms.records[numbers[stored]] >> KIND_SHIFT) & KIND_MASK
-        return kinds
+        return self._reader.kinds(ids)
+
+    def packed_texts(self, ids: Ids) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """The keys of ids one after the other in one array, and where each of them ends."""
+        return self._reader.packed_texts(ids)
 
     def mark_statements(self, triples: Ids, marks: NDArray[np.bool_]) -> bool:
         """Mark the triples that RDF can write; whether that is all of them."""
-        return bool(term_table.mark_statements(self._desk, _as_ids(triples), marks))
-
-    def packed_texts(self, ids: Ids) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """The keys of ids one after the other in one array, and where each of them ends.
-
-        A key is the text, with a mark before the name of a symbol.
-        """
-        ids = _as_ids(ids)
-        lengths = np.empty(len(ids), np.int64)
-        term_writer.lengths_of(self._terms, ids, lengths)
-        ends = lengths.cumsum()
-        out = np.empty(int(ends[-1]) if len(ends) else 0, np.uint8)
-        term_writer.write_texts(self._terms, ids, out)
-        return out, ends
+        return bool(term_table.mark_statements(self._desk, as_ids(triples), marks))
 
     def write_ntriples(self, rows: Ids) -> bytes:
         """Rows of ids as N-Triples; as N-Quads if there is a fourth column of graphs."""
-        statements = _as_ids(rows)
+        statements = as_ids(rows)
         out = np.empty(term_writer.statements_length(self._terms, statements), np.uint8)
         term_writer.write_statements(self._terms, statements, out)
         return out.tobytes()
@@ -398,13 +322,19 @@ class Dictionary:
         for ids in chain(held, lent):
             numbers = ids.reshape(-1)
             marks[numbers[(numbers >= 0) & (numbers < INLINE_FIRST)]] = 1
-        slots, heap = np.zeros_like(terms.slots), np.empty_like(terms.heap)
-        freed: int = term_table.sweep(terms, marks, slots, heap)
+        swept = terms._replace(
+            slots=np.zeros_like(terms.slots),
+            records=terms.records.copy(),
+            heap=np.empty_like(terms.heap),
+            sizes=terms.sizes.copy(),
+        )
+        freed: int = term_table.sweep(terms, marks, swept)
+        self._set_terms(swept)
         self.epoch += freed > 0
         return freed
 
     def _put_key(self, term: Term) -> int:
-        key = _key_of(term)
+        key = key_of(term)
         length = len(key)
         if length > len(self._scratch):
             self._set_scratch(2 * length)
@@ -433,23 +363,6 @@ class Dictionary:
                 prefix_heap=_larger(terms.prefix_heap, prefix_used, prefix_used + wanted),
             )
         )
-
-
-def _as_ids(ids: Sequence[int] | Ids) -> Ids:
-    # Contiguous and writable: kernels would be compiled again for any other array.
-    if isinstance(ids, np.ndarray) and ids.flags.carray and ids.dtype == np.int32:
-        return ids
-    return np.require(ids, np.int32, ["C", "W"])
-
-
-def _packed(terms: Iterable[Term]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """The keys of terms one after the other in one array, and their lengths."""
-    keys = [_key_of(term) for term in terms]
-    return _as_array(b"".join(keys)), np.array([len(key) for key in keys], np.int64)
-
-
-def _as_array(text: bytes) -> NDArray[np.uint8]:
-    return np.frombuffer(bytearray(text), np.uint8)
 
 
 def _larger(array: Cells, used: int, needed: int, most: int = 2**62) -> Cells:

@@ -341,9 +341,16 @@ def look_up(desk: NDArray[np.int64], length: Number) -> Number:
 
 @kernel
 def look_up_spans(
-    terms: TermArrays, buffer: NDArray[np.uint8], ends: NDArray[np.int64], ids: NDArray[np.int32]
+    terms: TermArrays,
+    buffer: NDArray[np.uint8],
+    ends: NDArray[np.int64],
+    ids: NDArray[np.int32],
+    keeps: bool,
 ) -> None:
-    """Fill `ids` with the ids of texts that stand one after the other; -1 for an unknown one."""
+    """Fill `ids` with the ids of texts that stand one after the other; -1 for an unknown one.
+
+    Who `keeps` what is found changes the table; nobody else but its owner may.
+    """
     address = address_of(buffer)
     start = np.int64(0)
     for i in range(ends.shape[0]):
@@ -354,7 +361,7 @@ def look_up_spans(
         else:
             tag = hash_tag(address + start, length)
             number, _slot = find_text(terms, address + start, length, tag)
-            if number >= 0:
+            if number >= 0 and keeps:
                 keep_term(terms, number)
             ids[i] = number
         start = ends[i]
@@ -502,49 +509,39 @@ def mark_statements(
 
 
 @kernel
-def sweep(
-    terms: TermArrays,
-    held: NDArray[np.uint8],
-    slots: NDArray[np.int64],
-    heap: NDArray[np.uint8],
-) -> Number:
+def sweep(terms: TermArrays, held: NDArray[np.uint8], swept: TermArrays) -> Number:
     """Free the numbers of terms that pass by and are not held; how many that are.
 
-    Texts that stay are moved together.  `slots` and `heap` are for work, as large as those
-    of the table; whoever looks sees the table as it was or as it is in the end.
+    `swept` has copies of the records and sizes, and room for slots and texts: it becomes the
+    table.  The table as it was stays so, for those who still read it.
     """
-    sizes = terms.sizes
+    sizes = swept.sizes
     freed = 0
     for number in range(sizes[COUNT]):
-        record = terms.records[number]
+        record = swept.records[number]
         if record < 0 and (record >> KIND_SHIFT) & KIND_MASK != FREE and not held[number]:
             free = (np.int64(FREE) << KIND_SHIFT) | sizes[FIRST_FREE]
-            terms.records[number] = free | PASSING_BIT
+            swept.records[number] = free | PASSING_BIT
             sizes[FIRST_FREE] = number + 1
             freed += 1
     sizes[LIVE] -= freed
     sizes[BORN] = 0
-    if freed == 0:
-        return 0
     used = np.int64(0)
-    base = address_of(heap)
+    base = address_of(swept.heap)
     for number in range(sizes[COUNT]):
-        record = terms.records[number]
+        record = swept.records[number]
         if (record >> KIND_SHIFT) & KIND_MASK != FREE:
             address, length = rest_of(terms, record)
-            terms.records[number] = (record & ~np.int64(OFFSET_MASK)) | used
+            swept.records[number] = (record & ~np.int64(OFFSET_MASK)) | used
             used = put_rest(base + used, address, length) - base
-    copy_bytes(address_of(terms.heap), base, used)
     sizes[HEAP_USED] = used
-    mask = slots.shape[0] - 1
+    mask = swept.slots.shape[0] - 1
     for entry in terms.slots:
         if entry:
-            record = terms.records[(entry & LOW_HALF) - 1]
+            record = swept.records[(entry & LOW_HALF) - 1]
             if (record >> KIND_SHIFT) & KIND_MASK != FREE:
                 slot = (entry >> 32) & LOW_HALF & mask
-                while slots[slot]:
+                while swept.slots[slot]:
                     slot = (slot + 1) & mask
-                slots[slot] = entry
-    for slot in range(slots.shape[0]):
-        terms.slots[slot] = slots[slot]
+                swept.slots[slot] = entry
     return freed

@@ -9,13 +9,14 @@ A snapshot holds its runs, so nothing that it shows can change or go away; a rea
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from livefacts.store.versions.signed_runs import Run
-from livefacts.store.versions.sorted_orders import PLACES, Ids, SortedOrder
+from livefacts.store.versions.sorted_orders import OSP, PLACES, SPO, Ids, SortedOrder
 
 RATIO = 8
 """A run is merged with the one before it unless that is so many times as long."""
@@ -24,6 +25,7 @@ SHORT = 256
 FIELDS = 7
 KEYS, KEY_COUNT, STARTS, SECOND, THIRD, SIGNS, ROWS = range(FIELDS)
 ORDERS = 4
+NO_IDS = np.zeros(0, np.int32)
 
 
 class Snapshot:
@@ -34,7 +36,6 @@ class Snapshot:
         self.table = np.zeros((ORDERS * len(self.runs), FIELDS), np.int64)
         """Where the columns are, for kernels: a line for each order and run."""
         self._ready = [False] * ORDERS
-        self._distinct: dict[tuple[int, int], int] = {}
 
     def make(self, kinds: int) -> None:
         """Make the orders whose bits are set, unless they are there."""
@@ -58,6 +59,28 @@ class Snapshot:
         if not self.runs:
             return 0
         return self.runs[0].distinct(place, predicate if isinstance(predicate, int) else None)
+
+    def nodes(self) -> Ids:
+        """Every term that is a subject or an object, each once."""
+        if self.is_plain:
+            ends = [run.order(kind).keys for run in self.runs for kind in (SPO, OSP)]
+        else:
+            rows = self.rows()
+            ends = [rows[:, 0], rows[:, 2]]
+        return np.unique(np.concatenate([NO_IDS, *ends]))
+
+    def firsts(self, kind: int, key: int) -> Ids:
+        """The second values of an order that stand with a first one; some may be gone by now."""
+        found = [NO_IDS]
+        for run in self.runs:
+            order = run.order(kind)
+            found.append(order.second[slice(*order.range_of(key))])
+        return np.unique(np.concatenate(found))
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether no row takes back another."""
+        return len(self.runs) < 2
 
     @property
     def nbytes(self) -> int:
@@ -84,6 +107,14 @@ def _described(order: SortedOrder) -> list[int]:
         signs,
         len(order.second),
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphSnapshots:
+    """One version of all graphs: what is true, and what named graphs assert, by their names' ids."""
+
+    everything: Snapshot
+    named: Mapping[int, Snapshot] = field(default_factory=dict)
 
 
 class Versions:

@@ -25,8 +25,8 @@ from livefacts.store.terms.dictionary import (
     inline_id,
     inline_value,
     is_inline,
-    text_of,
 )
+from livefacts.store.terms.term_reader import text_of
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 INTEGER = NamedNode(XSD + "integer")

@@ -12,8 +12,9 @@ import pytest
 from pyoxigraph import BlankNode, DefaultGraph, RdfFormat, Triple, parse
 
 from livefacts.store.terms import line_scanner, ntriples
-from livefacts.store.terms.dictionary import Dictionary, text_of
+from livefacts.store.terms.dictionary import Dictionary
 from livefacts.store.terms.ntriples import BadLine, StatementReader, encode_quads, scoped
+from livefacts.store.terms.term_reader import text_of
 
 Row = tuple[str, ...]
 

@@ -47,8 +47,8 @@ from livefacts.kb.term_encoding import Encoding
 from livefacts.kb.term_rows import encoding_of, term_writes
 from livefacts.language.program import Program, Rule
 from livefacts.language.rule_text import write_program
-from livefacts.store.terms.dictionary import text_of
 from livefacts.store.terms.hash_ids import HashIds
+from livefacts.store.terms.term_reader import text_of
 
 
 class ToldInTables:

@@ -44,8 +44,8 @@ from livefacts.kb.term_encoding import NO_TRIPLES, Encoding
 from livefacts.kb.term_rows import term_writes
 from livefacts.language.program import Rule
 from livefacts.store.facts.row_store import TRIPLES
-from livefacts.store.terms.dictionary import text_of
 from livefacts.store.terms.hash_ids import HashIds
+from livefacts.store.terms.term_reader import text_of
 
 
 @dataclass(frozen=True, slots=True)
