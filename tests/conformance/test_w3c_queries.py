@@ -34,7 +34,6 @@ from livefacts.engine.flow.dataflow import Dataflow, RunningQuery
 from livefacts.errors import QueryError
 from livefacts.model.namespaces import DECLARED
 from livefacts.service.continuous.query_plans import plan_of
-from livefacts.service.queries.variants import stored_form
 from livefacts.store.terms.dictionary import Dictionary
 from livefacts.syntax.sparql.query_text import read_query
 
@@ -165,7 +164,7 @@ class Replay:
     def run(self) -> None:
         """Every triple comes, and every triple goes."""
         self._compare()
-        quads = self._quads()
+        quads = quads_of(self._test)
         for quad in quads:
             self._store.add(quad)
             self._move(added=[quad])
@@ -176,13 +175,6 @@ class Replay:
                 self._store.remove_graph(quad.graph_name)
             self._move(removed=[quad])
         assert self._standing.answers == self._flow.add(self._standing.plan, NOTHING).answers
-
-    def _quads(self) -> list[Any]:
-        found = set() if self._test.data is None else set(_read(self._test.data))
-        for path in self._test.graphs:
-            name = NamedNode(f"http://w3c.test/{path.name}")
-            found |= {Quad(*quad.triple, name) for quad in _read(path)}
-        return sorted(found, key=str)
 
     def _move(self, added: Any = (), removed: Any = ()) -> None:
         triples = [self._ids(asserted, 3) for asserted in (added, removed)]
@@ -214,6 +206,15 @@ class Replay:
 NOTHING = np.zeros((0, 3), np.int32)
 
 
+def quads_of(test: QueryTest) -> list[Any]:
+    """The data of a test, in their order."""
+    found = set() if test.data is None else set(_read(test.data))
+    for path in test.graphs:
+        name = NamedNode(f"http://w3c.test/{path.name}")
+        found |= {Quad(*quad.triple, name) for quad in _read(path)}
+    return sorted(found, key=str)
+
+
 def _read(path: Path) -> Iterator[Quad]:
     base = f"http://w3c.test/{path.name}"
     yield from parse(path=str(path), base_iri=base, rename_blank_nodes=True)
@@ -233,6 +234,14 @@ def shown(term: Any) -> str:
     if term is None:
         return ""
     return "_:" if isinstance(term, BlankNode) else str(stored_form(term))
+
+
+@cache
+def stored_form(term: Any) -> Any:
+    """The term that pyoxigraph hands back for this one: values are in one form."""
+    store = Store()
+    store.add(Quad(NamedNode("x:s"), NamedNode("x:p"), term))
+    return next(iter(store)).object
 
 
 def expected(test: QueryTest, variables: tuple[str, ...]) -> Counter[Any]:
@@ -271,6 +280,8 @@ NOT_FOLLOWED = {
     "sparql11/functions/uuid": "UUID gives another value each time",
 }
 """How the names of tests begin that are skipped, and why; any other form is to be followed."""
+UNREAD = {"sparql10/expr-builtin/case-insensitive-booleans"}
+"""Tests that pyoxigraph cannot read; `test_w3c_answers` has them."""
 
 
 @cache
@@ -286,7 +297,7 @@ def is_followed(test: QueryTest) -> bool:
 @pytest.mark.parametrize("name", sorted(queries()) or ["no data"])
 def test_a_query_is_followed_as_the_w3c_says(name: str, third_party_data: Path) -> None:
     test = queries()[name]
-    if not is_followed(test):
+    if not is_followed(test) or name in UNREAD:
         reasons = [why for names, why in NOT_FOLLOWED.items() if name.startswith(names)]
         assert reasons, "a form that was followed is refused"
         pytest.skip(reasons[0])

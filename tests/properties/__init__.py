@@ -27,6 +27,7 @@ A module has the same name in all three packages when it is about the same kind 
 | expressions, and columns of odd terms | `expressions` | (pyoxigraph row by row, in the test) | | `test_column_expressions` |
 | bags of rows that share variables | `solutions` | (nested loops, in the test) | | `test_solution_joins` |
 | groups and orders of odd terms | `expressions` | (totals of continuous queries, and pyoxigraph, in the test) | | `test_row_groups` |
+| queries after every change | `queries` | (pyoxigraph) | | `test_queries` |
 | proofs of what holds and what does not | `programs` | `proofs` | | `test_explanations` |
 | ontologies as axioms, as triples | `axioms`, `ontologies` | (`tests.oracle.ontologies`, `tests.oracle.owl`) | | `test_axioms`, `test_ontologies`, `test_derived_schemas` |
 | equal things that are merged | `equalities` | (a reasoner that follows the rules) | | `test_equalities`, `test_equalities_in_time` |

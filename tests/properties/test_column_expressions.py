@@ -28,7 +28,7 @@ def test_a_column_has_the_values_that_each_row_has_by_itself(chunk: int) -> None
         pick = Random(seed)
         expression = draw_expression(pick)
         rows = draw_rows(pick, ROWS)
-        terms = QueryTerms(known_terms(pick, rows))
+        terms = QueryTerms(known_terms(pick, rows).reader())
         columns = {
             name: terms.encode(column)
             for name, column in zip(NAMES, zip(*rows, strict=True), strict=True)

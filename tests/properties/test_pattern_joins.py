@@ -12,7 +12,7 @@ from tests.properties.generate.seeds import chunks
 from tests.properties.generate.versions import RandomJoin, Row, draw_join, draw_versions
 
 from livefacts.engine.queries.join_steps import COUNT, EXIST
-from livefacts.engine.queries.pattern_join import IdPattern, join_program, run
+from livefacts.engine.queries.pattern_join import IdPattern, planned, run
 from livefacts.store.versions import snapshots
 from livefacts.store.versions.snapshots import Snapshot, Versions
 
@@ -66,18 +66,18 @@ def rows_of(triples: Iterable[Row]) -> np.ndarray:
 
 
 def joined(snapshot: Snapshot, asked: RandomJoin) -> tuple[tuple[str, ...], Counter]:
-    program = join_program(snapshot, asked.patterns, asked.given, asked.wanted, COUNT)
+    plan = planned(snapshot, asked.patterns, asked.given, asked.wanted, COUNT)
     found: Counter = Counter()
-    for piece in run(program, snapshot, columns_of(asked), len(asked.rows)):
+    for piece in run(plan, snapshot, columns_of(asked), len(asked.rows)):
         counts = np.ones(len(piece.rows), int) if piece.counts is None else piece.counts
         for row, count in zip(zip(piece.rows, *piece.columns, strict=True), counts, strict=True):
             found[tuple(map(int, row))] += int(count)
-    return program.shown, found
+    return plan.program.shown, found
 
 
 def given_rows_that_match(snapshot: Snapshot, asked: RandomJoin) -> set[int]:
-    program = join_program(snapshot, asked.patterns, asked.given, (), EXIST)
-    pieces = run(program, snapshot, columns_of(asked), len(asked.rows), first_only=True)
+    plan = planned(snapshot, asked.patterns, asked.given, (), EXIST)
+    pieces = run(plan, snapshot, columns_of(asked), len(asked.rows), first_only=True)
     rows = [int(row) for piece in pieces for row in piece.rows]
     assert len(rows) == len(set(rows)), "each given row is found once"
     return set(rows)

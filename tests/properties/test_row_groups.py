@@ -73,7 +73,7 @@ def grouped_bag(
     columns = dict(zip(NAMES, cells, strict=True))
     solutions = Solutions(len(rows), columns, np.array(list(rows.values()), np.int64))
     aggregates = [(f"total{number}", aggregate_of(total)) for number, total in enumerate(totals)]
-    terms = QueryTerms(dictionary)
+    terms = QueryTerms(dictionary.reader())
     expressions = Expressions(terms, never)
     found = grouped(solutions, [NAMES[key] for key in keys], aggregates, expressions)
     names = [NAMES[key] for key in keys] + [name for name, _ in aggregates]
@@ -102,7 +102,7 @@ def test_terms_are_in_the_order_that_sparql_defines(are_known: bool) -> None:
     dictionary = Dictionary()
     if are_known:
         dictionary.encode(pool)
-    terms = QueryTerms(dictionary)
+    terms = QueryTerms(dictionary.reader())
     ids = terms.encode(pool)
     ranks, places = Expressions(terms, never).term_order.of(ids)
     assert sorted(places.tolist()) == list(range(len(pool)))
@@ -140,7 +140,7 @@ def test_rows_are_ordered_by_their_keys_and_stay_in_order_otherwise(chunk: int) 
         bag = draw_rows(pick, dictionary)
         cells = np.array(list(bag), np.int32).reshape(-1, len(NAMES)).T
         rows = Solutions(len(bag), dict(zip(NAMES, cells, strict=True)))
-        terms = QueryTerms(dictionary)
+        terms = QueryTerms(dictionary.reader())
         expressions = Expressions(terms, never)
         chosen = pick.sample(NAMES, pick.randrange(3))
         keys = [OrderKey(Variable(name), pick.random() < 0.5) for name in chosen]

@@ -47,6 +47,15 @@ def query_command(
             show_default="table or nt",
         ),
     ] = None,
+    timeout: Annotated[
+        float | None, typer.Option(help="Seconds after which the query is given up.")
+    ] = None,
+    limit_rows: Annotated[
+        int | None, typer.Option(help="Print so many rows at the most.", min=0)
+    ] = None,
+    memory: Annotated[
+        int | None, typer.Option(help="Bytes that rows may take at once.", min=1)
+    ] = None,
     graph: Graph = None,
     bnodes: Bnodes = BlankNodes.local,
     input_format: InputFormat = None,
@@ -65,8 +74,10 @@ def query_command(
     asked = text_of(text)
     loaded = load(Inputs(data or [], rules or [], graph, bnodes, input_format, rejects))
     say_if_empty(loaded)
-    result = loaded.reasoner.query(asked)
+    result = loaded.reasoner.query(asked, timeout=timeout, limit_rows=limit_rows, memory=memory)
     typer.echo(_written(result, form), nl=False)
+    if not getattr(result, "complete", True):
+        say(f"there are more than {limit_rows:,} rows")
     if not result:
         _say_unknown(asked, loaded.reasoner)
     leave(loaded)

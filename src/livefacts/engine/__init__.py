@@ -9,6 +9,7 @@ Out: deltas of ids; for queries, signed rows of answers.
 - `embedded`: one process: compiled kernels keep every conclusion true
 - `patterns`: compiled kernels that match stars and joins of triple patterns, change by change
 - `flow`: the dataflow: operators over signed bags of rows, for continuous queries
+- `queries`: SPARQL over one version of the facts, in columns of ids
 - `messages`: continuous queries over update messages, with no graph behind them
 - `spark`: a cluster: a knowledge base as tables, filled and kept true by tasks
 

@@ -22,6 +22,7 @@ from pyoxigraph import Triple
 
 from livefacts.language.expressions import (
     TRUE,
+    Call,
     Constant,
     Exists,
     QueryExpression,
@@ -340,6 +341,20 @@ def parts_in(pattern: Any) -> Iterator[tuple[Any, int]]:
         elif is_dataclass(part) and not isinstance(part, Variable):
             kind: Any = type(part)
             waiting += [(getattr(part, name), depth + 1) for name in _names(kind)]
+
+
+def functions_in(query: Query) -> Iterator[str]:
+    """The names of functions that are IRIs, in angle brackets; some of them repeatedly."""
+    waiting: list[Any] = [query]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, tuple):
+            waiting += part
+        elif is_dataclass(part) and not isinstance(part, Variable | Parameter):
+            if isinstance(part, Call) and part.name.startswith("<"):
+                yield part.name
+            kind: Any = type(part)
+            waiting += [getattr(part, name) for name in _names(kind)]
 
 
 def ground(term: TripleTerm) -> TripleTerm | Triple:

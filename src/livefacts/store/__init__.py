@@ -6,6 +6,7 @@ Out: ids, rows with flags and support counts, terms again.
 - `compiled`: how kernels become machine code, and where that is kept
 - `terms`: the dictionary between terms and ids, and the N-Triples scanner that fills it
 - `facts`: rows of ids with flags and support counts, and hash indices over them
+- `versions`: sorted columns of triples that never change, for readers
 
 Paper: DynamiTE, section 3.1 (compress the input).
 """

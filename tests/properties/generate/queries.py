@@ -31,7 +31,8 @@ VALUES = [
 ]
 VARIABLES = ["?v", "?w", "?x", "?y", "?z"]
 NOT_P_NOT_Q = "!(<x:q>|<x:p>|<x:here>)"
-"""One predicate is left: how often a pair counts that several connect, engines do not agree on."""
+"""One predicate is left: how often a pair counts that several connect, engines do not agree on.
+Alternatives are repeated, which counts a pair once."""
 FUNCTIONS = [
     "isIRI({})",
     "isLITERAL({})",
@@ -152,7 +153,7 @@ class QueryMaker:
             return step
         inner = self.path(depth - 1)
         other = str(self._pick(EDGES))
-        forms = ["({0})+", "({0})*", "({0})?", "^({0})", "({0})/{1}", "{1}/({0})", "({0})|{1}"]
+        forms = ["({0})+", "({0})*", "({0})?", "^({0})", "({0})/{1}", "{1}/({0})", "(({0})|{1})+"]
         return self._pick([*forms, NOT_P_NOT_Q, f"^({NOT_P_NOT_Q})"]).format(inner, other)
 
     def _part(self, depth: int) -> str:

@@ -3,6 +3,12 @@
 In: the algebra of a query (`language.algebra`), a snapshot of the facts, its terms.
 Out: `Solutions`, columns of ids; terms are made of them at the very end, by the service.
 
+- `evaluation`: the walk over the algebra, in pieces
+- `basic_patterns`: triple patterns and property paths
+- `binding_scopes`: which parts of a group may know what the others have found
+- `path_search`: paths of any length
+- `reach_kernel`: the kernel of that, a breadth-first search over sorted columns
+- `query_bounds`: time and memory that a query may take
 - `solutions`: a bag of rows as columns, one for each variable
 - `query_terms`: the terms of a query: those of the facts, and those that it computes
 - `pattern_join`: triple patterns joined, in a good order of their variables
@@ -19,4 +25,6 @@ Out: `Solutions`, columns of ids; terms are made of them at the very end, by the
 - `fresh_values`: functions that give another value for each row
 
 Readers of any thread use this: nothing here looks at the tables of the one who writes.
+
+Design: docs/design/0016-queries-over-columns.md
 """

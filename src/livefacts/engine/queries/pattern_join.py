@@ -7,10 +7,11 @@ only one pattern has, gets none: its rows are counted, or only asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
-from typing import NamedTuple, TypeAlias
+from functools import cached_property
+from itertools import accumulate, chain
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,9 +63,9 @@ def access_to_rest(known: Collection[int]) -> Access:
     )
 
 
-@dataclass(slots=True)
+@dataclass
 class JoinProgram:
-    """A join as tables for the kernel; constants are ids, or parameters that are filled in."""
+    """A join as tables for the kernel; constants are numbers below 0, filled in when it runs."""
 
     registers: dict[Slot, int]
     shown: tuple[str, ...]
@@ -75,6 +76,27 @@ class JoinProgram:
     steps: list[list[int]] = field(default_factory=list)
     parts: list[list[int]] = field(default_factory=list)
     checks: list[list[int]] = field(default_factory=list)
+
+    @cached_property
+    def tables(self) -> FixedTables:
+        """What is the same in every run."""
+        return FixedTables(self)
+
+
+class FixedTables:
+    """The tables of a program that no run changes, and where they are."""
+
+    def __init__(self, program: JoinProgram) -> None:
+        rows = (program.steps, 6), (program.parts, 5), (program.checks, 3)
+        self._rows = [np.array(lines, np.int32).reshape(-1, width) for lines, width in rows]
+        given = [program.registers[name] for name in program.given]
+        shown = [0, *(program.registers[name] for name in program.shown)]
+        self._given, self._shown = np.array(given, np.int32), np.array(shown, np.int32)
+        self.rows = described(self._rows)
+        self.given, self.shown = described([self._given]), described([self._shown])
+        self.constants = [
+            (n, slot) for slot, n in program.registers.items() if isinstance(slot, int)
+        ]
 
 
 class _Builder:
@@ -184,12 +206,14 @@ class _Builder:
 class Expectations:
     """How many values variables may have, judged by the columns of a snapshot."""
 
-    def __init__(self, snapshot: Snapshot, patterns: Sequence[IdPattern]) -> None:
+    def __init__(
+        self, snapshot: Snapshot, patterns: Sequence[IdPattern], rows: Sequence[int]
+    ) -> None:
         self._patterns = patterns
-        self._rows = [snapshot.expected_rows(_constants(each)) for each in patterns]
+        self._rows = rows
         self._distinct = [
             [min(rows, snapshot.distinct(place, slots[PREDICATE])) for place in range(3)]
-            for slots, rows in zip(patterns, self._rows, strict=True)
+            for slots, rows in zip(patterns, rows, strict=True)
         ]
 
     def values(self, variable: str, known: Collection[Slot]) -> float | None:
@@ -250,20 +274,66 @@ def _greedy(
     return cost, order
 
 
-def join_program(
+class Planned(NamedTuple):
+    """A program, and the ids of the constants that it leaves open."""
+
+    program: JoinProgram
+    constants: Mapping[int, int]
+
+
+def planned(
     snapshot: Snapshot,
     patterns: Sequence[IdPattern],
     given: tuple[str, ...],
     wanted: Collection[str],
     rest: int = COUNT,
+) -> Planned:
+    """How to match patterns: all of them, for rows that are given, with the wanted variables.
+
+    Programs are kept for patterns that differ in their constants alone, as long as about as
+    many rows are expected of each.
+    """
+    numbers: dict[int, int] = {}
+    for slots in patterns:
+        for slot in slots:
+            if isinstance(slot, int):
+                numbers.setdefault(slot, ~len(numbers))
+    shape = tuple(
+        tuple([numbers[slot] if isinstance(slot, int) else slot for slot in slots])
+        for slots in patterns
+    )
+    rows = [0]
+    if len(patterns) > 1 or len(shape[0]) - len(numbers) > 1:
+        rows = [snapshot.expected_rows(_constants(slots)) for slots in patterns]
+    sizes = tuple([size.bit_length() for size in rows])
+    key = shape, given, frozenset(wanted), rest, sizes
+    program = _PROGRAMS.get(key)
+    if program is None:
+        if len(_PROGRAMS) >= MOST_PROGRAMS:
+            _PROGRAMS.clear()
+        program = _PROGRAMS[key] = _program(snapshot, patterns, numbers, rows, given, wanted, rest)
+    return Planned(program, {number: slot for slot, number in numbers.items()})
+
+
+MOST_PROGRAMS = 4096
+_PROGRAMS: dict[Any, JoinProgram] = {}
+
+
+def _program(
+    snapshot: Snapshot,
+    patterns: Sequence[IdPattern],
+    numbers: Mapping[int, int],
+    rows: Sequence[int],
+    given: tuple[str, ...],
+    wanted: Collection[str],
+    rest: int,
 ) -> JoinProgram:
-    """How to match patterns: all of them, for rows that are given, with the wanted variables."""
     occurs = list(chain.from_iterable(patterns))
     variables = [s for s in dict.fromkeys(occurs) if isinstance(s, str) and s not in given]
     free = {v for v in variables if v not in wanted and occurs.count(v) == 1}
     bound = [v for v in variables if v not in free]
     if bound and (len(variables) > 1 or len(patterns) > 1):
-        expectations = Expectations(snapshot, patterns)
+        expectations = Expectations(snapshot, patterns, rows)
         order = variable_order(expectations, bound, given)
         if order is None:
             # A subject leads to an object by way of a predicate only, which must have its values.
@@ -272,10 +342,14 @@ def join_program(
         assert order is not None, "some order gets at every variable"
         bound = order
     shown = tuple(v for v in bound if v in wanted)
-    return _Builder(patterns, given, shown, free, rest).build(bound)
+    opened: list[Any] = [
+        tuple(numbers[slot] if isinstance(slot, int) else slot for slot in slots)
+        for slots in patterns
+    ]
+    return _Builder(opened, given, shown, free, rest).build(bound)
 
 
-class Found(NamedTuple):
+class JoinPiece(NamedTuple):
     """A piece of what a join has found: the given row of each, its values, how often it counts."""
 
     rows: Ids
@@ -284,61 +358,85 @@ class Found(NamedTuple):
 
 
 def run(
-    program: JoinProgram,
+    plan: Planned,
     snapshot: Snapshot,
     given: Sequence[Ids] = (),
     count: int = 1,
     *,
     first_only: bool = False,
     pause: Callable[[], None] = lambda: None,
-) -> Iterator[Found]:
+) -> Iterator[JoinPiece]:
     """What patterns match, in pieces, for so many given rows; `pause` is called now and then."""
-    snapshot.make(program.orders)
-    runs = len(snapshot.runs)
-    if not runs or not count:
+    program, constants = plan
+    if not snapshot.runs or not count:
         return
-    steps, parts = len(program.steps), len(program.parts)
-    registers = np.zeros(len(program.registers) + 1, np.int32)
-    for slot, register in program.registers.items():
-        if isinstance(slot, int):
-            registers[register] = slot
-    state = np.zeros(join_steps.STATE_FIELDS, np.int64)
+    snapshot.make(program.orders)
+    memory = _Memory(program, len(snapshot.runs))
+    for register, slot in program.tables.constants:
+        memory.registers[register] = constants[slot]
+    state = memory.state
     state[join_steps.GIVEN_END] = count
     state[join_steps.FIRST_ONLY] = first_only
     state[join_steps.IS_ENTERING] = 1
-    shown = [0, *(program.registers[name] for name in program.shown)]
-    room = FIRST_ROOM
-    fixed = [
-        snapshot.table,
-        np.array(program.steps, np.int32),
-        np.array(program.parts, np.int32).reshape(-1, 5),
-        np.array(program.checks, np.int32).reshape(-1, 3),
-        np.array(given, np.int32).reshape(len(given), count),
-        np.array([program.registers[name] for name in program.given], np.int32),
-        registers,
-        np.array(shown, np.int32),
-        np.zeros(2 * parts * runs + 2, np.int64),
-        np.zeros(steps + 1, np.int64),
-        np.ones(steps + 2, np.int64),
-        state,
-    ]
+    rows = np.array(given, np.int32).reshape(len(given), count)
+    room, width = FIRST_ROOM, 1 + len(program.shown)
     while True:
-        out = np.empty((len(shown), room), np.int32)
+        out = np.empty((width, room), np.int32)
         counts = np.empty(room if program.is_counted else 0, np.int64)
-        desk = np.array(described([*fixed, out, counts]), np.int64)
+        desk = np.array(memory.desk(program, snapshot, described([rows]), out, counts), np.int64)
         ended = join_steps.join(desk)
         while ended == join_steps.PAUSED:
             pause()
             ended = join_steps.join(desk)
         found = int(state[join_steps.FOUND])
         if found:
-            rows, *columns = (column[:found] for column in out)
-            yield Found(rows, columns, counts[:found] if program.is_counted else None)
+            rows_found, *columns = (column[:found] for column in out)
+            yield JoinPiece(rows_found, columns, counts[:found] if program.is_counted else None)
         if ended == join_steps.DONE:
             return
         pause()
         state[join_steps.FOUND] = 0
         room = min(4 * room, MOST_ROOM)
+
+
+class _Memory:
+    """The working memory of one run, in one piece."""
+
+    def __init__(self, program: JoinProgram, runs: int) -> None:
+        steps, parts = len(program.steps), len(program.parts)
+        sizes = (2 * parts * runs + 2, steps + 1, steps + 2, join_steps.STATE_FIELDS)
+        self._whole = np.zeros(sum(sizes) + len(program.registers) // 2 + 1, np.int64)
+        self._sizes = sizes
+        _, leaders, products, state = accumulate(sizes)
+        self._whole[leaders:products] = 1
+        self.state = self._whole[products:state]
+        self.registers = self._whole[state:].view(np.int32)
+
+    def desk(
+        self,
+        program: JoinProgram,
+        snapshot: Snapshot,
+        given: list[int],
+        out: Ids,
+        counts: NDArray[np.int64],
+    ) -> list[int]:
+        """Where everything is, in the order of `JoinPlan`."""
+        tables, address = program.tables, self._whole.ctypes.data
+        starts = [0, *accumulate(self._sizes)]
+        own = [
+            (address + 8 * start, size) for start, size in zip(starts, self._sizes, strict=False)
+        ]
+        registers = (address + 8 * starts[-1], len(self.registers))
+        return [
+            *snapshot.place,
+            *tables.rows,
+            *given,
+            *tables.given,
+            *registers,
+            *tables.shown,
+            *chain.from_iterable(own),
+            *described([out, counts]),
+        ]
 
 
 def _constants(slots: IdPattern) -> tuple[int | None, int | None, int | None]:

@@ -11,39 +11,49 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
-from livefacts.engine.queries.solutions import UNBOUND, Ids
+from livefacts.engine.queries.solutions import UNBOUND, Flags, Ids
+from livefacts.language.algebra import Parameter
 from livefacts.model.facts import Term
 from livefacts.store.terms.term_reader import TermReader, text_of
+from livefacts.store.terms.term_table import BLANK, IRI, LITERAL, SYMBOL, TRIPLE
 
 FIRST_OWN = -2
+NO_KIND = 255
+OWN_KINDS: dict[type, int] = {NamedNode: IRI, BlankNode: BLANK, Literal: LITERAL, Triple: TRIPLE}
 
 
 class QueryTerms:
     """The terms that one query speaks of."""
 
-    def __init__(self, known: TermReader) -> None:
+    def __init__(self, known: TermReader, constants: Sequence[Term] = ()) -> None:
+        """`constants` are those that parameters of the query stand for."""
+        self._constants = constants
         self._known = known
+        self._finder = known.finder()
         self._own: list[Term] = []
         self._ids: dict[Term, int] = {}
         self.computed_bytes = 0
         """How much text the terms have that the dictionary does not know."""
 
     @property
-    def epoch(self) -> int:
-        """The ids of a query never mean other terms than before."""
-        return 0
-
-    @property
     def numbers(self) -> int:
         """The ids of the facts are below this, unless they are inline integers."""
         return self._known.numbers
 
-    def encode_one(self, term: Term) -> int:
-        """The id of a term."""
+    @property
+    def epoch(self) -> int:
+        """The ids of a query never mean other terms than before."""
+        return 0
+
+    def encode_one(self, term: Term | Parameter) -> int:
+        """The id of a term, or of what a parameter stands for."""
+        if isinstance(term, Parameter):
+            term = self._constants[term.number]
         found = self._ids.get(term)
         if found is None:
-            known = self._known.find(term)
+            known = self._finder.find(term)
             if known is None:
                 known = FIRST_OWN - len(self._own)
                 self._own.append(term)
@@ -78,13 +88,29 @@ class QueryTerms:
         """The texts of ids, as N-Triples writes them."""
         return ["" if term is None else text_of(term) for term in self.decode(ids)]
 
-    def packed_texts(self, ids: Ids) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """The texts of terms that the dictionary knows, one after the other, and their ends."""
-        return self._dictionary.packed_texts(ids)
-
     def kinds(self, ids: Ids) -> NDArray[np.uint8]:
         """The kinds of the terms that the dictionary knows: IRI, BLANK, LITERAL, ..."""
         return self._known.kinds(ids)
+
+    def packed_texts(self, ids: Ids) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """The texts of terms that the dictionary knows, one after the other, and their ends."""
+        return self._known.packed_texts(ids)
+
+    def are_statements(self, rows: Ids) -> Flags:
+        """Which rows are triples that RDF knows."""
+        subjects, predicates, values = (self._all_kinds(column) for column in rows.T)
+        fits: Flags = np.isin(subjects, (IRI, BLANK)) & (predicates == IRI) & (values < NO_KIND)
+        return fits
+
+    def _all_kinds(self, ids: Ids) -> NDArray[np.uint8]:
+        """The kinds of all terms, those that the query computes too; `NO_KIND` for none of RDF."""
+        kinds = np.full(len(ids), NO_KIND, np.uint8)
+        known = ids >= 0
+        kinds[known] = self._known.kinds(np.ascontiguousarray(ids[known]))
+        kinds[kinds == SYMBOL] = NO_KIND
+        for at in np.flatnonzero(ids <= FIRST_OWN).tolist():
+            kinds[at] = OWN_KINDS.get(type(self._own[FIRST_OWN - int(ids[at])]), NO_KIND)
+        return kinds
 
 
 def _objects(terms: Sequence[Term]) -> NDArray[np.object_]:

@@ -50,7 +50,7 @@ class Solutions:
         """Whether a variable has a value in every row."""
         return name in self.columns and bool((self.columns[name] != UNBOUND).all())
 
-    def at(self, rows: Rows | Flags | slice) -> Solutions:
+    def at(self, rows: Rows | Ids | Flags | slice) -> Solutions:
         """Some of the rows, by number or by flag, as often as they are named."""
         columns = {name: column[rows] for name, column in self.columns.items()}
         counts = None if self.counts is None else self.counts[rows]

@@ -109,9 +109,7 @@ def path(relations: Relations, atom: PathAtom) -> Relation:
     """Pairs of ends that a path connects; columns are the variables among its ends."""
     match atom.path:
         case Alternative():
-            parts = [_between(relations, atom, each) for each in atom.path.paths]
-            # The recommendation counts a pair once per way; `query` gives it once, and so do we.
-            return relations.once(relations.gathered(parts))
+            return relations.gathered([_between(relations, atom, p) for p in atom.path.paths])
         case NoneOf():
             return _none_of(relations, atom, atom.path.predicates)
         case Repeated():

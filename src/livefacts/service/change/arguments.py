@@ -107,6 +107,16 @@ def as_argument(value: Any) -> Term:
     raise _refusal(value)
 
 
+def as_rdf_value(value: Any) -> Term:
+    """A term from what a variable of a query may be given."""
+    if type(value) is str:
+        raise InputError(
+            f"{value!r} may be an IRI or a string",
+            hint="give a NamedNode or a Literal; numbers, booleans and datetimes as they are",
+        )
+    return as_argument(value)
+
+
 def as_rdf_term(term: Any) -> Any:
     """A pyoxigraph term, from one of pyoxigraph or rdflib."""
     if isinstance(term, RDF_TERMS):

@@ -37,10 +37,10 @@ def encode_columns(facts: Any, dictionary: Dictionary) -> tuple[list[Ids], Any]:
     """The rows of predicate facts, by shape, where many have it; and the facts that are left.
 
     >>> kitchens = [("hot", f"s{n}", n) for n in range(9)]
-    >>> arrays, left = encoded([*kitchens, ("open",), *kitchens], Dictionary())
+    >>> arrays, left = encode_columns([*kitchens, ("open",), *kitchens], Dictionary())
     >>> [rows.shape for rows in arrays], left
     ([(18, 3)], [('open',)])
-    >>> encoded([("hot", "two words", n) for n in range(9)], Dictionary())[0]
+    >>> encode_columns([("hot", "two words", n) for n in range(9)], Dictionary())[0]
     []
     """
     if not _may_be_many(facts):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 
 import numpy as np
 
@@ -12,13 +13,17 @@ from livefacts.engine.contract import TRIPLES, Engine, Ids
 from livefacts.engine.flow.bags import Bag, add_to
 from livefacts.engine.flow.dataflow import Dataflow
 from livefacts.errors import NotIncrementalError
+from livefacts.model.namespaces import DECLARED
 from livefacts.service.change.delta import Delta
 from livefacts.service.change.fact_reader import FactReader
 from livefacts.service.continuous.answers import Change
 from livefacts.service.continuous.query_plans import plan_of
 from livefacts.service.continuous.watch import Callback, Watch
 from livefacts.service.continuous.watched_query import Bags, FollowedQuery, Incremental, Reevaluated
-from livefacts.service.queries.query_view import QueryView
+from livefacts.service.queries.fact_versions import FactVersions
+from livefacts.service.queries.question import check_graphs
+from livefacts.service.queries.results import QueryResult
+from livefacts.syntax.sparql.query_shapes import shape_of
 
 NO_TRIPLES = np.zeros((0, 3), np.int32)
 
@@ -26,10 +31,17 @@ NO_TRIPLES = np.zeros((0, 3), np.int32)
 class Watching:
     """The watches of one reasoner."""
 
-    def __init__(self, engine: Engine, reader: FactReader, queries: QueryView) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        reader: FactReader,
+        versions: FactVersions,
+        ask: Callable[[str, None, Mapping[str, str]], QueryResult],
+    ) -> None:
         self._engine = engine
         self._reader = reader
-        self._queries = queries
+        self._versions = versions
+        self._ask = ask
         self._flow = Dataflow(engine.dictionary)
         self._watches: list[Watch] = []
         self._calls: deque[tuple[Callback, list[Change]]] = deque()
@@ -46,11 +58,12 @@ class Watching:
         try:
             plan = plan_of(text, prefixes)
         except NotIncrementalError as error:
-            ask = lambda: self._queries.store().query(text, prefixes)  # noqa: E731
-            return Reevaluated(ask, error.message)
+            return Reevaluated(partial(self._ask, text, None, prefixes), error.message)
         there = self._triples({TRIPLES: self._engine.rows(TRIPLES)})
-        self._queries.check_graphs(text, prefixes)
-        standing = self._flow.add(plan, there, self._queries.graphs.quads())
+        dataset = shape_of(text, {**DECLARED, **prefixes}).bound.dataset
+        if dataset is not None:
+            check_graphs(dataset, self._versions.version())
+        standing = self._flow.add(plan, there, self._versions.graphs.quads())
         return Incremental(standing, self._engine.dictionary)
 
     def _triples(self, facts: Mapping[int, Ids]) -> Ids:

@@ -9,17 +9,22 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, ClassVar, TypeAlias, overload
+from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar, overload
 
+import numpy as np
+from numpy.typing import NDArray
 from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple, serialize
 
 from livefacts.errors import QueryError
 from livefacts.model.namespaces import XSD
 
 RdfTerm: TypeAlias = NamedNode | BlankNode | Literal | Triple
+T = TypeVar("T")
+PIECE = 4096
+"""So many rows are made at once."""
 _BARE = frozenset(XSD + name for name in ("integer", "decimal", "double", "boolean"))
 
 
@@ -66,13 +71,68 @@ def row_type(variables: tuple[str, ...]) -> type[Row]:
     return type("Row", (Row,), {"__slots__": (), "variables": variables})
 
 
+class Terms(Protocol):
+    """Makes terms of ids."""
+
+    def decode(self, ids: Any) -> list[Any]:
+        """The terms of ids; None where one is unbound."""
+        ...
+
+
+class IdRows(Sequence[T]):
+    """Rows of ids, of which objects are made when they are read, some at a time."""
+
+    def __init__(
+        self, columns: NDArray[np.int32], terms: Terms, made: Callable[[tuple[Any, ...]], T]
+    ) -> None:
+        self._columns = columns
+        self._terms = terms
+        self._made = made
+
+    def __len__(self) -> int:
+        return int(self._columns.shape[1])
+
+    def __iter__(self) -> Iterator[T]:
+        for first in range(0, len(self), PIECE):
+            yield from self._piece(slice(first, first + PIECE))
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[T, ...]: ...
+    def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
+        if isinstance(index, slice):
+            return tuple(self._piece(index))
+        at = range(len(self))[index]
+        return next(iter(self._piece(slice(at, at + 1))))
+
+    def _piece(self, part: slice) -> Iterator[T]:
+        ids = self._columns[:, part]
+        if not len(ids):
+            return map(self._made, ((),) * len(range(len(self))[part]))
+        terms = self._terms.decode(np.ascontiguousarray(ids).reshape(-1))
+        count = ids.shape[1]
+        columns = [terms[at : at + count] for at in range(0, len(terms), count)] if count else []
+        return map(self._made, zip(*columns, strict=True))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+
 @dataclass(frozen=True)
 class Rows:
-    """The answers of a SELECT query, in order."""
+    """The answers of a SELECT query, in order; `complete` unless a limit has cut them."""
 
     variables: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: Sequence[Row]
     prefixes: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    complete: bool = field(default=True, compare=False, repr=False)
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)
@@ -133,7 +193,7 @@ class Answer:
 class Triples:
     """The triples that a CONSTRUCT or DESCRIBE query makes, each once."""
 
-    triples: tuple[Triple, ...]
+    triples: Sequence[Triple]
     prefixes: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
 
     variables = ("subject", "predicate", "object")

@@ -7,10 +7,10 @@ changed, what violates a constraint, and any SPARQL query.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial, wraps
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 from pyoxigraph import NamedNode, Triple
@@ -21,7 +21,7 @@ from livefacts.model.durations import Duration
 from livefacts.model.facts import Fact, Symbol
 from livefacts.model.time_points import time_point
 from livefacts.plan.rules.plan_text import explain_plan
-from livefacts.service.change.arguments import as_statement, stream_name
+from livefacts.service.change.arguments import as_rdf_value, as_statement, stream_name
 from livefacts.service.change.delta import Delta, Violation
 from livefacts.service.change.dump import NamedTriples, write_facts
 from livefacts.service.change.fact_reader import FactView
@@ -47,6 +47,25 @@ if TYPE_CHECKING:
     from livefacts.service.streams.event_time import EventTime, Length
 
 REPORT, REFUSE = "report", "refuse"
+
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+
+def _one_at_a_time(
+    method: Callable[Concatenate[Reasoner, Parameters], Result],
+) -> Callable[Concatenate[Reasoner, Parameters], Result]:
+    """A method that waits until no other thread changes the reasoner, or looks at its tables."""
+
+    @wraps(method)
+    def wait(
+        self: Reasoner, /, *arguments: Parameters.args, **options: Parameters.kwargs
+    ) -> Result:
+        with self._state.changing:
+            return method(self, *arguments, **options)
+
+    return wait
 
 
 class Reasoner:
@@ -95,6 +114,7 @@ class Reasoner:
         folder.read_into(reasoner._state)
         return reasoner
 
+    @_one_at_a_time
     def checkpoint(self, path: str | os.PathLike[str] | None = None) -> int:
         """Write what is asserted and derived back to the opened folder; the new version's number.
 
@@ -115,6 +135,7 @@ class Reasoner:
 
     # changes
 
+    @_one_at_a_time
     def load(
         self,
         source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
@@ -150,12 +171,14 @@ class Reasoner:
             finally:
                 state.engine.on_progress = lambda made: None
 
+    @_one_at_a_time
     def add(self, facts: Any) -> Delta:
         """Assert facts: triples, Facts, tuples, text, or a Path to a file."""
         draft = Draft(self._state)
         draft.add(facts)
         return draft.apply()
 
+    @_one_at_a_time
     def remove(self, facts: Any) -> Delta:
         """Take assertions back; what was not asserted, or follows all the same, stays as it is."""
         draft = Draft(self._state)
@@ -170,6 +193,7 @@ class Reasoner:
         """Remove rules by id or by text, whatever the spacing and the names of variables."""
         return self.apply(remove_rules=rules)
 
+    @_one_at_a_time
     def change_ontology(
         self,
         *,
@@ -192,6 +216,7 @@ class Reasoner:
 
         return ontology_in(self._state.program)
 
+    @_one_at_a_time
     def apply(
         self,
         *,
@@ -207,6 +232,7 @@ class Reasoner:
         """
         return self._draft(add, remove, patch, add_rules, remove_rules).apply()
 
+    @_one_at_a_time
     def preview(
         self,
         *,
@@ -241,6 +267,7 @@ class Reasoner:
         draft.remove_rules(remove_rules)
         return draft
 
+    @_one_at_a_time
     def update(self, text: str) -> Delta:
         """Run a SPARQL Update as one atomic change: INSERT and DELETE, of DATA or WHERE.
 
@@ -251,7 +278,9 @@ class Reasoner:
 
         state, prefixes = self._state, self._state.known_prefixes()
         target = UpdateTarget(
-            prefixes, state.queries.store, partial(trial, state), lambda: state.scope("u").decode()
+            partial(state.ask, prefixes=prefixes),
+            partial(trial, state),
+            lambda: state.scope("u").decode(),
         )
         return draft_of(state, net_of(parse_update(text, prefixes), target)).apply()
 
@@ -272,6 +301,7 @@ class Reasoner:
         """How long a time point lasts; None: a second, where it matters."""
         return self._state.program.tick or self._state.tick
 
+    @_one_at_a_time
     def push(self, facts: Any, at: Any, stream: str | NamedNode | None = None) -> Delta:
         """Facts of a stream happen at a time point; at or before now they count at once.
 
@@ -282,6 +312,7 @@ class Reasoner:
         finally:
             self._state.complete()
 
+    @_one_at_a_time
     def retract(self, facts: Any, at: Any, stream: str | NamedNode | None = None) -> Delta:
         """Take facts of a stream back, as if they had never arrived."""
         try:
@@ -303,6 +334,7 @@ class Reasoner:
         state.arities.check_arrivals(state.program, runs)
         return runs, point, name
 
+    @_one_at_a_time
     def advance(self, to: Any) -> Delta:
         """Move time on; the net change of all time points up to this one.
 
@@ -317,13 +349,21 @@ class Reasoner:
     def ticks(self, to: Any) -> Iterator[tuple[int, Delta]]:
         """Move time on; each time point at which something changes, with its delta."""
         state = self._state
+        points = state.streams.ticks(time_point(to, self.tick))
         try:
-            for point, delta in state.streams.ticks(time_point(to, self.tick)):
-                state.complete()
+            while (tick := self._next_tick(points)) is not None:
+                point, delta = tick
                 if delta or delta.violations or delta.resolved:
                     yield point, delta
         finally:
             state.interrupts.release()
+
+    @_one_at_a_time
+    def _next_tick(self, points: Iterator[tuple[int, Delta]]) -> tuple[int, Delta] | None:
+        tick = next(points, None)
+        if tick is not None:
+            self._state.complete()
+        return tick
 
     # what is true
 
@@ -332,6 +372,7 @@ class Reasoner:
         """The rules, with their ids."""
         return self._state.program.rules
 
+    @_one_at_a_time
     def facts(self, derived: bool | None = None) -> FactView:
         """What is true now; `derived=True`: only conclusions, `False`: only what was asserted."""
         return FactView(self._state.reader, self._stored(derived))
@@ -345,6 +386,7 @@ class Reasoner:
     def __len__(self) -> int:
         return self._state.shown
 
+    @_one_at_a_time
     def __contains__(self, fact: Any) -> bool:
         statement = self._one_fact(fact) if isinstance(fact, str) else as_statement(fact)
         if isinstance(statement, Fact):
@@ -364,6 +406,7 @@ class Reasoner:
 
         return read_fact(text, self._state.known_prefixes())
 
+    @_one_at_a_time
     def stats(self) -> dict[str, Any]:
         """Figures of the store: facts, terms, bytes, and how rules are followed."""
         asserted = {
@@ -375,6 +418,7 @@ class Reasoner:
         }
         return asserted | {**self._state.truth.figures()} | self._state.streams.stats()
 
+    @_one_at_a_time
     def profile(self) -> Profile:
         """What each rule has looked at, found and cost so far; `since` compares two profiles."""
         return profile_of(self._state.engine.tallies())
@@ -385,6 +429,7 @@ class Reasoner:
             self._state.engine.plan, single=self._state.engine.follows_single_triples
         )
 
+    @_one_at_a_time
     def explain(self, fact: Any) -> Explanation:
         """Why a fact or violation holds: a smallest proof; or, if it does not, what is missing.
 
@@ -401,10 +446,12 @@ class Reasoner:
             explanation = self._state.merged.explain(fact, followed, known)
         return with_times(explanation, self._state.streams, as_written(followed, self.rules))
 
+    @_one_at_a_time
     def violations(self) -> list[Violation]:
         """The violations of constraints, with their bindings."""
         return list(self._state.violations.among(self._state.truth.facts(), self._state.program))
 
+    @_one_at_a_time
     def verify(self) -> VerifyReport:
         """Compute everything anew by another road, and compare facts, flags and counters."""
         from livefacts.service.reasoner.verification import verify
@@ -423,13 +470,29 @@ class Reasoner:
 
     # queries
 
-    def query(self, text: str) -> QueryResult:
-        """Ask a SPARQL 1.1 query of all triples that are true.
+    def query(
+        self,
+        text: str,
+        *,
+        bindings: Mapping[str, Any] | None = None,
+        timeout: float | None = None,
+        limit_rows: int | None = None,
+        memory: int | None = None,
+    ) -> QueryResult:
+        """Ask a SPARQL 1.1 query of all triples that are true; from any thread.
 
-        Prefixes of loaded files and rules are known, and rdf, rdfs, xsd and owl.
+        Prefixes of loaded files and rules are known, and rdf, rdfs, xsd and owl.  `bindings`
+        are values of variables.  A query that takes longer than `timeout` seconds, or more
+        than `memory` bytes, ends with a LimitError; of more than `limit_rows` rows the
+        first are given, and `complete` is False.
         """
-        return self._state.queries.store().query(text, self._state.known_prefixes())
+        from livefacts.service.queries.question import QueryOptions
 
+        values = {name: as_rdf_value(value) for name, value in (bindings or {}).items()}
+        options = QueryOptions(timeout, memory, limit_rows, values)
+        return self._state.ask(text, None, self._state.known_prefixes(text), options)
+
+    @_one_at_a_time
     def watch(self, text: str, *, buffer: int = 100_000) -> Watch:
         """Follow the answers of a SPARQL query while facts, rules and time change.
 
@@ -440,12 +503,13 @@ class Reasoner:
 
         if self._state.watches is None:
             self._state.watches = Watching(
-                self._state.truth, self._state.reader, self._state.queries
+                self._state.truth, self._state.reader, self._state.versions, self._state.ask
             )
             self._state.streams.terms.ask(self._state.watches)
         known = self._state.known_prefixes()
         return self._state.watches.watch(text, known, buffer, self._state.seq)
 
+    @_one_at_a_time
     def register(self, text: str, *, full: bool = False) -> Registration:
         """Register a C-SPARQL or RSP-QL query over streams; its `results()` are its reports.
 
@@ -456,6 +520,7 @@ class Reasoner:
         host = host_of(self._state.streams, self._state.program, self.tick)
         return host.queries.register(text, self._state.known_prefixes(), full=full)
 
+    @_one_at_a_time
     def event_time(
         self,
         *,
@@ -477,12 +542,14 @@ class Reasoner:
         self._state.streams.events = events
         return events
 
+    @_one_at_a_time
     def _finish(self) -> None:
         try:
             self._state.streams.listener.finished()
         finally:
             self._state.complete()
 
+    @_one_at_a_time
     def correct(self, stream: str, lateness: int) -> None:
         """Send reports again that facts of a stream touch, no later than so many time points."""
         from livefacts.service.registered.host import host_of
@@ -492,6 +559,7 @@ class Reasoner:
 
     # writing
 
+    @_one_at_a_time
     def dump(
         self,
         target: str | os.PathLike[str] | IO[bytes],

@@ -5,7 +5,8 @@ A `Draft` changes it; whoever watches hears of the change when all parts say the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
@@ -30,7 +31,7 @@ from livefacts.service.change.delta import Delta
 from livefacts.service.change.fact_reader import FactReader
 from livefacts.service.change.interrupts import Interrupts
 from livefacts.service.merging.equality import MERGE, warn_of_obstacle
-from livefacts.service.queries.query_view import QueryView
+from livefacts.service.queries.fact_versions import UNIVERSITY, FactVersions
 from livefacts.service.reasoner.violations import Violations
 from livefacts.service.streams.streams import Streams
 from livefacts.service.streams.time_warnings import warn_of
@@ -39,8 +40,12 @@ from livefacts.store.facts.named_graphs import NamedGraphs
 from livefacts.store.terms.dictionary import Dictionary
 
 if TYPE_CHECKING:
+    from pyoxigraph import NamedNode
+
     from livefacts.service.continuous.watches import Watching
     from livefacts.service.merging.merged_engine import Merged
+    from livefacts.service.queries.question import QueryOptions
+    from livefacts.service.queries.results import QueryResult
     from livefacts.service.reasoner.axiom_index import AxiomIndex
     from livefacts.service.reasoner.saved_folder import OpenFolder
 
@@ -78,6 +83,8 @@ class State:
         self.watches: Watching | None = None
         self.scopes: Iterator[object] = count(1)
         self.interrupts = Interrupts()
+        self.changing = threading.RLock()
+        """Held by whoever changes something."""
         self._restratifiers = Restratifier(), Restratifier()
         self._make_engine(options)
         self.limit = options.limit
@@ -103,7 +110,7 @@ class State:
     def _make_readers(self) -> None:
         self.reader = FactReader(self.dictionary)
         self.violations = Violations(self.dictionary)
-        self.queries = QueryView(self.truth, self.reader, self.graphs)
+        self.versions = FactVersions(self.truth, self.reader, self.graphs, self.changing)
         self.streams = Streams(self.truth, self.graphs, self.moved)
         self.arities = PredicateArities(self.dictionary, self.reader, self.truth)
         self.streams.terms.ask(self.arities)
@@ -186,8 +193,7 @@ class State:
         """Let everyone follow a change that has been made, and of the quads that came and went."""
         self.seq += 1
         self.shown += delta.growth
-        if self.queries.opened is not None:
-            self.queries.follow(delta, came, gone)
+        self.versions.follow(delta, came, gone)
         if self.watches is not None:
             self.watches.follow(delta, self.seq, came, gone)
         now = self.streams.timeline.now
@@ -225,15 +231,29 @@ class State:
             resolved=list(self.violations.among(ids.removed, self.program)),
         )
 
+    # queries
+
+    def ask(
+        self,
+        text: str,
+        graph: NamedNode | None,
+        prefixes: Mapping[str, str],
+        options: QueryOptions | None = None,
+    ) -> QueryResult:
+        """Ask a query of what is true now, or of what a graph asserts."""
+        from livefacts.service.queries.question import NO_OPTIONS, ask
+
+        return ask(text, prefixes, self.versions.version(), options or NO_OPTIONS, graph)
+
     # names
 
     def scope(self, kind: str) -> bytes:
         """A new scope for the labels of blank nodes."""
         return f"{kind}{next(self.scopes)}".encode()
 
-    def known_prefixes(self) -> dict[str, str]:
-        """The prefixes that a query may use without declaring them."""
-        return self.queries.prefixes(self.prefixes)
+    def known_prefixes(self, text: str = UNIVERSITY) -> Mapping[str, str]:
+        """The prefixes that a text may use without declaring them."""
+        return self.versions.prefixes(self.prefixes) if UNIVERSITY in text else self.prefixes
 
 
 def _merged(engine: SpecialisedEngine) -> Merged:

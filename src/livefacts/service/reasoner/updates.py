@@ -12,12 +12,11 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from pyoxigraph import BlankNode, DefaultGraph, Quad, Triple
+from pyoxigraph import BlankNode, DefaultGraph, NamedNode, Quad, Triple
 
 from livefacts.language.algebra import BLANK, TripleTerm
 from livefacts.language.formula import Variable
-from livefacts.service.queries.query_store import QueryStore
-from livefacts.service.queries.results import Rows
+from livefacts.service.queries.results import QueryResult, Rows
 from livefacts.syntax.sparql.update_operations import Operation, QuadTemplate
 
 Statement: TypeAlias = Triple | Quad
@@ -30,9 +29,8 @@ Net: TypeAlias = dict[Statement, bool]
 class UpdateTarget:
     """What an update needs to know of the reasoner that it changes."""
 
-    prefixes: Mapping[str, str]
-    store: Callable[[], QueryStore]
-    """Everything that is true, ready to be asked."""
+    ask: Callable[[str, NamedNode | None], QueryResult]
+    """Ask a query of everything that is true, or of one graph."""
     after: Callable[[Net], AbstractContextManager[object]]
     """The world as it will be after these changes, for a while."""
     scope: Callable[[], str]
@@ -56,27 +54,20 @@ def net_of(operations: Iterable[Operation], world: UpdateTarget) -> Net:
 def _run(operation: Operation, world: UpdateTarget, net: Net) -> None:
     bindings: list[Binding] = [{}]
     if operation.where is not None:
-        rows = world.store().query(operation.where, world.prefixes, operation.graph)
+        rows = world.ask(operation.where, operation.graph)
         assert isinstance(rows, Rows), "the query of an update is a SELECT"
         bindings = [row.as_dict() for row in rows]
-    deleted = list(_deleted(operation, bindings, world.store))
+    deleted = list(_deleted(operation, bindings))
     inserted = list(_inserted(operation, bindings, world.scope()))
     net.update(dict.fromkeys(deleted, False))
     net.update(dict.fromkeys(inserted, True))
 
 
-def _deleted(
-    operation: Operation, bindings: list[Binding], store: Callable[[], QueryStore]
-) -> Iterator[Statement]:
+def _deleted(operation: Operation, bindings: list[Binding]) -> Iterator[Statement]:
     for binding in bindings:
         for template in operation.deletes:
             quad = _filled(template, binding, None)
-            if quad is None:
-                continue
-            if isinstance(template.object, Variable):
-                # A pattern takes literals of one value for one; all of them were found.
-                yield from map(_statement, store().written(quad))
-            else:
+            if quad is not None:
                 yield _statement(quad)
 
 

@@ -15,10 +15,11 @@ from livefacts.errors import QueryError
 from livefacts.language.graph_pattern import BasicQuery, basic_query_of
 from livefacts.language.registration import CountWindow, RegisteredQuery, StreamOperator
 from livefacts.model.durations import Duration
+from livefacts.model.namespaces import DECLARED
 from livefacts.service.change.fact_reader import FactReader
 from livefacts.service.continuous.query_plans import plan_of
 from livefacts.service.continuous.row_projection import Projection
-from livefacts.service.queries.query_store import QueryStore
+from livefacts.service.queries.question import check_functions
 from livefacts.service.registered.background import Background
 from livefacts.service.registered.flow_answers import FlowedAnswers, looked_up
 from livefacts.service.registered.moving_window import Extent, extent_of, points
@@ -51,7 +52,7 @@ class Preparer:
         self, number: int, query: RegisteredQuery, prefixes: Mapping[str, str], full: bool
     ) -> QueryRequest:
         """A query as it is to be asked; one that cannot be is refused, before anything is done."""
-        QueryStore().query(query.body, prefixes, base=WINDOW_BASE)
+        check_functions(shape_of(query.body, {**DECLARED, **prefixes}, WINDOW_BASE).query)
         known = {quad.graph_name.value for quad in self._background.quads()}  # type: ignore[union-attr]
         graphs = query.graphs if known else ()
         for graph in (*graphs, *query.named_graphs):
@@ -127,7 +128,7 @@ class Preparer:
         query, needs = asked.query, Needs(full=asked.full)
         shared, world = self._world(asked, needs)
         self._worlds.need(shared, asked.number, needs)
-        store = WorldStore(world, self._reader, self._graphs(asked, needs), self._quads(query))
+        store = WorldStore(world, self._dictionary, self._graphs(asked, needs), self._quads(query))
         ask = lambda: store.query(query.body, asked.prefixes)  # noqa: E731
         answers = AskedAnswers(ask, query.relation, reason)
         return Prepared(asked, shared, world, answers, store)

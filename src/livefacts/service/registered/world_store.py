@@ -10,15 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
+import numpy as np
 from pyoxigraph import NamedNode, Quad, Triple
 
 from livefacts.engine.contract import TRIPLES, IdDelta, Ids
 from livefacts.service.change.fact_reader import FactReader
-from livefacts.service.queries.query_store import QueryStore
+from livefacts.service.queries.fact_versions import FactVersion
+from livefacts.service.queries.question import ask
 from livefacts.service.queries.results import QueryResult
 from livefacts.service.registered.world import EngineWorld, Follower
 from livefacts.service.streams.reclamation import ids_of
 from livefacts.service.streams.stream_log import Facts, Key, facts_of, keys_of
+from livefacts.store.terms.dictionary import Dictionary
+from livefacts.store.versions.snapshots import NO_TRIPLES, GraphSnapshots, Versions
 from livefacts.syntax.sparql.csparql import WINDOW_BASE
 
 
@@ -129,20 +133,20 @@ class WorldStore:
     def __init__(
         self,
         world: StoredWorld,
-        reader: FactReader,
+        dictionary: Dictionary,
         graphs: WindowGraphs = NO_GRAPHS,
         quads: Iterable[Quad] = (),
     ) -> None:
         self._world = world
-        self._reader = reader
+        self._dictionary = dictionary
+        self._reader = FactReader(dictionary)
         self._graphs = graphs
-        self._store = QueryStore()
-        self._added: set[Key] = set()
-        self._removed: set[Key] = set()
+        self._triples = Versions(lambda: self._shown(world.facts()))
+        self._triples.snapshot()
+        self._named: dict[int, Versions] = {}
         for graph in graphs:
-            self._store.add_graph(graph.name)
-        self._store.apply(quads, ())
-        self._added.update(self._triples(world.facts()))
+            self._versions(graph.name)
+        self.graphs_changed(quads, ())
         world.follow(self._follow)
 
     def close(self) -> None:
@@ -156,47 +160,49 @@ class WorldStore:
 
     def graphs_changed(self, came: Iterable[Quad], gone: Iterable[Quad]) -> None:
         """Named graphs of the background have changed."""
-        self._store.apply(came, gone)
+        for quads, sign in ((gone, -1), (came, 1)):
+            for graph, triples in _by_graph(quads).items():
+                rows = self._dictionary.encode_triples(triples)
+                self._note(
+                    graph, rows if sign > 0 else NO_TRIPLES, rows if sign < 0 else NO_TRIPLES
+                )
+
+    def _versions(self, graph: NamedNode) -> Versions:
+        name = self._dictionary.encode_one(graph)
+        if name not in self._named:
+            self._named[name] = Versions.beginning(NO_TRIPLES)
+        return self._named[name]
+
+    def _note(self, graph: NamedNode, came: Ids, gone: Ids) -> None:
+        self._versions(graph).note(came, gone)
 
     def _follow(self, delta: IdDelta) -> None:
-        for key in self._triples(delta.removed):
-            if key in self._added:
-                self._added.remove(key)
-            else:
-                self._removed.add(key)
-        for key in self._triples(delta.added):
-            if key in self._removed:
-                self._removed.remove(key)
-            else:
-                self._added.add(key)
+        self._triples.note(self._shown(delta.added), self._shown(delta.removed))
 
-    def _triples(self, facts: Facts) -> Iterator[Key]:
-        if TRIPLES in facts and len(facts[TRIPLES]):
-            yield from keys_of(self._reader.shown({TRIPLES: facts[TRIPLES]}))
+    def _shown(self, facts: Facts) -> Ids:
+        if TRIPLES not in facts or not len(facts[TRIPLES]):
+            return NO_TRIPLES
+        return self._reader.shown({TRIPLES: facts[TRIPLES]})[TRIPLES]
 
     def held_ids(self) -> Iterator[Ids]:
-        """The ids of facts that the store has not taken in or given up yet."""
-        yield from ids_of(self._added | self._removed)
+        """The ids of facts that named windows have, or may have."""
         yield from self._graphs.held_ids()
+        yield np.array(list(self._named), np.int32)
 
     def query(self, text: str, prefixes: Mapping[str, str]) -> QueryResult:
         """The answers to a query, as things are now."""
-        added, removed = list(self._decoded(self._added)), list(self._decoded(self._removed))
-        quads_added: list[Quad] = []
-        quads_removed: list[Quad] = []
         for graph in self._graphs:
-            came, gone = graph.changes()
-            quads_added += list(self._quads(came, graph.name))
-            quads_removed += list(self._quads(gone, graph.name))
-        self._store.apply([*added, *quads_added], [*removed, *quads_removed])
-        self._added, self._removed = set(), set()
-        return self._store.query(text, prefixes, base=WINDOW_BASE)
+            came, gone = (self._shown(facts_of(keys)) for keys in graph.changes())
+            self._note(graph.name, came, gone)
+        named = {name: versions.snapshot() for name, versions in self._named.items()}
+        graphs = GraphSnapshots(self._triples.snapshot(), named)
+        version = FactVersion(graphs, self._dictionary.reader())
+        return ask(text, prefixes, version, base=WINDOW_BASE)
 
-    def _quads(self, keys: list[Key], graph: NamedNode) -> Iterator[Quad]:
-        for triple in self._decoded(keys_of(self._reader.shown(facts_of(keys)))):
-            yield Quad(triple.subject, triple.predicate, triple.object, graph)
 
-    def _decoded(self, keys: Iterable[Key]) -> Iterator[Triple]:
-        for fact in self._reader.decoded(facts_of(keys)):
-            assert isinstance(fact, Triple), "only triples are asked for"
-            yield fact
+def _by_graph(quads: Iterable[Quad]) -> dict[NamedNode, list[Triple]]:
+    found: dict[NamedNode, list[Triple]] = {}
+    for quad in quads:
+        assert isinstance(quad.graph_name, NamedNode), "graphs of the background have names"
+        found.setdefault(quad.graph_name, []).append(quad.triple)
+    return found

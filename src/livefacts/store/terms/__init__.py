@@ -7,6 +7,7 @@ Out: ids; and terms or texts again for ids.
 - `line_scanner`: where the terms of N-Triples lines start and end, as kernels
 - `term_table`: texts of terms in one heap, found by hash
 - `dictionary`: term to id and back: the one place where that happens in a process
+- `term_reader`: the same for readers, in a table that stays as it is
 - `ntriples`: lines of N-Triples and N-Quads to rows of ids
 - `decoder`: many texts to terms at once
 - `term_writer`: ids to text, as kernels

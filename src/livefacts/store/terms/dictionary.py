@@ -185,7 +185,7 @@ class Dictionary:
 
     def find(self, term: Term) -> int | None:
         """The id of a term, or None if it was never added."""
-        number: int = term_table.look_up(self._desk, self._put_key(term))
+        number: int = term_table.look_up(self._desk, self._put_key(term), True)
         return None if number < 0 else number
 
     def find_all(self, terms: Iterable[Term]) -> Ids:

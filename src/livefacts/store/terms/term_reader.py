@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pyoxigraph import Literal, NamedNode, Triple
 
 from livefacts.model.facts import Symbol, Term
+from livefacts.store.compiled import described
 from livefacts.store.terms import term_table, term_writer
 from livefacts.store.terms.decoder import Decoder, strings
 from livefacts.store.terms.term_table import (
@@ -35,6 +36,8 @@ Ids = NDArray[np.int32]
 SYMBOL_MARK = "'"
 """Stands before the name of a symbol in the heap, where no other kind of term begins so."""
 XSD_INTEGER = NamedNode("http://www.w3.org/2001/XMLSchema#integer")
+SHORT_TEXT = 256
+VERY_FEW = 4
 FEW = 24
 """Up to so many ids are decoded without arrays."""
 
@@ -79,12 +82,31 @@ def as_ids(ids: Sequence[int] | Ids) -> Ids:
     return np.require(ids, np.int32, ["C", "W"])
 
 
+class TermFinder:
+    """Looks terms up one by one; each thread has its own."""
+
+    def __init__(self, place: Sequence[int]) -> None:
+        self._text = np.empty(SHORT_TEXT, np.uint8)
+        self._desk = np.array([*place, self._text.ctypes.data], np.int64)
+
+    def find(self, term: Term) -> int | None:
+        """The id of a term, or None if it was never added."""
+        key = key_of(term)
+        if len(key) > len(self._text):
+            self._text = np.empty(2 * len(key), np.uint8)
+            self._desk[-1] = self._text.ctypes.data
+        self._text.data[: len(key)] = key
+        number: int = term_table.look_up(self._desk, len(key), False)
+        return None if number < 0 else number
+
+
 class TermReader:
     """Reads a table of terms."""
 
     def __init__(self, terms: TermArrays) -> None:
         self._terms = terms
         self._decoder = Decoder()
+        self._place = described(terms)
 
     @property
     def numbers(self) -> int:
@@ -93,18 +115,16 @@ class TermReader:
 
     def find(self, term: Term) -> int | None:
         """The id of a term, or None if it was never added."""
-        found = int(self.find_all([term])[0])
-        return None if found < 0 else found
+        return self.finder().find(term)
 
-    def find_all(self, terms: Iterable[Term]) -> Ids:
-        """The ids of terms; -1 for a term never added."""
-        text, lengths = packed(terms)
-        found = np.empty(len(lengths), np.int32)
-        term_table.look_up_spans(self._terms, text, np.cumsum(lengths), found, False)
-        return found
+    def finder(self) -> TermFinder:
+        """What looks terms up, for one thread."""
+        return TermFinder(self._place)
 
     def decode(self, ids: Sequence[int] | Ids) -> list[Term]:
         """The terms of ids; ids that are the same share one object."""
+        if len(ids) <= VERY_FEW:
+            return [self.decode_one(int(number)) for number in ids]
         if len(ids) <= FEW:
             return self._decode_few(ids if isinstance(ids, list) else np.asarray(ids).tolist())
         distinct, places = np.unique(as_ids(ids), return_inverse=True)

@@ -326,15 +326,15 @@ def move_slots(old: NDArray[np.int64], new: NDArray[np.int64]) -> None:
 
 
 @kernel
-def look_up(desk: NDArray[np.int64], length: Number) -> Number:
-    """The id of the text on the desk, or -1."""
+def look_up(desk: NDArray[np.int64], length: Number, keeps: bool) -> Number:
+    """The id of the text on the desk, or -1; who `keeps` it changes the table."""
     address = desk[TEXT_ON_DESK]
     inline = inline_integer(address, length)
     if inline != NOT_INLINE:
         return inline
     terms = terms_on(desk)
     number, _slot = find_text(terms, address, length, hash_tag(address, length))
-    if number >= 0:
+    if number >= 0 and keeps:
         keep_term(terms, number)
     return number
 

@@ -8,4 +8,6 @@ Out: `Snapshot`, one version of the triples, which stays as it is whatever happe
 - `snapshots`: the runs that make up one version, and how the next version comes about
 
 The row store belongs to the one who writes; nobody else reads it.
+
+Design: docs/design/0016-queries-over-columns.md
 """

@@ -8,13 +8,13 @@ A snapshot holds its runs, so nothing that it shows can change or go away; a rea
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from livefacts.store.compiled import described
 from livefacts.store.versions.signed_runs import Run
 from livefacts.store.versions.sorted_orders import OSP, PLACES, SPO, Ids, SortedOrder
 
@@ -26,6 +26,7 @@ FIELDS = 7
 KEYS, KEY_COUNT, STARTS, SECOND, THIRD, SIGNS, ROWS = range(FIELDS)
 ORDERS = 4
 NO_IDS = np.zeros(0, np.int32)
+NO_TRIPLES = np.zeros((0, 3), np.int32)
 
 
 class Snapshot:
@@ -35,7 +36,11 @@ class Snapshot:
         self.runs = tuple(runs)
         self.table = np.zeros((ORDERS * len(self.runs), FIELDS), np.int64)
         """Where the columns are, for kernels: a line for each order and run."""
+        self.place = described([self.table])
         self._ready = [False] * ORDERS
+        self._nodes: Ids | None = None
+        self.count = sum(run.count for run in self.runs)
+        """The number of rows, those that take others back included."""
 
     def make(self, kinds: int) -> None:
         """Make the orders whose bits are set, unless they are there."""
@@ -49,7 +54,7 @@ class Snapshot:
         """About how many triples have these terms in their places; None for any term."""
         terms = {place: term for place, term in enumerate(known) if term is not None}
         if not terms:
-            return sum(run.count for run in self.runs)
+            return self.count
         kind = next(k for k, places in enumerate(PLACES) if set(places[: len(terms)]) == set(terms))
         values = [terms[place] for place in PLACES[kind][: len(terms)]]
         return sum(run.order(kind).count_rows(values) for run in self.runs)
@@ -62,12 +67,18 @@ class Snapshot:
 
     def nodes(self) -> Ids:
         """Every term that is a subject or an object, each once."""
-        if self.is_plain:
-            ends = [run.order(kind).keys for run in self.runs for kind in (SPO, OSP)]
-        else:
-            rows = self.rows()
-            ends = [rows[:, 0], rows[:, 2]]
-        return np.unique(np.concatenate([NO_IDS, *ends]))
+        if self._nodes is None:
+            if len(self.runs) < 2:
+                ends = [run.order(kind).keys for run in self.runs for kind in (SPO, OSP)]
+            else:
+                rows = self.rows()
+                ends = [rows[:, 0], rows[:, 2]]
+            self._nodes = np.unique(np.concatenate([NO_IDS, *ends]))
+        return self._nodes
+
+    def are_nodes(self, ids: Ids) -> NDArray[np.bool_]:
+        """Which terms are subjects or objects."""
+        return np.isin(ids, self.nodes())
 
     def firsts(self, kind: int, key: int) -> Ids:
         """The second values of an order that stand with a first one; some may be gone by now."""
@@ -78,18 +89,13 @@ class Snapshot:
         return np.unique(np.concatenate(found))
 
     @property
-    def is_plain(self) -> bool:
-        """Whether no row takes back another."""
-        return len(self.runs) < 2
-
-    @property
     def nbytes(self) -> int:
         return sum(run.nbytes for run in self.runs)
 
     def rows(self) -> Ids:
         """All triples, sorted in some way."""
         if not self.runs:
-            return np.zeros((0, 3), np.int32)
+            return NO_TRIPLES
         run = self.runs[0]
         for newer in self.runs[1:]:
             run = run.with_newer(newer)
@@ -109,6 +115,11 @@ def _described(order: SortedOrder) -> list[int]:
     ]
 
 
+def of_rows(rows: Ids) -> Snapshot:
+    """A snapshot of these triples."""
+    return Snapshot([Run(rows)] if len(rows) else [])
+
+
 @dataclass(frozen=True, slots=True)
 class GraphSnapshots:
     """One version of all graphs: what is true, and what named graphs assert, by their names' ids."""
@@ -118,15 +129,16 @@ class GraphSnapshots:
 
 
 class Versions:
-    """The versions of a set of triples: one writer tells what changes, anyone asks.
+    """The versions of a set of triples: what changes is noted, and who asks gets the newest one.
 
     `everything` gives all rows as they are now; it is called when there is no version yet, or
-    so much has changed since the last that starting anew is cheaper.
+    so much has changed since the last that starting anew is cheaper.  Whoever has it lets one
+    thread in at a time; snapshots are read by any.
     """
 
-    def __init__(self, everything: Callable[[], Ids]) -> None:
+    def __init__(self, everything: Callable[[], Ids], *, may_forget: bool = True) -> None:
         self._everything = everything
-        self._lock = threading.Lock()
+        self._may_forget = may_forget
         self._current: Snapshot | None = None
         self._waiting: list[tuple[Ids, int]] = []
         self._waiting_rows = 0
@@ -136,35 +148,35 @@ class Versions:
         """Whether there is a version that changes must be told to."""
         return self._current is not None
 
+    def begin(self, rows: Ids) -> None:
+        """These are all rows there are."""
+        self._current = of_rows(rows)
+
+    @staticmethod
+    def beginning(rows: Ids) -> Versions:
+        """Versions of rows of which everything is noted here, and nothing is kept elsewhere."""
+        versions = Versions(lambda: NO_TRIPLES, may_forget=False)
+        versions.begin(rows)
+        return versions
+
     def note(self, added: Ids, removed: Ids) -> None:
         """What a change has added and removed; the next snapshot has it."""
-        with self._lock:
-            if self._current is None:
-                return
-            self._waiting += [
-                (rows, sign) for rows, sign in ((removed, -1), (added, 1)) if len(rows)
-            ]
-            self._waiting_rows += len(added) + len(removed)
-            if self._waiting_rows > SHORT + sum(run.count for run in self._current.runs) // 2:
-                self.forget()
-
-    def forget(self) -> None:
-        """Start anew when somebody asks."""
-        self._current, self._waiting, self._waiting_rows = None, [], 0
+        if self._current is None:
+            return
+        self._waiting += [(rows, sign) for rows, sign in ((removed, -1), (added, 1)) if len(rows)]
+        self._waiting_rows += len(added) + len(removed)
+        if self._may_forget and self._waiting_rows > SHORT + self._current.count // 2:
+            self._current, self._waiting, self._waiting_rows = None, [], 0
 
     def snapshot(self) -> Snapshot:
         """The version of now."""
-        current = self._current
-        if current is not None and not self._waiting:
-            return current
-        with self._lock:
-            if self._current is None:
-                rows = self._everything()
-                self._current = Snapshot([Run(rows)] if len(rows) else [])
-            elif self._waiting:
-                self._current = Snapshot(_grown(self._current.runs, _net(self._waiting)))
+        if self._current is None:
+            self.begin(self._everything())
+        assert self._current is not None, "it has begun"
+        if self._waiting:
+            self._current = Snapshot(_grown(self._current.runs, _net(self._waiting)))
             self._waiting, self._waiting_rows = [], 0
-            return self._current
+        return self._current
 
 
 def _net(changes: Sequence[tuple[Ids, int]]) -> Run:

@@ -25,7 +25,7 @@ class Asker:
     """Expressions over one column."""
 
     def __init__(self, *column: Term | None, **options) -> None:
-        self.terms = QueryTerms(Dictionary())
+        self.terms = QueryTerms(Dictionary().reader())
         self.rows = Solutions(len(column), {"x": self.terms.encode(column)})
         self.expressions = Expressions(self.terms, self.exists, **options)
         self.pauses = 0

@@ -21,7 +21,7 @@ X = Variable("x")
 
 
 def total(function: str, *column: Term, counts: list[int] | None = None, most: int = 100):
-    terms = QueryTerms(Dictionary())
+    terms = QueryTerms(Dictionary().reader())
     times = None if counts is None else np.array(counts)
     rows = Solutions(len(column), {"x": terms.encode(column)}, times)
     expressions = Expressions(terms, None, most_string_bytes=most)
@@ -43,7 +43,7 @@ def test_nothing_has_a_total(function: str, expected: Term | None) -> None:
 
 def test_with_keys_there_is_no_group_of_nothing() -> None:
     count = ("t", QueryAggregate("COUNT"))
-    expressions = Expressions(QueryTerms(Dictionary()), None)
+    expressions = Expressions(QueryTerms(Dictionary().reader()), None)
     assert grouped(NO_ROWS, ["k"], [count], expressions).count == 0
     assert grouped(NO_ROWS, [], [count], expressions).count == 1
 

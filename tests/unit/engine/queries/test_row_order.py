@@ -23,7 +23,7 @@ X, Y = OrderKey(Variable("x")), OrderKey(Variable("y"))
 def ordered(terms: list[Term], keys: list[OrderKey], **columns: list[Term]) -> list[int]:
     dictionary = Dictionary()
     dictionary.encode(terms)
-    query_terms = QueryTerms(dictionary)
+    query_terms = QueryTerms(dictionary.reader())
     rows = Solutions(
         len(columns["x"]), {name: query_terms.encode(column) for name, column in columns.items()}
     )
@@ -57,6 +57,6 @@ def test_large_integers_are_told_apart() -> None:
 
 
 def test_unbound_comes_first() -> None:
-    terms = QueryTerms(Dictionary())
+    terms = QueryTerms(Dictionary().reader())
     rows = Solutions(2, {"x": np.array([terms.encode_one(Literal(1)), -1], np.int32)})
     assert row_order(rows, [X], Expressions(terms, None)).tolist() == [1, 0]

@@ -24,7 +24,7 @@ def interrupted(function: Callable[..., Any]) -> Callable[..., Any]:
     return and_then
 
 
-@pytest.mark.parametrize(("part", "name"), [("queries", "follow"), ("graphs", "change")])
+@pytest.mark.parametrize(("part", "name"), [("versions", "follow"), ("graphs", "change")])
 def test_an_interrupt_after_the_decision_waits_until_all_is_told(
     monkeypatch: pytest.MonkeyPatch, part: str, name: str
 ) -> None:
@@ -60,7 +60,7 @@ def test_an_interrupt_while_time_moves_leaves_one_time_point(
     r = Reasoner("seen(?x) :- sometime p(?x) in [2].")
     r.push([("p", "a")], at=1)
     r.query("ASK {}")
-    monkeypatch.setattr(r._state.queries, "follow", interrupted(r._state.queries.follow))
+    monkeypatch.setattr(r._state.versions, "follow", interrupted(r._state.versions.follow))
     with pytest.raises(KeyboardInterrupt):
         r.advance(2)
     monkeypatch.undo()
@@ -82,7 +82,7 @@ def test_those_who_watch_hear_of_a_change_that_was_interrupted_too_late(
     heard: list[object] = []
     r.watch("SELECT * { ?x ?p ?y }").on_change(heard.append)
     r.query("ASK {}")
-    monkeypatch.setattr(r._state.queries, "follow", interrupted(r._state.queries.follow))
+    monkeypatch.setattr(r._state.versions, "follow", interrupted(r._state.versions.follow))
     with pytest.raises(KeyboardInterrupt):
         r.add("<x:a> <x:b> <x:c> .")
     assert len(heard) == 1

@@ -1,0 +1,469 @@
+"""The evaluation of a query: its algebra, from the inside out, in pieces of columns.
+
+Every operator takes rows that are given, and yields its own joined with those, piece by piece:
+who needs only some rows stops early, and no operator holds more than it must.  A part of a group
+that may know what the others have found is told (`binding_scopes`); others are evaluated by
+themselves and joined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from pyoxigraph import Literal, NamedNode
+
+from livefacts.engine.queries.basic_patterns import BasicPatterns
+from livefacts.engine.queries.binding_scopes import (
+    certain_in,
+    may_know,
+    names_in,
+    names_in_condition,
+    names_in_scope,
+)
+from livefacts.engine.queries.column_expressions import Expressions
+from livefacts.engine.queries.query_bounds import Bounds
+from livefacts.engine.queries.query_terms import QueryTerms
+from livefacts.engine.queries.row_groups import grouped
+from livefacts.engine.queries.row_keys import row_keys
+from livefacts.engine.queries.row_order import row_order
+from livefacts.engine.queries.solution_joins import (
+    distinct,
+    joined,
+    left_joined,
+    minus,
+)
+from livefacts.engine.queries.solutions import (
+    EMPTY_ROW,
+    UNBOUND,
+    Flags,
+    Ids,
+    Rows,
+    Solutions,
+    together,
+)
+from livefacts.language.algebra import (
+    Basic,
+    Both,
+    Chosen,
+    DistinctRows,
+    Either,
+    Grouped,
+    InGraph,
+    Listed,
+    Optionally,
+    Ordered,
+    Pattern,
+    ReducedRows,
+    Slice,
+    Where,
+    With,
+    Without,
+    exists_in,
+)
+from livefacts.language.expressions import TRUE, Exists, QueryExpression, conjuncts
+from livefacts.language.formula import TripleAtom, Variable
+from livefacts.model.namespaces import XSD
+from livefacts.store.terms.term_table import BLANK
+from livefacts.store.versions.snapshots import GraphSnapshots, Snapshot
+
+ROW = "#row"
+"""The column that numbers given rows, to find them again among the results."""
+
+NO_TRIPLES = np.zeros((0, 3), np.int32)
+
+Pieces: TypeAlias = Iterator[Solutions]
+Names: TypeAlias = frozenset[str]
+
+
+class Evaluation:
+    """Evaluates the patterns of one query over one version of the facts."""
+
+    def __init__(
+        self, graphs: GraphSnapshots, terms: QueryTerms, bounds: Bounds, base: str = ""
+    ) -> None:
+        self._graphs = graphs
+        self._terms = terms
+        self._bounds = bounds
+        self._basic = BasicPatterns(terms, bounds)
+        self._base = base
+        self._asked_graph = graphs.everything
+        self._is_substituting = False
+        """Whether a pattern of EXISTS is evaluated: all of it knows the values of the row."""
+        self._known: dict[tuple[int, int, Names], Solutions] = {}
+
+    @cached_property
+    def _expressions(self) -> Expressions:
+        pause = self._bounds.pause
+        return Expressions(self._terms, self._exists, base=self._base, now=moment(), pause=pause)
+
+    def pieces(self, pattern: Pattern, needed: Collection[str]) -> Pieces:
+        """The rows of a pattern, with the variables that are needed."""
+        return self._pieces(pattern, EMPTY_ROW, frozenset(needed), self._graphs.everything)
+
+    def statements_about(self, things: Collection[int]) -> Ids:
+        """The triples that say something of things, and of the blank nodes that these lead to."""
+        found, known = [NO_TRIPLES], set(things)
+        waiting = np.array(sorted(known), np.int32)
+        names = frozenset(["s", "p", "o"])
+        about = Basic((TripleAtom(Variable("s"), Variable("p"), Variable("o")),))
+        while len(waiting):
+            given = Solutions(len(waiting), {"s": waiting})
+            rows = self._all(about, given, names, self._graphs.everything)
+            found.append(np.column_stack([rows.column(name) for name in "spo"]))
+            objects = np.unique(rows.column("o"))
+            nodes = objects[self._terms.kinds(objects) == BLANK].tolist()
+            waiting = np.array(sorted(set(nodes) - known), np.int32)
+            known.update(nodes)
+        return np.concatenate(found)
+
+    def _alone(self, pattern: Pattern, needed: Names, graph: Snapshot) -> Solutions:
+        """The rows of a pattern by itself, however often they are asked for."""
+        key = id(pattern), id(graph), needed
+        if key not in self._known:
+            self._known[key] = self._all(pattern, EMPTY_ROW, needed, graph)
+        return self._known[key]
+
+    def _all(self, pattern: Pattern, given: Solutions, needed: Names, graph: Snapshot) -> Solutions:
+        pieces, total = [], 0
+        for piece in self._pieces(pattern, given, needed, graph):
+            pieces.append(piece)
+            total += piece.count
+            self._bounds.room(total * max(1, len(piece.columns)))
+        return together(pieces)
+
+    def _pieces(self, pattern: Pattern, given: Solutions, needed: Names, graph: Snapshot) -> Pieces:
+        """Given rows, joined with those of a pattern in a graph."""
+        match pattern:
+            case Basic():
+                return self._basic.pieces(pattern, given, needed, graph)
+            case Both():
+                return self._both(pattern, given, needed, graph)
+            case Either():
+                return self._either(pattern, given, needed, graph)
+            case Optionally():
+                return self._optionally(pattern, given, needed, graph)
+            case Without():
+                return self._without(pattern, given, needed, graph)
+            case Where():
+                return self._where(pattern, given, needed, graph)
+            case With():
+                return self._with(pattern, given, needed, graph)
+            case Listed():
+                return self._joined(given, self._listed(pattern), needed)
+            case InGraph():
+                return self._in_graph(pattern, given, needed)
+            case _:
+                if given is EMPTY_ROW:
+                    return self._modified(pattern, EMPTY_ROW, needed, graph)
+                if self._is_substituting and names_in_scope(pattern) & given.columns.keys():
+                    return self._row_by_row(pattern, given, needed, graph)
+                alone = self._alone(pattern, needed | set(given.columns), graph)
+                return self._joined(given, alone, needed)
+
+    def _joined(self, given: Solutions, other: Solutions, needed: Names) -> Pieces:
+        if given is EMPTY_ROW:
+            yield other.only(needed)
+        else:
+            yield joined(given, other, pause=self._bounds.pause, room=self._bounds.room).only(
+                needed
+            )
+
+    # groups
+
+    def _both(self, pattern: Both, given: Solutions, needed: Names, graph: Snapshot) -> Pieces:
+        first, *rest = _parts_of(pattern)
+        return self._sequence(first, rest, given, needed, graph)
+
+    def _sequence(
+        self,
+        first: Pattern,
+        rest: list[Pattern],
+        given: Solutions,
+        needed: Names,
+        graph: Snapshot,
+    ) -> Pieces:
+        """The parts of a group, one after the other; each is told what was found before it."""
+        if not rest:
+            yield from self._told(first, given, needed, graph)
+            return
+        later = needed.union(*(names_in(part) for part in rest))
+        for piece in self._told(first, given, later, graph):
+            if piece.count:
+                yield from self._sequence(rest[0], rest[1:], piece, needed, graph)
+
+    def _told(self, pattern: Pattern, given: Solutions, needed: Names, graph: Snapshot) -> Pieces:
+        """A part of a group with rows of the others, which it knows of if it may."""
+        if given is EMPTY_ROW or self._may_know(pattern, given):
+            return self._pieces(pattern, given, needed, graph)
+        shared = frozenset(names_in_scope(pattern)) & (needed | set(given.columns))
+        return self._joined(given, self._alone(pattern, shared, graph), needed)
+
+    def _may_know(self, pattern: Pattern, given: Solutions) -> bool:
+        return self._is_substituting or may_know(pattern, given.columns)
+
+    def _either(self, pattern: Either, given: Solutions, needed: Names, graph: Snapshot) -> Pieces:
+        for side in (pattern.left, pattern.right):
+            yield from self._told(side, given, needed, graph)
+
+    def _optionally(
+        self, pattern: Optionally, given: Solutions, needed: Names, graph: Snapshot
+    ) -> Pieces:
+        asked = names_in_condition(pattern.condition)
+        more = needed | names_in(pattern.right) | asked
+        for left in self._pieces(pattern.left, given, more, graph):
+            if left.count:
+                yield self._with_option(pattern, left, needed | asked, graph).only(needed)
+
+    def _with_option(
+        self, pattern: Optionally, left: Solutions, needed: Names, graph: Snapshot
+    ) -> Solutions:
+        names = frozenset(names_in_scope(pattern.right))
+        if not self._may_know(pattern.right, left):
+            right = self._alone(pattern.right, names & (needed | set(left.columns)), graph)
+            return left_joined(
+                left,
+                right,
+                lambda rows: self._truths(pattern.condition, rows, graph),
+                pause=self._bounds.pause,
+                room=self._bounds.room,
+            )
+        asked = left.only(names_in(pattern.right))
+        numbered = Solutions(left.count, {**asked.columns, ROW: _numbers(left.count)})
+        found = self._all(pattern.right, numbered, (names & needed) | {ROW}, graph)
+        rows = found.column(ROW)
+        new = {name: column for name, column in found.columns.items() if name != ROW}
+        matched = left.at(rows)
+        matched = Solutions(found.count, {**matched.columns, **new}, matched.counts)
+        matched = matched.times(found.counts)
+        if pattern.condition != TRUE:
+            fits = self._truths(pattern.condition, matched, graph)
+            matched, rows = matched.at(fits), rows[fits]
+        alone = np.ones(left.count, np.bool_)
+        alone[rows] = False
+        return together([matched, left.at(alone)])
+
+    def _without(
+        self, pattern: Without, given: Solutions, needed: Names, graph: Snapshot
+    ) -> Pieces:
+        shared = frozenset(names_in_scope(pattern.left) & names_in_scope(pattern.right))
+        known: Names = frozenset()
+        if self._is_substituting:
+            # Values stand in the place of variables on both sides, and are not shared any more.
+            known = frozenset(names_in(pattern.right) & given.columns.keys())
+            shared -= known
+        if not shared:
+            yield from self._pieces(pattern.left, given, needed, graph)
+            return
+        is_plain = shared <= certain_in(pattern.left) & certain_in(pattern.right)
+        is_plain = is_plain and may_know(pattern.right, shared)
+        for left in self._pieces(pattern.left, given, needed | shared | known, graph):
+            if is_plain or known:
+                with self._substituting(bool(known)):
+                    met = self._met(pattern.right, left.only(shared | known), graph)
+                yield left.at(~met).only(needed)
+            else:
+                right = self._alone(pattern.right, shared, graph)
+                yield minus(left, right, pause=self._bounds.pause).only(needed)
+
+    def _where(self, pattern: Where, given: Solutions, needed: Names, graph: Snapshot) -> Pieces:
+        more = needed | names_in_condition(pattern.condition)
+        for piece in self._pieces(pattern.of, given, more, graph):
+            if piece.count:
+                yield piece.at(self._truths(pattern.condition, piece, graph)).only(needed)
+
+    def _with(self, pattern: With, given: Solutions, needed: Names, graph: Snapshot) -> Pieces:
+        computed, of = [pattern], pattern.of
+        while isinstance(of, With):
+            computed.append(of)
+            of = of.of
+        asked = (names_in_condition(each.value) for each in computed)
+        more = needed.union(*asked) - {each.variable.name for each in computed}
+        for piece in self._pieces(of, given, more, graph):
+            rows = piece
+            for each in reversed(computed):
+                values = self._values(each.value, rows, graph)
+                rows = rows.with_column(each.variable.name, values)
+            yield rows.only(needed)
+
+    def _listed(self, pattern: Listed) -> Solutions:
+        columns = zip(*pattern.rows, strict=True) if pattern.rows else [()] * len(pattern.variables)
+        ids = [self._terms.encode(column) for column in columns]
+        names = [variable.name for variable in pattern.variables]
+        return Solutions(len(pattern.rows), dict(zip(names, ids, strict=True)))
+
+    def _in_graph(self, pattern: InGraph, given: Solutions, needed: Names) -> Pieces:
+        slot = pattern.graph
+        if not isinstance(slot, Variable):
+            graph = self._graphs.named.get(self._terms.encode_one(slot))
+            if graph is not None:
+                yield from self._pieces(pattern.of, given, needed, graph)
+            return
+        for name, graph in self._graphs.named.items():
+            before = given.column(slot.name)
+            rows = given.at((before == name) | (before == UNBOUND))
+            if rows.count:
+                told = rows.with_column(slot.name, np.full(rows.count, name, np.int32))
+                yield from self._told(pattern.of, told, needed, graph)
+
+    # modifiers of solutions
+
+    def _row_by_row(
+        self, pattern: Pattern, given: Solutions, needed: Names, graph: Snapshot
+    ) -> Pieces:
+        """What an inner query finds with the values of each row in the place of its variables."""
+        names = names_in_scope(pattern)
+        more = needed | given.columns.keys()
+        for number in range(given.count):
+            row = given.at(slice(number, number + 1))
+            self._bounds.pause()
+            found = together(list(self._modified(pattern, row.only(names), more, graph)))
+            yield from self._joined(row, found, needed)
+
+    def _modified(
+        self, pattern: Pattern, given: Solutions, needed: Names, graph: Snapshot
+    ) -> Pieces:
+        """The rows of an inner query, of the whole one, or of a part of it.
+
+        What is given is the empty row, or one with values for variables of the query.
+        """
+        match pattern:
+            case Chosen():
+                names = frozenset(variable.name for variable in pattern.variables)
+                yield from self._pieces(pattern.of, given, needed & names, graph)
+            case ReducedRows():
+                yield from self._pieces(pattern.of, given, needed, graph)
+            case DistinctRows():
+                names = frozenset(names_in_scope(pattern.of))
+                yield distinct(self._all(pattern.of, given, names, graph)).only(needed)
+            case Slice():
+                yield from self._slice(pattern, given, needed, graph)
+            case Ordered():
+                asked = (names_in_condition(key.value) for key in pattern.keys)
+                rows = self._all(pattern.of, given, needed.union(*asked), graph)
+                with self._asking(graph):
+                    order = row_order(rows, pattern.keys, self._expressions)
+                yield rows.at(order).only(needed)
+            case Grouped():
+                yield self._grouped(pattern, given, graph).only(needed)
+            case _:
+                raise AssertionError(f"{type(pattern).__name__} is a part of a group")
+
+    def _slice(self, pattern: Slice, given: Solutions, needed: Names, graph: Snapshot) -> Pieces:
+        start, left = pattern.start, pattern.length
+        for piece in self._pieces(pattern.of, given, needed, graph):
+            if left == 0:
+                return
+            if piece.total <= start:
+                start -= piece.total
+                continue
+            stop = None if left is None else start + left
+            rows = piece.expanded().at(slice(start, stop))
+            start, left = 0, None if left is None else left - rows.count
+            yield rows
+
+    def _grouped(self, pattern: Grouped, given: Solutions, graph: Snapshot) -> Solutions:
+        keys = [variable.name for variable in pattern.keys]
+        aggregates = [(variable.name, each) for variable, each in pattern.aggregates]
+        asked = [names_in_condition(each.value) for _, each in aggregates if each.value is not None]
+        names = frozenset(keys).union(*asked)
+        if any(each.value is None and each.distinct for _, each in aggregates):
+            names |= names_in_scope(pattern.of)
+        rows = self._all(pattern.of, given, names, graph)
+        with self._asking(graph):
+            return grouped(rows, keys, aggregates, self._expressions)
+
+    # expressions
+
+    def _truths(self, condition: QueryExpression, rows: Solutions, graph: Snapshot) -> Flags:
+        """For which rows a condition is true: part by part, those with EXISTS last."""
+        parts = sorted(conjuncts(condition), key=lambda part: any(True for _ in exists_in(part)))
+        left = np.arange(rows.count)
+        for part in parts:
+            if len(left):
+                with self._asking(graph):
+                    left = left[self._expressions.truths(part, rows.at(left))]
+        truths = np.zeros(rows.count, np.bool_)
+        truths[left] = True
+        return truths
+
+    def _values(self, expression: QueryExpression, rows: Solutions, graph: Snapshot) -> Ids:
+        with self._asking(graph):
+            return self._expressions.values(expression, rows)
+
+    @contextmanager
+    def _asking(self, graph: Snapshot) -> Iterator[None]:
+        """While expressions are evaluated, their EXISTS look at a graph."""
+        before, self._asked_graph = self._asked_graph, graph
+        try:
+            yield
+        finally:
+            self._asked_graph = before
+
+    @contextmanager
+    def _substituting(self, is_so: bool) -> Iterator[None]:
+        """While a pattern is evaluated, the values of given rows stand in for its variables."""
+        before, self._is_substituting = self._is_substituting, is_so
+        try:
+            yield
+        finally:
+            self._is_substituting = before
+
+    def _exists(self, part: Exists, rows: Solutions) -> Flags:
+        """For which rows an EXISTS is true, or a NOT EXISTS."""
+        with self._substituting(True):
+            met = self._met(part.pattern, rows.only(names_in(part.pattern)), self._asked_graph)
+        return ~met if part.negated else met
+
+    def _met(self, pattern: Pattern, rows: Solutions, graph: Snapshot) -> Flags:
+        """Which rows a pattern has matches for."""
+        keys, places = numbered_rows(rows)
+        numbered = keys.with_column(ROW, _numbers(keys.count))
+        met = np.zeros(keys.count, np.bool_)
+        for piece in self._some(pattern, numbered, graph):
+            met[piece.column(ROW)] = True
+        found: Flags = met[places]
+        return found
+
+    def _some(self, pattern: Pattern, given: Solutions, graph: Snapshot) -> Pieces:
+        """Given rows that a pattern has matches for, some of them repeatedly."""
+        needed = frozenset([ROW])
+        if isinstance(pattern, Basic):
+            return self._basic.pieces(pattern, given, needed, graph, first_only=True)
+        return self._pieces(pattern, given, needed, graph)
+
+
+def moment() -> Literal:
+    """The time of now."""
+    return Literal(datetime.now(UTC).isoformat(), datatype=NamedNode(XSD + "dateTime"))
+
+
+def _parts_of(pattern: Pattern) -> list[Pattern]:
+    """The parts of a group: rows that are written there first, then triple patterns as one."""
+    parts, waiting = [], [pattern]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Both):
+            waiting += [part.right, part.left]
+        else:
+            parts.append(part)
+    listed = [part for part in parts if isinstance(part, Listed)]
+    basic = [part for part in parts if isinstance(part, Basic)]
+    others = [part for part in parts if not isinstance(part, Listed | Basic)]
+    merged = [Basic(tuple(atom for part in basic for atom in part.atoms))] if basic else []
+    return [*listed, *merged, *others]
+
+
+def numbered_rows(rows: Solutions) -> tuple[Solutions, Rows]:
+    """Each row once, and where each of the rows is among those."""
+    keys = row_keys(list(rows.columns.values()), rows.count)
+    _, first, places = np.unique(keys, return_index=True, return_inverse=True)
+    return Solutions(rows.count, rows.columns).at(first), places
+
+
+def _numbers(count: int) -> Ids:
+    return np.arange(count, dtype=np.int32)

@@ -1,0 +1,40 @@
+"""The bounds of a query: how long it may take, and how much memory and how many rows it may use.
+
+Operators call `pause` between pieces of work, and `room` before they make large columns.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from livefacts.errors import LimitError
+
+BYTES_OF_A_VALUE = 4
+
+
+@dataclass(slots=True)
+class Bounds:
+    """What one query may use; None is no bound."""
+
+    timeout: float | None = None
+    """In seconds."""
+    memory: int | None = None
+    """In bytes of columns that are made at once."""
+    _started: float = field(default_factory=time.monotonic)
+
+    def pause(self) -> None:
+        """Look at the clock; Ctrl-C is heard here, too."""
+        if self.timeout is not None and time.monotonic() - self._started > self.timeout:
+            raise LimitError(
+                f"the query took longer than {self.timeout:g} s",
+                hint="raise timeout=, or make the query smaller",
+            )
+
+    def room(self, values: int) -> None:
+        """Ask for the room of so many values, or rows, before they are made."""
+        if self.memory is not None and values * BYTES_OF_A_VALUE > self.memory:
+            raise LimitError(
+                f"the query needs more than {self.memory:,} bytes: {values:,} values at once",
+                hint="raise memory=, or make the query smaller",
+            )
