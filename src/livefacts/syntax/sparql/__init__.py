@@ -10,11 +10,12 @@ Out: `Query` of `language.algebra`, `RegisteredQuery`, update operations.
 - `group_patterns`: groups, and what stands in them
 - `query_forms`: SELECT, ASK, CONSTRUCT and DESCRIBE, and solution modifiers
 - `update_operations`: INSERT and DELETE, with data and with patterns
-- `query_reader`: the parser, and whole queries and updates
+- `stream_clauses`: REGISTER, FROM STREAM and windows
+- `query_reader`: the parser, and whole queries, updates and registrations
 - `query_shapes`: queries that differ in constants alone, parsed once
 - `query_errors`: what is wrong with a query, where, and what to write instead
-- `csparql`: what C-SPARQL and RSP-QL put around a query
-- `csparql_errors`: errors in that envelope, in words
+- `csparql`: the registered query that a text of C-SPARQL or RSP-QL makes
+- `csparql_errors`: errors in what it puts around a query, in words
 
 Design: docs/design/0015-one-reader-of-sparql.md
 Paper: Barbieri et al., section 2.1 (C-SPARQL).

@@ -8,345 +8,159 @@ it finds at the line and column where the user wrote it.  `WINDOW` becomes `GRAP
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from functools import cache
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urljoin
+from collections.abc import Mapping, Sequence
 
-from livefacts.errors import InputError, Place, QueryError
-from livefacts.language.registration import (
-    CountWindow,
-    RangeWindow,
-    RegisteredQuery,
-    StreamOperator,
-    StreamWindow,
+from pyoxigraph import NamedNode
+
+from livefacts.errors import Place, QueryError
+from livefacts.language.registration import RegisteredQuery, StreamOperator, StreamWindow
+from livefacts.syntax.sparql.lexemes import Lexeme
+from livefacts.syntax.sparql.query_forms import GraphClause
+from livefacts.syntax.sparql.query_reader import read_registration
+from livefacts.syntax.sparql.query_text import (
+    DEFAULT_LIMITS,
+    Token,
+    place_in,
+    without_code_point_escapes,
 )
-from livefacts.model.durations import Duration, duration, read_duration
-from livefacts.syntax.sparql.csparql_errors import explained
-
-if TYPE_CHECKING:
-    from lark import Lark, Token
+from livefacts.syntax.sparql.stream_clauses import RegisteredText, StreamClause
 
 ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 WINDOW_BASE = "http://livefacts.invalid/"
 """What relative names of windows are relative to, where a text declares no BASE."""
-ALIASES = {"COMPUTED": "COMPUTE", "ELEMENTS": "TRIPLES", "SLIDE": "STEP"}
-KEYWORDS = frozenset(
-    [
-        "BASE",
-        "PREFIX",
-        "REGISTER",
-        "QUERY",
-        "STREAM",
-        "RSTREAM",
-        "ISTREAM",
-        "DSTREAM",
-        "COMPUTE",
-        "EVERY",
-        "AS",
-        "FROM",
-        "NAMED",
-        "WINDOW",
-        "ON",
-        "RANGE",
-        "STEP",
-        "TUMBLING",
-        "TRIPLES",
-        "BOUNDS",
-        "CLOSED",
-    ]
-)
-FORMS = ("SELECT", "ASK", "CONSTRUCT")
-ONE_POINT = Duration(1)
 
 
 def parse_registration(
-    text: str, prefixes: dict[str, str] | None = None, name: str = "query"
+    text: str, prefixes: Mapping[str, str] | None = None, name: str = "query"
 ) -> RegisteredQuery:
     """The query that a text registers; a `QueryError` with its place if it does not.
 
     `prefixes` are known without a declaration; `name` is what a text without REGISTER is called.
     """
-    from lark.exceptions import UnexpectedInput
-
-    try:
-        tree = _parser().parse(text)
-    except UnexpectedInput as error:
-        raise explained(text, error) from None
-    return _Reader(text, dict(prefixes or {}), name).read(tree)
+    DEFAULT_LIMITS.check_size(text)
+    text = without_code_point_escapes(text)
+    tokens, lexemes, found = read_registration(text, prefixes or {}, WINDOW_BASE)
+    return _Registration(text, tokens, lexemes.windows, found, name).query()
 
 
-@cache
-def _parser() -> Lark:
-    from lark import Lark
+class _Registration:
+    """One text: blanks out what is not SPARQL, and checks what is left."""
 
-    return Lark(
-        Path(__file__).with_suffix(".lark").read_text(encoding="utf-8"),
-        parser="lalr",
-        lexer="basic",
-        maybe_placeholders=False,
-        keep_all_tokens=True,
-        lexer_callbacks={"WORD": _keyword},
-    )
-
-
-def _keyword(token: Token) -> Token:
-    word = token.upper()
-    word = ALIASES.get(word, word)
-    return token.update(type=word) if word in KEYWORDS else token
-
-
-class _Reader:
-    """Reads one text, and blanks out what is not SPARQL."""
-
-    def __init__(self, text: str, prefixes: dict[str, str], name: str) -> None:
+    def __init__(
+        self,
+        text: str,
+        tokens: Sequence[Token],
+        patterns: Sequence[tuple[Lexeme, Lexeme]],
+        found: RegisteredText,
+        name: str,
+    ) -> None:
         self._text = text
-        self._prefixes = prefixes
+        self._tokens = tokens
+        self._patterns = patterns
+        """WINDOW inside of braces, and the names behind it."""
+        self._found = found
         self._name = name
-        self._base = ""
-        self._body = list(text)
-        self._what = "QUERY"
-        self._every: Duration | None = None
-        self._windows: list[StreamWindow] = []
-        self._graphs: list[str] = []
-        self._named_graphs: list[str] = []
-        self._place = self._every_place = Place("query", 1, 1, text.partition("\n")[0])
+        clauses = found.asked.clauses
+        self._streams = [each for each in clauses if isinstance(each, StreamClause)]
+        self._graphs = [each for each in clauses if isinstance(each, GraphClause)]
+        self._place = Place("query", 1, 1, text.partition("\n")[0])
+        if found.register is not None:
+            self._place = self._at(found.register.word)
 
-    def read(self, tree: Any) -> RegisteredQuery:
-        depth = 0
-        form = None
-        for part in tree.children:
-            if not hasattr(part, "data"):
-                depth += {"{": 1, "}": -1}.get(str(part), 0)
-                form = form or part
-                continue
-            if part.data in _READERS:
-                self._refuse_depth(part, depth)
-            _READ[part.data](self, part)
-            depth += part.data == "window_pattern"
-        return self._query(self._form(form))
-
-    def _query(self, form: str) -> RegisteredQuery:
-        makes_stream = self._what != "QUERY" and form == "CONSTRUCT"
-        relation = self._what if self._what not in ("QUERY", "STREAM") else "RSTREAM"
-        if self._what == "STREAM" and not makes_stream:
-            raise self._refuse_all(
-                f"a stream is made of triples, and {form} makes none",
-                "CONSTRUCT the triples of the stream, or write REGISTER QUERY",
-            )
-        if form == "ASK" and relation != "RSTREAM":
-            raise self._refuse_all(
-                f"ASK has one answer, of which {relation} reports nothing", "write REGISTER QUERY"
-            )
-        if not self._windows and self._every is None:
-            raise self._refuse_all(
-                "the query reads no stream, so nothing says when it is computed",
-                "add FROM STREAM <...> [RANGE 10s STEP 1s] before WHERE, or COMPUTE EVERY 1s",
-            )
+    def query(self) -> RegisteredQuery:
+        form, register = self._form(), self._found.register
+        what = "QUERY" if register is None else register.what.type
+        every = None if register is None else register.every
+        makes_stream = what != "QUERY" and form == "CONSTRUCT"
+        relation = what if what not in ("QUERY", "STREAM") else "RSTREAM"
+        windows = self._windows()
+        self._check(what, form, relation, reads_nothing=not windows and every is None)
         return RegisteredQuery(
-            self._name,
-            "".join(self._body),
-            tuple(self._windows),
+            self._name if register is None else _name(register.name),
+            self._body({window.name for window in windows}),
+            windows,
             StreamOperator(relation),
             makes_stream,
-            self._every,
-            tuple(self._graphs),
-            tuple(self._named_graphs),
+            None if every is None else every.amount,
+            tuple(_name(each.name) for each in self._graphs if each.kind == "default"),
+            tuple(_name(each.name) for each in self._graphs if each.kind == "named"),
             form,
             self._place,
-            self._every_place,
+            self._place if every is None else self._at(every.first),
         )
 
-    def _refuse_all(self, message: str, hint: str) -> QueryError:
-        return QueryError(message, place=self._place, hint=hint)
-
-    def _form(self, first: Token | None) -> str:
-        if first is None:
-            raise QueryError(
-                "the query ends where it should begin",
-                place=_place(self._text, len(self._text.rstrip())),
-                hint="SELECT, ASK or CONSTRUCT comes behind AS",
-            )
-        if first.upper() not in FORMS:
+    def _form(self) -> str:
+        form = self._found.asked.query.form
+        if form == "DESCRIBE":
+            (first, *_) = (token for token in self._tokens if token.is_word(form))
             raise self._refusal(
-                first,
-                f"{first} does not begin a registered query",
+                first.start,
+                f"{first.text} does not begin a registered query",
                 "SELECT, ASK or CONSTRUCT may be registered",
             )
-        return str(first.upper())
+        return form
 
-    # the parts
+    def _check(self, what: str, form: str, relation: str, *, reads_nothing: bool) -> None:
+        """Refuse what makes no sense as a whole."""
+        said = hint = ""
+        if what == "STREAM" and form != "CONSTRUCT":
+            said = f"a stream is made of triples, and {form} makes none"
+            hint = "CONSTRUCT the triples of the stream, or write REGISTER QUERY"
+        elif form == "ASK" and relation != "RSTREAM":
+            said = f"ASK has one answer, of which {relation} reports nothing"
+            hint = "write REGISTER QUERY"
+        elif reads_nothing:
+            said = "the query reads no stream, so nothing says when it is computed"
+            hint = "add FROM STREAM <...> [RANGE 10s STEP 1s] before WHERE, or COMPUTE EVERY 1s"
+        if said:
+            raise QueryError(said, place=self._place, hint=hint)
 
-    def _take_base(self, node: Any) -> None:
-        self._base = urljoin(self._base, _tokens(node)[1][1:-1])
+    def _windows(self) -> tuple[StreamWindow, ...]:
+        found: list[StreamWindow] = []
+        for clause in self._streams:
+            stream, start = _name(clause.stream), clause.word.start_pos
+            name = None if clause.name is None else clause.name.value.value
+            if name is not None and name in [other.name for other in found]:
+                said = f"two windows are called <{name}>"
+                raise self._refusal(start, said, "rename one of them")
+            if not ABSOLUTE.match(stream):
+                said = f"<{stream}> is not the name of a stream"
+                raise self._refusal(start, said, "a stream is an absolute IRI")
+            found.append(StreamWindow(stream, clause.window, name, self._at(clause.word)))
+        return tuple(found)
 
-    def _take_prefix(self, node: Any) -> None:
-        _, prefix, iri = _tokens(node)
-        if not prefix.endswith(":"):
-            raise self._refusal(prefix, f"{prefix} is not a prefix", "write PREFIX ex: <...>")
-        self._prefixes[prefix[:-1]] = urljoin(self._base, iri[1:-1])
+    def _body(self, windows: set[str | None]) -> str:
+        """The text with nothing but its query, every character where it was."""
+        body = list(self._text)
+        register = self._found.register
+        spans = [(each.word.start_pos, each.last.start_pos + 1) for each in self._streams]
+        spans += [(g.word.start_pos, g.name.start_pos + len(g.name.text)) for g in self._graphs]
+        if register is not None:
+            ends = (token for token in self._tokens if token.is_word("AS"))
+            spans.append((register.word.start_pos, next(ends).start + len("AS")))
+        for first, end in spans:
+            for at in range(first, end):
+                body[at] = self._text[at] if self._text[at] in "\r\n" else " "
+        for word, name in self._patterns:
+            body[word.start_pos : word.start_pos + len("WINDOW")] = "GRAPH "
+            if isinstance(name.value, NamedNode) and name.value.value not in windows:
+                raise self._refusal(
+                    name.start_pos,
+                    f"there is no window {name.text}",
+                    f"FROM NAMED WINDOW {name.text} ON <stream> [RANGE 10s STEP 1s] declares it",
+                )
+        return "".join(body)
 
-    def _take_register(self, node: Any) -> None:
-        self._blank(node)
-        register, what, *_ = _tokens(node)
-        self._place = _place(self._text, register.start_pos or 0)
-        self._what = str(what.type)
-        name, *every = node.children[2:-1]
-        (token,) = _tokens(name)
-        self._name = self._iri(token) if token.type in ("IRI", "NAME") else str(token)
-        if every:
-            _, word, *length = _tokens(every[0])
-            self._every = self._some(length, word)
-            self._every_place = _place(self._text, length[0].start_pos or 0)
+    def _refusal(self, position: int, message: str, hint: str) -> QueryError:
+        return QueryError(message, place=place_in(self._text, position), hint=hint)
 
-    def _take_graph(self, node: Any) -> None:
-        self._blank(node)
-        self._graphs.append(self._iri(_tokens(node)[-1]))
-
-    def _take_named_graph(self, node: Any) -> None:
-        self._blank(node)
-        self._named_graphs.append(self._iri(_tokens(node)[-1]))
-
-    def _take_stream(self, node: Any) -> None:
-        self._blank(node)
-        iri, window = node.children[-2:]
-        stream = self._iri(_tokens(iri)[0])
-        is_named = any(token.type == "NAMED" for token in node.children[:2])
-        self._add_window(node, stream, window, stream if is_named else None)
-
-    def _take_named_window(self, node: Any) -> None:
-        self._blank(node)
-        iri, window = node.children[-2:]
-        name = self._window_name(_tokens(node.children[3])[0])
-        self._add_window(node, self._iri(_tokens(iri)[0]), window, name)
-
-    def _take_window_pattern(self, node: Any) -> None:
-        word, name, _ = _tokens(node)
-        start = word.start_pos or 0
-        self._body[start : start + len(word)] = "GRAPH "
-        if name.type == "VARIABLE":
-            return
-        known = [window.name for window in self._windows if window.name]
-        if self._window_name(name) not in known:
-            raise self._refusal(
-                name,
-                f"there is no window {name}",
-                f"FROM NAMED WINDOW {name} ON <stream> [RANGE 10s STEP 1s] declares it",
-            )
-
-    def _add_window(self, node: Any, stream: str, window: Any, name: str | None) -> None:
-        first = _tokens(node)[0]
-        if name is not None and name in [other.name for other in self._windows]:
-            raise self._refusal(first, f"two windows are called <{name}>", "rename one of them")
-        if not ABSOLUTE.match(stream):
-            raise self._refusal(
-                first, f"<{stream}> is not the name of a stream", "a stream is an absolute IRI"
-            )
-        place = _place(self._text, first.start_pos or 0)
-        self._windows.append(StreamWindow(stream, self._window(window), name, place))
-
-    def _window(self, node: Any) -> RangeWindow | CountWindow:
-        tokens = _tokens(node)
-        closed = any(token.type == "BOUNDS" for token in tokens)
-        inner = [t for t in tokens[1:-1] if t.type not in ("BOUNDS", "CLOSED")]
-        if node.children[1].data == "by_count":
-            return self._count_window(inner, closed)
-        at = next((n for n, t in enumerate(inner) if t.type in ("STEP", "TUMBLING")), len(inner))
-        range = self._some(inner[1:at], inner[0])
-        if at == len(inner):
-            return RangeWindow(range, ONE_POINT, closed)
-        if inner[at].type == "TUMBLING":
-            return RangeWindow(range, range, closed)
-        return RangeWindow(range, self._some(inner[at + 1 :], inner[at]), closed)
-
-    def _count_window(self, tokens: list[Token], closed: bool) -> CountWindow:
-        if closed:
-            raise self._refusal(
-                tokens[0], "a window of so many triples has no bounds", "leave BOUNDS CLOSED out"
-            )
-        numbers = [token for token in tokens if token.type == "NUMBER"]
-        for number in numbers:
-            if not number.isdecimal() or not int(number):
-                raise self._refusal(number, f"{number} is no number of triples", "write 10")
-        return CountWindow(*map(int, numbers))
-
-    # words
-
-    def _some(self, parts: list[Token], before: Token) -> Duration:
-        number, *unit = parts
-        try:
-            if number.type == "ISO_DURATION":
-                length = read_duration(number)
-            else:
-                length = duration(str(number), str(unit[0]) if unit else "")
-        except InputError as error:
-            raise self._refusal(number, error.message, error.hint) from None
-        if not length.amount:
-            raise self._refusal(
-                number,
-                f"{before} needs a length of time",
-                f"write {before} 10s, or 1 min, or PT10S",
-            )
-        return length
-
-    def _iri(self, token: Token) -> str:
-        if token.type == "IRI":
-            return urljoin(self._base, token[1:-1])
-        prefix, _, local = token.partition(":")
-        if prefix not in self._prefixes:
-            raise self._refusal(
-                token, f"the prefix {prefix}: is not declared", f"begin with PREFIX {prefix}: <...>"
-            )
-        return self._prefixes[prefix] + local.replace("\\", "")
-
-    def _window_name(self, token: Token) -> str:
-        return urljoin(self._base or WINDOW_BASE, self._iri(token))
-
-    def _blank(self, node: Any) -> None:
-        """Leave nothing of a part but its line breaks."""
-        tokens = _tokens(node)
-        for at in range(tokens[0].start_pos or 0, tokens[-1].end_pos or 0):
-            if self._body[at] not in "\r\n":
-                self._body[at] = " "
-
-    def _refuse_depth(self, node: Any, depth: int) -> None:
-        if depth:
-            raise self._refusal(
-                _tokens(node)[0], "FROM inside of braces", "FROM stands in front of WHERE"
-            )
-
-    def _refusal(self, token: Token, message: str, hint: str) -> QueryError:
-        return QueryError(message, place=_place(self._text, token.start_pos or 0), hint=hint)
+    def _at(self, lexeme: Lexeme) -> Place:
+        return place_in(self._text, lexeme.start_pos)
 
 
-_READERS = frozenset(["graph", "named_graph", "stream", "named_window"])
-_READ = {
-    "base": _Reader._take_base,
-    "prefix": _Reader._take_prefix,
-    "register": _Reader._take_register,
-    "graph": _Reader._take_graph,
-    "named_graph": _Reader._take_named_graph,
-    "stream": _Reader._take_stream,
-    "named_window": _Reader._take_named_window,
-    "window_pattern": _Reader._take_window_pattern,
-}
-
-
-def _tokens(node: Any) -> list[Token]:
-    return list(_each_token(node))
-
-
-def _each_token(node: Any) -> Iterator[Token]:
-    if not hasattr(node, "data"):
-        yield node
-        return
-    for child in node.children:
-        yield from _each_token(child)
-
-
-def _place(text: str, position: int) -> Place:
-    before = text[:position]
-    start = before.rfind("\n") + 1
-    shown = text[start:].partition("\n")[0]
-    return Place("query", before.count("\n") + 1, position - start + 1, shown)
+def _name(lexeme: Lexeme) -> str:
+    """A name as it is written; one that is relative to nothing stays so."""
+    if lexeme.value is None:
+        return lexeme.text
+    value: str = lexeme.value.value
+    return value.removeprefix(WINDOW_BASE)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from livefacts.errors import Place, QueryError
+from livefacts.syntax.sparql.lexemes import ALIASES, QueryMistakeError
+from livefacts.syntax.sparql.query_errors import explained
+from livefacts.syntax.sparql.query_text import Token, place_in
 
 if TYPE_CHECKING:
-    from lark.exceptions import UnexpectedInput
+    from lark.exceptions import UnexpectedToken
 
 WINDOW_FORMS = (
     "windows are [RANGE 10s STEP 1s], [RANGE 10s TUMBLING] and [TRIPLES 10], "
@@ -34,30 +38,34 @@ HINTS = {
     "PREFIX": "a prefix and its IRI follow: PREFIX ex: <http://example.org/>",
     "BASE": "an IRI follows: BASE <http://example.org/>",
 }
-NEAR_ENDS = frozenset(["STREAM", "ON", "WINDOW", "NAMED", "FROM"])
 
 
-def explained(text: str, error: UnexpectedInput) -> QueryError:
-    """The error of the parser, as one that says what, where and what to do."""
-    from lark import Token
-    from lark.exceptions import UnexpectedCharacters, UnexpectedToken
-
-    place = _place(text, error)
-    if isinstance(error, UnexpectedCharacters):
-        if text[error.pos_in_stream or 0] in "\"'":
-            return QueryError(
-                "a string that does not end", place=place, hint="close it with the same quotes"
-            )
-        return QueryError("a character that means nothing here", place=place)
-    assert isinstance(error, UnexpectedToken), "the parser meets characters and tokens"
-    stack = error.interactive_parser.parser_state.value_stack if error.interactive_parser else []
-    before = [part for part in stack if isinstance(part, Token)]
-    hint = next((HINTS[t.type] for t in reversed(before) if t.type in HINTS), "")
-    if before and before[-1].type == "LSQB":
-        hint = WINDOW_FORMS
-    if error.token.type == "$END":
-        return QueryError("the query ends too early", place=place, hint=hint)
-    return QueryError(f"{error.token} is not expected here", place=place, hint=hint)
+def explained_registration(
+    text: str,
+    tokens: Sequence[Token],
+    error: UnexpectedToken | QueryMistakeError,
+    spellings: Mapping[str, str],
+) -> QueryError:
+    """What is wrong with a text that registers a query."""
+    if isinstance(error, QueryMistakeError):
+        return explained(text, tokens, error, spellings)
+    end, position = len(text.rstrip()), error.token.start_pos or 0
+    is_end = error.token.type == "$END"
+    before = [token for token in tokens if is_end or token.start < position]
+    if is_end and (not before or before[-1].is_word("AS")):
+        said = "the query ends where it should begin"
+        hint = "SELECT, ASK or CONSTRUCT comes behind AS"
+        return QueryError(said, place=place_in(text, end), hint=hint)
+    if any(token.text == "{" for token in before):
+        if error.token.type == "FROM":
+            said, hint = "FROM inside of braces", "FROM stands in front of WHERE"
+            return QueryError(said, place=place_in(text, position), hint=hint)
+        return explained(text, tokens, error, spellings, is_whole=False)
+    place = place_in(text, end if is_end else position)
+    words = (ALIASES.get(token.text.upper(), token.text.upper()) for token in reversed(before))
+    hint = next((HINTS[word] for word in words if word in HINTS), "")
+    said = "the query ends too early" if is_end else f"{error.token} is not expected here"
+    return QueryError(said, place=place, hint=hint)
 
 
 def as_written(text: str, error: QueryError, place: Place) -> QueryError:
@@ -69,22 +77,5 @@ def as_written(text: str, error: QueryError, place: Place) -> QueryError:
         place = replace(error.place, text=text.split("\n")[error.place.line - 1])
     named = _IRI.search(error.message)
     if error.place is None and named is not None and named[0] in text:
-        place = _at(text, text.index(named[0]))
+        place = place_in(text, text.index(named[0]))
     return QueryError(error.message, place=place, hint=error.hint)
-
-
-def _place(text: str, error: UnexpectedInput) -> Place:
-    at = error.pos_in_stream
-    position = len(text.rstrip()) if at is None or at < 0 else at
-    token = getattr(error, "token", None)
-    if token is not None and token.type == "$END":
-        position = len(text.rstrip())
-    return _at(text, position)
-
-
-def _at(text: str, position: int) -> Place:
-    before = text[:position]
-    start = before.rfind("\n") + 1
-    return Place(
-        "query", before.count("\n") + 1, position - start + 1, text[start:].partition("\n")[0]
-    )

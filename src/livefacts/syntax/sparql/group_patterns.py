@@ -93,6 +93,11 @@ def graph(children: list[Any]) -> Extension:
     return lambda left: joined(left, InGraph(name, group.whole))
 
 
+def window_pattern(children: list[Any]) -> Extension:
+    _, name, group = children
+    return graph([name, group])
+
+
 def service(children: list[Any]) -> Extension:
     raise QueryRefusedError(
         "SERVICE is refused: a query reads only the facts of this reasoner",
@@ -165,12 +170,3 @@ def value(children: list[Any]) -> Any:
     if isinstance(found, TripleTerm):
         raise QueryMistakeError("a variable in a row of VALUES", 0, "rows are of constants")
     return found.value if isinstance(found, Lexeme) else found
-
-
-ACTIONS = {
-    action.__name__: action
-    for action in (
-        *(group_body, optional, minus, union, graph, service, condition, bind),
-        *(values_clause, column, table, names, row, value),
-    )
-}

@@ -47,6 +47,15 @@ ARITIES = {
 }
 """The functions as expressions name them, and with how few and how many arguments."""
 FUNCTIONS = {name.upper(): name for name in ARITIES}
+ALIASES = {"COMPUTED": "COMPUTE", "ELEMENTS": "TRIPLES", "SLIDE": "STEP"}
+REGISTRATION_WORDS = frozenset(
+    [
+        *("REGISTER", "QUERY", "STREAM", "RSTREAM", "ISTREAM", "DSTREAM", "COMPUTE", "EVERY"),
+        *("WINDOW", "ON", "RANGE", "STEP", "TUMBLING", "TRIPLES", "BOUNDS", "CLOSED"),
+    ]
+)
+"""Words that C-SPARQL and RSP-QL add to SPARQL."""
+_RELATIVE = re.compile(r"<(?![A-Za-z][A-Za-z0-9+.-]*:)")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _CHARACTERS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 _ESCAPABLE = frozenset("tbnrf\"'\\")
@@ -105,11 +114,9 @@ class Names:
         try:
             return NamedNode(self.resolved(text[1:-1]))
         except ValueError:
-            raise QueryRefusedError(
-                f"{text} is a relative IRI",
-                start,
-                "write the whole IRI, or begin with PREFIX or BASE",
-            ) from None
+            said = "a relative IRI" if _RELATIVE.match(text) else "no IRI"
+            hint = "write the whole IRI, or begin with PREFIX or BASE"
+            raise QueryRefusedError(f"{text} is {said}", start, hint) from None
 
     def _named(self, text: str, start: int) -> NamedNode:
         prefix, _, local = text.partition(":")
@@ -140,18 +147,22 @@ class Lexemes:
         prefixes: Mapping[str, str],
         base: str = "",
         parameters: int = 0,
+        is_registration: bool = False,
     ) -> None:
         self.names = Names(prefixes, base)
         self.parameters = 0
         self.declared: list[tuple[int, str]] = []
         """The declarations of prologues, and where they stand."""
+        self.windows: list[tuple[Lexeme, Lexeme]] = []
+        """WINDOW inside of braces, and the names behind it."""
         self._most = parameters
+        self._is_registration = is_registration
         self._tokens = tokens
         self._terminals = terminals
         self._at = 0
 
     def __iter__(self) -> Iterator[Lexeme]:
-        may_declare, depth = True, 0
+        may_declare, depth, before = True, 0, None
         while self._at < len(self._tokens):
             token = self._tokens[self._at]
             if may_declare and token.is_word("PREFIX", "BASE", "VERSION"):
@@ -159,8 +170,11 @@ class Lexemes:
                 continue
             self._at += 1
             lexeme = self._lexeme(token)
-            depth += (lexeme.type == "LBRACE") - (lexeme.type == "RBRACE")
-            may_declare = depth == 0 and token.text == ";"
+            depth += (token.text in ("{", "(")) - (token.text in ("}", ")"))
+            may_declare = depth == 0 and (token.text == ";" or lexeme.type == "AS")
+            if before is not None and before.type == "WINDOW" and depth:
+                self.windows.append((before, lexeme))
+            before = lexeme
             yield lexeme
 
     def _next(self) -> Token:
@@ -214,7 +228,9 @@ class Lexemes:
 
     def _word(self, token: Token) -> Lexeme:
         text, start = token.text, token.start
-        word = text.upper()
+        word = ALIASES.get(text.upper(), text.upper())
+        if self._is_registration and self._names_query():
+            return Lexeme("WORD", text, start)
         if word in FUNCTIONS:
             return Lexeme("FUNCTION", text, start, FUNCTIONS[word])
         if word in AGGREGATES:
@@ -222,7 +238,13 @@ class Lexemes:
         if word in ("TRUE", "FALSE"):
             return Lexeme("LITERAL", text, start, Literal(word == "TRUE"))
         known = text if text == "a" else word if word != "A" else ""
-        return Lexeme(self._terminals.get(known, "UNKNOWN"), text, start)
+        unknown = "WORD" if self._is_registration else "UNKNOWN"
+        return Lexeme(self._terminals.get(known, unknown), text, start)
+
+    def _names_query(self) -> bool:
+        """Whether the word that was read last is the name of a registered query."""
+        before = self._tokens[max(0, self._at - 3) : self._at - 1]
+        return len(before) == 2 and before[0].is_word("REGISTER")
 
     def _literal(self, token: Token) -> Literal:
         value = unquoted(token.text, token.start)

@@ -32,7 +32,7 @@ CLAUSES = (
     *("OPTIONAL", "MINUS", "UNION", "FILTER", "BIND", "VALUES", "GRAPH", "EXISTS", "UNDEF"),
     *("GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET", "PREFIX", "BASE", "INSERT", "DELETE"),
 )
-QUERY, UPDATE = "query", "update"
+QUERY, UPDATE, REGISTRATION = "query", "update", "registration"
 FORMS = "INSERT DATA, DELETE DATA, DELETE WHERE, or DELETE { } INSERT { } WHERE { }"
 FEW = 3
 """So many things that could stand somewhere are named."""
@@ -44,15 +44,18 @@ def explained(
     error: UnexpectedToken | QueryMistakeError,
     spellings: Mapping[str, str],
     what: str = QUERY,
+    *,
+    is_whole: bool = True,
 ) -> QueryError:
     """What is wrong with a text that the parser cannot read.
 
-    `spellings` are the texts of the parser's terminals.
+    `spellings` are the texts of the parser's terminals; a text is whole if nothing but its
+    prologue stands before the query.
     """
     if not isinstance(error, QueryMistakeError):
-        if what == QUERY:
+        if what == QUERY and is_whole:
             form_of(text, tokens)
-        elif "LOAD" in error.accepts:
+        elif what == UPDATE and "LOAD" in error.accepts:
             return _no_update(text, error)
         wanted = sorted(spellings[name] for name in error.accepts if name in spellings)
         mistake = next((found for look in LOOKS for found in look(tokens)), None)
@@ -138,7 +141,7 @@ def _unexpected(
         said = f"it ends too early{': ' if missing else ''}{missing and missing + ' is missing'}"
         return QueryMistakeError(said, len(text.rstrip()))
     token = tokens[at]
-    if token.kind is TokenKind.WORD and error.token.type == "UNKNOWN":
+    if token.kind is TokenKind.WORD and error.token.type in ("UNKNOWN", "WORD"):
         near = get_close_matches(token.text.upper(), CLAUSES, 1)
         hint = f"{near[0]}?" if near else ""
         return QueryMistakeError(f"{token.text} has no meaning here", token.start, hint)

@@ -6,7 +6,7 @@ ORDER BY, the projection, DISTINCT or REDUCED, LIMIT and OFFSET.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from livefacts.language.algebra import (
@@ -53,6 +53,21 @@ class Selected(NamedTuple):
     word: Lexeme
     kind: Lexeme | None
     items: tuple[Lexeme | Named, ...]
+
+
+class GraphClause(NamedTuple):
+    """FROM or FROM NAMED."""
+
+    kind: str
+    word: Lexeme
+    name: Lexeme
+
+
+class AskedQuery(NamedTuple):
+    """A query, and everything that its FROMs say."""
+
+    query: Query
+    clauses: list[Any]
 
 
 class Modifiers(NamedTuple):
@@ -125,23 +140,27 @@ def _count(number: Lexeme) -> int:
     return int(number.text)
 
 
-def dataset(children: list[Any]) -> Dataset | None:
-    if not children:
+def dataset(children: list[Any]) -> list[Any]:
+    return children
+
+
+def default_graph(children: list[Any]) -> GraphClause:
+    return GraphClause("default", *children)
+
+
+def named_graph(children: list[Any]) -> GraphClause:
+    return GraphClause("named", *children)
+
+
+def _dataset(clauses: list[Any]) -> Dataset | None:
+    graphs = [clause for clause in clauses if isinstance(clause, GraphClause)]
+    if not graphs:
         return None
-    return Dataset(
-        *(
-            tuple(dict.fromkeys(graph for kind, graph in children if kind == wanted))
-            for wanted in ("default", "named")
-        )
+    default, named = (
+        tuple(dict.fromkeys(graph.name.value for graph in graphs if graph.kind == kind))
+        for kind in ("default", "named")
     )
-
-
-def default_graph(children: list[Any]) -> tuple[str, Any]:
-    return "default", children[0].value
-
-
-def named_graph(children: list[Any]) -> tuple[str, Any]:
-    return "named", children[0].value
+    return Dataset(default, named)
 
 
 def targets(children: list[Any]) -> tuple[Any, ...]:
@@ -164,10 +183,10 @@ def triples_alone(atoms: list[Atom], opening: Lexeme) -> tuple[TripleAtom, ...]:
 # queries
 
 
-def select_query(children: list[Any]) -> Query:
+def select_query(children: list[Any]) -> AskedQuery:
     selected, graphs, group, ending, values = children
     pattern, names = _solved(selected, group, ending, values)
-    return Query("SELECT", pattern, tuple(v.name for v in names), dataset=graphs)
+    return _asked(Query("SELECT", pattern, tuple(v.name for v in names)), graphs)
 
 
 def subselect(children: list[Any]) -> GroupPattern:
@@ -176,29 +195,33 @@ def subselect(children: list[Any]) -> GroupPattern:
     return GroupPattern(pattern)
 
 
-def ask_query(children: list[Any]) -> Query:
+def ask_query(children: list[Any]) -> AskedQuery:
     graphs, group, ending, values = children
-    return Query("ASK", _unselected(group, ending, values), dataset=graphs)
+    return _asked(Query("ASK", _unselected(group, ending, values)), graphs)
 
 
-def construct_query(children: list[Any]) -> Query:
+def construct_query(children: list[Any]) -> AskedQuery:
     made, graphs, group, ending, values = children
     pattern = _unselected(group, ending, values)
-    return Query("CONSTRUCT", pattern, template=tuple(map(_apart, made)), dataset=graphs)
+    return _asked(Query("CONSTRUCT", pattern, template=tuple(map(_apart, made))), graphs)
 
 
-def construct_where(children: list[Any]) -> Query:
+def construct_where(children: list[Any]) -> AskedQuery:
     graphs, made, ending, values = children
     pattern = _unselected(GroupPattern(Basic(made)), ending, values)
-    return Query("CONSTRUCT", pattern, template=made, dataset=graphs)
+    return _asked(Query("CONSTRUCT", pattern, template=made), graphs)
 
 
-def describe_query(children: list[Any]) -> Query:
+def describe_query(children: list[Any]) -> AskedQuery:
     described, graphs, group, ending, values = children
     pattern = _unselected(group or GroupPattern(Basic()), ending, values)
     if not described:
         described = _visible(pattern)
-    return Query("DESCRIBE", pattern, targets=described, dataset=graphs)
+    return _asked(Query("DESCRIBE", pattern, targets=described), graphs)
+
+
+def _asked(query: Query, clauses: list[Any]) -> AskedQuery:
+    return AskedQuery(replace(query, dataset=_dataset(clauses)), clauses)
 
 
 def _apart(atom: TripleAtom) -> TripleAtom:
@@ -370,17 +393,3 @@ class _Solving:
 
     def ordered(self, pattern: Pattern) -> Pattern:
         return Ordered(pattern, self.order) if self.order else pattern
-
-
-ACTIONS = {
-    "group_key": group_key,
-    **{
-        action.__name__: action
-        for action in (
-            *(select_clause, computed, modifiers, group_by, having, order_by, order_key),
-            *(sliced, limit, offset, dataset, default_graph, named_graph, targets, template),
-            *(select_query, subselect, ask_query, construct_query, construct_where),
-            describe_query,
-        )
-    },
-}

@@ -1,4 +1,4 @@
-"""The query reader: SPARQL text, queries and updates, to data by one grammar.
+"""The query reader: SPARQL text, queries, updates and registrations, to data by one grammar.
 
 The actions of the grammar make the parts of a query while they are parsed, the innermost first;
 no tree is made, and nothing calls itself.
@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from livefacts.language.algebra import BLANK, Basic, Pattern, Query, parts_in, variables_in
@@ -19,12 +18,14 @@ from livefacts.model.namespaces import DECLARED
 from livefacts.syntax.sparql import (
     group_patterns,
     query_forms,
+    stream_clauses,
     triple_blocks,
     update_operations,
     value_expressions,
 )
-from livefacts.syntax.sparql.lexemes import Lexemes, QueryMistakeError
-from livefacts.syntax.sparql.query_errors import UPDATE, explained
+from livefacts.syntax.sparql.csparql_errors import explained_registration
+from livefacts.syntax.sparql.lexemes import REGISTRATION_WORDS, Lexemes, QueryMistakeError
+from livefacts.syntax.sparql.query_errors import QUERY, REGISTRATION, UPDATE, explained
 from livefacts.syntax.sparql.query_text import (
     DEFAULT_LIMITS,
     UPDATE_LIMITS,
@@ -34,6 +35,7 @@ from livefacts.syntax.sparql.query_text import (
     tokens_of,
     without_code_point_escapes,
 )
+from livefacts.syntax.sparql.stream_clauses import RegisteredText
 from livefacts.syntax.sparql.update_operations import Operation, UpdateDraft
 
 if TYPE_CHECKING:
@@ -41,13 +43,26 @@ if TYPE_CHECKING:
 
 DEEPEST = 200
 """So deep may parts of a query be nested: who walks through it calls itself so often."""
-ACTIONS = {
-    **triple_blocks.ACTIONS,
-    **value_expressions.ACTIONS,
-    **group_patterns.ACTIONS,
-    **query_forms.ACTIONS,
-    **update_operations.ACTIONS,
-}
+ROOMS = (
+    triple_blocks,
+    value_expressions,
+    group_patterns,
+    query_forms,
+    update_operations,
+    stream_clauses,
+)
+"""Where the actions of the grammar are: functions that are called as its rules are."""
+
+
+class _Actions:
+    """Lark's door to the actions."""
+
+    def __getattr__(self, rule: str) -> Any:
+        for module in ROOMS:
+            action = vars(module).get(rule)
+            if getattr(action, "__module__", "") == module.__name__ and rule[0] != "_":
+                return action
+        raise AttributeError(rule)
 
 
 @cache
@@ -69,9 +84,9 @@ def _grammar() -> tuple[Lark, dict[str, str]]:
         Path(__file__).with_name("sparql.lark").read_text(encoding="utf-8"),
         parser="lalr",
         lexer=LexemeLexer,
-        start=["query", "update"],
+        start=["query", "update", "registration"],
         maybe_placeholders=True,
-        transformer=SimpleNamespace(**ACTIONS),
+        transformer=_Actions(),
     )
     return made, {str(each.pattern.value): each.name for each in made.terminals}
 
@@ -85,9 +100,23 @@ def parse_query(
 ) -> Query:
     """The query of a text, in which so many marks stand for constants."""
     with _reading(text, prefixes, base, parameters, limits) as (tokens, lexemes):
-        query: Query = _grammar()[0].parse(lexemes, start="query")  # type: ignore[assignment]
+        query: Query = _parsed(lexemes, QUERY).query
         _check_parts(query.pattern, tokens)
     return replace(query, base=lexemes.names.base, parameters=lexemes.parameters)
+
+
+def read_registration(
+    text: str, prefixes: Mapping[str, str], base: str
+) -> tuple[Sequence[Token], Lexemes, RegisteredText]:
+    """The tokens of a text that registers a query, and what the grammar makes of them."""
+    with _reading(text, prefixes, base, is_registration=True) as (tokens, lexemes):
+        found: RegisteredText = _parsed(lexemes, REGISTRATION)
+        _check_parts(found.asked.query.pattern, tokens)
+    return tokens, lexemes, found
+
+
+def _parsed(lexemes: Lexemes, start: str) -> Any:
+    return _grammar()[0].parse(lexemes, start=start)
 
 
 def parse_update(text: str, prefixes: Mapping[str, str]) -> list[Operation]:
@@ -96,7 +125,7 @@ def parse_update(text: str, prefixes: Mapping[str, str]) -> list[Operation]:
     text = without_code_point_escapes(text, UPDATE)
     known = {**DECLARED, **prefixes}
     with _reading(text, known, limits=UPDATE_LIMITS) as (tokens, lexemes):
-        drafts: list[UpdateDraft] = _grammar()[0].parse(lexemes, start="update")  # type: ignore[assignment]
+        drafts: list[UpdateDraft] = _parsed(lexemes, UPDATE)
         for draft in drafts:
             _check_parts(draft.pattern, tokens)
     return [draft.drafted(text, lexemes.declared) for draft in drafts]
@@ -109,17 +138,25 @@ def _reading(
     base: str = "",
     parameters: int = 0,
     limits: QueryLimits = DEFAULT_LIMITS,
+    *,
+    is_registration: bool = False,
 ) -> Iterator[tuple[Sequence[Token], Lexemes]]:
     """The tokens and lexemes of a text; errors of the parser are told in words."""
     from lark.exceptions import UnexpectedToken
 
     terminals = _grammar()[1]
+    if not is_registration:
+        terminals = {
+            text: name for text, name in terminals.items() if text not in REGISTRATION_WORDS
+        }
     tokens = tokens_of(text, limits)
-    lexemes = Lexemes(tokens, terminals, prefixes, base, parameters)
+    lexemes = Lexemes(tokens, terminals, prefixes, base, parameters, is_registration)
     try:
         yield tokens, lexemes
     except (QueryMistakeError, UnexpectedToken) as error:
         spellings = {name: spelled for spelled, name in terminals.items()}
+        if is_registration:
+            raise explained_registration(text, tokens, error, spellings) from None
         raise explained(text, tokens, error, spellings, limits.what) from None
 
 

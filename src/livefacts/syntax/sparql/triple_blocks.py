@@ -233,20 +233,3 @@ def negated_set(children: list[Any]) -> Path:
         return NoneOf(tuple(forward))
     behind = InversePath(NoneOf(tuple(each.path.predicate for each in backward)))
     return Alternative((NoneOf(tuple(forward)), behind)) if forward else behind
-
-
-ACTIONS = {
-    "plain": plain,
-    "variable": variable,
-    "constant": constant,
-    "name": name,
-    **{
-        action.__name__: action
-        for action in (
-            *(nil, anonymous, triple_term, collection, blank_list, reified, reifier, annotation),
-            *(triples, same_subject, property_list, object_list, described),
-            *(alternative, sequence, inverse, repeated, predicate, negated_set),
-        )
-    },
-    "negated_inverse": negated_inverse,
-}

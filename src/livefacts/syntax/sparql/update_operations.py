@@ -185,15 +185,3 @@ def quads_in(children: list[Any]) -> tuple[Any, list[Any]]:
 def refused(children: list[Any]) -> UpdateDraft:
     word = children[0]
     raise QueryRefusedError(f"{word.type} is refused", word.start_pos, REFUSED[word.type])
-
-
-ACTIONS = {
-    "insert_clause": insert_clause,
-    **{
-        action.__name__: action
-        for action in (
-            *(update, insert_data, delete_data, delete_where, modify, with_graph, delete_clause),
-            *(using, using_default, using_named, block, quads, quads_in, refused),
-        )
-    },
-}

@@ -153,16 +153,3 @@ def exists(children: list[Any]) -> QueryExpression:
 
 def not_exists(children: list[Any]) -> QueryExpression:
     return Exists(children[0].whole, negated=True)
-
-
-ACTIONS = {
-    "multiplication": multiplication,
-    **{
-        action.__name__: action
-        for action in (
-            *(expression, conjunction, comparison, among, not_among, addition, unary, operand),
-            *(type_operand, triple_call, arguments, function, custom_function),
-            *(aggregate, separator, exists, not_exists),
-        )
-    },
-}

@@ -101,7 +101,7 @@ def test_window_becomes_graph_and_relative_names_of_windows_are_known() -> None:
 def test_what_stands_in_strings_comments_and_iris_is_no_part_of_the_envelope() -> None:
     text = with_window("RANGE 1").replace(
         "?s ?p ?o",
-        """?s <http://e/FROM#[RANGE> "} FROM STREAM <x> [RANGE" ; # FROM STREAM { [
+        """?s <http://e/FROM#RANGE> "} FROM STREAM <x> [RANGE" ; # FROM STREAM { [
         ?p '''it's [RANGE 3]''' . FILTER(?s <?p && ?p> 3)""",
     )
     query = parse_registration(text)
@@ -143,7 +143,7 @@ def test_construct_makes_a_stream() -> None:
         ("REGISTER QUERY q COMPUTE EVERY AS " + SELECT, "AS is not expected", "AS SELECT"),
         (with_window("RANGE 1").replace("?o }", "'a }"), "a string that does not end", "'a"),
         (
-            with_window("RANGE 1").replace("{ ?s", "{ WINDOW <w> { ?s"),
+            with_window("RANGE 1").replace("{ ?s ?p ?o }", "{ WINDOW <w> { ?s ?p ?o } }"),
             "there is no window <w>",
             "<w> {",
         ),
