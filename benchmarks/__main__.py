@@ -32,12 +32,13 @@ EXPERIMENTS = (
     "laser",
     "patterns",
     "watch",
+    "queries",
     "spark",
     "spark general",
     "spark updates",
 )
 
-ALONE = {"owl equality", "ontologies", "patterns", "watch"}
+ALONE = {"owl equality", "ontologies", "patterns", "watch", "queries"}
 """Experiments without other systems to be installed."""
 
 
@@ -78,7 +79,7 @@ def _experiments(words: list[str]) -> list[str]:
 
 def _has_options(name: str) -> bool:
     return name.startswith(
-        ("owl", "ontologies", "spark", "streams", "imars", "laser", "patterns", "watch")
+        ("owl", "ontologies", "spark", "streams", "imars", "laser", "patterns", "watch", "queries")
     )
 
 

@@ -29,6 +29,16 @@ def at_most(figure: str, ratio: float, most: float) -> Target:
     return Target(figure, f"≤ {most:.4g} x", f"{ratio:.2f} x", ratio <= most)
 
 
+def at_least(figure: str, ratio: float, least: float) -> Target:
+    """A ratio that must be so large at least."""
+    return Target(figure, f"≥ {least:.4g} x", f"{ratio:.2f} x", ratio >= least)
+
+
+def number_at_most(figure: str, number: float, most: float) -> Target:
+    """A number that may be so large at most."""
+    return Target(figure, f"≤ {most:g}", f"{number:,.3g}", number <= most)
+
+
 def holds(figure: str, is_met: bool) -> Target:
     """Something that is so or not."""
     return Target(figure, "yes", "yes" if is_met else "no", is_met)

@@ -91,6 +91,13 @@ class FactVersions:
             self._current = FactVersion(graphs, self._engine.dictionary.reader())
         return self._current
 
+    @property
+    def nbytes(self) -> int:
+        """The memory of the columns that the last version had made."""
+        graphs = [self._current.graphs.everything] if self._current else []
+        named = self._current.graphs.named.values() if self._current else ()
+        return sum(each.nbytes for each in [*graphs, *named])
+
     def _everything(self) -> Ids:
         shown = self._reader.shown({TRIPLES: self._engine.rows(TRIPLES)})
         return shown.get(TRIPLES, NO_TRIPLES)

@@ -415,6 +415,7 @@ class Reasoner:
             "derived": len(self.facts(derived=True)),
             "rules": len(self._state.program),
             "named_graphs": self._state.graphs.count_graphs(),
+            "column_bytes": self._state.versions.nbytes,
         }
         return asserted | {**self._state.truth.figures()} | self._state.streams.stats()
 
