@@ -85,7 +85,8 @@ def check(
 
 
 def quads(reasoner: lf.Reasoner) -> list[object]:
-    return list(reasoner._state.queries.quads(reasoner._state.graphs.quads()))
+    state = reasoner._state
+    return [Quad(*state.dictionary.decode(row)) for row in state.graphs.quads()]
 
 
 @pytest.mark.parametrize("chunk", chunks(CHUNKS, 2))

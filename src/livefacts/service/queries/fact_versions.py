@@ -68,16 +68,19 @@ class FactVersions:
         self._triples = Versions(self._everything)
         self._named: dict[int, Versions] = {}
         self._current: FactVersion | None = None
+        self.is_followed = False
+        """Whether changes must be noted, because there is a version."""
 
     def version(self) -> FactVersion:
         """What is true now."""
         current = self._current
         if current is not None:
             return current
-        if not self._triples.is_followed:
-            with self._changing, self._lock:
-                return self._made()
         with self._lock:
+            if self.is_followed:
+                return self._made()
+        # The tables are read, which nobody may change meanwhile.
+        with self._changing, self._lock:
             return self._made()
 
     def _made(self) -> FactVersion:
@@ -89,6 +92,7 @@ class FactVersions:
             named = {name: each.snapshot() for name, each in self._named.items()}
             graphs = GraphSnapshots(self._triples.snapshot(), named)
             self._current = FactVersion(graphs, self._engine.dictionary.reader())
+            self.is_followed = True
         return self._current
 
     @property
@@ -103,14 +107,18 @@ class FactVersions:
         return shown.get(TRIPLES, NO_TRIPLES)
 
     def follow(self, delta: Delta, came: Ids, gone: Ids) -> None:
-        """Note a change, and the quads of named graphs that came and went with it."""
+        """Note a change, and the quads of named graphs that came and went with it.
+
+        Where no version is followed, nobody needs to call this.
+        """
         with self._lock:
             self._current = None
             self._triples.note(
                 delta.shown_added.get(TRIPLES, NO_TRIPLES),
                 delta.shown_removed.get(TRIPLES, NO_TRIPLES),
             )
-            if self._triples.is_followed and (len(came) or len(gone)):
+            self.is_followed = self._triples.is_followed
+            if self.is_followed and (len(came) or len(gone)):
                 self._note_quads(came, gone)
 
     def _note_quads(self, came: Ids, gone: Ids) -> None:

@@ -193,7 +193,8 @@ class State:
         """Let everyone follow a change that has been made, and of the quads that came and went."""
         self.seq += 1
         self.shown += delta.growth
-        self.versions.follow(delta, came, gone)
+        if self.versions.is_followed:
+            self.versions.follow(delta, came, gone)
         if self.watches is not None:
             self.watches.follow(delta, self.seq, came, gone)
         now = self.streams.timeline.now

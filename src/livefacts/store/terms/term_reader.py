@@ -21,6 +21,7 @@ from livefacts.store.terms.term_table import (
     COUNT,
     INLINE_FIRST,
     INLINE_ZERO,
+    IRI,
     KIND_MASK,
     KIND_SHIFT,
     LITERAL,
@@ -37,7 +38,8 @@ SYMBOL_MARK = "'"
 """Stands before the name of a symbol in the heap, where no other kind of term begins so."""
 XSD_INTEGER = NamedNode("http://www.w3.org/2001/XMLSchema#integer")
 SHORT_TEXT = 256
-VERY_FEW = 4
+VERY_FEW = 6
+"""Up to so many are decoded one by one."""
 FEW = 24
 """Up to so many ids are decoded without arrays."""
 
@@ -123,8 +125,6 @@ class TermReader:
 
     def decode(self, ids: Sequence[int] | Ids) -> list[Term]:
         """The terms of ids; ids that are the same share one object."""
-        if len(ids) <= VERY_FEW:
-            return [self.decode_one(int(number)) for number in ids]
         if len(ids) <= FEW:
             return self._decode_few(ids if isinstance(ids, list) else np.asarray(ids).tolist())
         distinct, places = np.unique(as_ids(ids), return_inverse=True)
@@ -133,14 +133,15 @@ class TermReader:
         return found
 
     def _decode_few(self, ids: list[int]) -> list[Term]:
-        distinct = list(dict.fromkeys(ids))
-        numbers = np.array(distinct, np.int32)
+        terms = dict.fromkeys(ids)
+        if len(terms) <= VERY_FEW:
+            known = {number: self.decode_one(number) for number in terms}
+            return [known[number] for number in ids]
+        numbers = np.array(list(terms), np.int32)
         packed, ends = self.packed_texts(numbers)
         found = self._decoder.few(packed, ends.tolist(), self.kinds(numbers).tolist())
-        if len(distinct) == len(ids):
-            return found
-        terms = dict(zip(distinct, found, strict=True))
-        return [terms[number] for number in ids]
+        decoded = dict(zip(terms, found, strict=True))
+        return [decoded[number] for number in ids]
 
     def decode_one(self, term_id: int) -> Term:
         """The term of an id, its lexical form as it came in."""
@@ -157,7 +158,12 @@ class TermReader:
         if prefix:
             first, last = terms.prefix_starts[prefix : prefix + 2].tolist()
             text = terms.prefix_heap[first:last].tobytes() + text
-        return self._decoder.term(text.decode(), (record >> KIND_SHIFT) & KIND_MASK)
+        kind = (record >> KIND_SHIFT) & KIND_MASK
+        return (
+            NamedNode(text.decode()[1:-1])
+            if kind == IRI
+            else self._decoder.term(text.decode(), kind)
+        )
 
     def texts(self, ids: Sequence[int] | Ids) -> list[str]:
         """The texts of ids."""
