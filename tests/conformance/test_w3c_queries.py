@@ -32,10 +32,9 @@ from pyoxigraph import (
 from livefacts.engine.flow.bags import UNBOUND
 from livefacts.engine.flow.dataflow import Dataflow, RunningQuery
 from livefacts.errors import QueryError
-from livefacts.model.namespaces import DECLARED
 from livefacts.service.continuous.query_plans import plan_of
 from livefacts.store.terms.dictionary import Dictionary
-from livefacts.syntax.sparql.query_text import read_query
+from livefacts.syntax.sparql.query_shapes import shape_of
 
 SPARQL = "w3c-rdf-tests/sparql"
 FOLLOWED = 376
@@ -141,8 +140,10 @@ def _graphs(folder: Path, store: Store, action: Any, query: Path) -> tuple[Path,
         for quad in store.quads_for_pattern(action, GRAPH_DATA, None)
         if isinstance(quad.object, NamedNode)
     }
-    read = read_query(query.read_text(encoding="utf-8"), DECLARED)
-    names = sorted(name.rpartition("/")[2] for name in {*asserted, *read.graphs})
+    dataset = shape_of(query.read_text(encoding="utf-8"), {}, "http://w3c.test/").bound.dataset
+    if dataset is not None:
+        asserted |= {graph.value for graph in (*dataset.default, *dataset.named)}  # type: ignore[union-attr]
+    names = sorted(name.rpartition("/")[2] for name in asserted)
     return tuple(folder / name for name in dict.fromkeys(names))
 
 

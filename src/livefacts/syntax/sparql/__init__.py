@@ -3,7 +3,7 @@
 In: query and update texts.
 Out: `Query` of `language.algebra`, `RegisteredQuery`, update operations.
 
-- `query_text`: the tokens of a query, and what must be known before it is evaluated
+- `query_text`: the tokens of a text, and how large it may be
 - `lexemes`: these tokens as the grammar takes them, with the terms that they stand for
 - `triple_blocks`: triples, nodes and paths
 - `value_expressions`: expressions and aggregates

@@ -19,7 +19,6 @@ from livefacts.syntax.sparql.query_text import (
     TokenKind,
     form_of,
     place_in,
-    tokens_of,
 )
 
 if TYPE_CHECKING:
@@ -64,18 +63,6 @@ def explained(
     message = error.message if is_refused else f"the {what} cannot be read: {error.message}"
     place = place_in(text, error.position, what)
     return QueryError(message, place=place, hint=error.hint)
-
-
-def syntax_error(text: str, error: SyntaxError) -> QueryError:
-    """What is wrong with a query that pyoxigraph cannot read; its prefixes are known to be."""
-    from livefacts.syntax.sparql.query_reader import parse_query
-
-    names = {each.text.partition(":")[0] for each in tokens_of(text) if ":" in each.text}
-    try:
-        parse_query(text, dict.fromkeys(names, "urn:"), "urn:")
-    except QueryError as found:
-        return found
-    return QueryError(f"the query cannot be read: {error}")
 
 
 # what the tokens show

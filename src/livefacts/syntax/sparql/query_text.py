@@ -1,9 +1,4 @@
-"""Query text: what a SPARQL query asks for, read before anything is evaluated.
-
-pyoxigraph does not show the queries it has parsed, so the text is cut into tokens here, in
-the way its grammar does, and the tokens show what must be known first: whether the query
-would reach out of the process (SERVICE, LOAD), which graphs it names in FROM, and whether
-it is nested or chained so deeply that parsing or planning it would not come back.
+"""Query text: the tokens of a SPARQL text, and how large it may be.
 
 The one hard place is `<`: it begins an IRI, or it is an operator.  It is an operator only
 inside the parentheses of an expression, after an operand; so the reader keeps a stack of
@@ -14,11 +9,10 @@ operator there, too, and a part of the number everywhere else.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from functools import cache
-from itertools import pairwise, zip_longest
 from urllib.parse import urljoin
 
 from livefacts.errors import Place, QueryError
@@ -35,7 +29,7 @@ CALLING_WORDS = frozenset(["FILTER", "HAVING", "BY", "ASC", "DESC"])
 class QueryLimits:
     """How large a query may be: characters, open brackets, triple patterns, operators.
 
-    Beyond these pyoxigraph can take minutes to plan a query, or crash the process.
+    Beyond these a query could take minutes to plan, or be nested more deeply than is safe.
     """
 
     size: int = 64 * 1024
@@ -57,17 +51,6 @@ class QueryLimits:
 DEFAULT_LIMITS = QueryLimits()
 UPDATE_LIMITS = QueryLimits(size=1 << 20, what="update")
 """Patterns and operators are counted in each operation, and not in data and templates."""
-
-
-@dataclass(frozen=True, slots=True)
-class QueryText:
-    """A query that may be evaluated."""
-
-    text: str
-    form: str
-    graphs: tuple[str, ...]
-    computed: frozenset[str]
-    """Variables that stand after AS: their values come from an expression, not from a fact."""
 
 
 class TokenKind(Enum):
@@ -157,21 +140,6 @@ def _token() -> re.Pattern[str]:
     """What a token is; made at the first query, as the letters of all scripts take a while."""
     kinds = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in terminals().items())
     return re.compile(rf"(?P<SKIP>[ \t\r\n]+|\#[^\r\n]*)|{kinds}", re.DOTALL)
-
-
-def read_query(
-    text: str, prefixes: Mapping[str, str], limits: QueryLimits = DEFAULT_LIMITS
-) -> QueryText:
-    """A query that only reads, and only what is in this process; otherwise a `QueryError`."""
-    limits.check_size(text)
-    text = without_code_point_escapes(text)
-    tokens = tokens_of(text, limits)
-    refuse_services(text, tokens)
-    form = form_of(text, tokens)
-    declared = declared_prefixes(tokens)
-    check_prefixes(text, tokens, {**prefixes, **declared})
-    graphs = _graphs(text, tokens, {**prefixes, **declared})
-    return QueryText(text, form, graphs, _computed(tokens))
 
 
 def without_code_point_escapes(text: str, what: str = "query") -> str:
@@ -335,22 +303,6 @@ def tokens_of(text: str, limits: QueryLimits = DEFAULT_LIMITS) -> list[Token]:
     return _Reader(text, limits).read()
 
 
-def refuse_services(text: str, tokens: Sequence[Token]) -> None:
-    """Refuses SERVICE, also where it runs into a neighbouring word without a space."""
-    for token, following in zip_longest(tokens, tokens[1:], fillvalue=NOTHING):
-        runs_into_a_name = (
-            token.kind is TokenKind.NAME
-            and "SERVICE" in token.text.partition(":")[0].upper()
-            and following.text == "{"
-        )
-        if runs_into_a_name or (token.kind is TokenKind.WORD and "SERVICE" in token.text.upper()):
-            raise QueryError(
-                "SERVICE is refused: a query reads only the facts of this reasoner",
-                place=place_in(text, token.start),
-                hint="fetch the data first and load it",
-            )
-
-
 def form_of(text: str, tokens: Sequence[Token]) -> str:
     """The word that a query begins with; a `QueryError` if it begins with another."""
     for token in tokens:
@@ -382,42 +334,3 @@ def declared_prefixes(tokens: Sequence[Token]) -> dict[str, str]:
         if word.is_word("PREFIX") and name.kind is TokenKind.NAME and iri.kind is TokenKind.IRI:
             declared[name.text[:-1]] = urljoin(base, iri.text[1:-1])
     return declared
-
-
-def check_prefixes(text: str, tokens: Sequence[Token], prefixes: Mapping[str, str]) -> None:
-    """Refuses names whose prefix has no meaning."""
-    for token in tokens:
-        prefix = token.text.partition(":")[0]
-        if token.kind is TokenKind.NAME and prefix not in prefixes:
-            known = ", ".join(f"{name}:" for name in sorted(prefixes))
-            raise QueryError(
-                f"the prefix {prefix}: is not declared",
-                place=place_in(text, token.start),
-                hint=f"begin with PREFIX {prefix}: <...>; known without it: {known or 'none'}",
-            )
-
-
-def _graphs(text: str, tokens: Sequence[Token], prefixes: Mapping[str, str]) -> tuple[str, ...]:
-    """The IRIs after FROM and FROM NAMED."""
-    graphs, base = [], ""
-    for index, token in enumerate(tokens[:-1]):
-        if token.is_word("BASE"):
-            base = urljoin(base, tokens[index + 1].text[1:-1])
-        if not token.is_word("FROM"):
-            continue
-        named = tokens[index + 1].is_word("NAMED") and index + 2 < len(tokens)
-        graph = tokens[index + 2 if named else index + 1]
-        if graph.kind is TokenKind.IRI:
-            graphs.append(urljoin(base, graph.text[1:-1]))
-        elif graph.kind is TokenKind.NAME:
-            prefix, _, local = graph.text.partition(":")
-            graphs.append(prefixes[prefix] + re.sub(r"\\(.)", r"\1", local))
-    return tuple(graphs)
-
-
-def _computed(tokens: Sequence[Token]) -> frozenset[str]:
-    return frozenset(
-        after.text[1:]
-        for token, after in pairwise(tokens)
-        if token.is_word("AS") and after.kind is TokenKind.VARIABLE
-    )
