@@ -233,7 +233,7 @@ class BasicPatterns:
             case NoneOf():
                 yield from self._other_predicates(path, path.path, given, needed, snapshot)
             case Repeated():
-                pairs = self._repeated(path, path.path, given, snapshot)
+                pairs = self._repeated(path, _once_repeated(path.path), given, snapshot)
                 found = joined(given, pairs, pause=self._bounds.pause, room=self._bounds.room)
                 yield found.only(needed)
             case _:
@@ -343,6 +343,14 @@ class BasicPatterns:
                 found.append(np.column_stack([piece.columns["#"], piece.columns["end"]]))
         pairs = np.unique(np.concatenate(found), axis=0)
         return pairs[:, 0], pairs[:, 1]
+
+
+def _once_repeated(path: Repeated) -> Repeated:
+    """A path that repeats what is repeated, without the inner marks: `((p)+)?` is `p*`."""
+    while isinstance(path.path, Repeated):
+        inner = path.path
+        path = Repeated(inner.path, path.mark if inner.mark == path.mark else ZERO_OR_MORE)
+    return path
 
 
 def _pairs(path: PathPattern, starts: Ids, ends: Ids) -> Solutions:
