@@ -41,7 +41,7 @@ class Mutant:
 MUTANTS = (
     Mutant(
         "a row never joins with itself",
-        "seen = plans.steps[step, BEFORE] == 0 or machine.state[UPGRADE] != 0",
+        "seen = plans.steps[step, code.BEFORE] == 0 or machine.state[code.UPGRADE] != 0",
         "seen = False",
     ),
     Mutant(
@@ -98,18 +98,18 @@ MUTANTS = (
     ),
     Mutant(
         "the next level does not look at facts of the level before",
-        "if not is_first:\n        machine.state[GAINS_AT] = 0",
-        "if False:\n        machine.state[GAINS_AT] = 0",
+        "if not is_first:\n        machine.state[code.GAINS_AT] = 0",
+        "if False:\n        machine.state[code.GAINS_AT] = 0",
     ),
     Mutant(
         "inline integers are off by one where they end",
-        "-INLINE_HALF <= result < INLINE_HALF",
-        "-INLINE_HALF <= result <= INLINE_HALF",
+        "-code.INLINE_HALF <= result < code.INLINE_HALF",
+        "-code.INLINE_HALF <= result <= code.INLINE_HALF",
     ),
     Mutant(
         "integers beyond the inline range wrap",
-        "if -INLINE_HALF <= result < INLINE_HALF:",
-        "result = (result + INLINE_HALF) % INLINE - INLINE_HALF\n        if True:",
+        "if -code.INLINE_HALF <= result < code.INLINE_HALF:",
+        "result = (result + code.INLINE_HALF) % code.INLINE - code.INLINE_HALF\n        if True:",
     ),
     Mutant(
         "the reach of inline integers is one too wide",
@@ -118,13 +118,13 @@ MUTANTS = (
     ),
     Mutant(
         "at most means less",
-        "if operator == AT_MOST:\n        return order <= 0",
-        "if operator == AT_MOST:\n        return order < 0",
+        "if operator == code.AT_MOST:\n        return order <= 0",
+        "if operator == code.AT_MOST:\n        return order < 0",
     ),
     Mutant(
         "a number that was rounded counts as exact",
-        "if left_kind == EXACT and right_kind == EXACT:",
-        "if left_kind <= ROUNDED and right_kind <= ROUNDED:",
+        "if left_kind == code.EXACT and right_kind == code.EXACT:",
+        "if left_kind <= code.ROUNDED and right_kind <= code.ROUNDED:",
     ),
     Mutant(
         "answers about pairs forget their operator",
@@ -180,8 +180,8 @@ MUTANTS = (
     ),
     Mutant(
         "computing anew takes old conclusions for told",
-        "asserted = store.flags(relation) & (LIVE | ASSERTED | IN_DEFAULT)",
-        "asserted = store.flags(relation) & (LIVE | IN_DEFAULT) | ASSERTED",
+        "asserted = store.flags(relation) & (bits.LIVE | bits.ASSERTED | bits.IN_DEFAULT)",
+        "asserted = store.flags(relation) & (bits.LIVE | bits.IN_DEFAULT) | bits.ASSERTED",
     ),
     Mutant(
         "computing anew forgets what only named graphs say",
@@ -223,8 +223,8 @@ CHANGES = (
     ),
     Mutant(
         "facts that hold up each other stay",
-        "if load_int32(cells, PLAIN) > 0:\n        return True",
-        "if load_int32(cells, PLAIN) > 0 or load_int32(cells, RECURSIVE) > 0:\n        return True",
+        "if load_int32(cells, layout.PLAIN) > 0:\n        return True",
+        "if load_int32(cells, layout.PLAIN) > 0 or load_int32(cells, layout.RECURSIVE) > 0:\n        return True",
     ),
     Mutant(
         "single triples that hold up each other stay",
@@ -233,12 +233,12 @@ CHANGES = (
     ),
     Mutant(
         "removing what is only concluded takes it away",
-        "return flags & IN_DEFAULT != 0",
+        "return flags & bits.IN_DEFAULT != 0",
         "return True",
     ),
     Mutant(
         "an undone change leaves a counter changed",
-        "store_int32(cells, PLAIN, np.int32(machine.log[i, 3]))",
+        "store_int32(cells, layout.PLAIN, np.int32(machine.log[i, code.LOG_PLAIN]))",
         "pass",
     ),
     Mutant(
@@ -253,8 +253,8 @@ CHANGES = (
     ),
     Mutant(
         "a level is not closed when it was followed in one call",
-        "elif stage == CLOSE:\n            close_level(desk)",
-        "elif stage == CLOSE and first != OPEN:\n            close_level(desk)",
+        "elif stage == code.CLOSE:\n            close_level(desk)",
+        "elif stage == code.CLOSE and first != code.OPEN:\n            close_level(desk)",
     ),
     Mutant(
         "losses that wait in Python are forgotten",
@@ -263,8 +263,8 @@ CHANGES = (
     ),
     Mutant(
         "what is deleted for a try is not rederived",
-        "if flags & DOOMED and not flags & GONE and standing(cells, flags):",
-        "if flags & DOOMED and flags & GONE and standing(cells, flags):",
+        "if flags & bits.DOOMED and not flags & bits.GONE and standing(cells, flags):",
+        "if flags & bits.DOOMED and flags & bits.GONE and standing(cells, flags):",
     ),
     Mutant(
         "what is rederived does not derive anything again",
@@ -273,52 +273,52 @@ CHANGES = (
     ),
     Mutant(
         "a level above takes what was rederived by recursion for certain",
-        "np.int32((flags & ~(DOOMED | UNSEEN)) | SUSPECT)",
-        "np.int32(flags & ~(DOOMED | UNSEEN))",
+        "np.int32((flags & ~(bits.DOOMED | bits.UNSEEN)) | bits.SUSPECT)",
+        "np.int32(flags & ~(bits.DOOMED | bits.UNSEEN))",
     ),
     Mutant(
         "what is doomed is not gone at the end of its level",
-        "flags = (flags | GONE) & ~(DOOMED | VISIBLE | SUSPECT)",
-        "flags = flags & ~(DOOMED | VISIBLE | SUSPECT)",
+        "flags = (flags | bits.GONE) & ~(bits.DOOMED | bits.VISIBLE | bits.SUSPECT)",
+        "flags = flags & ~(bits.DOOMED | bits.VISIBLE | bits.SUSPECT)",
     ),
     Mutant(
         "a level does not see what was true before a level below lost it",
-        "flags |= VISIBLE | UNSEEN",
-        "flags |= UNSEEN",
+        "flags |= bits.VISIBLE | bits.UNSEEN",
+        "flags |= bits.UNSEEN",
     ),
     Mutant(
         "a level above does not notice that a fact is no edge any more",
-        "flags |= LOST_EDGE\n            if flags & FELL_ROOT",
-        "flags |= 0\n            if flags & FELL_ROOT",
+        "flags |= bits.LOST_EDGE\n            if flags & bits.FELL_ROOT",
+        "flags |= 0\n            if flags & bits.FELL_ROOT",
     ),
     Mutant(
         "what went with a rule counts as going once more",
-        "flags = (flags | DEAD) & ~GONE",
+        "flags = (flags | bits.DEAD) & ~bits.GONE",
         "flags = flags | 0",
     ),
     Mutant(
         "what came and went within one change is in its delta",
-        "if flags & FRESH and not flags & (GONE | DEAD | COUNTED):",
-        "if flags & FRESH and not flags & COUNTED:",
+        "if flags & bits.FRESH and not flags & (bits.GONE | bits.DEAD | bits.COUNTED):",
+        "if flags & bits.FRESH and not flags & bits.COUNTED:",
     ),
     Mutant(
         "an instance is lost once for each premise that it loses",
-        "store_int32(cells, FLAGS, np.int32(flags & ~VISIBLE))",
-        "store_int32(cells, FLAGS, np.int32(flags))",
+        "store_int32(cells, layout.FLAGS, np.int32(flags & ~bits.VISIBLE))",
+        "store_int32(cells, layout.FLAGS, np.int32(flags))",
     ),
     Mutant(
         "negation takes what is deleted for a try for gone",
-        "is_ended != (source == LOSE) or flags & SUSPECT:",
-        "is_ended != (source == LOSE):",
+        "is_ended != (source == code.LOSE) or flags & bits.SUSPECT:",
+        "is_ended != (source == code.LOSE):",
     ),
     Mutant(
         "an instance with two negated atoms is gained once for each",
-        "if (flags & ENDED != 0) == (mode == GAIN):",
-        "if (flags & ENDED != 0) == (mode == GAIN) and mode != GAIN:",
+        "if (flags & bits.ENDED != 0) == (mode == code.GAIN):",
+        "if (flags & bits.ENDED != 0) == (mode == code.GAIN) and mode != code.GAIN:",
     ),
     Mutant(
         "an instance that negates a fact twice is counted twice",
-        "return plans.steps[step, BEFORE] == 0",
+        "return plans.steps[step, code.BEFORE] == 0",
         "return True",
     ),
     Mutant(
@@ -333,12 +333,12 @@ CHANGES = (
     ),
     Mutant(
         "a lost edge takes every pair with it that it was part of",
-        "if mode == GAIN or not plans.plans[plan, HEAD_SUPPORT] & CLOSED:",
+        "if mode == code.GAIN or not plans.plans[plan, code.HEAD_SUPPORT] & bits.CLOSED:",
         "if True:",
     ),
     Mutant(
         "only the start of a lost edge can lose pairs",
-        "if load_int32(cells, FLAGS) & CLOSED or is_standing_edge(cells):",
+        "if load_int32(cells, layout.FLAGS) & bits.CLOSED or is_standing_edge(cells):",
         "if False:",
     ),
     Mutant(
@@ -353,27 +353,27 @@ CHANGES = (
     ),
     Mutant(
         "only the first of the points that reach each other loses its pairs",
-        "count = mark(case, pair_row(case, member, end), LOST_PAIR, losses.lost, count)",
+        "count = mark(case, pair_row(case, member, end), bits.LOST_PAIR, losses.lost, count)",
         "pass",
     ),
     Mutant(
         "a part goes on reaching what its ways out have lost",
-        "return load_int32(cells, FLAGS) & (CLOSED | LOST_PAIR) == CLOSED or is_standing_edge(cells)",
-        "return load_int32(cells, FLAGS) & CLOSED == CLOSED or is_standing_edge(cells)",
+        "is_kept = load_int32(cells, layout.FLAGS) & (bits.CLOSED | bits.LOST_PAIR) == bits.CLOSED",
+        "is_kept = load_int32(cells, layout.FLAGS) & bits.CLOSED == bits.CLOSED",
     ),
     Mutant(
         "a search goes along edges that have lost their reason",
-        "return flags & VISIBLE != 0 and not flags & ENDED and has_reason(cells, flags)",
-        "return flags & VISIBLE != 0 and not flags & ENDED",
+        "return flags & bits.VISIBLE != 0 and not flags & bits.ENDED and has_reason(cells, flags)",
+        "return flags & bits.VISIBLE != 0 and not flags & bits.ENDED",
     ),
     Mutant(
         "an aggregate overlooks rows that were rederived",
-        "rows[(flags & ENDED == 0) | (flags & SUSPECT != 0)]",
-        "rows[flags & ENDED == 0]",
+        "rows[(flags & bits.ENDED == 0) | (flags & bits.SUSPECT != 0)]",
+        "rows[flags & bits.ENDED == 0]",
     ),
     Mutant(
         "an aggregate goes on with rows that are gone",
-        "rows[(flags & ENDED == 0) | (flags & SUSPECT != 0)]",
+        "rows[(flags & bits.ENDED == 0) | (flags & bits.SUSPECT != 0)]",
         "rows[flags != 0]",
     ),
     Mutant(
@@ -453,7 +453,7 @@ CHANGES = (
     ),
     Mutant(
         "a triple that leaves the default graph stays there",
-        "self.interpreter.take(self.store.relation(shape), ids, IN_DEFAULT)",
+        "self.interpreter.take(self.store.relation(shape), ids, bits.IN_DEFAULT)",
         "pass",
     ),
     Mutant(
@@ -616,8 +616,8 @@ EXPIRING = (
     ),
     Mutant(
         "a renewal is not followed",
-        "push(times.waiting, times.state, HEAPED, -until, entry)",
-        "if before == NEVER:\n        push(times.waiting, times.state, HEAPED, -until, entry)",
+        "push(times.waiting, times.state, timed.HEAPED, -until, entry)",
+        "if before == timed.NEVER:\n        push(times.waiting, times.state, timed.HEAPED, -until, entry)",
     ),
     Mutant(
         "a renewed fact ends when it was first said to",
@@ -631,8 +631,8 @@ EXPIRING = (
     ),
     Mutant(
         "a fact whose time was lowered is not listed anew",
-        "(listed == NEVER or until < listed)",
-        "listed == NEVER",
+        "(listed == timed.NEVER or until < listed)",
+        "listed == timed.NEVER",
     ),
     Mutant(
         "what falls takes only itself along",
@@ -646,17 +646,17 @@ EXPIRING = (
     ),
     Mutant(
         "what has fallen forgets what it was told",
-        "        if asserted <= state[NOW]:\n            asserted = NEVER",
-        "        asserted = NEVER",
+        "        if asserted <= state[timed.NOW]:\n            asserted = timed.NEVER",
+        "        asserted = timed.NEVER",
     ),
     Mutant(
         "what has fallen goes back to a time that has passed",
-        "        if asserted <= state[NOW]:\n            asserted = NEVER",
+        "        if asserted <= state[timed.NOW]:\n            asserted = timed.NEVER",
         "        pass",
     ),
     Mutant(
         "two facts that wait never meet",
-        "store_int32(cells, FLAGS, np.int32(flags & ~PENDING))",
+        "store_int32(cells, layout.FLAGS, np.int32(flags & ~timed.PENDING))",
         "pass",
     ),
     Mutant(
@@ -676,12 +676,12 @@ EXPIRING = (
     ),
     Mutant(
         "a pair that was concluded first and told later is no step for others",
-        "link_gained(rows, relation, row, ASSERTED)",
+        "link_gained(rows, relation, row, timed.WAS_ASSERTED)",
         "pass",
     ),
     Mutant(
         "a refused change leaves times behind",
-        "        store_time(cells, UNTIL, times.log[i, 1])",
+        "        store_time(cells, timed.UNTIL, times.log[i, timed.LOG_UNTIL])",
         "        pass",
     ),
 )

@@ -14,7 +14,7 @@ from tests.oracle import model
 from tests.properties.compare.histories import stored
 
 import livefacts as lf
-from livefacts.store.facts.layout import ASSERTED
+from livefacts.store.facts.bits import ASSERTED
 
 FIGURE_4 = """
     @id R1  t5 :- t0, t1 .

@@ -11,7 +11,8 @@ from tests.properties.generate.seeds import chunks
 
 import livefacts as lf
 from livefacts.language.program import Program
-from livefacts.store.facts.layout import ASSERTED, FLAGS, IN_DEFAULT, PLAIN
+from livefacts.store.facts.bits import ASSERTED, IN_DEFAULT
+from livefacts.store.facts.layout import FLAGS, PLAIN
 
 pytestmark = pytest.mark.filterwarnings("ignore::livefacts.LivefactsWarning")
 

@@ -22,7 +22,7 @@ INSIDE = {"store", "interpreter"}
 """The parts of an engine that are for its own rooms."""
 ENGINES = {"engine", "_engine", "specialised", "merged", "truth", "embedded"}
 """What engines are called."""
-STORED = {"livefacts.store.facts.layout", "livefacts.store.facts.row_store"}
+STORED = {f"livefacts.store.facts.{name}" for name in ("bits", "layout", "row_store")}
 """How facts are stored: for engines alone."""
 # A set of triples of its own, not those of an engine.
 OWN_STORES = {"service.change.dump": {"livefacts.store.facts.row_store"}}

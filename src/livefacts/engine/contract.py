@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from livefacts.plan.rules.operators import Plan
-from livefacts.store.facts import layout, row_store
+from livefacts.store.facts import bits, row_store
 from livefacts.store.facts.selection import KnownNames
 from livefacts.store.terms.dictionary import Dictionary
 
@@ -30,9 +30,9 @@ Facts = dict[int, Ids]
 
 TRIPLES = row_store.TRIPLES
 """The shape of triples."""
-HOLDS = layout.LIVE
-ASSERTED = layout.ASSERTED
-IN_DEFAULT = layout.IN_DEFAULT
+HOLDS = bits.LIVE
+ASSERTED = bits.ASSERTED
+IN_DEFAULT = bits.IN_DEFAULT
 
 COUNTING_DRED, DRED, COUNTING, RECOMPUTE = "counting-dred", "dred", "counting", "recompute"
 MAINTENANCE = (COUNTING_DRED, DRED, COUNTING, RECOMPUTE)

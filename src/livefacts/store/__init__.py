@@ -3,6 +3,7 @@
 In: bytes of N-Triples, terms, rows of ids.
 Out: ids, rows with flags and support counts, terms again.
 
+- `table_types`: the types of the arrays that kernels read, and numbered fields
 - `compiled`: how kernels become machine code, and where that is kept
 - `terms`: the dictionary between terms and ids, and the N-Triples scanner that fills it
 - `facts`: rows of ids with flags and support counts, and hash indices over them

@@ -14,10 +14,11 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import cache, partial
+from itertools import accumulate
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar, get_args, get_type_hints
 
 PACKAGE = Path(__file__).parent.parent
 KERNEL_FOLDERS = ("store", "engine")
@@ -53,6 +54,7 @@ CACHE = kernel_cache_directory()
 os.environ["NUMBA_CACHE_DIR"] = str(CACHE)
 
 import numba  # noqa: E402
+import numpy as np  # noqa: E402
 from llvmlite import ir  # noqa: E402
 from numba import types  # noqa: E402
 from numba.core import cgutils  # noqa: E402
@@ -60,6 +62,7 @@ from numba.core.codegen import JITCodeLibrary  # noqa: E402
 from numba.core.compiler import Compiler  # noqa: E402
 from numba.extending import intrinsic  # noqa: E402
 from numba.np.arrayobj import make_array, populate_array  # noqa: E402
+from numpy.typing import NDArray  # noqa: E402
 
 numba.config.CACHE_DIR = str(CACHE)  # type: ignore[attr-defined]
 
@@ -223,22 +226,19 @@ store_int32 = _storer(types.int32)
 store_int64 = _storer(types.int64)
 
 
-class ArrayKind(NamedTuple):
-    """The kind of one array: its cells and its number of dimensions."""
-
-    cell: Any
-    dimensions: int
-
-
-INTS = ArrayKind(types.int64, 1)
-INT_ROWS = ArrayKind(types.int64, 2)
-IDS = ArrayKind(types.int32, 1)
-ID_ROWS = ArrayKind(types.int32, 2)
-FLOATS = ArrayKind(types.float64, 1)
-BYTES = ArrayKind(types.uint8, 1)
-BYTE_ROWS = ArrayKind(types.uint8, 2)
 VECTOR = types.Array(types.int64, 1, "C")
 _array: Any = make_array
+
+
+def array_types(kind: type) -> list[types.Array]:
+    """The types of the arrays in a named tuple, as its annotations say (`table_types`)."""
+    hints = get_type_hints(kind, include_extras=True).values()
+    return [_array_type(get_args(hint.__origin__)[1], *hint.__metadata__) for hint in hints]
+
+
+def _array_type(cells: Any, dimensions: int) -> types.Array:
+    dtype: Any = numba.from_dtype(np.dtype(*get_args(cells)))
+    return types.Array(dtype, dimensions, "C")
 
 
 def described(arrays: Iterable[Any]) -> list[int]:
@@ -246,18 +246,36 @@ def described(arrays: Iterable[Any]) -> list[int]:
     return [number for array in arrays for number in (array.ctypes.data, *array.shape)]
 
 
-def length_described(tables: Sequence[ArrayKind]) -> int:
-    """How many numbers describe these tables."""
-    return sum(1 + table.dimensions for table in tables)
+def length_described(kind: type) -> int:
+    """How many numbers describe the arrays of a named tuple."""
+    return sum(1 + array.ndim for array in array_types(kind))
 
 
-def tables_reader(kind: Any, tables: Sequence[ArrayKind], first: int = 0) -> Any:
-    """What makes a `kind`, a named tuple of arrays, out of their description in a vector.
+class Desk:
+    """What Python calls kernels with: a vector that says where named tuples of arrays are.
 
-    A call from Python then passes one vector instead of two dozen arrays, whose checking
-    takes longer than a small change.  The caller keeps the arrays alive.
+    A call passes one vector instead of two dozen arrays, whose checking takes longer than a
+    small change.  The caller keeps the arrays alive.
     """
-    arrays = [types.Array(table.cell, table.dimensions, "C") for table in tables]
+
+    def __init__(self, *kinds: type) -> None:
+        ends = accumulate(map(length_described, kinds))
+        self._starts = dict(zip(kinds, (0, *ends), strict=False))
+        self.length = sum(map(length_described, kinds))
+
+    def readers(self) -> list[Any]:
+        """For kernels: what reads each of the named tuples off the vector."""
+        return [tables_reader(kind, start) for kind, start in self._starts.items()]
+
+    def put(self, vector: NDArray[np.int64], tables: tuple[Any, ...]) -> None:
+        """Let the vector describe this named tuple from now on."""
+        start, numbers = self._starts[type(tables)], described(tables)
+        vector[start : start + len(numbers)] = numbers
+
+
+def tables_reader(kind: type, first: int = 0) -> Any:
+    """What makes a named tuple of arrays out of its description in a vector."""
+    arrays = array_types(kind)
     result = types.NamedTuple(arrays, kind)  # type: ignore[no-untyped-call]
 
     @intrinsic

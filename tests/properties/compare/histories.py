@@ -28,17 +28,8 @@ import livefacts as lf
 from livefacts.language.formula import Aggregate
 from livefacts.language.program import Program, Rule
 from livefacts.model.facts import Fact
-from livefacts.store.facts.layout import (
-    ASSERTED,
-    CLOSED,
-    EDGE,
-    FLAGS,
-    IN_DEFAULT,
-    LIVE,
-    ROOT,
-    SINGLE,
-    VISIBLE,
-)
+from livefacts.store.facts.bits import ASSERTED, CLOSED, EDGE, IN_DEFAULT, LIVE, ROOT, VISIBLE
+from livefacts.store.facts.layout import FLAGS, SINGLE
 from livefacts.store.facts.row_store import TRIPLES
 
 __all__ = [

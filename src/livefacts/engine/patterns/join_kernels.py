@@ -14,33 +14,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from livefacts.store.compiled import (
-    ID_ROWS,
-    IDS,
-    INT_ROWS,
-    INTS,
-    inlined,
-    kernel,
-    length_described,
-    load_int32,
-    tables_reader,
-)
-from livefacts.store.facts.layout import (
-    CAPACITY,
-    COLUMN,
-    FLAGS,
-    FREE,
-    HIGH,
-    INDEX,
-    INDEX_COUNT,
-    LINK,
-    LIVE,
-    MASK,
-    USED,
-    StoredRows,
-)
+from livefacts.store.compiled import Desk, inlined, kernel, load_int32
+from livefacts.store.facts import bits, layout
 from livefacts.store.facts.row_kernels import (
     find,
     link_tagged,
@@ -50,57 +26,51 @@ from livefacts.store.facts.row_kernels import (
     tag_of_key,
     tag_of_row,
 )
+from livefacts.store.table_types import IdRows, Ids, IntRows, Ints, Numbering
 
 TRIPLES = 0
 """The relation of the triples."""
 
 # fields of a step
-PATTERN = 0
-LOOKUP = 1
+field = Numbering()
+PATTERN = field()
+LOOKUP = field()
 """The index that has the columns which are known at this step."""
-ACTION = 2
+ACTION = field(3)
 """What is done with each of the three columns."""
-STEP_FIELDS = 5
+STEP_FIELDS = field.count
 
-# actions
-KNOWN = 0
-"""The column is part of the key of the index."""
-BIND = 1
-SAME = 2
-"""The column must be the same as one of the same triple that was bound before it."""
+# actions: the column is part of the key of the index; it binds a variable; it must be the same
+# as a column of the same triple that was bound before it
+KNOWN, BIND, SAME = range(3)
 
 # what a call returns
-DONE = 0
-NEED_ROWS = 1
-NEED_OUT = 2
+DONE, NEED_ROWS, NEED_OUT = range(3)
 
 # fields of the state
-AT = 0
+field = Numbering()
+AT = field()
 """The triple to go on with."""
-FOUND = 1
-LOOKED = 2
+FOUND = field()
+LOOKED = field()
 """Triples looked at since the part was made."""
-STATE_FIELDS = 3
+STATE_FIELDS = field.count
 
 
 class Joins(NamedTuple):
     """The patterns of a part, how to match the others from each of them, and working memory."""
 
-    patterns: NDArray[np.int32]
+    patterns: IdRows
     """An id, or ~v for the variable number v."""
-    steps: NDArray[np.int64]
+    steps: IntRows
     """For each pattern, the steps to all others."""
-    terms: NDArray[np.int32]
-    cursor: NDArray[np.int64]
-    key: NDArray[np.int32]
-    state: NDArray[np.int64]
+    terms: Ids
+    cursor: Ints
+    key: Ids
+    state: Ints
 
 
-ROWS_TABLES = (INT_ROWS, INT_ROWS)
-rows_on = tables_reader(StoredRows, ROWS_TABLES)
-joins_on = tables_reader(
-    Joins, (ID_ROWS, INT_ROWS, IDS, INTS, IDS, INTS), length_described(ROWS_TABLES)
-)
+rows_on, joins_on = Desk(layout.StoredRows, Joins).readers()
 
 
 @inlined
@@ -134,7 +104,7 @@ def first_row(rows: Any, joins: Any, step: Any) -> Any:
 @inlined
 def next_row(rows: Any, joins: Any, step: Any, row: Any) -> Any:
     """The triple after this one in its chain, or 0."""
-    link = rows.indices[joins.steps[step, LOOKUP], LINK]
+    link = rows.indices[joins.steps[step, LOOKUP], layout.LINK]
     if link == 0:
         return np.int64(0)
     return np.int64(load_int32(row_address(rows, TRIPLES, row), link))
@@ -148,10 +118,12 @@ def bind_row(rows: Any, joins: Any, step: Any, row: Any) -> Any:
     for column in range(3):
         action = joins.steps[step, ACTION + column]
         if action == BIND:
-            joins.terms[~joins.patterns[pattern, column]] = load_int32(cells, COLUMN + column)
+            joins.terms[~joins.patterns[pattern, column]] = load_int32(
+                cells, layout.COLUMN + column
+            )
         elif action == SAME:
             known = joins.terms[~joins.patterns[pattern, column]]
-            if known != load_int32(cells, COLUMN + column):
+            if known != load_int32(cells, layout.COLUMN + column):
                 return False
     return True
 
@@ -216,11 +188,11 @@ def bind_pivot(joins: Any, pivot: Any, values: Any, offset: Any) -> Any:
 def has_room(rows: Any) -> Any:
     """Whether one more triple can be stored and linked."""
     line = rows.relations[TRIPLES]
-    if line[FREE] == 0 and line[HIGH] + 1 >= line[CAPACITY]:
+    if line[layout.FREE] == 0 and line[layout.HIGH] + 1 >= line[layout.CAPACITY]:
         return False
-    for j in range(line[INDEX_COUNT]):
-        index = line[INDEX + j]
-        if (rows.indices[index, USED] + 1) * 10 > (rows.indices[index, MASK] + 1) * 7:
+    for j in range(line[layout.INDEX_COUNT]):
+        index = line[layout.INDEX + j]
+        if (rows.indices[index, layout.USED] + 1) * 10 > (rows.indices[index, layout.MASK] + 1) * 7:
             return False
     return True
 
@@ -230,8 +202,8 @@ def store_triple(rows: Any, values: Any, offset: Any) -> Any:
     """A new row for a triple, linked under every index."""
     row = make_row(rows, TRIPLES, values, offset, tag_of_key(values, offset, 3))
     cells = row_address(rows, TRIPLES, row)
-    for j in range(1, rows.relations[TRIPLES, INDEX_COUNT]):
-        index = rows.relations[TRIPLES, INDEX + j]
+    for j in range(1, rows.relations[TRIPLES, layout.INDEX_COUNT]):
+        index = rows.relations[TRIPLES, layout.INDEX + j]
         link_tagged(rows, TRIPLES, index, row, tag_of_row(rows, index, cells))
     return row
 
@@ -246,7 +218,7 @@ def follow_joins(desk: Any, values: Any, signs: Any, out: Any, counts: Any) -> A
     joins = joins_on(desk)
     state = joins.state
     patterns = joins.patterns
-    primary = rows.relations[TRIPLES, INDEX]
+    primary = rows.relations[TRIPLES, layout.INDEX]
     for i in range(state[AT], signs.shape[0]):
         offset = 3 * i
         first = 0
@@ -286,11 +258,11 @@ def all_joins(desk: Any, pivot: Any, row: Any, triple: Any, out: Any, counts: An
     rows = rows_on(desk)
     joins = joins_on(desk)
     state = joins.state
-    while row < rows.relations[TRIPLES, HIGH]:
+    while row < rows.relations[TRIPLES, layout.HIGH]:
         cells = row_address(rows, TRIPLES, row)
-        if load_int32(cells, FLAGS) & LIVE:
+        if load_int32(cells, layout.FLAGS) & bits.LIVE:
             for column in range(3):
-                triple[column] = load_int32(cells, COLUMN + column)
+                triple[column] = load_int32(cells, layout.COLUMN + column)
             found = state[FOUND]
             if fits(joins.patterns, pivot, triple, 0):
                 bind_pivot(joins, pivot, triple, 0)

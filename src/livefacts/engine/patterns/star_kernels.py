@@ -15,17 +15,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from livefacts.store.compiled import (
-    BYTE_ROWS,
-    ID_ROWS,
-    IDS,
-    INTS,
-    inlined,
-    kernel,
-    tables_reader,
-)
+from livefacts.store.compiled import inlined, kernel, tables_reader
+from livefacts.store.table_types import ByteRows, IdRows, Ids, Ints, Numbering
 
 EMPTY = -1
 """Where a slot of the table has no centre."""
@@ -39,27 +31,28 @@ SPREAD = np.uint64(0x9E3779B97F4A7C15)
 SHIFT = np.uint64(32)
 
 # fields of the state
-USED = 0
-WHOLE = 1
+field = Numbering()
+USED = field()
+WHOLE = field()
 """Centres of which all patterns hold."""
-DONE = 2
-FOUND = 3
+DONE = field()
+FOUND = field()
 """Triples taken and answers found before room was short."""
-STATE_FIELDS = 4
+STATE_FIELDS = field.count
 
 
 class Star(NamedTuple):
     """The tables of one star."""
 
-    patterns: NDArray[np.int32]
-    full: NDArray[np.uint8]
+    patterns: IdRows
+    full: ByteRows
     """The bits of a centre of which all patterns hold, in one row."""
-    centres: NDArray[np.int32]
-    bits: NDArray[np.uint8]
-    state: NDArray[np.int64]
+    centres: Ids
+    bits: ByteRows
+    state: Ints
 
 
-star_on = tables_reader(Star, (ID_ROWS, BYTE_ROWS, IDS, BYTE_ROWS, INTS))
+star_on = tables_reader(Star)
 
 
 @inlined

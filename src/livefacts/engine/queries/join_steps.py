@@ -21,16 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from livefacts.store.compiled import (
-    ID_ROWS,
-    IDS,
-    INT_ROWS,
-    INTS,
-    inlined,
-    kernel,
-    load_int32,
-    tables_reader,
-)
+from livefacts.store.compiled import inlined, kernel, load_int32, tables_reader
+from livefacts.store.table_types import IdRows, Ids, IntRows, Ints
 from livefacts.store.terms.byte_text import load_byte
 from livefacts.store.versions import snapshots as table
 
@@ -61,31 +53,28 @@ PIECE_OF_WORK = 1 << 20
 class JoinPlan(NamedTuple):
     """The steps of a join, and its working memory."""
 
-    orders: NDArray[np.int64]
+    orders: IntRows
     """Where the columns of each order and run are."""
-    steps: NDArray[np.int32]
-    parts: NDArray[np.int32]
-    checks: NDArray[np.int32]
+    steps: IdRows
+    parts: IdRows
+    checks: IdRows
     """Registers of subject, predicate and object of patterns that are known whole."""
-    given: NDArray[np.int32]
+    given: IdRows
     """The columns of the given rows."""
-    given_registers: NDArray[np.int32]
-    registers: NDArray[np.int32]
-    shown: NDArray[np.int32]
+    given_registers: Ids
+    registers: Ids
+    shown: Ids
     """The registers that go into the output."""
-    cursors: NDArray[np.int64]
-    leaders: NDArray[np.int64]
-    products: NDArray[np.int64]
+    cursors: Ints
+    leaders: Ints
+    products: Ints
     """By how much each row so far counts."""
-    state: NDArray[np.int64]
-    out: NDArray[np.int32]
-    counts: NDArray[np.int64]
+    state: Ints
+    out: IdRows
+    counts: Ints
 
 
-PLAN_TABLES = (
-    INT_ROWS, ID_ROWS, ID_ROWS, ID_ROWS, ID_ROWS, IDS, IDS, IDS, INTS, INTS, INTS, INTS, ID_ROWS, INTS,
-)  # fmt: skip
-plan_on = tables_reader(JoinPlan, PLAN_TABLES)
+plan_on = tables_reader(JoinPlan)
 
 
 @inlined

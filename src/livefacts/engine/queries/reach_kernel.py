@@ -13,16 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from livefacts.engine.queries.join_steps import lower, sign_of
-from livefacts.store.compiled import (
-    ID_ROWS,
-    IDS,
-    INT_ROWS,
-    INTS,
-    inlined,
-    kernel,
-    load_int32,
-    tables_reader,
-)
+from livefacts.store.compiled import inlined, kernel, load_int32, tables_reader
+from livefacts.store.table_types import IdRows, Ids, IntRows, Ints
 from livefacts.store.terms.byte_text import address_of
 from livefacts.store.terms.term_table import INLINE_FIRST
 from livefacts.store.versions import snapshots as table
@@ -37,20 +29,20 @@ PIECE_OF_WORK = 1 << 20
 class ReachSearch(NamedTuple):
     """What is searched, and working memory."""
 
-    orders: NDArray[np.int64]
-    links: NDArray[np.int32]
+    orders: IntRows
+    links: IdRows
     """The orders and predicates that lead from one node to the next."""
-    starts: NDArray[np.int32]
-    inline: NDArray[np.int32]
+    starts: Ids
+    inline: Ids
     """The inline integers that can be met, in order."""
-    stamps: NDArray[np.int32]
-    queue: NDArray[np.int32]
-    state: NDArray[np.int64]
-    out: NDArray[np.int32]
+    stamps: Ids
+    queue: Ids
+    state: Ints
+    out: IdRows
     """The number of the start, and the node."""
 
 
-search_on = tables_reader(ReachSearch, (INT_ROWS, ID_ROWS, IDS, IDS, IDS, IDS, INTS, ID_ROWS))
+search_on = tables_reader(ReachSearch)
 
 
 @inlined

@@ -3,6 +3,7 @@
 In: rows of ids.
 Out: row numbers, and the rows that fit a key, through an index made on demand.
 
+- `bits`: the flags of a row
 - `layout`: the meaning of the cells of a row, a relation and an index
 - `row_kernels`: kernels that find, make, link and remove rows
 - `row_store`: the owner of the arrays: one relation per shape of fact

@@ -13,22 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from livefacts.store.facts.layout import (
-    COLUMN,
-    FLAGS,
-    FREE,
-    HIGH,
-    INDEX,
-    INDEX_COUNT,
-    KEY,
-    KEYS,
-    LINK,
-    LIVE,
-    LIVE_ROWS,
-    MASK,
-    USED,
-    WANTED,
-)
+from livefacts.store.facts import bits, layout
 from livefacts.store.facts.row_kernels import FACTOR, HALF, SEED, SHIFT
 from livefacts.store.facts.row_store import RowStore
 
@@ -50,8 +35,8 @@ def broken(store: RowStore) -> Iterator[Broken]:
     for shape, relation in store.shapes().items():
         yield from (Broken(shape, 0, problem) for problem in _books(store, relation))
         line = store.rows.relations[relation]
-        for place in range(int(line[INDEX_COUNT])):
-            view = _IndexView(store, relation, int(line[INDEX + place]))
+        for place in range(int(line[layout.INDEX_COUNT])):
+            view = _IndexView(store, relation, int(line[layout.INDEX + place]))
             for row, problem in view.problems():
                 yield Broken(shape, row, f"{problem} the index on {view.named}")
 
@@ -59,14 +44,14 @@ def broken(store: RowStore) -> Iterator[Broken]:
 def _books(store: RowStore, relation: int) -> Iterator[str]:
     """Whether the live rows and the free list are all the rows there are."""
     cells, line = store.cells(relation), store.rows.relations[relation]
-    live = cells[:, FLAGS] & LIVE != 0
+    live = cells[:, layout.FLAGS] & bits.LIVE != 0
     live[0] = False
-    if int(live.sum()) != line[LIVE_ROWS]:
-        yield f"{int(live.sum())} rows are live, {int(line[LIVE_ROWS])} are counted"
-    free, row = np.zeros(len(cells), np.bool_), int(line[FREE])
+    if int(live.sum()) != line[layout.LIVE_ROWS]:
+        yield f"{int(live.sum())} rows are live, {int(line[layout.LIVE_ROWS])} are counted"
+    free, row = np.zeros(len(cells), np.bool_), int(line[layout.FREE])
     while 0 < row < len(cells) and not free[row]:
         free[row] = True
-        row = int(cells[row, COLUMN])
+        row = int(cells[row, layout.COLUMN])
     dead = ~live
     dead[0] = False
     if row or (free != dead).any():
@@ -79,19 +64,21 @@ class _IndexView:
     def __init__(self, store: RowStore, relation: int, index: int) -> None:
         line = store.rows.indices[index]
         self._cells = store.cells(relation)
-        self._high = int(store.rows.relations[relation, HIGH])
+        self._high = int(store.rows.relations[relation, layout.HIGH])
         self._slots = store.slots(index)
-        self._used, self._mask = int(line[USED]), int(line[MASK])
-        self._link, self._wanted = int(line[LINK]), int(line[WANTED])
-        self._columns = [int(column) for column in line[KEY : KEY + int(line[KEYS])]]
+        self._used, self._mask = int(line[layout.USED]), int(line[layout.MASK])
+        self._link, self._wanted = int(line[layout.LINK]), int(line[layout.WANTED])
+        self._columns = [
+            int(column) for column in line[layout.KEY : layout.KEY + int(line[layout.KEYS])]
+        ]
         self.named = "columns " + ", ".join(map(str, self._columns))
         if self._wanted:
             self.named += f" of rows with flags {self._wanted}"
 
     def problems(self) -> Iterator[tuple[int, str]]:
         """Rows and what is wrong with them; slots first, because the rest builds on them."""
-        flags = self._cells[:, FLAGS]
-        wanted = (flags & LIVE != 0) & (flags & self._wanted == self._wanted)
+        flags = self._cells[:, layout.FLAGS]
+        wanted = (flags & bits.LIVE != 0) & (flags & self._wanted == self._wanted)
         wanted[0] = False
         heads = self._heads()
         found = [*self._wrong_slots(heads, wanted)]
@@ -123,7 +110,9 @@ class _IndexView:
         _, places, counts = np.unique(tags, return_inverse=True, return_counts=True)
         repeated = counts[places] > 1
         if repeated.any():
-            keys = self._cells[heads[repeated]][:, [COLUMN + column for column in self._columns]]
+            keys = self._cells[heads[repeated]][
+                :, [layout.COLUMN + column for column in self._columns]
+            ]
             _, places, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
             repeated[repeated] = counts[places.reshape(-1)] > 1
         return repeated
@@ -132,7 +121,7 @@ class _IndexView:
         """The tags that rows should have, by the same mix as the kernels use."""
         state = np.full(len(rows), SEED)
         for column in self._columns:
-            value = self._cells[rows, COLUMN + column].astype(np.uint32).astype(np.uint64)
+            value = self._cells[rows, layout.COLUMN + column].astype(np.uint32).astype(np.uint64)
             state = (state ^ value) * FACTOR
             state ^= state >> SHIFT
         return (state >> HALF).astype(np.int64)
@@ -171,7 +160,7 @@ class _IndexView:
         yield from _first(
             behind[following[previous[behind]] != behind], "has a wrong row before in"
         )
-        keys = self._cells[:, [COLUMN + column for column in self._columns]]
+        keys = self._cells[:, [layout.COLUMN + column for column in self._columns]]
         mixed = (keys[behind] != keys[previous[behind]]).any(axis=1)
         yield from _first(behind[mixed], "is in another row's chain in")
         yield from _first(rows[_in_circles(rows, previous)], "is in a circle of")

@@ -19,30 +19,7 @@ from livefacts.store.compiled import (
     store_int32,
     store_int64,
 )
-from livefacts.store.facts.layout import (
-    ADDRESS,
-    COLUMN,
-    COLUMNS,
-    FLAGS,
-    FREE,
-    HIGH,
-    INDEX,
-    INDEX_COUNT,
-    KEY,
-    KEYS,
-    LINK,
-    LIVE,
-    LIVE_ROWS,
-    MASK,
-    PLAIN,
-    RECURSIVE,
-    SINGLE,
-    SLOTS,
-    STRIDE,
-    UNLINKED,
-    USED,
-    WANTED,
-)
+from livefacts.store.facts import bits, layout
 
 Array = Any
 
@@ -64,15 +41,17 @@ def mix(state: Any, value: Any) -> Any:
 @inlined
 def row_address(rows: Any, relation: Any, row: Any) -> Any:
     """Where the cells of a row are."""
-    return rows.relations[relation, ADDRESS] + 4 * rows.relations[relation, STRIDE] * row
+    return (
+        rows.relations[relation, layout.ADDRESS] + 4 * rows.relations[relation, layout.STRIDE] * row
+    )
 
 
 @inlined
 def tag_of_row(rows: Any, index: Any, cells: Any) -> Any:
     """The 32-bit tag of a stored row under an index."""
     state = SEED
-    for j in range(rows.indices[index, KEYS]):
-        state = mix(state, load_int32(cells, COLUMN + rows.indices[index, KEY + j]))
+    for j in range(rows.indices[index, layout.KEYS]):
+        state = mix(state, load_int32(cells, layout.COLUMN + rows.indices[index, layout.KEY + j]))
     return np.int64(state >> HALF)
 
 
@@ -88,11 +67,11 @@ def tag_of_key(key: Any, offset: Any, count: Any) -> Any:
 @inlined
 def find_tagged(rows: Any, relation: Any, index: Any, tag: Any, key: Any, offset: Any) -> Any:
     """The first row whose key columns under an index have these values, or 0."""
-    slots = rows.indices[index, SLOTS]
-    mask = rows.indices[index, MASK]
-    keys = rows.indices[index, KEYS]
-    data = rows.relations[relation, ADDRESS]
-    width = 4 * rows.relations[relation, STRIDE]
+    slots = rows.indices[index, layout.SLOTS]
+    mask = rows.indices[index, layout.MASK]
+    keys = rows.indices[index, layout.KEYS]
+    data = rows.relations[relation, layout.ADDRESS]
+    width = 4 * rows.relations[relation, layout.STRIDE]
     slot = tag & mask
     while True:
         entry = load_int64(slots, slot)
@@ -103,7 +82,10 @@ def find_tagged(rows: Any, relation: Any, index: Any, tag: Any, key: Any, offset
             cells = data + width * row
             same = True
             for j in range(keys):
-                if load_int32(cells, COLUMN + rows.indices[index, KEY + j]) != key[offset + j]:
+                if (
+                    load_int32(cells, layout.COLUMN + rows.indices[index, layout.KEY + j])
+                    != key[offset + j]
+                ):
                     same = False
                     break
             if same:
@@ -113,20 +95,20 @@ def find_tagged(rows: Any, relation: Any, index: Any, tag: Any, key: Any, offset
 
 @inlined
 def find(rows: Any, relation: Any, index: Any, key: Any, offset: Any) -> Any:
-    tag = tag_of_key(key, offset, rows.indices[index, KEYS])
+    tag = tag_of_key(key, offset, rows.indices[index, layout.KEYS])
     return find_tagged(rows, relation, index, tag, key, offset)
 
 
 @kernel
 def find_fact(rows: Any, relation: Any, values: Any, offset: Any) -> Any:
     """The row with these column values, or 0."""
-    return find(rows, relation, rows.relations[relation, INDEX], values, offset)
+    return find(rows, relation, rows.relations[relation, layout.INDEX], values, offset)
 
 
 @inlined
 def same_key(rows: Any, index: Any, cells: Any, others: Any) -> Any:
-    for j in range(rows.indices[index, KEYS]):
-        column = COLUMN + rows.indices[index, KEY + j]
+    for j in range(rows.indices[index, layout.KEYS]):
+        column = layout.COLUMN + rows.indices[index, layout.KEY + j]
         if load_int32(cells, column) != load_int32(others, column):
             return False
     return True
@@ -135,23 +117,23 @@ def same_key(rows: Any, index: Any, cells: Any, others: Any) -> Any:
 @inlined
 def is_wanted(rows: Any, index: Any, cells: Any) -> Any:
     """Whether a row belongs into an index."""
-    wanted = rows.indices[index, WANTED]
-    return load_int32(cells, FLAGS) & wanted == wanted
+    wanted = rows.indices[index, layout.WANTED]
+    return load_int32(cells, layout.FLAGS) & wanted == wanted
 
 
 @inlined
 def link_tagged(rows: Any, relation: Any, index: Any, row: Any, tag: Any) -> Any:
     """Put a row at the head of its chain under an index."""
-    slots = rows.indices[index, SLOTS]
-    mask = rows.indices[index, MASK]
-    link = rows.indices[index, LINK]
+    slots = rows.indices[index, layout.SLOTS]
+    mask = rows.indices[index, layout.MASK]
+    link = rows.indices[index, layout.LINK]
     cells = row_address(rows, relation, row)
     slot = tag & mask
     while True:
         entry = load_int64(slots, slot)
         if entry == 0:
             store_int64(slots, slot, (tag << 32) | row)
-            rows.indices[index, USED] += 1
+            rows.indices[index, layout.USED] += 1
             if link:
                 store_int32(cells, link, np.int32(0))
                 store_int32(cells, link + 1, np.int32(0))
@@ -171,8 +153,8 @@ def link_tagged(rows: Any, relation: Any, index: Any, row: Any, tag: Any) -> Any
 @kernel
 def clear_slot(rows: Any, index: Any, slot: Any) -> Any:
     """Empty a slot and move later entries back so that all stay reachable."""
-    slots = rows.indices[index, SLOTS]
-    mask = rows.indices[index, MASK]
+    slots = rows.indices[index, layout.SLOTS]
+    mask = rows.indices[index, layout.MASK]
     hole = slot
     at = slot
     while True:
@@ -185,13 +167,13 @@ def clear_slot(rows: Any, index: Any, slot: Any) -> Any:
             store_int64(slots, hole, entry)
             hole = at
     store_int64(slots, hole, np.int64(0))
-    rows.indices[index, USED] -= 1
+    rows.indices[index, layout.USED] -= 1
 
 
 @kernel
 def unlink(rows: Any, relation: Any, index: Any, row: Any) -> Any:
     """Take a row out of its chain under an index."""
-    link = rows.indices[index, LINK]
+    link = rows.indices[index, layout.LINK]
     cells = row_address(rows, relation, row)
     following = np.int64(0)
     if link:
@@ -202,8 +184,8 @@ def unlink(rows: Any, relation: Any, index: Any, row: Any) -> Any:
         if previous:
             store_int32(row_address(rows, relation, previous), link, np.int32(following))
             return
-    slots = rows.indices[index, SLOTS]
-    mask = rows.indices[index, MASK]
+    slots = rows.indices[index, layout.SLOTS]
+    mask = rows.indices[index, layout.MASK]
     tag = tag_of_row(rows, index, cells)
     slot = tag & mask
     while load_int64(slots, slot) & LOW != row:
@@ -217,22 +199,22 @@ def unlink(rows: Any, relation: Any, index: Any, row: Any) -> Any:
 @inlined
 def make_row(rows: Any, relation: Any, values: Any, offset: Any, tag: Any) -> Any:
     """A new live row with these values, linked under the primary index only."""
-    row = rows.relations[relation, FREE]
+    row = rows.relations[relation, layout.FREE]
     if row:
         cells = row_address(rows, relation, row)
-        rows.relations[relation, FREE] = np.int64(load_int32(cells, COLUMN))
+        rows.relations[relation, layout.FREE] = np.int64(load_int32(cells, layout.COLUMN))
     else:
-        row = rows.relations[relation, HIGH]
-        rows.relations[relation, HIGH] = row + 1
+        row = rows.relations[relation, layout.HIGH]
+        rows.relations[relation, layout.HIGH] = row + 1
         cells = row_address(rows, relation, row)
-    store_int32(cells, FLAGS, np.int32(LIVE))
-    store_int32(cells, PLAIN, np.int32(0))
-    store_int32(cells, RECURSIVE, np.int32(0))
-    store_int32(cells, SINGLE, np.int32(0))
-    for j in range(rows.relations[relation, COLUMNS]):
-        store_int32(cells, COLUMN + j, values[offset + j])
-    link_tagged(rows, relation, rows.relations[relation, INDEX], row, tag)
-    rows.relations[relation, LIVE_ROWS] += 1
+    store_int32(cells, layout.FLAGS, np.int32(bits.LIVE))
+    store_int32(cells, layout.PLAIN, np.int32(0))
+    store_int32(cells, layout.RECURSIVE, np.int32(0))
+    store_int32(cells, layout.SINGLE, np.int32(0))
+    for j in range(rows.relations[relation, layout.COLUMNS]):
+        store_int32(cells, layout.COLUMN + j, values[offset + j])
+    link_tagged(rows, relation, rows.relations[relation, layout.INDEX], row, tag)
+    rows.relations[relation, layout.LIVE_ROWS] += 1
     return row
 
 
@@ -240,14 +222,14 @@ def make_row(rows: Any, relation: Any, values: Any, offset: Any, tag: Any) -> An
 def remove_row(rows: Any, relation: Any, row: Any) -> Any:
     """Unlink a row everywhere and put it on the free list."""
     cells = row_address(rows, relation, row)
-    for j in range(rows.relations[relation, INDEX_COUNT]):
-        index = rows.relations[relation, INDEX + j]
+    for j in range(rows.relations[relation, layout.INDEX_COUNT]):
+        index = rows.relations[relation, layout.INDEX + j]
         if is_wanted(rows, index, cells):
             unlink(rows, relation, index, row)
-    store_int32(cells, FLAGS, np.int32(0))
-    store_int32(cells, COLUMN, np.int32(rows.relations[relation, FREE]))
-    rows.relations[relation, FREE] = row
-    rows.relations[relation, LIVE_ROWS] -= 1
+    store_int32(cells, layout.FLAGS, np.int32(0))
+    store_int32(cells, layout.COLUMN, np.int32(rows.relations[relation, layout.FREE]))
+    rows.relations[relation, layout.FREE] = row
+    rows.relations[relation, layout.LIVE_ROWS] -= 1
 
 
 @kernel
@@ -255,10 +237,10 @@ def prefetch_facts(
     rows: Any, relation: Any, values: Any, offset: Any, width: Any, count: Any, tags: Any
 ) -> Any:
     """Tags of `count` facts, `width` values apart, and their slots and rows on the way to cache."""
-    index = rows.relations[relation, INDEX]
-    slots = rows.indices[index, SLOTS]
-    mask = rows.indices[index, MASK]
-    keys = rows.indices[index, KEYS]
+    index = rows.relations[relation, layout.INDEX]
+    slots = rows.indices[index, layout.SLOTS]
+    mask = rows.indices[index, layout.MASK]
+    keys = rows.indices[index, layout.KEYS]
     for i in range(count):
         tag = tag_of_key(values, offset + i * width, keys)
         tags[i] = tag
@@ -274,8 +256,8 @@ def link_block(
     rows: Any, relation: Any, index: Any, made: Any, first: Any, end: Any, tags: Any
 ) -> Any:
     """Link at most BLOCK new rows under a secondary index."""
-    slots = rows.indices[index, SLOTS]
-    mask = rows.indices[index, MASK]
+    slots = rows.indices[index, layout.SLOTS]
+    mask = rows.indices[index, layout.MASK]
     for i in range(first, end):
         tag = tag_of_row(rows, index, row_address(rows, relation, made[i]))
         tags[i - first] = tag
@@ -293,22 +275,22 @@ def link_block(
 @kernel
 def link_made(rows: Any, relation: Any, made: Any, count: Any, tags: Any) -> Any:
     """Link new rows of one relation under all its secondary indices."""
-    for j in range(1, rows.relations[relation, INDEX_COUNT]):
-        index = rows.relations[relation, INDEX + j]
+    for j in range(1, rows.relations[relation, layout.INDEX_COUNT]):
+        index = rows.relations[relation, layout.INDEX + j]
         for first in range(0, count, BLOCK):
             link_block(rows, relation, index, made, first, min(first + BLOCK, count), tags)
     for i in range(count):
         cells = row_address(rows, relation, made[i])
-        store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) & ~UNLINKED))
+        store_int32(cells, layout.FLAGS, np.int32(load_int32(cells, layout.FLAGS) & ~bits.UNLINKED))
 
 
 @kernel
 def link_gained(rows: Any, relation: Any, row: Any, gained: Any) -> Any:
     """Link a row under the indices that its new flags let it into."""
     cells = row_address(rows, relation, row)
-    for j in range(1, rows.relations[relation, INDEX_COUNT]):
-        index = rows.relations[relation, INDEX + j]
-        if rows.indices[index, WANTED] & gained and is_wanted(rows, index, cells):
+    for j in range(1, rows.relations[relation, layout.INDEX_COUNT]):
+        index = rows.relations[relation, layout.INDEX + j]
+        if rows.indices[index, layout.WANTED] & gained and is_wanted(rows, index, cells):
             link_tagged(rows, relation, index, row, tag_of_row(rows, index, cells))
 
 
@@ -316,9 +298,9 @@ def link_gained(rows: Any, relation: Any, row: Any, gained: Any) -> Any:
 def unlink_lost(rows: Any, relation: Any, row: Any, lost: Any) -> Any:
     """Unlink a row from the indices that need flags it is about to lose."""
     cells = row_address(rows, relation, row)
-    for j in range(1, rows.relations[relation, INDEX_COUNT]):
-        index = rows.relations[relation, INDEX + j]
-        if rows.indices[index, WANTED] & lost and is_wanted(rows, index, cells):
+    for j in range(1, rows.relations[relation, layout.INDEX_COUNT]):
+        index = rows.relations[relation, layout.INDEX + j]
+        if rows.indices[index, layout.WANTED] & lost and is_wanted(rows, index, cells):
             unlink(rows, relation, index, row)
 
 
@@ -338,8 +320,8 @@ def rehash(old: Any, new: Any) -> Any:
 def link_all(rows: Any, relation: Any, index: Any, tags: Any, block: Any) -> Any:
     """Link every live row under a new index."""
     count = 0
-    for row in range(1, rows.relations[relation, HIGH]):
-        if load_int32(row_address(rows, relation, row), FLAGS) & LIVE:
+    for row in range(1, rows.relations[relation, layout.HIGH]):
+        if load_int32(row_address(rows, relation, row), layout.FLAGS) & bits.LIVE:
             block[count] = row
             count += 1
             if count == BLOCK:
@@ -361,8 +343,8 @@ def relay(old: Any, old_stride: Any, new: Any, new_stride: Any, count: Any) -> A
 @kernel
 def find_facts(rows: Any, relation: Any, values: Any, count: Any, found: Any, tags: Any) -> Any:
     """The rows of `count` facts, 0 where there is none."""
-    width = rows.relations[relation, COLUMNS]
-    index = rows.relations[relation, INDEX]
+    width = rows.relations[relation, layout.COLUMNS]
+    index = rows.relations[relation, layout.INDEX]
     for first in range(0, count, BLOCK):
         size = min(BLOCK, count - first)
         prefetch_facts(rows, relation, values, first * width, width, size, tags)
@@ -373,27 +355,27 @@ def find_facts(rows: Any, relation: Any, values: Any, count: Any, found: Any, ta
 @kernel
 def find_flags(rows: Any, relation: Any, values: Any, count: Any, found: Any, tags: Any) -> Any:
     """The flags of `count` facts, 0 where there is none."""
-    width = rows.relations[relation, COLUMNS]
-    index = rows.relations[relation, INDEX]
+    width = rows.relations[relation, layout.COLUMNS]
+    index = rows.relations[relation, layout.INDEX]
     for first in range(0, count, BLOCK):
         size = min(BLOCK, count - first)
         prefetch_facts(rows, relation, values, first * width, width, size, tags)
         for i in range(first, first + size):
             row = find_tagged(rows, relation, index, tags[i - first], values, i * width)
-            found[i] = load_int32(row_address(rows, relation, row), FLAGS) if row else 0
+            found[i] = load_int32(row_address(rows, relation, row), layout.FLAGS) if row else 0
 
 
 @kernel
 def insert_facts(rows: Any, relation: Any, values: Any, count: Any, tags: Any) -> Any:
     """Make a row for each of `count` facts, none of which is there."""
-    width = rows.relations[relation, COLUMNS]
-    index = rows.relations[relation, INDEX]
+    width = rows.relations[relation, layout.COLUMNS]
+    index = rows.relations[relation, layout.INDEX]
     made = np.int64(0)
     for i in range(count):
-        tag = tag_of_key(values, i * width, rows.indices[index, KEYS])
+        tag = tag_of_key(values, i * width, rows.indices[index, layout.KEYS])
         made = make_row(rows, relation, values, i * width, tag)
-        for j in range(1, rows.relations[relation, INDEX_COUNT]):
-            secondary = rows.relations[relation, INDEX + j]
+        for j in range(1, rows.relations[relation, layout.INDEX_COUNT]):
+            secondary = rows.relations[relation, layout.INDEX + j]
             tag = tag_of_row(rows, secondary, row_address(rows, relation, made))
             if is_wanted(rows, secondary, row_address(rows, relation, made)):
                 link_tagged(rows, relation, secondary, made, tag)
@@ -402,7 +384,7 @@ def insert_facts(rows: Any, relation: Any, values: Any, count: Any, tags: Any) -
 @kernel
 def chain_rows(rows: Any, relation: Any, index: Any, key: Any, found: Any) -> Any:
     """Collect the rows of a chain, as many as fit; returns how many there are."""
-    link = rows.indices[index, LINK]
+    link = rows.indices[index, layout.LINK]
     row = find(rows, relation, index, key, 0)
     count = 0
     while row:
@@ -419,4 +401,4 @@ def read_columns(rows: Any, relation: Any, numbers: Any, found: Any) -> Any:
     for i in range(numbers.shape[0]):
         cells = row_address(rows, relation, numbers[i])
         for j in range(found.shape[1]):
-            found[i, j] = load_int32(cells, COLUMN + j)
+            found[i, j] = load_int32(cells, layout.COLUMN + j)

@@ -12,31 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from livefacts.store.facts import row_kernels
-from livefacts.store.facts.layout import (
-    ADDRESS,
-    CAPACITY,
-    COLUMN,
-    COLUMNS,
-    FLAGS,
-    HIGH,
-    INDEX,
-    INDEX_COUNT,
-    KEY,
-    KEYS,
-    LINK,
-    LIVE,
-    LIVE_ROWS,
-    MASK,
-    MOST_INDICES,
-    MOST_PLANNED,
-    OUT_ROWS,
-    SLOTS,
-    STRIDE,
-    USED,
-    WANTED,
-    StoredRows,
-)
+from livefacts.store.facts import bits, layout, row_kernels
 
 Ids = NDArray[np.int32]
 TRIPLES = 0
@@ -58,8 +34,9 @@ class RowStore:
     def __init__(self, spare: int = 0) -> None:
         """`spare` cells in each row, behind its columns, are for whoever makes the store."""
         self._spare = spare
-        self.rows = StoredRows(
-            np.zeros((0, INDEX + MOST_INDICES), np.int64), np.zeros((0, KEY + 4), np.int64)
+        self.rows = layout.StoredRows(
+            np.zeros((0, layout.RELATION_FIELDS), np.int64),
+            np.zeros((0, layout.KEY + 4), np.int64),
         )
         self._data: list[Ids] = []
         self._slots: list[NDArray[np.int64]] = []
@@ -97,10 +74,11 @@ class RowStore:
     def _add_relation(self, columns: int) -> int:
         relations, indices = self.rows
         line = np.zeros((1, relations.shape[1]), np.int64)
-        line[0, [STRIDE, COLUMNS, HIGH]] = COLUMN + columns + self._spare, columns, 1
-        widened = np.zeros((len(indices), max(indices.shape[1], KEY + columns)), np.int64)
+        line[0, layout.STRIDE] = layout.COLUMN + columns + self._spare
+        line[0, [layout.COLUMNS, layout.HIGH]] = columns, 1
+        widened = np.zeros((len(indices), max(indices.shape[1], layout.KEY + columns)), np.int64)
         widened[:, : indices.shape[1]] = indices
-        self.rows = StoredRows(np.concatenate([relations, line]), widened)
+        self.rows = layout.StoredRows(np.concatenate([relations, line]), widened)
         self._data.append(np.zeros(0, np.int32))
         number = len(relations)
         self._set_capacity(number, FEWEST_ROWS)
@@ -108,11 +86,11 @@ class RowStore:
         return number
 
     def width(self, relation: int) -> int:
-        return int(self.rows.relations[relation, COLUMNS])
+        return int(self.rows.relations[relation, layout.COLUMNS])
 
     def live(self, relation: int) -> int:
         """How many rows hold a fact."""
-        return int(self.rows.relations[relation, LIVE_ROWS])
+        return int(self.rows.relations[relation, layout.LIVE_ROWS])
 
     @property
     def count(self) -> int:
@@ -144,26 +122,28 @@ class RowStore:
     def has_index_room(self, relation: int, columns: Sequence[int], wanted: int = 0) -> bool:
         """Whether an index on these columns is there or can still be added for a plan."""
         known = (relation, tuple(columns), wanted) in self._indices
-        return known or bool(self.rows.relations[relation, INDEX_COUNT] < MOST_PLANNED)
+        return known or bool(
+            self.rows.relations[relation, layout.INDEX_COUNT] < layout.MOST_PLANNED
+        )
 
     def _add_index(self, relation: int, columns: tuple[int, ...], wanted: int = 0) -> int:
         relations, indices = self.rows
-        place = int(relations[relation, INDEX_COUNT])
-        assert place < MOST_INDICES, "the planner asks has_index_room first"
+        place = int(relations[relation, layout.INDEX_COUNT])
+        assert place < layout.MOST_INDICES, "the planner asks has_index_room first"
         link = 0
         if place:
-            link = int(relations[relation, STRIDE])
+            link = int(relations[relation, layout.STRIDE])
             self._widen(relation, link + 2)
-        size = _table_size(self.live(relation) + OUT_ROWS if place else SMALLEST_TABLE)
+        size = _table_size(self.live(relation) + layout.OUT_ROWS if place else SMALLEST_TABLE)
         slots = np.zeros(size, np.int64)
         line = np.zeros((1, indices.shape[1]), np.int64)
-        line[0, [SLOTS, MASK, LINK, KEYS]] = slots.ctypes.data, size - 1, link, len(columns)
-        line[0, WANTED] = wanted
-        line[0, KEY : KEY + len(columns)] = columns
+        line[0, [layout.SLOTS, layout.MASK]] = slots.ctypes.data, size - 1
+        line[0, [layout.LINK, layout.WANTED, layout.KEYS]] = link, wanted, len(columns)
+        line[0, layout.KEY : layout.KEY + len(columns)] = columns
         number = len(indices)
-        relations[relation, INDEX + place] = number
-        relations[relation, INDEX_COUNT] += 1
-        self.rows = StoredRows(relations, np.concatenate([indices, line]))
+        relations[relation, layout.INDEX + place] = number
+        relations[relation, layout.INDEX_COUNT] += 1
+        self.rows = layout.StoredRows(relations, np.concatenate([indices, line]))
         self._slots.append(slots)
         self._indices[relation, columns, wanted] = number
         if place and self.live(relation):
@@ -176,53 +156,55 @@ class RowStore:
     def make_room(self, relation: int, more: int) -> None:
         """Let this relation and its indices take `more` new rows."""
         line = self.rows.relations[relation]
-        if line[HIGH] + more >= line[CAPACITY]:
-            self._set_capacity(relation, _grown(int(line[CAPACITY]), int(line[HIGH]) + more + 1))
-        for place in range(int(line[INDEX_COUNT])):
-            self._make_index_room(int(line[INDEX + place]), more)
+        if line[layout.HIGH] + more >= line[layout.CAPACITY]:
+            self._set_capacity(
+                relation, _grown(int(line[layout.CAPACITY]), int(line[layout.HIGH]) + more + 1)
+            )
+        for place in range(int(line[layout.INDEX_COUNT])):
+            self._make_index_room(int(line[layout.INDEX + place]), more)
 
     def expect(self, relation: int, more: int) -> None:
         """Make room for `more` rows at once; secondary indices grow as keys turn up."""
         line = self.rows.relations[relation]
-        if line[HIGH] + more >= line[CAPACITY]:
-            self._set_capacity(relation, int(line[HIGH]) + more + 1)
-        self._make_index_room(int(line[INDEX]), more)
+        if line[layout.HIGH] + more >= line[layout.CAPACITY]:
+            self._set_capacity(relation, int(line[layout.HIGH]) + more + 1)
+        self._make_index_room(int(line[layout.INDEX]), more)
 
     def _set_capacity(self, relation: int, capacity: int) -> None:
         line = self.rows.relations[relation]
         data = self._data[relation]
-        data.resize(capacity * int(line[STRIDE]), refcheck=False)
-        line[ADDRESS], line[CAPACITY] = data.ctypes.data, capacity
+        data.resize(capacity * int(line[layout.STRIDE]), refcheck=False)
+        line[layout.ADDRESS], line[layout.CAPACITY] = data.ctypes.data, capacity
 
     def _make_index_room(self, index: int, more: int) -> None:
         line = self.rows.indices[index]
-        if (line[USED] + more) * 10 <= (line[MASK] + 1) * 7:
+        if (line[layout.USED] + more) * 10 <= (line[layout.MASK] + 1) * 7:
             return
-        slots = np.zeros(_table_size(int(line[USED]) + more), np.int64)
-        if line[USED]:
+        slots = np.zeros(_table_size(int(line[layout.USED]) + more), np.int64)
+        if line[layout.USED]:
             row_kernels.rehash(self._slots[index], slots)
         self._slots[index] = slots
-        line[SLOTS], line[MASK] = slots.ctypes.data, len(slots) - 1
+        line[layout.SLOTS], line[layout.MASK] = slots.ctypes.data, len(slots) - 1
 
     def _widen(self, relation: int, stride: int) -> None:
         line = self.rows.relations[relation]
         old = self._data[relation]
-        new = np.zeros(int(line[CAPACITY]) * stride, np.int32)
-        if line[HIGH] > 1:
-            row_kernels.relay(old, int(line[STRIDE]), new, stride, int(line[HIGH]))
+        new = np.zeros(int(line[layout.CAPACITY]) * stride, np.int32)
+        if line[layout.HIGH] > 1:
+            row_kernels.relay(old, int(line[layout.STRIDE]), new, stride, int(line[layout.HIGH]))
         self._data[relation] = new
-        line[ADDRESS], line[STRIDE] = new.ctypes.data, stride
+        line[layout.ADDRESS], line[layout.STRIDE] = new.ctypes.data, stride
 
     # reading
 
     def cells(self, relation: int) -> Ids:
         """A view of all rows of a relation, row 0 (never used) included."""
         line = self.rows.relations[relation]
-        high, stride = int(line[HIGH]), int(line[STRIDE])
+        high, stride = int(line[layout.HIGH]), int(line[layout.STRIDE])
         return self._data[relation][: high * stride].reshape(high, stride)
 
     def flags(self, relation: int) -> Ids:
-        return self.cells(relation)[:, FLAGS]
+        return self.cells(relation)[:, layout.FLAGS]
 
     def slots(self, index: int) -> NDArray[np.int64]:
         """The slots of an index, each a tag and a row number, or 0."""
@@ -235,7 +217,7 @@ class RowStore:
         row_kernels.read_columns(self.rows, relation, numbers, found)
         return found
 
-    def with_flags(self, relation: int, wanted: int = LIVE) -> NDArray[np.int64]:
+    def with_flags(self, relation: int, wanted: int = bits.LIVE) -> NDArray[np.int64]:
         """The numbers of the rows that have all these flags."""
         mask = (self.flags(relation) & wanted) == wanted
         mask[0] = False

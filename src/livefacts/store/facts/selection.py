@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from livefacts.store.compiled import kernel, load_int32
-from livefacts.store.facts.layout import COLUMN, FLAGS, HIGH
+from livefacts.store.facts import layout
 from livefacts.store.facts.row_kernels import row_address
 from livefacts.store.facts.row_store import Ids, RowStore
 from livefacts.store.terms.dictionary import Dictionary
@@ -73,10 +73,10 @@ def select_facts(
 ) -> Any:
     """Copy facts; returns how many, or what is below zero by one and a name that is not known."""
     count, at = 0, 0
-    for row in range(1, rows.relations[relation, HIGH]):
+    for row in range(1, rows.relations[relation, layout.HIGH]):
         cells = row_address(rows, relation, row)
-        if load_int32(cells, FLAGS) & mask == flags:
-            name = load_int32(cells, COLUMN)
+        if load_int32(cells, layout.FLAGS) & mask == flags:
+            name = load_int32(cells, layout.COLUMN)
             if at == names.shape[0] or names[at] != name:
                 at = 0
                 while at < names.shape[0] and names[at] != name:
@@ -85,7 +85,7 @@ def select_facts(
                     return -1 - np.int64(name)
             if wanted[at]:
                 for j in range(found.shape[1]):
-                    found[count, j] = load_int32(cells, COLUMN + j)
+                    found[count, j] = load_int32(cells, layout.COLUMN + j)
                 count += 1
     return count
 

@@ -21,16 +21,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from livefacts.store.compiled import (
-    BYTES,
-    INT_ROWS,
-    INTS,
-    inlined,
-    kernel,
-    length_described,
-    prefetch,
-    tables_reader,
-)
+from livefacts.store.compiled import inlined, kernel, length_described, prefetch, tables_reader
+from livefacts.store.table_types import Bytes, IntRows, Ints
 from livefacts.store.terms.byte_text import (
     Number,
     address_of,
@@ -89,21 +81,20 @@ class TermArrays(NamedTuple):
     the last sweep.  While IS_PASSING is set, those who ask do not keep what they ask for.
     """
 
-    slots: NDArray[np.int64]
-    records: NDArray[np.int64]
-    heap: NDArray[np.uint8]
-    prefix_slots: NDArray[np.int64]
-    prefix_starts: NDArray[np.int64]
-    prefix_heap: NDArray[np.uint8]
-    sizes: NDArray[np.int64]
-    block: NDArray[np.int64]
+    slots: Ints
+    records: Ints
+    heap: Bytes
+    prefix_slots: Ints
+    prefix_starts: Ints
+    prefix_heap: Bytes
+    sizes: Ints
+    block: IntRows
 
 
 # Who looks up one term passes one vector: where the arrays are, and after them where the text is.
-TERMS_TABLES = (INTS, INTS, BYTES, INTS, INTS, BYTES, INTS, INT_ROWS)
-TEXT_ON_DESK = length_described(TERMS_TABLES)
+TEXT_ON_DESK = length_described(TermArrays)
 DESK_LENGTH = TEXT_ON_DESK + 1
-terms_on = tables_reader(TermArrays, TERMS_TABLES)
+terms_on = tables_reader(TermArrays)
 
 
 @inlined

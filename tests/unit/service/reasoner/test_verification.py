@@ -10,22 +10,16 @@ from pyoxigraph import Literal, NamedNode, Quad, Triple
 
 import livefacts as lf
 from livefacts.model.facts import Fact, Symbol
+from livefacts.store.facts.bits import ASSERTED, CLOSED, EDGE, FRESH, IN_DEFAULT, ROOT, VISIBLE
 from livefacts.store.facts.layout import (
-    ASSERTED,
-    CLOSED,
     COLUMN,
-    EDGE,
     FLAGS,
-    FRESH,
-    IN_DEFAULT,
     INDEX,
     LINK,
     LIVE_ROWS,
     PLAIN,
     RECURSIVE,
-    ROOT,
     SINGLE,
-    VISIBLE,
 )
 from livefacts.store.facts.row_store import TRIPLES, RowStore
 

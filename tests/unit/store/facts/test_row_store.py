@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from livefacts.store.facts import row_kernels
-from livefacts.store.facts.layout import COLUMN, EDGE, FLAGS, LIVE
+from livefacts.store.facts.bits import EDGE, LIVE
+from livefacts.store.facts.layout import COLUMN, FLAGS
 from livefacts.store.facts.row_store import TRIPLES, RowStore
 
 MASK = 2**64 - 1

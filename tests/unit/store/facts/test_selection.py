@@ -7,7 +7,8 @@ import random
 import numpy as np
 
 from livefacts.model.facts import Symbol
-from livefacts.store.facts.layout import ASSERTED, FLAGS, LIVE
+from livefacts.store.facts.bits import ASSERTED, LIVE
+from livefacts.store.facts.layout import FLAGS
 from livefacts.store.facts.row_store import RowStore
 from livefacts.store.facts.selection import KnownNames
 from livefacts.store.terms.dictionary import Dictionary

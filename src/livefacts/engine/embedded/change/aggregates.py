@@ -18,7 +18,7 @@ from livefacts.model import values
 from livefacts.model.facts import Symbol, Term
 from livefacts.model.namespaces import XSD
 from livefacts.plan.rules.operators import AggregatePlan
-from livefacts.store.facts.layout import COLUMN, ENDED, FLAGS, SUSPECT
+from livefacts.store.facts import bits, layout
 from livefacts.store.facts.row_store import RowStore
 from livefacts.store.terms.dictionary import Dictionary, inline_id, inline_value, is_inline
 
@@ -55,13 +55,15 @@ class BoundAggregate:
     def all_values(self) -> Ids:
         """All facts of the target that are stored."""
         cells = self._store.cells(self.target)
-        mine = np.flatnonzero((cells[:, COLUMN] == self._target_name) & (cells[:, FLAGS] != 0))
+        mine = np.flatnonzero(
+            (cells[:, layout.COLUMN] == self._target_name) & (cells[:, layout.FLAGS] != 0)
+        )
         return self._standing(self.target, mine)
 
     def all_changes(self) -> tuple[Ids, Ids]:
         """The same as `changes`, as if every row of the source had come."""
         cells = self._store.cells(self._source)
-        mine = (cells[:, COLUMN] == self._source_name) & (cells[:, FLAGS] != 0)
+        mine = (cells[:, layout.COLUMN] == self._source_name) & (cells[:, layout.FLAGS] != 0)
         return self.changes(np.flatnonzero(mine) | (self._source << 32))
 
     def _rows(self, rows: list[list[int]]) -> Ids:
@@ -81,7 +83,7 @@ class BoundAggregate:
         flags = self._store.flags(relation)[rows]
         # A row of a lower level that was rederived there is true, even where this level has
         # doomed it for a try: no rule from here on derives rows of an aggregate.
-        rows = rows[(flags & ENDED == 0) | (flags & SUSPECT != 0)]
+        rows = rows[(flags & bits.ENDED == 0) | (flags & bits.SUSPECT != 0)]
         return self._store.columns(relation, rows)
 
     def _new_value(self, group: Group) -> int | None:

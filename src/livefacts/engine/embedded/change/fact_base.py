@@ -27,11 +27,11 @@ from livefacts.model.facts import Symbol
 from livefacts.plan.rules.normal_form import TRUE
 from livefacts.plan.rules.operators import Level, Plan
 from livefacts.plan.rules.rule_change import RuleChange, rule_change
-from livefacts.store.facts.layout import ASSERTED, EDGE, FRESH, IN_DEFAULT, LIVE, ROOT
+from livefacts.store.facts import bits
 from livefacts.store.facts.row_store import RowStore
 from livefacts.store.terms.dictionary import Dictionary
 
-ASSERTION = EDGE | ROOT | ASSERTED
+ASSERTION = bits.EDGE | bits.ROOT | bits.ASSERTED
 SchemaEngines = Callable[[Plan], Callable[[Ids, Ids], IdDelta]]
 """Makes an engine that closes the schema under a plan, and gives its method to change it."""
 Binding = tuple[Plan, list[BoundLevel]]
@@ -202,15 +202,15 @@ class FactBase:
 
     def _retract(self, change: Change) -> None:
         for shape, ids in change.retracted.items():
-            self.interpreter.take(self.store.relation(shape), ids, ASSERTED | IN_DEFAULT)
+            self.interpreter.take(self.store.relation(shape), ids, bits.ASSERTED | bits.IN_DEFAULT)
         for shape, ids in change.unmarked.items():
-            self.interpreter.take(self.store.relation(shape), ids, IN_DEFAULT)
+            self.interpreter.take(self.store.relation(shape), ids, bits.IN_DEFAULT)
         for shape, ids in change.unnamed.items():
-            self.interpreter.take(self.store.relation(shape), ids, ASSERTED)
+            self.interpreter.take(self.store.relation(shape), ids, bits.ASSERTED)
 
     def _assert(self, change: Change) -> None:
         for shape, ids in change.facts.items():
-            self.interpreter.give(self.store.relation(shape), ids, ASSERTION | IN_DEFAULT)
+            self.interpreter.give(self.store.relation(shape), ids, ASSERTION | bits.IN_DEFAULT)
         for shape, ids in change.others.items():
             self.interpreter.give(self.store.relation(shape), ids, ASSERTION)
 
@@ -219,7 +219,7 @@ class FactBase:
     def made_so_far(self, shape: int) -> Ids:
         """The facts of a shape that the change under way has made."""
         relation = self.store.relation(shape)
-        return self.store.columns(relation, self.store.with_flags(relation, LIVE | FRESH))
+        return self.store.columns(relation, self.store.with_flags(relation, bits.LIVE | bits.FRESH))
 
     def held_ids(self) -> Iterator[Ids]:
         """The ids of all facts, and of all that is known of kinds of triples."""

@@ -16,7 +16,7 @@ from livefacts.engine.embedded.kernel.driver import Interpreter
 from livefacts.model.facts import Symbol
 from livefacts.plan.rules.operators import AggregatePlan
 from livefacts.store.compiled import kernel, load_int32
-from livefacts.store.facts.layout import COLUMN, ENDED, FLAGS, LINK, PLAIN, RECURSIVE, SUSPECT
+from livefacts.store.facts import bits, layout
 from livefacts.store.facts.row_kernels import find, row_address
 from livefacts.store.terms.dictionary import Dictionary
 from livefacts.store.terms.term_table import INLINE_ZERO
@@ -49,12 +49,14 @@ class BoundCount:
     def all_changes(self) -> tuple[Ids, Ids]:
         """The same as `changes`, as if every group had come."""
         cells = self._store.cells(self._counted)
-        return self._compared(np.flatnonzero(cells[:, FLAGS] != 0))
+        return self._compared(np.flatnonzero(cells[:, layout.FLAGS] != 0))
 
     def all_values(self) -> Ids:
         """All facts of the target that are stored."""
         cells = self._store.cells(self.target)
-        mine = np.flatnonzero((cells[:, COLUMN] == self._target_name) & (cells[:, FLAGS] != 0))
+        mine = np.flatnonzero(
+            (cells[:, layout.COLUMN] == self._target_name) & (cells[:, layout.FLAGS] != 0)
+        )
         return self._store.columns(self.target, mine[self._is_standing(self.target, mine)])
 
     def _compared(self, rows: NDArray[np.int64]) -> tuple[Ids, Ids]:
@@ -75,11 +77,11 @@ class BoundCount:
 
     def _instances(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         cells = self._store.cells(self._counted)[rows]
-        return cells[:, PLAIN].astype(np.int64) + cells[:, RECURSIVE]
+        return cells[:, layout.PLAIN].astype(np.int64) + cells[:, layout.RECURSIVE]
 
     def _is_standing(self, relation: int, rows: NDArray[np.int64]) -> Flags:
         flags = self._store.flags(relation)[rows]
-        standing: Flags = (flags != 0) & ((flags & ENDED == 0) | (flags & SUSPECT != 0))
+        standing: Flags = (flags != 0) & ((flags & bits.ENDED == 0) | (flags & bits.SUSPECT != 0))
         return standing
 
     def _values(self, groups: Ids) -> Ids:
@@ -94,13 +96,13 @@ class BoundCount:
 @kernel
 def standing_values(rows: Any, relation: Any, index: Any, keys: Any, width: Any, found: Any) -> Any:
     """The last column of the fact that is true under each key, where there is one."""
-    link = rows.indices[index, LINK]
+    link = rows.indices[index, layout.LINK]
     for i in range(found.shape[0]):
         row = find(rows, relation, index, keys, i * width)
         while row:
             cells = row_address(rows, relation, row)
-            flags = load_int32(cells, FLAGS)
-            if (flags & ENDED) == 0 or (flags & SUSPECT) != 0:
-                found[i] = load_int32(cells, COLUMN + width)
+            flags = load_int32(cells, layout.FLAGS)
+            if (flags & bits.ENDED) == 0 or (flags & bits.SUSPECT) != 0:
+                found[i] = load_int32(cells, layout.COLUMN + width)
                 break
             row = np.int64(load_int32(cells, link)) if link else np.int64(0)

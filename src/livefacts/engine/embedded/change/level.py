@@ -18,10 +18,10 @@ from livefacts.engine.embedded.transitive.edge_loss import TransitiveLosses
 from livefacts.language.formula import Variable
 from livefacts.plan.rules.operators import AggregatePlan, Level, RulePlan
 from livefacts.plan.rules.rule_change import LevelChange
-from livefacts.store.facts.layout import CLOSED, EDGE, LIVE, ROOT, VISIBLE
+from livefacts.store.facts import bits
 from livefacts.store.terms.dictionary import Dictionary
 
-CONCLUSION = EDGE | ROOT | code.COUNT_PLAIN
+CONCLUSION = bits.EDGE | bits.ROOT | code.COUNT_PLAIN
 Entries = NDArray[np.int64]
 Values = tuple[Ids, Ids]
 """The rows of an aggregate that end, and those that begin."""
@@ -141,7 +141,7 @@ class BoundLevel:
 
     def _lose_pairs(self, edges: Entries) -> None:
         for relation, rows in self._transitive.lost_rows(edges[:, 0]):
-            self._interpreter.take(relation, self._store.columns(relation, rows), CLOSED)
+            self._interpreter.take(relation, self._store.columns(relation, rows), bits.CLOSED)
 
     # changes of rules
 
@@ -202,8 +202,8 @@ class BoundLevel:
         entries = self._candidates(plan)
         relation = relation_of(self._store, plan.pivot)
         rows = entries & 0xFFFFFFFF
-        closed = rows[self._store.flags(relation)[rows] & CLOSED != 0]
-        self._interpreter.take(relation, self._store.columns(relation, closed), CLOSED)
+        closed = rows[self._store.flags(relation)[rows] & bits.CLOSED != 0]
+        self._interpreter.take(relation, self._store.columns(relation, closed), bits.CLOSED)
 
     def _candidates(self, plan: RulePlan) -> Entries:
         """The visible facts that the first atom of a rule may fit."""
@@ -215,14 +215,14 @@ class BoundLevel:
         }
         rows = self._rows_with(relation, constants)
         flags = self._store.flags(relation)[rows]
-        rows = rows[flags & VISIBLE != 0]
+        rows = rows[flags & bits.VISIBLE != 0]
         entries: Entries = rows | (relation << 32)
         return entries
 
     def _rows_with(self, relation: int, constants: dict[int, int]) -> Entries:
         """The facts with these constants; where each is looked at, only visible ones."""
         if not constants:
-            return self._store.with_flags(relation, LIVE | VISIBLE)
+            return self._store.with_flags(relation, bits.LIVE | bits.VISIBLE)
         if len(constants) == self._store.width(relation):
             fact = np.array([[constants[column] for column in sorted(constants)]], np.int32)
             rows = self._store.find(relation, fact)
@@ -231,7 +231,7 @@ class BoundLevel:
         if self._store.has_index(relation, columns):
             index = self._store.index(relation, columns)
             return self._store.chain(relation, index, [constants[c] for c in columns])
-        rows = self._store.with_flags(relation, LIVE | VISIBLE)
+        rows = self._store.with_flags(relation, bits.LIVE | bits.VISIBLE)
         facts = self._store.columns(relation, rows)[:, columns]
         fitting: Entries = rows[(facts == [constants[c] for c in columns]).all(axis=1)]
         return fitting

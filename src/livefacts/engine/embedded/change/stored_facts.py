@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from livefacts.engine.contract import TRIPLES, Change, Facts, Flags, IdDelta, Ids, joined
-from livefacts.store.facts.layout import ASSERTED, IN_DEFAULT, LIVE
+from livefacts.store.facts import bits
 from livefacts.store.facts.row_store import RowStore
 from livefacts.store.facts.selection import KnownNames
 
@@ -19,8 +19,8 @@ def rows_of(
     relation = store.shapes().get(shape)
     if relation is None:
         return np.zeros((0, 3 if shape == TRIPLES else shape), np.int32)
-    mask = LIVE if derived is None else LIVE | ASSERTED
-    flags = LIVE | ASSERTED if derived is False else LIVE
+    mask = bits.LIVE if derived is None else bits.LIVE | bits.ASSERTED
+    flags = bits.LIVE | bits.ASSERTED if derived is False else bits.LIVE
     if names is not None and shape != TRIPLES:
         return names.select(store, relation, mask, flags)
     return store.columns(relation, np.flatnonzero(store.flags(relation) & mask == flags))
@@ -31,7 +31,7 @@ def asserted_after(store: RowStore, change: Change) -> Change:
     default, others = {}, {}
     for shape, relation in store.shapes().items():
         retracted, unmarked = change.retracted.get(shape), change.unmarked.get(shape)
-        default[shape] = _asserted_but(store, relation, IN_DEFAULT, [retracted, unmarked])
+        default[shape] = _asserted_but(store, relation, bits.IN_DEFAULT, [retracted, unmarked])
         unnamed = change.unnamed.get(shape)
         others[shape] = joined(_asserted_but(store, relation, 0, [unnamed]), unmarked)
     return Change(_all(default, change.facts), _all(others, change.others))
@@ -39,8 +39,8 @@ def asserted_after(store: RowStore, change: Change) -> Change:
 
 def _asserted_but(store: RowStore, relation: int, graph: int, gone: Sequence[Ids | None]) -> Ids:
     """What is asserted in the default graph, or only elsewhere, but for facts that go."""
-    asserted = store.flags(relation) & (LIVE | ASSERTED | IN_DEFAULT)
-    is_asserted: Flags = asserted == LIVE | ASSERTED | graph
+    asserted = store.flags(relation) & (bits.LIVE | bits.ASSERTED | bits.IN_DEFAULT)
+    is_asserted: Flags = asserted == bits.LIVE | bits.ASSERTED | graph
     for facts in gone:
         if facts is not None:
             is_asserted[store.find(relation, facts)] = False
@@ -62,7 +62,7 @@ def difference(old: RowStore, new: RowStore) -> IdDelta:
         if len(now):
             added[shape] = now[_is_missing(old, shape, now)]
             flags = new.find_flags(new.relation(shape), added[shape])
-            derived[shape] = flags & ASSERTED == 0
+            derived[shape] = flags & bits.ASSERTED == 0
         if len(was):
             removed[shape] = was[_is_missing(new, shape, was)]
     return IdDelta(added, removed, derived)

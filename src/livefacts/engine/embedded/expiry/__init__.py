@@ -3,6 +3,7 @@
 In: facts with the time until which they hold, and `now`.
 Out: what came, what expired, what lasts longer.
 
+- `timed_layout`: the cells and flags of timed rows, and the working memory of their kernels
 - `timed_rows`: rows with times, and the heap that knows which expire next
 - `lifetime_kernels`: the kernel that raises times along rules, and lowers them
 - `runs`: the driver of that kernel

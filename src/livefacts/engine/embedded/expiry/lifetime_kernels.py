@@ -19,30 +19,17 @@ from typing import Any
 
 import numpy as np
 
+from livefacts.engine.embedded.expiry import timed_layout as timed
+from livefacts.engine.embedded.expiry.timed_layout import memo_on, rows_on, times_on
 from livefacts.engine.embedded.expiry.timed_rows import (
-    ASSERTED,
-    FALLEN,
-    FALLEN_AT,
-    FALLEN_END,
-    FOREVER,
-    GIVEN_AT,
-    HEAPED,
-    NEVER,
-    NOW,
-    PENDING,
-    PIVOT,
-    TOUCHED,
-    UNTIL,
     asserted_cell,
     listed_cell,
     load_time,
-    memo_on,
     pop,
     push,
-    rows_on,
     store_time,
-    times_on,
 )
+from livefacts.engine.embedded.kernel import registers as code
 from livefacts.engine.embedded.kernel.fixpoint import next_plan, start_plans
 from livefacts.engine.embedded.kernel.join import (
     bind_pivot,
@@ -52,44 +39,10 @@ from livefacts.engine.embedded.kernel.join import (
     row_behind,
     run_check,
 )
-from livefacts.engine.embedded.kernel.registers import (
-    DEPTH,
-    DERIVED,
-    DONE,
-    FIRST_STEP,
-    HEAD_RELATION,
-    JOINING,
-    KIND,
-    LOG_COUNT,
-    LOOKUP,
-    MADE,
-    MATCH,
-    NEED_ROOM,
-    NEEDS,
-    NEXT_PIVOT,
-    NEXT_PLAN,
-    OUT_COUNT,
-    PAUSED,
-    PHASE,
-    PIVOT_NEEDS,
-    PIVOT_PATTERN,
-    PLAN,
-    RELATION,
-    STEP_COUNT,
-    plans_in,
-)
+from livefacts.engine.embedded.kernel.registers import plans_in
 from livefacts.engine.embedded.kernel.support_counts import link_new, prefetch_out, rows_have_room
 from livefacts.store.compiled import inlined, kernel, load_int32, store_int32
-from livefacts.store.facts.layout import (
-    ADDRESS,
-    COLUMN,
-    COLUMNS,
-    FLAGS,
-    HIGH,
-    INDEX,
-    LIVE,
-    STRIDE,
-)
+from livefacts.store.facts import bits, layout
 from livefacts.store.facts.row_kernels import (
     BLOCK,
     LOW,
@@ -120,28 +73,28 @@ REDERIVE = 4
 @inlined
 def touch(times: Any, entry: Any, cells: Any, until: Any, asserted: Any) -> Any:
     """Keep the times of a row from before the change, once."""
-    flags = load_int32(cells, FLAGS)
-    if flags & TOUCHED == 0:
-        at = times.state[LOG_COUNT]
-        times.log[at, 0] = entry
-        times.log[at, 1] = until
-        times.log[at, 2] = asserted
-        times.state[LOG_COUNT] = at + 1
-        store_int32(cells, FLAGS, np.int32(flags | TOUCHED))
+    flags = load_int32(cells, layout.FLAGS)
+    if flags & timed.LOGGED == 0:
+        at = times.state[code.LOG_COUNT]
+        times.log[at, timed.LOG_ENTRY] = entry
+        times.log[at, timed.LOG_UNTIL] = until
+        times.log[at, timed.LOG_ASSERTED] = asserted
+        times.state[code.LOG_COUNT] = at + 1
+        store_int32(cells, layout.FLAGS, np.int32(flags | timed.LOGGED))
 
 
 @inlined
 def raise_row(rows: Any, times: Any, relation: Any, row: Any, until: Any) -> Any:
     """Let a row last until this time, if it did not last that long."""
     cells = row_address(rows, relation, row)
-    before = load_time(cells, UNTIL)
+    before = load_time(cells, timed.UNTIL)
     if before >= until:
         return
     entry = (relation << 32) | row
     touch(times, entry, cells, before, load_time(cells, asserted_cell(rows, relation)))
-    store_time(cells, UNTIL, until)
-    store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) | PENDING))
-    push(times.waiting, times.state, HEAPED, -until, entry)
+    store_time(cells, timed.UNTIL, until)
+    store_int32(cells, layout.FLAGS, np.int32(load_int32(cells, layout.FLAGS) | timed.PENDING))
+    push(times.waiting, times.state, timed.HEAPED, -until, entry)
 
 
 @inlined
@@ -149,11 +102,11 @@ def make_lasting(rows: Any, times: Any, relation: Any, values: Any, at: Any, tag
     """A new row, which does not hold yet."""
     row = make_row(rows, relation, values, at, tag)
     cells = row_address(rows, relation, row)
-    store_time(cells, UNTIL, NEVER)
-    store_time(cells, asserted_cell(rows, relation), NEVER)
-    store_time(cells, listed_cell(rows, relation), NEVER)
-    touch(times, (relation << 32) | row, cells, NEVER, NEVER)
-    times.state[MADE] += 1
+    store_time(cells, timed.UNTIL, timed.NEVER)
+    store_time(cells, asserted_cell(rows, relation), timed.NEVER)
+    store_time(cells, listed_cell(rows, relation), timed.NEVER)
+    touch(times, (relation << 32) | row, cells, timed.NEVER, timed.NEVER)
+    times.state[code.MADE] += 1
     return row
 
 
@@ -162,25 +115,25 @@ def let_fall(rows: Any, times: Any, relation: Any, row: Any, until: Any) -> Any:
     """Overdelete a row if it lasts exactly this long, and was not asserted to."""
     cells = row_address(rows, relation, row)
     asserted = load_time(cells, asserted_cell(rows, relation))
-    flags = load_int32(cells, FLAGS)
-    if load_time(cells, UNTIL) != until or asserted >= until or flags & FALLEN:
+    flags = load_int32(cells, layout.FLAGS)
+    if load_time(cells, timed.UNTIL) != until or asserted >= until or flags & timed.FALLEN:
         return
     entry = (relation << 32) | row
     touch(times, entry, cells, until, asserted)
-    store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) | FALLEN))
-    times.fallen[times.state[FALLEN_END]] = entry
-    times.state[FALLEN_END] += 1
+    store_int32(cells, layout.FLAGS, np.int32(load_int32(cells, layout.FLAGS) | timed.FALLEN))
+    times.fallen[times.state[timed.FALLEN_END]] = entry
+    times.state[timed.FALLEN_END] += 1
 
 
 @inlined
 def has_room(rows: Any, times: Any) -> Any:
     """Whether a full buffer can be stored without asking for memory."""
     state = times.state
-    if state[LOG_COUNT] + MOST_OUT > times.log.shape[0]:
+    if state[code.LOG_COUNT] + MOST_OUT > times.log.shape[0]:
         return False
-    if state[HEAPED] + MOST_OUT > times.waiting.shape[0]:
+    if state[timed.HEAPED] + MOST_OUT > times.waiting.shape[0]:
         return False
-    if state[FALLEN_END] + MOST_OUT > times.fallen.shape[0]:
+    if state[timed.FALLEN_END] + MOST_OUT > times.fallen.shape[0]:
         return False
     return rows_have_room(rows, MOST_OUT)
 
@@ -191,12 +144,12 @@ def store_out(rows: Any, times: Any, width: Any, is_raising: Any) -> Any:
     if not has_room(rows, times):
         return False
     new = 0
-    for first in range(0, times.state[OUT_COUNT], BLOCK):
-        end = min(first + BLOCK, times.state[OUT_COUNT])
+    for first in range(0, times.state[code.OUT_COUNT], BLOCK):
+        end = min(first + BLOCK, times.state[code.OUT_COUNT])
         prefetch_out(rows, times, width, 1, first, end)
         for i in range(first, end):
             relation = np.int64(times.out[i * width])
-            index = rows.relations[relation, INDEX]
+            index = rows.relations[relation, layout.INDEX]
             tag = times.tags[i - first]
             row = find_tagged(rows, relation, index, tag, times.out, i * width + 1)
             if not is_raising:
@@ -211,7 +164,7 @@ def store_out(rows: Any, times: Any, width: Any, is_raising: Any) -> Any:
             raise_row(rows, times, relation, row, times.out_until[i])
     if new:
         link_new(rows, times, new)
-    times.state[OUT_COUNT] = 0
+    times.state[code.OUT_COUNT] = 0
     return True
 
 
@@ -225,25 +178,25 @@ def next_match(
     instance itself when its turn comes.  Where only asserted rows match, the
     time of their assertion counts.
     """
-    relation = plans.steps[step, RELATION]
-    index = plans.steps[step, LOOKUP]
-    needs = plans.steps[step, NEEDS]
-    columns = rows.relations[relation, COLUMNS]
-    data = rows.relations[relation, ADDRESS]
-    width = 4 * rows.relations[relation, STRIDE]
+    relation = plans.steps[step, code.RELATION]
+    index = plans.steps[step, code.LOOKUP]
+    needs = plans.steps[step, code.NEEDS]
+    columns = rows.relations[relation, layout.COLUMNS]
+    data = rows.relations[relation, layout.ADDRESS]
+    width = 4 * rows.relations[relation, layout.STRIDE]
     if row < 0:
         row = first_row(rows, plans, step, times.env, times.key)
     else:
         row = row_behind(rows, index, data + width * row, row)
-    high = rows.relations[relation, HIGH]
+    high = rows.relations[relation, layout.HIGH]
     while row and row < high:
         cells = data + width * row
-        flags = load_int32(cells, FLAGS)
-        is_met = flags & PENDING == 0 or (relation << 32) | row == may_be
-        is_met = is_met and flags & LIVE != 0 and flags & needs == needs
+        flags = load_int32(cells, layout.FLAGS)
+        is_met = flags & timed.PENDING == 0 or (relation << 32) | row == may_be
+        is_met = is_met and flags & bits.LIVE != 0 and flags & needs == needs
         if is_met and fits(plans, step, columns, cells, times.env):
-            until = load_time(cells, asserted_cell(rows, relation) if needs else UNTIL)
-            if until != NEVER:
+            until = load_time(cells, asserted_cell(rows, relation) if needs else timed.UNTIL)
+            if until != timed.NEVER:
                 times.least[depth + 1] = min(times.least[depth], until)
                 return row
         row = row_behind(rows, index, cells, row)
@@ -253,14 +206,14 @@ def next_match(
 @inlined
 def emit(rows: Any, plans: Any, times: Any, plan: Any, width: Any, until: Any) -> Any:
     """Put the head of a found instance into the buffer."""
-    count = times.state[OUT_COUNT]
+    count = times.state[code.OUT_COUNT]
     at = count * width
-    relation = plans.plans[plan, HEAD_RELATION]
+    relation = plans.plans[plan, code.HEAD_RELATION]
     times.out[at] = relation
     put_head(rows, plans, plan, times.out, at + 1, times.env)
     times.out_until[count] = until
-    times.state[OUT_COUNT] = count + 1
-    times.state[DERIVED] += 1
+    times.state[code.OUT_COUNT] = count + 1
+    times.state[code.DERIVED] += 1
 
 
 @inlined
@@ -279,32 +232,34 @@ def join(
     Only instances that last longer than `beyond` count.
     """
     state = times.state
-    plan, depth = state[PLAN], state[DEPTH]
-    count = plans.plans[plan, STEP_COUNT]
-    first = plans.plans[plan, FIRST_STEP] - 1
+    plan, depth = state[code.PLAN], state[code.DEPTH]
+    count = plans.plans[plan, code.STEP_COUNT]
+    first = plans.plans[plan, code.FIRST_STEP] - 1
     is_raising = mode != FELL and mode != FELL_GIVEN
-    may_be = np.int64(-1) if mode == REDERIVE else state[PIVOT]
+    may_be = np.int64(-1) if mode == REDERIVE else state[timed.PIVOT]
     work = 0
     while depth > 0:
         if depth > count:
             if times.least[depth] > beyond:
-                if state[OUT_COUNT] == MOST_OUT and not store_out(rows, times, width, is_raising):
-                    state[DEPTH] = depth
-                    return NEED_ROOM
+                if state[code.OUT_COUNT] == MOST_OUT and not store_out(
+                    rows, times, width, is_raising
+                ):
+                    state[code.DEPTH] = depth
+                    return code.NEED_ROOM
                 emit(rows, plans, times, plan, width, times.least[depth])
             depth -= 1
             continue
         work += 1
         if work > budget:
-            state[DEPTH] = depth
-            return PAUSED
+            state[code.DEPTH] = depth
+            return code.PAUSED
         step = first + depth
-        if plans.steps[step, KIND] == MATCH:
+        if plans.steps[step, code.KIND] == code.MATCH:
             row = next_match(rows, plans, times, step, times.cursor[depth], depth, may_be)
         elif times.cursor[depth] < 0:
             status = run_check(rows, plans, memo, times, step, np.int64(-1))
-            if status != DONE:
-                state[DEPTH] = depth
+            if status != code.DONE:
+                state[code.DEPTH] = depth
                 return status
             row = times.answer[1]
             times.least[depth + 1] = times.least[depth]
@@ -317,8 +272,8 @@ def join(
         depth += 1
         if depth <= count:
             times.cursor[depth] = -1
-    state[DEPTH] = 0
-    return DONE
+    state[code.DEPTH] = 0
+    return code.DONE
 
 
 @inlined
@@ -326,10 +281,10 @@ def is_at_end(times: Any, mode: Any, given: Any) -> Any:
     """Whether no row is left to be taken."""
     state = times.state
     if mode == RAISE:
-        return state[HEAPED] == 0
+        return state[timed.HEAPED] == 0
     if mode in (FELL, REDERIVE):
-        return state[FALLEN_AT] == state[FALLEN_END]
-    return state[GIVEN_AT] == given.shape[0]
+        return state[timed.FALLEN_AT] == state[timed.FALLEN_END]
+    return state[timed.GIVEN_AT] == given.shape[0]
 
 
 @inlined
@@ -337,16 +292,16 @@ def next_pivot(rows: Any, times: Any, mode: Any, given: Any) -> Any:
     """Take the next row; -1 if it was followed already."""
     state = times.state
     if mode == RAISE:
-        entry = pop(times.waiting, state, HEAPED)
+        entry = pop(times.waiting, state, timed.HEAPED)
         cells = row_address(rows, entry >> 32, entry & LOW)
-        flags = load_int32(cells, FLAGS)
-        store_int32(cells, FLAGS, np.int32(flags & ~PENDING))
-        return entry if flags & PENDING else np.int64(-1)
+        flags = load_int32(cells, layout.FLAGS)
+        store_int32(cells, layout.FLAGS, np.int32(flags & ~timed.PENDING))
+        return entry if flags & timed.PENDING else np.int64(-1)
     if mode in (FELL, REDERIVE):
-        state[FALLEN_AT] += 1
-        return times.fallen[state[FALLEN_AT] - 1]
-    state[GIVEN_AT] += 1
-    return given[state[GIVEN_AT] - 1]
+        state[timed.FALLEN_AT] += 1
+        return times.fallen[state[timed.FALLEN_AT] - 1]
+    state[timed.GIVEN_AT] += 1
+    return given[state[timed.GIVEN_AT] - 1]
 
 
 @kernel
@@ -359,62 +314,64 @@ def run(desk: Any, plan_vector: Any, mode: Any, given: Any, budget: Any) -> Any:
     is_raising = mode != FELL and mode != FELL_GIVEN
     work = 0
     while True:
-        if state[PHASE] == NEXT_PIVOT:
+        if state[code.PHASE] == code.NEXT_PIVOT:
             at_end = is_at_end(times, mode, given)
-            if state[OUT_COUNT] >= BLOCK or (at_end and state[OUT_COUNT]):
+            if state[code.OUT_COUNT] >= BLOCK or (at_end and state[code.OUT_COUNT]):
                 if not store_out(rows, times, width, is_raising):
-                    return NEED_ROOM
+                    return code.NEED_ROOM
                 at_end = is_at_end(times, mode, given)
             if at_end:
-                return DONE
+                return code.DONE
             work += 1
             if work > budget:
-                return PAUSED
+                return code.PAUSED
             entry = next_pivot(rows, times, mode, given)
             if entry < 0:
                 continue
-            state[PIVOT] = entry
+            state[timed.PIVOT] = entry
             start_plans(state, entry >> 32)
-            state[PHASE] = NEXT_PLAN
-        entry = state[PIVOT]
+            state[code.PHASE] = code.NEXT_PLAN
+        entry = state[timed.PIVOT]
         relation = entry >> 32
         cells = row_address(rows, relation, entry & LOW)
-        beyond = state[NOW]
+        beyond = state[timed.NOW]
         if mode == FELL:
             beyond = load_time(cells, asserted_cell(rows, relation))
-        if state[PHASE] == NEXT_PLAN:
-            predicate = np.int64(load_int32(cells, COLUMN + (1 if relation == 0 else 0)))
-            obj = np.int64(load_int32(cells, COLUMN + 2)) if relation == 0 else np.int64(-1)
+        if state[code.PHASE] == code.NEXT_PLAN:
+            predicate = np.int64(load_int32(cells, layout.COLUMN + (1 if relation == 0 else 0)))
+            obj = np.int64(load_int32(cells, layout.COLUMN + 2)) if relation == 0 else np.int64(-1)
             plan = next_plan(plans, state, relation, predicate, obj)
             if plan < 0:
-                state[PHASE] = NEXT_PIVOT
+                state[code.PHASE] = code.NEXT_PIVOT
                 continue
-            columns = rows.relations[relation, COLUMNS]
-            pattern = plans.plans[plan, PIVOT_PATTERN]
+            columns = rows.relations[relation, layout.COLUMNS]
+            pattern = plans.plans[plan, code.PIVOT_PATTERN]
             if not bind_pivot(plans.patterns, pattern, columns, cells, times.env):
                 continue
-            if plans.plans[plan, PIVOT_NEEDS]:
+            if plans.plans[plan, code.PIVOT_NEEDS]:
                 times.least[1] = load_time(cells, asserted_cell(rows, relation))
             else:
-                times.least[1] = FOREVER if mode == REDERIVE else load_time(cells, UNTIL)
+                times.least[1] = (
+                    timed.FOREVER if mode == REDERIVE else load_time(cells, timed.UNTIL)
+                )
             if times.least[1] <= beyond:
                 continue
-            state[PLAN] = plan
-            state[DEPTH] = 1
+            state[code.PLAN] = plan
+            state[code.DEPTH] = 1
             times.cursor[1] = -1
-            state[PHASE] = JOINING
+            state[code.PHASE] = code.JOINING
         status = join(rows, plans, memo, times, mode, beyond, width, budget)
-        if status != DONE:
+        if status != code.DONE:
             return status
-        state[PHASE] = NEXT_PLAN
+        state[code.PHASE] = code.NEXT_PLAN
 
 
 @kernel
 def tell(desk: Any, relation: Any, values: Any, until: Any, first: Any) -> Any:
     """Assert facts, from number `first` on, until a time; returns how far there was room."""
     rows, times = rows_on(desk), times_on(desk)
-    index = rows.relations[relation, INDEX]
-    columns = rows.relations[relation, COLUMNS]
+    index = rows.relations[relation, layout.INDEX]
+    columns = rows.relations[relation, layout.COLUMNS]
     asserted_at = asserted_cell(rows, relation)
     while first < until.shape[0]:
         if not has_room(rows, times):
@@ -430,15 +387,19 @@ def tell(desk: Any, relation: Any, values: Any, until: Any, first: Any) -> Any:
                 times.made_relation[new] = relation
                 new += 1
                 cells = row_address(rows, relation, row)
-                store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) | ASSERTED))
+                store_int32(
+                    cells,
+                    layout.FLAGS,
+                    np.int32(load_int32(cells, layout.FLAGS) | timed.WAS_ASSERTED),
+                )
             cells = row_address(rows, relation, row)
-            flags = load_int32(cells, FLAGS)
-            if not flags & ASSERTED:
-                store_int32(cells, FLAGS, np.int32(flags | ASSERTED))
-                link_gained(rows, relation, row, ASSERTED)
+            flags = load_int32(cells, layout.FLAGS)
+            if not flags & timed.WAS_ASSERTED:
+                store_int32(cells, layout.FLAGS, np.int32(flags | timed.WAS_ASSERTED))
+                link_gained(rows, relation, row, timed.WAS_ASSERTED)
             asserted = load_time(cells, asserted_at)
             if asserted < until[i]:
-                touch(times, (relation << 32) | row, cells, load_time(cells, UNTIL), asserted)
+                touch(times, (relation << 32) | row, cells, load_time(cells, timed.UNTIL), asserted)
                 store_time(cells, asserted_at, until[i])
             raise_row(rows, times, relation, row, until[i])
         if new:
@@ -451,8 +412,8 @@ def tell(desk: Any, relation: Any, values: Any, until: Any, first: Any) -> Any:
 def retract(desk: Any, relation: Any, values: Any, until: Any, first: Any) -> Any:
     """Lower the time until which facts are asserted; what lasted longer by it is overdeleted."""
     rows, times = rows_on(desk), times_on(desk)
-    index = rows.relations[relation, INDEX]
-    columns = rows.relations[relation, COLUMNS]
+    index = rows.relations[relation, layout.INDEX]
+    columns = rows.relations[relation, layout.COLUMNS]
     asserted_at = asserted_cell(rows, relation)
     for i in range(first, until.shape[0]):
         if (i - first) % MOST_OUT == 0 and not has_room(rows, times):
@@ -463,7 +424,7 @@ def retract(desk: Any, relation: Any, values: Any, until: Any, first: Any) -> An
         cells = row_address(rows, relation, row)
         asserted = load_time(cells, asserted_at)
         if asserted > until[i]:
-            lasts = load_time(cells, UNTIL)
+            lasts = load_time(cells, timed.UNTIL)
             touch(times, (relation << 32) | row, cells, lasts, asserted)
             store_time(cells, asserted_at, until[i])
             if lasts == asserted:
@@ -479,19 +440,19 @@ def fall(desk: Any) -> Any:
     """
     rows, times = rows_on(desk), times_on(desk)
     state = times.state
-    if state[HEAPED] + state[FALLEN_END] > times.waiting.shape[0]:
+    if state[timed.HEAPED] + state[timed.FALLEN_END] > times.waiting.shape[0]:
         return False
-    for i in range(state[FALLEN_END]):
+    for i in range(state[timed.FALLEN_END]):
         entry = times.fallen[i]
         cells = row_address(rows, entry >> 32, entry & LOW)
         asserted = load_time(cells, asserted_cell(rows, entry >> 32))
-        if asserted <= state[NOW]:
-            asserted = NEVER
-        store_time(cells, UNTIL, asserted)
-        flags = load_int32(cells, FLAGS) & ~FALLEN
-        if asserted != NEVER:
-            flags |= PENDING
-            push(times.waiting, state, HEAPED, -asserted, entry)
-        store_int32(cells, FLAGS, np.int32(flags))
-    state[FALLEN_AT] = 0
+        if asserted <= state[timed.NOW]:
+            asserted = timed.NEVER
+        store_time(cells, timed.UNTIL, asserted)
+        flags = load_int32(cells, layout.FLAGS) & ~timed.FALLEN
+        if asserted != timed.NEVER:
+            flags |= timed.PENDING
+            push(times.waiting, state, timed.HEAPED, -asserted, entry)
+        store_int32(cells, layout.FLAGS, np.int32(flags))
+    state[timed.FALLEN_AT] = 0
     return True

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from livefacts.engine.embedded.expiry import lifetime_kernels as kernels
-from livefacts.engine.embedded.expiry import timed_rows as times
+from livefacts.engine.embedded.expiry import timed_layout as timed
+from livefacts.engine.embedded.expiry import timed_rows
 from livefacts.engine.embedded.kernel import registers as code
 from livefacts.engine.embedded.kernel.bound_plans import Binder
 from livefacts.engine.embedded.kernel.value_memory import ValueMemo
 from livefacts.plan.rules.operators import RulePlan
-from livefacts.store.compiled import described
-from livefacts.store.facts.layout import StoredRows
+from livefacts.store.facts import layout
 from livefacts.store.facts.row_kernels import BLOCK
 from livefacts.store.facts.row_store import RowStore
 from livefacts.store.terms.dictionary import Dictionary
@@ -41,17 +41,17 @@ class Runs:
     budget = BUDGET
 
     def __init__(self, dictionary: Dictionary) -> None:
-        self.store = RowStore(times.SPARE_CELLS)
+        self.store = RowStore(timed.SPARE_CELLS)
         self.on_pause: Callable[[int], None] = lambda made: None
         self._answers = ValueMemo(dictionary)
         self._binder = Binder(self.store, dictionary, lambda rule: 0)
         self._times = _new_times()
         self._state = self._times.state
-        self.now = int(times.NEVER)
-        self._desk = np.zeros(times.DESK_LENGTH, np.int64)
-        self._rows: StoredRows | None = None
+        self.now = int(timed.NEVER)
+        self._desk = np.zeros(timed.DESK.length, np.int64)
+        self._rows: layout.StoredRows | None = None
         self._memo: code.Memo | None = None
-        self._put(times.TIMES_AT, self._times)
+        timed.DESK.put(self._desk, self._times)
 
     def bind(self, plans: Sequence[RulePlan]) -> code.BoundPlans:
         """These plans, for this store."""
@@ -73,10 +73,10 @@ class Runs:
         if self._rows is not self.store.rows:
             self._fit_buffer()
             self._rows = self.store.rows
-            self._put(times.ROWS_AT, self._rows)
+            timed.DESK.put(self._desk, self._rows)
         if self._memo is not self._answers.memo:
             self._memo = self._answers.memo
-            self._put(times.MEMO_AT, self._memo)
+            timed.DESK.put(self._desk, self._memo)
         return self._desk
 
     def _fit_buffer(self) -> None:
@@ -88,13 +88,9 @@ class Runs:
                 key=np.zeros(widest, np.int32),
             )
 
-    def _put(self, at: int, tables: tuple[Any, ...]) -> None:
-        numbers = described(tables)
-        self._desk[at : at + len(numbers)] = numbers
-
     def _replace(self, **arrays: Any) -> None:
         self._times = self._times._replace(**arrays)
-        self._put(times.TIMES_AT, self._times)
+        timed.DESK.put(self._desk, self._times)
 
     # room
 
@@ -102,8 +98,8 @@ class Runs:
         for relation in range(self.store.count):
             self.store.make_room(relation, kernels.MOST_OUT)
         self._fit("log", int(self._state[code.LOG_COUNT]))
-        self._fit("waiting", int(self._state[times.HEAPED]))
-        self._fit("fallen", int(self._state[times.FALLEN_END]))
+        self._fit("waiting", int(self._state[timed.HEAPED]))
+        self._fit("fallen", int(self._state[timed.FALLEN_END]))
 
     def _fit(self, name: str, used: int, more: int = kernels.MOST_OUT) -> None:
         """Let one of the tables take so many lines more."""
@@ -123,11 +119,11 @@ class Runs:
     @property
     def now(self) -> int:
         """Nothing holds only until then, or less."""
-        return int(self._state[times.NOW])
+        return int(self._state[timed.NOW])
 
     @now.setter
     def now(self, time: int) -> None:
-        self._state[times.NOW] = time
+        self._state[timed.NOW] = time
 
     @property
     def made(self) -> int:
@@ -157,7 +153,7 @@ class Runs:
 
     def run(self, plans: code.BoundPlans, mode: int, given: Longs = NOTHING) -> None:
         """Take all rows that a mode is about."""
-        self._state[times.GIVEN_AT] = 0
+        self._state[timed.GIVEN_AT] = 0
         while True:
             status = kernels.run(self.desk(), plans.vector, mode, given, self.budget)
             if status == code.DONE:
@@ -175,12 +171,12 @@ class Runs:
 
     @property
     def has_fallen(self) -> bool:
-        return bool(self._state[times.FALLEN_END])
+        return bool(self._state[timed.FALLEN_END])
 
     def fall(self) -> None:
         """What was overdeleted lasts as long as it was asserted to, if that is after now."""
         while not kernels.fall(self.desk()):
-            self._fit("waiting", int(self._state[times.HEAPED]), int(self._state[times.FALLEN_END]))
+            self._fit("waiting", int(self._state[timed.HEAPED]), int(self._state[timed.FALLEN_END]))
 
     def log(self) -> Longs:
         """What the change has touched: entry, `until` and `asserted` as they were."""
@@ -189,7 +185,7 @@ class Runs:
     def times(self, relation: int, rows: Longs) -> tuple[Longs, Longs]:
         """`until` and `asserted` of rows."""
         until, asserted = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
-        times.read_times(self.desk(), relation, rows, until, asserted)
+        timed_rows.read_times(self.desk(), relation, rows, until, asserted)
         return until, asserted
 
     def rows(
@@ -203,7 +199,7 @@ class Runs:
         pattern = np.array(wanted + [where[column] for column in columns], np.int32)
         span = np.array([after, upto], np.int64)
         facts, until = np.empty((live, width), np.int32), np.empty(live, np.int64)
-        count = times.read_rows(self.desk(), relation, index, pattern, span, facts, until)
+        count = timed_rows.read_rows(self.desk(), relation, index, pattern, span, facts, until)
         if count < live // 2:
             return facts[:count].copy(), until[:count].copy()
         return facts[:count], until[:count]
@@ -211,16 +207,16 @@ class Runs:
     def expect_endings(self) -> None:
         """Make the room that settling needs."""
         more = int(self._state[code.LOG_COUNT])
-        self._fit("endings", int(self._state[times.LISTED]), more)
+        self._fit("endings", int(self._state[timed.LISTED]), more)
 
     def settle(self) -> None:
         """The change is made."""
-        times.settle(self.desk())
+        timed_rows.settle(self.desk())
         self._give_back()
 
     def undo(self) -> None:
         """Everything is as it was before the change."""
-        times.undo(self.desk())
+        timed_rows.undo(self.desk())
         self._give_back()
 
     def _give_back(self) -> None:
@@ -236,27 +232,27 @@ class Runs:
         """The rows that last no longer than `now`; they are listed no more."""
         ended, count = np.empty(FEWEST, np.int64), 0
         while True:
-            count = times.take_ended(self.desk(), now, ended, count)
+            count = timed_rows.take_ended(self.desk(), now, ended, count)
             if count < len(ended):
                 return ended[:count]
             ended = np.concatenate([ended, np.empty_like(ended)])
 
     def remove(self, relation: int, rows: Longs) -> None:
-        times.remove_rows(self.desk(), relation, rows)
+        timed_rows.remove_rows(self.desk(), relation, rows)
 
     @property
     def listed(self) -> int:
         """How many rows are known to end."""
-        return int(self._state[times.LISTED])
+        return int(self._state[timed.LISTED])
 
 
-def _new_times() -> times.Times:
+def _new_times() -> timed.Times:
     most = kernels.MOST_OUT
-    return times.Times(
-        state=np.zeros(times.FIELDS, np.int64),
+    return timed.Times(
+        state=np.zeros(timed.STATE_FIELDS, np.int64),
         waiting=np.zeros((FEWEST, 2), np.int64),
         endings=np.zeros((FEWEST, 2), np.int64),
-        log=np.zeros((FEWEST, times.LOG_FIELDS), np.int64),
+        log=np.zeros((FEWEST, timed.LOG_FIELDS), np.int64),
         fallen=np.zeros(FEWEST, np.int64),
         out=np.zeros(most * 4, np.int32),
         out_until=np.zeros(most, np.int64),

@@ -24,9 +24,8 @@ import numpy as np
 
 from livefacts.engine.contract import Flags, Ids
 from livefacts.engine.embedded.expiry import lifetime_kernels as kernels
+from livefacts.engine.embedded.expiry import timed_layout as timed
 from livefacts.engine.embedded.expiry.runs import Longs, Runs
-from livefacts.engine.embedded.expiry.timed_rows import FOREVER as LAST
-from livefacts.engine.embedded.expiry.timed_rows import NEVER as NONE
 from livefacts.engine.embedded.kernel.bound_plans import relation_of
 from livefacts.errors import LimitError, LivefactsError
 from livefacts.language.formula import Variable
@@ -38,9 +37,9 @@ from livefacts.plan.rules.operators import RulePlan
 from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary
 
-FOREVER = int(LAST)
+FOREVER = int(timed.FOREVER)
 """The time of background facts, which do not end."""
-NEVER = int(NONE)
+NEVER = int(timed.NEVER)
 """The time of what does not hold."""
 ROW_BITS = 0xFFFFFFFF
 NO_TIMES = np.zeros(0, np.int64)

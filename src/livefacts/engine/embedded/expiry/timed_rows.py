@@ -12,120 +12,16 @@ undo puts them back, and what they have become is the delta.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from livefacts.engine.embedded.kernel.registers import (
-    DERIVED,
-    LOG_COUNT,
-    MEMO_TABLES,
-    ROWS_TABLES,
-    SCAN,
-    STATE_FIELDS,
-    Memo,
-)
-from livefacts.store.compiled import (
-    IDS,
-    INT_ROWS,
-    INTS,
-    inlined,
-    kernel,
-    length_described,
-    load_int32,
-    store_int32,
-    tables_reader,
-)
-from livefacts.store.facts.layout import (
-    ADDRESS,
-    COLUMN,
-    COLUMNS,
-    EDGE,
-    FLAGS,
-    HIGH,
-    LINK,
-    LIVE,
-    PLAIN,
-    STRIDE,
-    StoredRows,
-)
+from livefacts.engine.embedded.expiry import timed_layout as timed
+from livefacts.engine.embedded.expiry.timed_layout import rows_on, times_on
+from livefacts.engine.embedded.kernel import registers as code
+from livefacts.store.compiled import inlined, kernel, load_int32, store_int32
+from livefacts.store.facts import bits, layout
 from livefacts.store.facts.row_kernels import LOW, find, remove_row, row_address
-
-NEVER = np.int64(-(1 << 63))
-"""The time of what does not hold."""
-FOREVER = np.int64((1 << 63) - 1)
-
-# cells of a row
-UNTIL = PLAIN
-SPARE_CELLS = 4
-"""Behind the columns: `asserted`, then `listed`, two cells each."""
-
-# flags of a row, besides LIVE
-PENDING = 2
-"""Its time was raised, and it waits to be followed."""
-TOUCHED = 4
-"""In the log of the change under way."""
-FALLEN = 16
-"""What it held for may be gone."""
-ASSERTED = EDGE
-"""Was asserted at some time, for the indices of rows that were."""
-
-# fields of the state, behind those that this engine shares with the other one
-HEAPED = STATE_FIELDS
-"""How many entries wait to be followed."""
-LISTED = HEAPED + 1
-"""How many endings are listed."""
-FALLEN_AT = HEAPED + 2
-FALLEN_END = HEAPED + 3
-GIVEN_AT = HEAPED + 4
-PIVOT = HEAPED + 5
-"""The row at hand: relation << 32 | row."""
-NOW = HEAPED + 6
-"""Nothing is raised to a time that is not after this one."""
-FIELDS = HEAPED + 7
-
-LOG_FIELDS = 3
-
-
-class Times(NamedTuple):
-    """The working memory of the kernels on expiring rows."""
-
-    state: NDArray[np.int64]
-    waiting: NDArray[np.int64]
-    """A heap: rows to be followed, those that last longest first; negated time, entry."""
-    endings: NDArray[np.int64]
-    """A heap: rows that end, the first to end first; time, entry."""
-    log: NDArray[np.int64]
-    """Rows that were touched: entry, `until` and `asserted` as they were."""
-    fallen: NDArray[np.int64]
-    """Rows whose derivation may be gone."""
-    out: NDArray[np.int32]
-    """Derived rows that are to be stored: relation, columns."""
-    out_until: NDArray[np.int64]
-    env: NDArray[np.int32]
-    cursor: NDArray[np.int64]
-    least: NDArray[np.int64]
-    """At each depth of a join: the time of the premise, so far, that ends first."""
-    key: NDArray[np.int32]
-    made: NDArray[np.int64]
-    made_relation: NDArray[np.int64]
-    of_relation: NDArray[np.int64]
-    tags: NDArray[np.int64]
-    answer: NDArray[np.int64]
-
-
-TIMES_TABLES = (
-    *(INTS, INT_ROWS, INT_ROWS, INT_ROWS, INTS, IDS, INTS),
-    *(IDS, INTS, INTS, IDS, INTS, INTS, INTS, INTS, INTS),
-)
-ROWS_AT = 0
-MEMO_AT = ROWS_AT + length_described(ROWS_TABLES)
-TIMES_AT = MEMO_AT + length_described(MEMO_TABLES)
-DESK_LENGTH = TIMES_AT + length_described(TIMES_TABLES)
-rows_on = tables_reader(StoredRows, ROWS_TABLES, ROWS_AT)
-memo_on = tables_reader(Memo, MEMO_TABLES, MEMO_AT)
-times_on = tables_reader(Times, TIMES_TABLES, TIMES_AT)
 
 
 @inlined
@@ -142,12 +38,12 @@ def store_time(cells: Any, at: Any, time: Any) -> Any:
 @inlined
 def asserted_cell(rows: Any, relation: Any) -> Any:
     """The cell in which `asserted` begins."""
-    return COLUMN + rows.relations[relation, COLUMNS]
+    return layout.COLUMN + rows.relations[relation, layout.COLUMNS] + timed.ASSERTED_BEHIND
 
 
 @inlined
 def listed_cell(rows: Any, relation: Any) -> Any:
-    return COLUMN + rows.relations[relation, COLUMNS] + 2
+    return layout.COLUMN + rows.relations[relation, layout.COLUMNS] + timed.LISTED_BEHIND
 
 
 @inlined
@@ -194,7 +90,7 @@ def read_times(desk: Any, relation: Any, numbers: Any, until: Any, asserted: Any
     asserted_at = asserted_cell(rows, relation)
     for i in range(numbers.shape[0]):
         cells = row_address(rows, relation, numbers[i] & LOW)
-        until[i] = load_time(cells, UNTIL)
+        until[i] = load_time(cells, timed.UNTIL)
         asserted[i] = load_time(cells, asserted_at)
 
 
@@ -208,26 +104,31 @@ def read_rows(
     includes its last.  Rows come from an index, or are all looked through if that is SCAN.
     """
     rows = rows_on(desk)
-    data, width = rows.relations[relation, ADDRESS], 4 * rows.relations[relation, STRIDE]
-    high, columns = rows.relations[relation, HIGH], facts.shape[1]
+    data, width = (
+        rows.relations[relation, layout.ADDRESS],
+        4 * rows.relations[relation, layout.STRIDE],
+    )
+    high, columns = rows.relations[relation, layout.HIGH], facts.shape[1]
     row, link = np.int64(1), np.int64(0)
-    if index != SCAN:
-        link = rows.indices[index, LINK]
+    if index != code.SCAN:
+        link = rows.indices[index, layout.LINK]
         row = find(rows, relation, index, pattern, columns)
     count = 0
     while row and row < high:
         cells = data + width * row
-        time = load_time(cells, UNTIL)
-        fits = load_int32(cells, FLAGS) & LIVE != 0 and time > span[0] and time <= span[1]
+        time = load_time(cells, timed.UNTIL)
+        fits = (
+            load_int32(cells, layout.FLAGS) & bits.LIVE != 0 and time > span[0] and time <= span[1]
+        )
         for j in range(columns):
-            if fits and pattern[j] >= 0 and pattern[j] != load_int32(cells, COLUMN + j):
+            if fits and pattern[j] >= 0 and pattern[j] != load_int32(cells, layout.COLUMN + j):
                 fits = False
         if fits:
             for j in range(columns):
-                facts[count, j] = load_int32(cells, COLUMN + j)
+                facts[count, j] = load_int32(cells, layout.COLUMN + j)
             until[count] = time
             count += 1
-        if index == SCAN:
+        if index == code.SCAN:
             row += 1
         else:
             row = np.int64(load_int32(cells, link)) if link else np.int64(0)
@@ -241,15 +142,15 @@ def settle(desk: Any) -> Any:
     The heap of endings has room for as many entries as the log has.
     """
     rows, times = rows_on(desk), times_on(desk)
-    for i in range(times.state[LOG_COUNT]):
-        relation, row = times.log[i, 0] >> 32, times.log[i, 0] & LOW
+    for i in range(times.state[code.LOG_COUNT]):
+        relation, row = times.log[i, timed.LOG_ENTRY] >> 32, times.log[i, timed.LOG_ENTRY] & LOW
         cells = row_address(rows, relation, row)
-        until = load_time(cells, UNTIL)
-        if until == NEVER:
+        until = load_time(cells, timed.UNTIL)
+        if until == timed.NEVER:
             remove_row(rows, relation, row)
             continue
-        store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) & ~TOUCHED))
-        list_ending(rows, times, times.log[i, 0], cells, until)
+        store_int32(cells, layout.FLAGS, np.int32(load_int32(cells, layout.FLAGS) & ~timed.LOGGED))
+        list_ending(rows, times, times.log[i, timed.LOG_ENTRY], cells, until)
     forget_change(times.state)
 
 
@@ -258,33 +159,35 @@ def list_ending(rows: Any, times: Any, entry: Any, cells: Any, until: Any) -> An
     """List a row that ends, unless it is listed under a time that is early enough."""
     at = listed_cell(rows, entry >> 32)
     listed = load_time(cells, at)
-    if until != FOREVER and (listed == NEVER or until < listed):
+    if until != timed.FOREVER and (listed == timed.NEVER or until < listed):
         store_time(cells, at, until)
-        push(times.endings, times.state, LISTED, until, entry)
+        push(times.endings, times.state, timed.LISTED, until, entry)
 
 
 @kernel
 def undo(desk: Any) -> Any:
     """Put back the times of every row that was touched; a row that was made is removed."""
     rows, times = rows_on(desk), times_on(desk)
-    for i in range(times.state[LOG_COUNT]):
-        relation, row = times.log[i, 0] >> 32, times.log[i, 0] & LOW
+    for i in range(times.state[code.LOG_COUNT]):
+        relation, row = times.log[i, timed.LOG_ENTRY] >> 32, times.log[i, timed.LOG_ENTRY] & LOW
         cells = row_address(rows, relation, row)
-        if times.log[i, 1] == NEVER:
+        if times.log[i, timed.LOG_UNTIL] == timed.NEVER:
             remove_row(rows, relation, row)
             continue
-        store_time(cells, UNTIL, times.log[i, 1])
-        store_time(cells, asserted_cell(rows, relation), times.log[i, 2])
-        flags = load_int32(cells, FLAGS)
-        store_int32(cells, FLAGS, np.int32(flags & ~(TOUCHED | PENDING | FALLEN)))
+        store_time(cells, timed.UNTIL, times.log[i, timed.LOG_UNTIL])
+        store_time(cells, asserted_cell(rows, relation), times.log[i, timed.LOG_ASSERTED])
+        flags = load_int32(cells, layout.FLAGS)
+        store_int32(
+            cells, layout.FLAGS, np.int32(flags & ~(timed.LOGGED | timed.PENDING | timed.FALLEN))
+        )
     forget_change(times.state)
 
 
 @inlined
 def forget_change(state: Any) -> Any:
     """The next change begins; here, so that no change can be ended or undone twice."""
-    for field in range(FIELDS):
-        if field not in (DERIVED, LISTED, NOW):
+    for field in range(timed.STATE_FIELDS):
+        if field not in timed.LASTING_FIELDS:
             state[field] = 0
 
 
@@ -297,15 +200,15 @@ def take_ended(desk: Any, now: Any, ended: Any, first: Any) -> Any:
     """
     rows, times = rows_on(desk), times_on(desk)
     count = first
-    while times.state[LISTED] and times.endings[0, 0] <= now and count < ended.shape[0]:
+    while times.state[timed.LISTED] and times.endings[0, 0] <= now and count < ended.shape[0]:
         time = times.endings[0, 0]
-        entry = pop(times.endings, times.state, LISTED)
+        entry = pop(times.endings, times.state, timed.LISTED)
         cells = row_address(rows, entry >> 32, entry & LOW)
         at = listed_cell(rows, entry >> 32)
-        if load_int32(cells, FLAGS) == 0 or load_time(cells, at) != time:
+        if load_int32(cells, layout.FLAGS) == 0 or load_time(cells, at) != time:
             continue
-        until = load_time(cells, UNTIL)
-        store_time(cells, at, NEVER)
+        until = load_time(cells, timed.UNTIL)
+        store_time(cells, at, timed.NEVER)
         if until > now:
             list_ending(rows, times, entry, cells, until)
         else:

@@ -19,7 +19,7 @@ from livefacts.language.formula import Atom, Slot, TripleAtom, Variable
 from livefacts.plan.rules.join_order import COPY, SAME
 from livefacts.plan.rules.operators import AntiJoin, Bind, RulePlan, Scan, Step, Test
 from livefacts.store.compiled import kernel
-from livefacts.store.facts.layout import CLOSED, EDGE, ROOT
+from livefacts.store.facts import bits
 from livefacts.store.facts.row_store import TRIPLES, RowStore
 from livefacts.store.terms.dictionary import Dictionary
 
@@ -123,7 +123,7 @@ class Binder:
             self._steps.append(steps),
             len(steps),
             pivot,
-            EDGE if plan.pivot_is_edge else 0,
+            bits.EDGE if plan.pivot_is_edge else 0,
             head,
             self._pattern(plan.head.slots, variables),
             _support(plan),
@@ -180,7 +180,7 @@ class Binder:
             for column, slot in enumerate(step.atom.slots)
             if not isinstance(slot, Variable) or slot in known
         ]
-        needs = EDGE if step.edges_only else 0
+        needs = bits.EDGE if step.edges_only else 0
         index, covered = self._lookup(relation, bound, needs)
         binds = checks = 0
         for column, slot in enumerate(step.atom.slots):
@@ -253,8 +253,8 @@ def fill_buckets(buckets: Any, first: Any, second: Any) -> Any:
 def _support(plan: RulePlan) -> int:
     """What an instance of the rule does to its head."""
     if plan.transitive:
-        return ROOT | CLOSED
-    return EDGE | ROOT | (code.COUNT_RECURSIVE if plan.recursive else code.COUNT_PLAIN)
+        return bits.ROOT | bits.CLOSED
+    return bits.EDGE | bits.ROOT | (code.COUNT_RECURSIVE if plan.recursive else code.COUNT_PLAIN)
 
 
 def _table_size(entries: int) -> int:

@@ -23,22 +23,14 @@ from livefacts.engine.embedded.kernel.grounded import NO_WAYS, Ways
 from livefacts.engine.embedded.kernel.level_stages import follow
 from livefacts.engine.embedded.kernel.value_memory import ValueMemo
 from livefacts.plan.rules.operators import RulePlan
-from livefacts.store.compiled import described
-from livefacts.store.facts.layout import (
-    CLOSED,
-    FLAGS,
-    OUT_ROWS,
-    PLAIN,
-    SINGLE,
-    StoredRows,
-)
+from livefacts.store.facts import bits, layout
 from livefacts.store.facts.row_kernels import BLOCK
 from livefacts.store.facts.row_store import RowStore
 from livefacts.store.terms.dictionary import Dictionary
 
 BUDGET = 20_000
 """Work between two looks at interrupts, limits and progress: some 50 ms."""
-FEWEST = 2 * OUT_ROWS
+FEWEST = 2 * layout.OUT_ROWS
 FEWEST_EDGES = 4 * code.MOST_EDGE_PLANS
 ROW_BITS = 0xFFFFFFFF
 LARGE = 1 << 16
@@ -78,13 +70,13 @@ class Interpreter:
         self._state = self._machine.state.data
         self._rule_lines: dict[str, int] = dict(earlier._rule_lines) if earlier else {}
         self._begun = (perf_counter(), int(ticks()))
-        self._fitted: StoredRows | None = None
+        self._fitted: layout.StoredRows | None = None
         self._binder = Binder(store, dictionary, self.line_of)
-        self._desk = np.zeros(code.DESK_LENGTH, np.int64)
-        self._rows: StoredRows | None = None
+        self._desk = np.zeros(code.DESK.length, np.int64)
+        self._rows: layout.StoredRows | None = None
         self._memo: code.Memo | None = None
         self._consequences: code.Consequences | None = None
-        self._put(code.MACHINE_ON_DESK, self._machine)
+        code.DESK.put(self._desk, self._machine)
 
     # the desk
 
@@ -92,20 +84,16 @@ class Interpreter:
         """Everything by address, for the next call of a kernel."""
         if self._rows is not self.store.rows:
             self._rows = self.store.rows
-            self._put(code.ROWS_ON_DESK, self._rows)
+            code.DESK.put(self._desk, self._rows)
         if self._memo is not self.answers.memo:
             self._memo = self.answers.memo
-            self._put(code.MEMO_ON_DESK, self._memo)
+            code.DESK.put(self._desk, self._memo)
         return self._desk
 
     def _follow_single(self, consequences: code.Consequences) -> None:
         if self._consequences is not consequences:
             self._consequences = consequences
-            self._put(code.CONSEQUENCES_ON_DESK, consequences)
-
-    def _put(self, at: int, tables: tuple[Any, ...]) -> None:
-        numbers = described(tables)
-        self._desk[at : at + len(numbers)] = numbers
+            code.DESK.put(self._desk, consequences)
 
     # working memory
 
@@ -126,32 +114,32 @@ class Interpreter:
     def _fit_buffer(self) -> int:
         """Let the buffer hold facts of every relation there is; the widest of them."""
         widest = max(self.store.width(number) for number in range(self.store.count))
-        if len(self._machine.out) < OUT_ROWS * (widest + 2):
+        if len(self._machine.out) < layout.OUT_ROWS * (widest + 2):
             assert self._state[code.OUT_COUNT] == 0, "an empty buffer can be replaced"
-            self._replace(out=np.zeros(OUT_ROWS * (widest + 2), np.int32))
+            self._replace(out=np.zeros(layout.OUT_ROWS * (widest + 2), np.int32))
         self._fitted = self.store.rows
         return widest
 
     def _replace(self, **arrays: Any) -> None:
         self._machine = self._machine._replace(**arrays)
-        self._put(code.MACHINE_ON_DESK, self._machine)
+        code.DESK.put(self._desk, self._machine)
 
     def _make_room(self) -> None:
         for relation in range(self.store.count):
-            self.store.make_room(relation, OUT_ROWS)
+            self.store.make_room(relation, layout.OUT_ROWS)
         machine, state = self._machine, self._state
-        gains = state[code.GAINS_END] + max(OUT_ROWS, state[code.LOSSES_END])
+        gains = state[code.GAINS_END] + max(layout.OUT_ROWS, state[code.LOSSES_END])
         for queue, end in (
             (machine.gains, gains),
-            (machine.losses, state[code.LOSSES_END] + OUT_ROWS),
+            (machine.losses, state[code.LOSSES_END] + layout.OUT_ROWS),
         ):
             if end > len(queue):
                 queue.resize(max(end, len(queue) + len(queue) // 2), refcheck=False)
-        if state[code.LOG_COUNT] + OUT_ROWS > len(machine.log):
+        if state[code.LOG_COUNT] + layout.OUT_ROWS > len(machine.log):
             machine.log.resize((len(machine.log) * 2, code.LOG_FIELDS), refcheck=False)
         if state[code.EDGES_COUNT] + code.MOST_EDGE_PLANS > len(machine.edges):
             machine.edges.resize((len(machine.edges) * 2, 2), refcheck=False)
-        self._put(code.MACHINE_ON_DESK, machine)
+        code.DESK.put(self._desk, machine)
 
     def line_of(self, rule: str) -> int:
         """The line of the tally for a rule."""
@@ -229,7 +217,7 @@ class Interpreter:
             self._fit_buffer()
         if not facts.flags.c_contiguous:
             facts = facts.copy()
-        if mode == code.GAIN and count > OUT_ROWS:
+        if mode == code.GAIN and count > layout.OUT_ROWS:
             self._expect(relation, count)
         done = 0
         while True:
@@ -241,12 +229,12 @@ class Interpreter:
 
     def _expect(self, relation: int, more: int) -> None:
         """Make room for many facts at once, and for some that they derive."""
-        room = more + more // 4 + OUT_ROWS
+        room = more + more // 4 + layout.OUT_ROWS
         self.store.expect(relation, room)
         wanted = self._state[code.GAINS_END] + room
         if wanted > len(self._machine.gains):
             self._machine.gains.resize(wanted, refcheck=False)
-            self._put(code.MACHINE_ON_DESK, self._machine)
+            code.DESK.put(self._desk, self._machine)
 
     def follow(
         self,
@@ -344,7 +332,7 @@ class Interpreter:
     def touched(self, relation: int) -> NDArray[np.int64]:
         """The rows of a relation from before the change that it has touched, counters too."""
         log = self._machine.log[: int(self._state[code.LOG_COUNT])]
-        rows: NDArray[np.int64] = log[log[:, 0] == relation, 1]
+        rows: NDArray[np.int64] = log[log[:, code.LOG_RELATION] == relation, code.LOG_ROW]
         return rows
 
     def delta(self) -> IdDelta:
@@ -357,9 +345,9 @@ class Interpreter:
         added: dict[int, Ids] = {}
         derived: dict[int, Flags] = {}
         removed: dict[int, Ids] = {}
-        for shape, relation, entries in self._by_shape(self._machine.came, code.COLLECTED):
+        for shape, relation, entries in self._by_shape(self._machine.came, code.CAME_LISTED):
             added[shape], derived[shape] = self._facts(relation, entries)
-        for shape, relation, entries in self._by_shape(self._machine.went, code.COLLECTED + 2):
+        for shape, relation, entries in self._by_shape(self._machine.went, code.WENT_LISTED):
             removed[shape], _ = self._facts(relation, entries)
         if self.reports_reasons:
             return IdDelta(added, removed, derived, *self._reasons())
@@ -396,16 +384,16 @@ class Interpreter:
         """The facts, by shape, that rules derive now and did not, and the other way round."""
         newly: dict[int, Ids] = {}
         no_longer: dict[int, Ids] = {}
-        for shape, relation, entries in self._by_shape(self._machine.came, code.COLLECTED):
+        for shape, relation, entries in self._by_shape(self._machine.came, code.CAME_LISTED):
             rows = entries & ROW_BITS
             _append(
                 newly, shape, self.store.columns(relation, rows[self._is_derived(relation, rows)])
             )
         log = self._machine.log[: self._state[code.LOG_COUNT]]
         for shape, relation in self.store.shapes().items():
-            lines = log[log[:, 0] == relation]
-            rows = lines[:, 1]
-            before = (lines[:, 3:6] > 0).any(axis=1) | (lines[:, 2] & CLOSED != 0)
+            lines = log[log[:, code.LOG_RELATION] == relation]
+            rows, was_closed = lines[:, code.LOG_ROW], lines[:, code.LOG_FLAGS] & bits.CLOSED != 0
+            before = (lines[:, code.LOG_PLAIN :] > 0).any(axis=1) | was_closed
             now = self._is_derived(relation, rows)
             _append(newly, shape, self.store.columns(relation, rows[now & ~before]))
             _append(no_longer, shape, self.store.columns(relation, rows[before & ~now]))
@@ -414,8 +402,8 @@ class Interpreter:
     def _is_derived(self, relation: int, rows: NDArray[np.int64]) -> Flags:
         """Whether some rule derives each of these rows."""
         cells = self.store.cells(relation)
-        counted = (cells[rows, PLAIN : SINGLE + 1] > 0).any(axis=1)
-        derived: Flags = counted | (cells[rows, FLAGS] & CLOSED != 0)
+        counted = (cells[rows, layout.PLAIN : layout.SINGLE + 1] > 0).any(axis=1)
+        derived: Flags = counted | (cells[rows, layout.FLAGS] & bits.CLOSED != 0)
         return derived
 
     def commit(self) -> None:
@@ -447,18 +435,18 @@ def _new_machine(tally: NDArray[np.int64]) -> code.Machine:
         gains=np.zeros(FEWEST, np.int64),
         losses=np.zeros(FEWEST, np.int64),
         edges=np.zeros((FEWEST_EDGES, 2), np.int64),
-        out=np.zeros(OUT_ROWS * 6, np.int32),
+        out=np.zeros(layout.OUT_ROWS * 6, np.int32),
         log=np.zeros((FEWEST, code.LOG_FIELDS), np.int64),
         env=np.zeros(16, np.int32),
         cursor=np.zeros(16, np.int64),
         key=np.zeros(16, np.int32),
-        made=np.zeros(OUT_ROWS, np.int64),
-        made_relation=np.zeros(OUT_ROWS, np.int64),
-        of_relation=np.zeros(OUT_ROWS, np.int64),
+        made=np.zeros(layout.OUT_ROWS, np.int64),
+        made_relation=np.zeros(layout.OUT_ROWS, np.int64),
+        of_relation=np.zeros(layout.OUT_ROWS, np.int64),
         tags=np.zeros(BLOCK, np.int64),
         answer=np.zeros(2, np.int64),
         tally=tally,
-        rule_of=np.zeros(OUT_ROWS, np.int64),
+        rule_of=np.zeros(layout.OUT_ROWS, np.int64),
         came=np.zeros(FEWEST, np.int64),
         went=np.zeros(FEWEST, np.int64),
         **NO_WAYS._asdict(),

@@ -15,19 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from livefacts.engine.embedded.kernel.registers import SUBJECT, lookup_entry
+from livefacts.engine.embedded.kernel import registers as code
+from livefacts.engine.embedded.kernel.registers import lookup_entry
 from livefacts.store.compiled import inlined, kernel, load_int32
-from livefacts.store.facts.layout import (
-    ASSERTED,
-    COLUMN,
-    ENDED,
-    FLAGS,
-    KEYS,
-    LINK,
-    NEW_ROOT,
-    ROOT,
-    VISIBLE,
-)
+from livefacts.store.facts import bits, layout
 from livefacts.store.facts.row_kernels import find, row_address
 from livefacts.store.facts.row_store import TRIPLES
 
@@ -37,8 +28,8 @@ WAY_FIELDS = 5
 WAY_INDEX = 0
 WAY_KEY = 1
 WAY_NEEDS = 4
-FOLLOWED = ASSERTED | VISIBLE | ROOT
-UNFOLLOWED = ENDED | NEW_ROOT
+FOLLOWED = bits.ASSERTED | bits.VISIBLE | bits.ROOT
+UNFOLLOWED = bits.ENDED | bits.NEW_ROOT
 
 
 class Ways(NamedTuple):
@@ -59,19 +50,19 @@ NO_WAYS = Ways(*(np.zeros((0, width), np.int64) for width in (4, WAY_FIELDS, 3))
 def leads_to_asserted(rows: Any, machine: Any, number: Any, s: Any, o: Any) -> Any:
     """Whether an asserted triple is on a way, and its consequences have been counted."""
     index = machine.ways[number, WAY_INDEX]
-    for j in range(rows.indices[index, KEYS]):
-        code = machine.ways[number, WAY_KEY + j]
-        machine.probe[j] = code if code >= 0 else (s if code == SUBJECT else o)
+    for j in range(rows.indices[index, layout.KEYS]):
+        slot = machine.ways[number, WAY_KEY + j]
+        machine.probe[j] = slot if slot >= 0 else (s if slot == code.SUBJECT else o)
     row = find(rows, TRIPLES, index, machine.probe, 0)
-    link = rows.indices[index, LINK]
+    link = rows.indices[index, layout.LINK]
     for _ in range(MOST_ROWS):
         if row == 0:
             return False
         cells = row_address(rows, TRIPLES, row)
-        if load_int32(cells, FLAGS) & (FOLLOWED | UNFOLLOWED) == FOLLOWED:
+        if load_int32(cells, layout.FLAGS) & (FOLLOWED | UNFOLLOWED) == FOLLOWED:
             if machine.ways[number, WAY_NEEDS] == 0:
                 return True
-            obj = np.int64(load_int32(cells, COLUMN + 2))
+            obj = np.int64(load_int32(cells, layout.COLUMN + 2))
             if lookup_entry(machine.objects, np.int64(number) + 1, obj + 1) >= 0:
                 return True
         if link == 0:
@@ -85,8 +76,8 @@ def is_founded(rows: Any, machine: Any, relation: Any, cells: Any) -> Any:
     """Whether a fact is seen to follow from one asserted triple."""
     if relation != TRIPLES or machine.places.shape[0] == 0:
         return False
-    s, o = load_int32(cells, COLUMN), load_int32(cells, COLUMN + 2)
-    first = np.int64(load_int32(cells, COLUMN + 1)) + 1
+    s, o = load_int32(cells, layout.COLUMN), load_int32(cells, layout.COLUMN + 2)
+    first = np.int64(load_int32(cells, layout.COLUMN + 1)) + 1
     for second in (np.int64(o) + 1, np.int64(0)):
         at = lookup_entry(machine.places, first, second)
         if at >= 0:

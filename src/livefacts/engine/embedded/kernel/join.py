@@ -10,73 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from livefacts.engine.embedded.kernel.registers import (
-    ABSENT,
-    BEFORE,
-    BINDS,
-    CHECKS,
-    COMPARE,
-    DEPTH,
-    DERIVED,
-    DONE,
-    FIRST_STEP,
-    FOUND,
-    HEAD_PATTERN,
-    HEAD_RELATION,
-    HEAD_SUPPORT,
-    IS_NEGATIVE,
-    KIND,
-    LEFT,
-    LOOKUP,
-    MATCH,
-    NEED_ROOM,
-    NEEDS,
-    OPERATOR,
-    OUT_COUNT,
-    PATTERN,
-    PAUSED,
-    PLAN,
-    RELATION,
-    RIGHT,
-    RULE,
-    SCAN,
-    STEP_COUNT,
-    TARGET,
-    UPGRADE,
-)
-from livefacts.engine.embedded.kernel.support_counts import (
-    store_out,
-)
-from livefacts.engine.embedded.kernel.value_kernels import (
-    compare,
-    compute,
-)
-from livefacts.store.compiled import (
-    inlined,
-    load_int32,
-)
-from livefacts.store.facts.layout import (
-    ADDRESS,
-    COLUMN,
-    COLUMNS,
-    DEAD,
-    DOOMED,
-    FLAGS,
-    GONE,
-    HIGH,
-    KEY,
-    KEYS,
-    LINK,
-    OUT_ROWS,
-    STRIDE,
-    SUSPECT,
-    UNSEEN,
-    VISIBLE,
-)
-from livefacts.store.facts.row_kernels import (
-    find,
-    row_address,
-)
+from livefacts.engine.embedded.kernel import registers as code
+from livefacts.engine.embedded.kernel.support_counts import store_out
+from livefacts.engine.embedded.kernel.value_kernels import compare, compute
+from livefacts.store.compiled import inlined, load_int32
+from livefacts.store.facts import bits, layout
+from livefacts.store.facts.row_kernels import find, row_address
 
 
 @inlined
@@ -85,7 +24,7 @@ def bind_pivot(patterns: Any, pattern: Any, columns: Any, cells: Any, env: Any) 
     bound = np.int64(0)
     for j in range(columns):
         wanted = patterns[pattern + j]
-        value = load_int32(cells, COLUMN + j)
+        value = load_int32(cells, layout.COLUMN + j)
         if wanted >= 0:
             if wanted != value:
                 return False
@@ -102,27 +41,27 @@ def bind_pivot(patterns: Any, pattern: Any, columns: Any, cells: Any, env: Any) 
 
 @inlined
 def fill_key(rows: Any, index: Any, patterns: Any, pattern: Any, env: Any, key: Any) -> Any:
-    for j in range(rows.indices[index, KEYS]):
-        wanted = patterns[pattern + rows.indices[index, KEY + j]]
+    for j in range(rows.indices[index, layout.KEYS]):
+        wanted = patterns[pattern + rows.indices[index, layout.KEY + j]]
         key[j] = wanted if wanted >= 0 else env[-wanted - 1]
 
 
 @inlined
 def fits(plans: Any, step: Any, columns: Any, cells: Any, env: Any) -> Any:
     """Bind the new variables of an atom to a row and check what the index did not."""
-    binds = plans.steps[step, BINDS]
-    checks = plans.steps[step, CHECKS]
+    binds = plans.steps[step, code.BINDS]
+    checks = plans.steps[step, code.CHECKS]
     if binds | checks == 0:
         return True
-    pattern = plans.steps[step, PATTERN]
+    pattern = plans.steps[step, code.PATTERN]
     for j in range(columns):
         if (binds >> j) & 1:
-            env[-plans.patterns[pattern + j] - 1] = load_int32(cells, COLUMN + j)
+            env[-plans.patterns[pattern + j] - 1] = load_int32(cells, layout.COLUMN + j)
         elif (checks >> j) & 1:
             wanted = plans.patterns[pattern + j]
             if wanted < 0:
                 wanted = env[-wanted - 1]
-            if load_int32(cells, COLUMN + j) != wanted:
+            if load_int32(cells, layout.COLUMN + j) != wanted:
                 return False
     return True
 
@@ -130,19 +69,19 @@ def fits(plans: Any, step: Any, columns: Any, cells: Any, env: Any) -> Any:
 @inlined
 def first_row(rows: Any, plans: Any, step: Any, env: Any, key: Any) -> Any:
     """Where the rows begin among which an atom may find matches; 0 if there are none."""
-    index = plans.steps[step, LOOKUP]
-    if index == SCAN:
+    index = plans.steps[step, code.LOOKUP]
+    if index == code.SCAN:
         return np.int64(1)
-    fill_key(rows, index, plans.patterns, plans.steps[step, PATTERN], env, key)
-    return find(rows, plans.steps[step, RELATION], index, key, 0)
+    fill_key(rows, index, plans.patterns, plans.steps[step, code.PATTERN], env, key)
+    return find(rows, plans.steps[step, code.RELATION], index, key, 0)
 
 
 @inlined
 def row_behind(rows: Any, index: Any, cells: Any, row: Any) -> Any:
     """The next row of the same key, or of all if there is no index; 0 behind the last."""
-    if index == SCAN:
+    if index == code.SCAN:
         return row + 1
-    link = rows.indices[index, LINK]
+    link = rows.indices[index, layout.LINK]
     return np.int64(load_int32(cells, link)) if link else np.int64(0)
 
 
@@ -153,23 +92,23 @@ def next_match(rows: Any, plans: Any, machine: Any, step: Any, row: Any, pivot: 
     `pivot` is the queue entry of the pivot row, which counts as visible or not
     according to the side of the pivot on which the atom stands.
     """
-    relation = plans.steps[step, RELATION]
-    index = plans.steps[step, LOOKUP]
-    needs = plans.steps[step, NEEDS]
-    columns = rows.relations[relation, COLUMNS]
-    data = rows.relations[relation, ADDRESS]
-    width = 4 * rows.relations[relation, STRIDE]
+    relation = plans.steps[step, code.RELATION]
+    index = plans.steps[step, code.LOOKUP]
+    needs = plans.steps[step, code.NEEDS]
+    columns = rows.relations[relation, layout.COLUMNS]
+    data = rows.relations[relation, layout.ADDRESS]
+    width = 4 * rows.relations[relation, layout.STRIDE]
     if row < 0:
         row = first_row(rows, plans, step, machine.env, machine.key)
     else:
         row = row_behind(rows, index, data + width * row, row)
-    high = rows.relations[relation, HIGH]
+    high = rows.relations[relation, layout.HIGH]
     while row and row < high:
         cells = data + width * row
-        flags = load_int32(cells, FLAGS)
-        seen = flags & VISIBLE != 0
-        if (relation << 32) | row == pivot and not machine.state[IS_NEGATIVE]:
-            seen = plans.steps[step, BEFORE] == 0 or machine.state[UPGRADE] != 0
+        flags = load_int32(cells, layout.FLAGS)
+        seen = flags & bits.VISIBLE != 0
+        if (relation << 32) | row == pivot and not machine.state[code.IS_NEGATIVE]:
+            seen = plans.steps[step, code.BEFORE] == 0 or machine.state[code.UPGRADE] != 0
         if seen and flags & needs == needs and fits(plans, step, columns, cells, machine.env):
             return row
         row = row_behind(rows, index, cells, row)
@@ -177,8 +116,8 @@ def next_match(rows: Any, plans: Any, machine: Any, step: Any, row: Any, pivot: 
 
 
 @inlined
-def operand(code: Any, env: Any) -> Any:
-    return code if code >= 0 else np.int64(env[-code - 1])
+def operand(slot: Any, env: Any) -> Any:
+    return slot if slot >= 0 else np.int64(env[-slot - 1])
 
 
 @inlined
@@ -188,49 +127,49 @@ def is_absent(rows: Any, plans: Any, machine: Any, step: Any, pivot: Any) -> Any
     Where the pivot itself is a fact that came or went, each instance counts at the first
     of its negated atoms that it fits.
     """
-    relation = plans.steps[step, RELATION]
-    index = plans.steps[step, LOOKUP]
-    fill_key(rows, index, plans.patterns, plans.steps[step, PATTERN], machine.env, machine.key)
+    relation = plans.steps[step, code.RELATION]
+    index = plans.steps[step, code.LOOKUP]
+    fill_key(rows, index, plans.patterns, plans.steps[step, code.PATTERN], machine.env, machine.key)
     row = find(rows, relation, index, machine.key, 0)
     if row == 0:
         return True
-    if (relation << 32) | row == pivot and machine.state[IS_NEGATIVE]:
-        return plans.steps[step, BEFORE] == 0
-    flags = load_int32(row_address(rows, relation, row), FLAGS)
-    if flags & DEAD:
+    if (relation << 32) | row == pivot and machine.state[code.IS_NEGATIVE]:
+        return plans.steps[step, code.BEFORE] == 0
+    flags = load_int32(row_address(rows, relation, row), layout.FLAGS)
+    if flags & bits.DEAD:
         return True
-    if flags & SUSPECT:
+    if flags & bits.SUSPECT:
         return False
-    return (flags & (GONE | DOOMED) != 0) != (flags & UNSEEN != 0)
+    return (flags & (bits.GONE | bits.DOOMED) != 0) != (flags & bits.UNSEEN != 0)
 
 
 @inlined
 def run_check(rows: Any, plans: Any, memo: Any, machine: Any, step: Any, pivot: Any) -> Any:
     """A step that matches no row: answer[1] says whether the instance goes on."""
-    kind = plans.steps[step, KIND]
-    if kind == ABSENT:
+    kind = plans.steps[step, code.KIND]
+    if kind == code.ABSENT:
         machine.answer[1] = is_absent(rows, plans, machine, step, pivot)
-        return DONE
-    operator = plans.steps[step, OPERATOR]
-    left = operand(plans.steps[step, LEFT], machine.env)
-    right = operand(plans.steps[step, RIGHT], machine.env)
-    if kind == COMPARE:
+        return code.DONE
+    operator = plans.steps[step, code.OPERATOR]
+    left = operand(plans.steps[step, code.LEFT], machine.env)
+    right = operand(plans.steps[step, code.RIGHT], machine.env)
+    if kind == code.COMPARE:
         status = compare(memo, machine.state, operator, left, right, machine.answer)
         machine.answer[1] = machine.answer[0]
         return status
     status = compute(memo, machine.state, operator, left, right, machine.answer)
-    if status == DONE:
+    if status == code.DONE:
         machine.answer[1] = machine.answer[0] >= 0
         if machine.answer[0] >= 0:
-            machine.env[-plans.steps[step, TARGET] - 1] = np.int32(machine.answer[0])
+            machine.env[-plans.steps[step, code.TARGET] - 1] = np.int32(machine.answer[0])
     return status
 
 
 @inlined
 def put_head(rows: Any, plans: Any, plan: Any, out: Any, at: Any, env: Any) -> Any:
     """Write the values of a plan's head."""
-    pattern = plans.plans[plan, HEAD_PATTERN]
-    for j in range(rows.relations[plans.plans[plan, HEAD_RELATION], COLUMNS]):
+    pattern = plans.plans[plan, code.HEAD_PATTERN]
+    for j in range(rows.relations[plans.plans[plan, code.HEAD_RELATION], layout.COLUMNS]):
         wanted = plans.patterns[pattern + j]
         out[at + j] = wanted if wanted >= 0 else env[-wanted - 1]
 
@@ -238,15 +177,15 @@ def put_head(rows: Any, plans: Any, plan: Any, out: Any, at: Any, env: Any) -> A
 @inlined
 def emit(rows: Any, plans: Any, machine: Any, plan: Any, width: Any) -> Any:
     """Put the head of a found instance into the buffer."""
-    at = machine.state[OUT_COUNT] * width
-    relation = plans.plans[plan, HEAD_RELATION]
+    at = machine.state[code.OUT_COUNT] * width
+    relation = plans.plans[plan, code.HEAD_RELATION]
     machine.out[at] = relation
-    machine.out[at + 1] = plans.plans[plan, HEAD_SUPPORT]
-    machine.rule_of[machine.state[OUT_COUNT]] = plans.plans[plan, RULE]
-    machine.tally[plans.plans[plan, RULE], FOUND] += 1
+    machine.out[at + 1] = plans.plans[plan, code.HEAD_SUPPORT]
+    machine.rule_of[machine.state[code.OUT_COUNT]] = plans.plans[plan, code.RULE]
+    machine.tally[plans.plans[plan, code.RULE], code.FOUND] += 1
     put_head(rows, plans, plan, machine.out, at + 2, machine.env)
-    machine.state[OUT_COUNT] += 1
-    machine.state[DERIVED] += 1
+    machine.state[code.OUT_COUNT] += 1
+    machine.state[code.DERIVED] += 1
 
 
 @inlined
@@ -262,30 +201,32 @@ def join(
 ) -> Any:
     """Go on with the instances of the present plan and pivot; DONE when all are found."""
     state = machine.state
-    plan = state[PLAN]
-    count = plans.plans[plan, STEP_COUNT]
-    first = plans.plans[plan, FIRST_STEP] - 1
-    depth = state[DEPTH]
+    plan = state[code.PLAN]
+    count = plans.plans[plan, code.STEP_COUNT]
+    first = plans.plans[plan, code.FIRST_STEP] - 1
+    depth = state[code.DEPTH]
     work = 0
     while depth > 0:
         if depth > count:
-            if state[OUT_COUNT] == OUT_ROWS and not store_out(rows, machine, width, mode):
-                state[DEPTH] = depth
-                return NEED_ROOM
+            if state[code.OUT_COUNT] == layout.OUT_ROWS and not store_out(
+                rows, machine, width, mode
+            ):
+                state[code.DEPTH] = depth
+                return code.NEED_ROOM
             emit(rows, plans, machine, plan, width)
             depth -= 1
             continue
         work += 1
         if work > budget:
-            state[DEPTH] = depth
-            return PAUSED
+            state[code.DEPTH] = depth
+            return code.PAUSED
         step = first + depth
-        if plans.steps[step, KIND] == MATCH:
+        if plans.steps[step, code.KIND] == code.MATCH:
             row = next_match(rows, plans, machine, step, machine.cursor[depth], pivot)
         elif machine.cursor[depth] < 0:
             status = run_check(rows, plans, memo, machine, step, pivot)
-            if status != DONE:
-                state[DEPTH] = depth
+            if status != code.DONE:
+                state[code.DEPTH] = depth
                 return status
             row = machine.answer[1]
         else:
@@ -297,5 +238,5 @@ def join(
         depth += 1
         if depth <= count:
             machine.cursor[depth] = -1
-    state[DEPTH] = 0
-    return DONE
+    state[code.DEPTH] = 0
+    return code.DONE

@@ -10,30 +10,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from livefacts.engine.embedded.kernel import registers as code
 from livefacts.engine.embedded.kernel.change_marks import close_level, open_level, rederive
 from livefacts.engine.embedded.kernel.fixpoint import run, run_roots
-from livefacts.engine.embedded.kernel.registers import (
-    CLOSE,
-    DONE,
-    EDGES_COUNT,
-    EMPTIED,
-    GAIN,
-    GAINING,
-    LOSE,
-    LOSING,
-    LOSSES_AT,
-    LOSSES_END,
-    LOST_ASIDE,
-    MODE,
-    NEED_ROOM,
-    OPEN,
-    OUT_COUNT,
-    REDERIVE,
-    STAGE,
-    consequences_on,
-    machine_on,
-    plans_in,
-)
+from livefacts.engine.embedded.kernel.registers import consequences_on, machine_on, plans_in
 from livefacts.store.compiled import inlined, kernel
 
 
@@ -42,13 +22,15 @@ def lose(desk: Any, state: Any, plans: Any, budget: Any) -> Any:
     """Follow losses to their end, or until some are to be followed in Python."""
     has_singles = consequences_on(desk).keys.shape[0] > 0
     # Where there was no room, what the last loss takes away still waits in the buffer.
-    while state[LOSSES_AT] < state[LOSSES_END] or (state[OUT_COUNT] and state[MODE] == LOSE):
-        status = run(desk, plans, LOSE, LOSE, state, budget)
-        if status != DONE:
+    while state[code.LOSSES_AT] < state[code.LOSSES_END] or (
+        state[code.OUT_COUNT] and state[code.MODE] == code.LOSE
+    ):
+        status = run(desk, plans, code.LOSE, code.LOSE, state, budget)
+        if status != code.DONE:
             return status
-        if state[EDGES_COUNT] or (has_singles and state[EMPTIED]):
-            return LOST_ASIDE
-    return DONE
+        if state[code.EDGES_COUNT] or (has_singles and state[code.EMPTIED]):
+            return code.LOST_ASIDE
+    return code.DONE
 
 
 @inlined
@@ -56,7 +38,7 @@ def gain(desk: Any, machine: Any, plans: Any, budget: Any) -> Any:
     """Follow gains to their end."""
     if plans_in(plans).listed.shape[0] == 0 and consequences_on(desk).keys.shape[0]:
         return run_roots(desk, machine, budget)
-    return run(desk, plans, GAIN, GAIN, machine.state, budget)
+    return run(desk, plans, code.GAIN, code.GAIN, machine.state, budget)
 
 
 @kernel
@@ -69,20 +51,20 @@ def follow(desk: Any, losing: Any, plans: Any, first: Any, last: Any, budget: An
     machine = machine_on(desk)
     state = machine.state
     for stage in range(first, last + 1):
-        state[STAGE] = stage
-        if stage == OPEN:
+        state[code.STAGE] = stage
+        if stage == code.OPEN:
             open_level(desk)
-        elif stage == LOSING:
+        elif stage == code.LOSING:
             status = lose(desk, state, losing, budget)
-            if status != DONE:
+            if status != code.DONE:
                 return status
-        elif stage == REDERIVE:
+        elif stage == code.REDERIVE:
             if not rederive(desk):
-                return NEED_ROOM
-        elif stage == GAINING:
+                return code.NEED_ROOM
+        elif stage == code.GAINING:
             status = gain(desk, machine, plans, budget)
-            if status != DONE:
+            if status != code.DONE:
                 return status
-        elif stage == CLOSE:
+        elif stage == code.CLOSE:
             close_level(desk)
-    return DONE
+    return code.DONE

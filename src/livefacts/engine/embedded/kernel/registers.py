@@ -9,184 +9,161 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from livefacts.store.compiled import (
-    FLOATS,
-    ID_ROWS,
-    IDS,
-    INT_ROWS,
-    INTS,
-    described,
-    inlined,
-    kernel,
-    length_described,
-    tables_reader,
-)
-from livefacts.store.facts.layout import ASSERTED, CLOSED, IN_DEFAULT, StoredRows
+from livefacts.store.compiled import Desk, described, inlined, kernel, tables_reader
+from livefacts.store.facts import bits, layout
+from livefacts.store.table_types import Floats, IdRows, Ids, IntRows, Ints, Numbering
 
 # what a call returns
-DONE = 0
-PAUSED = 1
-NEED_ROOM = 2
-ASK_NUMBER = 3
-ASK_PAIR = 4
-ASK_KEY = 5
-ASK_SCHEMA = 6
-ASK_UNSCHEMA = 7
-LOST_ASIDE = 8
+status = Numbering()
+DONE = status()
+PAUSED = status()
+NEED_ROOM = status()
+ASK_NUMBER = status()
+ASK_PAIR = status()
+ASK_KEY = status()
+ASK_SCHEMA = status()
+ASK_UNSCHEMA = status()
+LOST_ASIDE = status()
 """Losses that are followed in Python wait: edges of transitive rules, kinds without triples."""
 
 # fields of a plan
-FIRST_STEP = 0
-STEP_COUNT = 1
-PIVOT_PATTERN = 2
-PIVOT_NEEDS = 3
-HEAD_RELATION = 4
-HEAD_PATTERN = 5
-HEAD_SUPPORT = 6
-RULE = 7
+field = Numbering()
+FIRST_STEP = field()
+STEP_COUNT = field()
+PIVOT_PATTERN = field()
+PIVOT_NEEDS = field()
+HEAD_RELATION = field()
+HEAD_PATTERN = field()
+HEAD_SUPPORT = field()
+RULE = field()
 """The line of the tally that the rule's instances are counted in."""
-PLAN_FIELDS = 8
+PLAN_FIELDS = field.count
 
-# fields of a step, by its kind
-KIND = 0
-MATCH = 0
-ABSENT = 1
-COMPARE = 2
-COMPUTE = 3
-RELATION = 1
-LOOKUP = 2
-PATTERN = 3
-BINDS = 4
-CHECKS = 5
-NEEDS = 6
-BEFORE = 7
-OPERATOR = 1
-LEFT = 2
-RIGHT = 3
-TARGET = 4
+# fields of a step, and of those that match no row; a step that looks in no index scans
 STEP_FIELDS = 8
+KIND, RELATION, LOOKUP, PATTERN, BINDS, CHECKS, NEEDS, BEFORE = range(STEP_FIELDS)
+OPERATOR, LEFT, RIGHT, TARGET = range(KIND + 1, KIND + 5)
+MATCH, ABSENT, COMPARE, COMPUTE = range(4)
 SCAN = -1
 
 # operators, for COMPARE and COMPUTE
-EQUAL, UNEQUAL, LESS, AT_MOST, MORE, AT_LEAST, SAME, DIFFERENT = 0, 1, 2, 3, 4, 5, 6, 7
-ADD, SUBTRACT, MULTIPLY, DIVIDE, COPY = 8, 9, 10, 11, 12
-DATATYPE, VALUE, NARROWEST = 13, 14, 15
+EQUAL, UNEQUAL, LESS, AT_MOST, MORE, AT_LEAST, SAME, DIFFERENT = range(8)
+ADD, SUBTRACT, MULTIPLY, DIVIDE, COPY = range(DIFFERENT + 1, DIFFERENT + 6)
+DATATYPE, VALUE, NARROWEST = range(COPY + 1, COPY + 4)
 
 # which counter a reason raises; its low bits are flags
-FLAG_BITS = 0xFFFF
-REASON_BITS = ASSERTED | IN_DEFAULT | CLOSED
-"""The flags that are reasons themselves; the others follow from the reasons."""
 COUNT_SHIFT = 16
-COUNT_PLAIN = 1 << COUNT_SHIFT
-COUNT_RECURSIVE = 2 << COUNT_SHIFT
-COUNT_SINGLE = 4 << COUNT_SHIFT
-QUIET = 8 << COUNT_SHIFT
+FLAG_BITS = (1 << COUNT_SHIFT) - 1
+REASON_BITS = bits.ASSERTED | bits.IN_DEFAULT | bits.CLOSED
+"""The flags that are reasons themselves; the others follow from the reasons."""
+bit = Numbering(COUNT_SHIFT)
+COUNT_PLAIN = 1 << bit()
+COUNT_RECURSIVE = 1 << bit()
+COUNT_SINGLE = 1 << bit()
+QUIET = 1 << bit()
 """Only count: the same reason is given in another way."""
 
-# what a run does
-GAIN = 0
-LOSE = 1
-GIVEN = 2
-"""As the source of a run: facts that have not changed."""
+# what a run does; as the source of a run, GIVEN are facts that have not changed
+GAIN, LOSE, GIVEN = range(3)
 
 # stages of a level, in their order
-OPEN = 0
-LOSING = 1
-REDERIVE = 2
-GAINING = 3
-CLOSE = 4
+OPEN, LOSING, REDERIVE, GAINING, CLOSE = range(5)
+
+# phases of a run
+NEXT_PIVOT, NEXT_PLAN, JOINING = range(3)
 
 # fields of the state
-PHASE = 0
-NEXT_PIVOT = 0
-NEXT_PLAN = 1
-JOINING = 2
-GAINS_AT = 1
-GAINS_END = 2
-LOSSES_AT = 3
-LOSSES_END = 4
-OUT_COUNT = 5
-LOG_COUNT = 6
-EDGES_COUNT = 7
-BUCKET = 8
-BUCKET_AT = 9
-PLAN = 10
-DEPTH = 11
-UPGRADE = 12
-ROOTED = 13
-ASKED = 14
-DERIVED = 17
+field = Numbering()
+PHASE = field()
+GAINS_AT = field()
+GAINS_END = field()
+LOSSES_AT = field()
+LOSSES_END = field()
+OUT_COUNT = field()
+LOG_COUNT = field()
+EDGES_COUNT = field()
+BUCKET = field()
+BUCKET_AT = field()
+PLAN = field()
+DEPTH = field()
+UPGRADE = field()
+ROOTED = field()
+ASKED = field(3)
+"""What Python is asked about: an operator or a subject, and two terms."""
+DERIVED = field()
 """Rule instances found since the machine was made."""
-MADE = 18
+MADE = field()
 """Rows made by the change under way."""
-DOOMS_SINGLE = 19
+DOOMS_SINGLE = field()
 """Whether consequences of single triples take part in recursion with other rules."""
-DOOMS_ALL = 20
+DOOMS_ALL = field()
 """Whether every loss dooms, whatever counters say, as delete-and-rederive without them does."""
-EMPTIED = 23
+NEGATIVES_AT = field()
+IS_NEGATIVE = field()
+EMPTIED = field()
 """Kinds of triples of which the last one was lost."""
-STAGE = 24
+STAGE = field()
 """Where in a level the kernel has stopped."""
-LEVELS = 25
+LEVELS = field()
 """How many levels have been opened in the pass under way."""
-ASSERTED_COUNT = 29
-"""Rows made by an assertion."""
-NEGATIVES_AT = 21
-IS_NEGATIVE = 22
-COLLECTED = 30
-"""How many facts the change has made, net, and their relation if it is one; then how many
-it has ended, and theirs."""
-EPOCH = 26
+EPOCH = field()
 """The number of the change."""
-TURNS = 27
+TURNS = field()
 """Plans to run until the next is timed."""
-GIVEN_END = 28
-MODE = 34
+GIVEN_END = field()
+ASSERTED_COUNT = field()
+"""Rows made by an assertion."""
+CAME_LISTED = field(2)
+WENT_LISTED = field(2)
+"""How many facts the change has made, or ended, net, and their relation if it is one."""
+MODE = field()
 """What is done with the rows that wait in `out`."""
-STATE_FIELDS = 35
+STATE_FIELDS = field.count
 LASTING_FIELDS = (DERIVED, DOOMS_SINGLE, DOOMS_ALL, EPOCH, TURNS)
 """What outlives a change."""
 
 # fields of the tally
-LOOKED = 0
+field = Numbering()
+LOOKED = field()
 """Facts taken as the pivot of a plan of the rule."""
-FOUND = 1
+FOUND = field()
 """Instances of the rule."""
-NEW = 2
+NEW = field()
 """Facts that an instance of the rule was the first to derive."""
-TICKS = 3
+TICKS = field()
 """Time, in ticks of the processor's counter, estimated from a sample."""
-TALLY_FIELDS = 4
-SINGLE_RULES = 0
-"""The line of all rules that are followed by single triples, which are counted together."""
-NO_RULE = 1
-FIRST_RULE = 2
+TALLY_FIELDS = field.count
 MEAN_TURNS = 64
 """One plan in so many is timed, at random."""
 
+# lines of the tally: rules that are followed by single triples are counted together
+SINGLE_RULES, NO_RULE, FIRST_RULE = range(3)
+
 # fields of a key of consequences
-KEY_PREDICATE = 0
+field = Numbering()
+KEY_PREDICATE = field()
 """One more than the predicate."""
-KEY_OBJECT = 1
+KEY_OBJECT = field()
 """One more than the object, or 0 for any."""
-KEY_FIRST = 2
-KEY_COUNT = 3
+KEY_FIRST = field()
+KEY_COUNT = field()
 """Its heads: the first, and how many."""
-KEY_MODE = 4
-KEY_TRIPLES = 5
+KEY_MODE = field()
+KEY_TRIPLES = field()
 """How many triples of this kind are followed."""
-KEY_EPOCH = 6
+KEY_EPOCH = field()
 """The last change that followed any."""
-KEY_BEFORE = 7
+KEY_BEFORE = field()
 """How many there were before that change."""
-KEY_FIELDS = 8
+KEY_FIELDS = field.count
 
 # modes of a key
-KEY_BY_OBJECT = 1
-KEY_SCHEMA = 2
-KEY_REMOVED = 3
+KEY_BY_OBJECT, KEY_SCHEMA, KEY_REMOVED = range(1, 4)
+
+# what a head of consequences takes from the triple, where it has no id
+SUBJECT = -1
+OBJECT = -2
 
 MOST_EDGE_PLANS = 64
 """Transitive rules whose edge one fact can be."""
@@ -195,9 +172,7 @@ ANY_FACT = 40
 """Shift of the bucket key for plans whose pivot has a variable as predicate."""
 
 # kinds of numbers, as model.values.number_of gives them
-EXACT = 1
-ROUNDED = 2
-DOUBLE = 3
+EXACT, ROUNDED, DOUBLE = range(1, 4)
 NAME = 9
 """What is no literal: it is equal to itself alone."""
 
@@ -206,94 +181,81 @@ OTHER_SPREAD = np.uint64(0xC2B2AE3D27D4EB4F)
 
 INLINE = np.int64(1 << 30)
 INLINE_HALF = np.int64(1 << 29)
+
+# fields of the log: which row, and its flags and counts as they were
 LOG_FIELDS = 6
+LOG_RELATION, LOG_ROW, LOG_FLAGS, LOG_PLAIN, LOG_RECURSIVE, LOG_SINGLE = range(LOG_FIELDS)
 
 
 class Plans(NamedTuple):
     """Compiled rules of one level."""
 
-    plans: NDArray[np.int64]
-    steps: NDArray[np.int64]
-    patterns: NDArray[np.int32]
-    buckets: NDArray[np.int64]
+    plans: IntRows
+    steps: IntRows
+    patterns: Ids
+    buckets: IntRows
     """Open addressing: relation and predicate, object or 0, first, count in `listed`."""
-    listed: NDArray[np.int64]
+    listed: Ints
 
 
 class Consequences(NamedTuple):
     """What follows from a single triple under the closed schema, by kind of triple."""
 
-    keys: NDArray[np.int64]
+    keys: IntRows
     """Open addressing: the fields of a key below; empty where no path is followed."""
-    heads: NDArray[np.int32]
+    heads: IdRows
     """Rows of three: an id, or -1 for the subject, -2 for the object."""
 
 
 class Memo(NamedTuple):
     """What Python has answered: numbers of terms, and results of operators on pairs."""
 
-    number_ids: NDArray[np.int64]
-    number_kinds: NDArray[np.int64]
-    number_values: NDArray[np.float64]
-    pairs: NDArray[np.int64]
+    number_ids: Ints
+    number_kinds: Ints
+    number_values: Floats
+    pairs: IntRows
     """Open addressing: operator and left + 1, right, result."""
 
 
 class Machine(NamedTuple):
     """The working memory of the kernel, kept between calls."""
 
-    state: NDArray[np.int64]
-    gains: NDArray[np.int64]
+    state: Ints
+    gains: Ints
     """Facts that have come or risen: relation << 32 | row, in the order they were found."""
-    losses: NDArray[np.int64]
+    losses: Ints
     """Facts that have gone or fallen."""
-    edges: NDArray[np.int64]
+    edges: IntRows
     """Edges of transitive rules that were lost: entry, plan."""
-    out: NDArray[np.int32]
-    log: NDArray[np.int64]
+    out: Ids
+    log: IntRows
     """Relation, row, flags and counts of rows from before the change, as they were."""
-    env: NDArray[np.int32]
-    cursor: NDArray[np.int64]
-    key: NDArray[np.int32]
-    made: NDArray[np.int64]
-    made_relation: NDArray[np.int64]
-    of_relation: NDArray[np.int64]
-    tags: NDArray[np.int64]
-    answer: NDArray[np.int64]
-    tally: NDArray[np.int64]
+    env: Ids
+    cursor: Ints
+    key: Ids
+    made: Ints
+    made_relation: Ints
+    of_relation: Ints
+    tags: Ints
+    answer: Ints
+    tally: IntRows
     """By rule, since the machine was made: its instances, and what they cost."""
-    rule_of: NDArray[np.int64]
+    rule_of: Ints
     """The line of the tally that each row in `out` belongs to."""
-    came: NDArray[np.int64]
-    went: NDArray[np.int64]
+    came: Ints
+    went: Ints
     """The facts that the change has made, and those that it has ended, net, each once."""
-    places: NDArray[np.int64]
-    ways: NDArray[np.int64]
-    objects: NDArray[np.int64]
+    places: IntRows
+    ways: IntRows
+    objects: IntRows
     """The ways back from consequences to asserted triples (`grounded.Ways`); empty if unknown."""
-    probe: NDArray[np.int32]
+    probe: Ids
 
 
-# Python calls the kernel with two vectors of addresses: the desk, on which everything of a
-# store lies, and the plans to run.
-ROWS_TABLES = (INT_ROWS, INT_ROWS)
-CONSEQUENCES_TABLES = (INT_ROWS, ID_ROWS)
-MEMO_TABLES = (INTS, INTS, FLOATS, INT_ROWS)
-MACHINE_TABLES = (
-    *(INTS, INTS, INTS, INT_ROWS, IDS, INT_ROWS, IDS, INTS, IDS),
-    *(INTS, INTS, INTS, INTS, INTS, INT_ROWS, INTS, INTS, INTS),
-    *(INT_ROWS, INT_ROWS, INT_ROWS, IDS),
-)
-ROWS_ON_DESK = 0
-CONSEQUENCES_ON_DESK = ROWS_ON_DESK + length_described(ROWS_TABLES)
-MEMO_ON_DESK = CONSEQUENCES_ON_DESK + length_described(CONSEQUENCES_TABLES)
-MACHINE_ON_DESK = MEMO_ON_DESK + length_described(MEMO_TABLES)
-DESK_LENGTH = MACHINE_ON_DESK + length_described(MACHINE_TABLES)
-rows_on = tables_reader(StoredRows, ROWS_TABLES, ROWS_ON_DESK)
-consequences_on = tables_reader(Consequences, CONSEQUENCES_TABLES, CONSEQUENCES_ON_DESK)
-memo_on = tables_reader(Memo, MEMO_TABLES, MEMO_ON_DESK)
-machine_on = tables_reader(Machine, MACHINE_TABLES, MACHINE_ON_DESK)
-plans_in = tables_reader(Plans, (INT_ROWS, INT_ROWS, IDS, INT_ROWS, INTS))
+DESK = Desk(layout.StoredRows, Consequences, Memo, Machine)
+"""On which everything of a store lies when Python calls the kernel."""
+rows_on, consequences_on, memo_on, machine_on = DESK.readers()
+plans_in = tables_reader(Plans)
 
 
 class BoundPlans:
@@ -354,9 +316,3 @@ def number_place(memo: Any, term: Any) -> Any:
     while memo.number_ids[at] and memo.number_ids[at] != term + 1:
         at = (at + 1) & mask
     return at
-
-
-SUBJECT = -1
-
-
-OBJECT = -2

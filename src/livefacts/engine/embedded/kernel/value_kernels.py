@@ -10,58 +10,32 @@ from typing import Any
 
 import numpy as np
 
-from livefacts.engine.embedded.kernel.registers import (
-    ADD,
-    ASK_NUMBER,
-    ASK_PAIR,
-    ASKED,
-    AT_MOST,
-    COPY,
-    DIFFERENT,
-    DONE,
-    DOUBLE,
-    EQUAL,
-    EXACT,
-    INLINE,
-    INLINE_HALF,
-    LESS,
-    MORE,
-    MULTIPLY,
-    NAME,
-    ROUNDED,
-    SAME,
-    SUBTRACT,
-    UNEQUAL,
-    lookup_entry,
-    number_place,
-)
-from livefacts.store.compiled import (
-    inlined,
-    kernel,
-)
+from livefacts.engine.embedded.kernel import registers as code
+from livefacts.engine.embedded.kernel.registers import lookup_entry, number_place
+from livefacts.store.compiled import inlined, kernel
 
 
 @inlined
 def ordered(operator: Any, order: Any) -> Any:
     """Whether a comparison holds when left is below (-1), equal to (0) or above (1) right."""
-    if operator == EQUAL:
+    if operator == code.EQUAL:
         return order == 0
-    if operator == UNEQUAL:
+    if operator == code.UNEQUAL:
         return order != 0
-    if operator == LESS:
+    if operator == code.LESS:
         return order < 0
-    if operator == AT_MOST:
+    if operator == code.AT_MOST:
         return order <= 0
-    if operator == MORE:
+    if operator == code.MORE:
         return order > 0
     return order >= 0
 
 
 @inlined
 def ask(state: Any, operator: Any, left: Any, right: Any) -> Any:
-    state[ASKED] = operator
-    state[ASKED + 1] = left
-    state[ASKED + 2] = right
+    state[code.ASKED] = operator
+    state[code.ASKED + 1] = left
+    state[code.ASKED + 2] = right
 
 
 @kernel
@@ -70,9 +44,9 @@ def recall_pair(memo: Any, state: Any, operator: Any, left: Any, right: Any, ans
     at = lookup_entry(memo.pairs, ((operator + 1) << 32) | left, right)
     if at < 0:
         ask(state, operator, left, right)
-        return ASK_PAIR
+        return code.ASK_PAIR
     answer[0] = memo.pairs[at, 2]
-    return DONE
+    return code.DONE
 
 
 @kernel
@@ -88,69 +62,74 @@ def recall_number(memo: Any, state: Any, term: Any) -> Any:
 @kernel
 def compare(memo: Any, state: Any, operator: Any, left: Any, right: Any, answer: Any) -> Any:
     """answer[0] = whether the comparison holds; returns DONE or a question."""
-    if operator == SAME:
+    if operator == code.SAME:
         answer[0] = left == right
-        return DONE
-    if operator == DIFFERENT:
+        return code.DONE
+    if operator == code.DIFFERENT:
         answer[0] = left != right
-        return DONE
-    if left >= INLINE and right >= INLINE:
+        return code.DONE
+    if left >= code.INLINE and right >= code.INLINE:
         order = np.int64(0)
         if left < right:
             order = np.int64(-1)
         elif left > right:
             order = np.int64(1)
         answer[0] = ordered(operator, order)
-        return DONE
-    left_kind, right_kind = np.int64(EXACT), np.int64(EXACT)
-    left_value = np.float64(left - INLINE - INLINE_HALF)
-    right_value = np.float64(right - INLINE - INLINE_HALF)
-    if left < INLINE:
+        return code.DONE
+    left_kind, right_kind = np.int64(code.EXACT), np.int64(code.EXACT)
+    left_value = np.float64(left - code.INLINE - code.INLINE_HALF)
+    right_value = np.float64(right - code.INLINE - code.INLINE_HALF)
+    if left < code.INLINE:
         at = recall_number(memo, state, left)
         if at < 0:
-            return ASK_NUMBER
+            return code.ASK_NUMBER
         left_kind, left_value = memo.number_kinds[at], memo.number_values[at]
-    if right < INLINE:
+    if right < code.INLINE:
         at = recall_number(memo, state, right)
         if at < 0:
-            return ASK_NUMBER
+            return code.ASK_NUMBER
         right_kind, right_value = memo.number_kinds[at], memo.number_values[at]
-    if (left_kind == NAME or right_kind == NAME) and operator in (EQUAL, UNEQUAL):
-        answer[0] = (left == right) == (operator == EQUAL)
-        return DONE
+    if (left_kind == code.NAME or right_kind == code.NAME) and operator in (
+        code.EQUAL,
+        code.UNEQUAL,
+    ):
+        answer[0] = (left == right) == (operator == code.EQUAL)
+        return code.DONE
     # Rounding to the nearest double keeps order: only a tie of rounded values is open.
-    doubles = (left_kind == DOUBLE and right_kind <= DOUBLE) or (
-        right_kind == DOUBLE and left_kind <= DOUBLE
+    doubles = (left_kind == code.DOUBLE and right_kind <= code.DOUBLE) or (
+        right_kind == code.DOUBLE and left_kind <= code.DOUBLE
     )
     if doubles and (np.isnan(left_value) or np.isnan(right_value)):
-        answer[0] = operator == UNEQUAL
-        return DONE
-    if doubles or (left_kind <= ROUNDED and right_kind <= ROUNDED and left_value != right_value):
+        answer[0] = operator == code.UNEQUAL
+        return code.DONE
+    if doubles or (
+        left_kind <= code.ROUNDED and right_kind <= code.ROUNDED and left_value != right_value
+    ):
         order = np.int64(left_value > right_value) - np.int64(left_value < right_value)
         answer[0] = ordered(operator, order)
-        return DONE
-    if left_kind == EXACT and right_kind == EXACT:
+        return code.DONE
+    if left_kind == code.EXACT and right_kind == code.EXACT:
         answer[0] = ordered(operator, np.int64(0))
-        return DONE
+        return code.DONE
     return recall_pair(memo, state, operator, left, right, answer)
 
 
 @kernel
 def compute(memo: Any, state: Any, operator: Any, left: Any, right: Any, answer: Any) -> Any:
     """answer[0] = the id of the result, or -1 for none; returns DONE or a question."""
-    if operator == COPY:
+    if operator == code.COPY:
         answer[0] = left
-        return DONE
-    if left >= INLINE and right >= INLINE and operator <= MULTIPLY:
-        a = left - INLINE - INLINE_HALF
-        b = right - INLINE - INLINE_HALF
-        if operator == ADD:
+        return code.DONE
+    if left >= code.INLINE and right >= code.INLINE and operator <= code.MULTIPLY:
+        a = left - code.INLINE - code.INLINE_HALF
+        b = right - code.INLINE - code.INLINE_HALF
+        if operator == code.ADD:
             result = a + b
-        elif operator == SUBTRACT:
+        elif operator == code.SUBTRACT:
             result = a - b
         else:
             result = a * b
-        if -INLINE_HALF <= result < INLINE_HALF:
-            answer[0] = result + INLINE + INLINE_HALF
-            return DONE
+        if -code.INLINE_HALF <= result < code.INLINE_HALF:
+            answer[0] = result + code.INLINE + code.INLINE_HALF
+            return code.DONE
     return recall_pair(memo, state, operator, left, right, answer)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from livefacts.model.facts import Term
-from livefacts.store.facts.layout import ASSERTED, COLUMN, FLAGS, LIVE
+from livefacts.store.facts import bits, layout
 from livefacts.store.facts.row_store import TRIPLES, RowStore
 from livefacts.store.terms.dictionary import Dictionary
 
@@ -80,11 +80,13 @@ class Lookup:
         return int(self._store.find(relation, np.array([fact], np.int32))[0])
 
     def is_asserted(self, relation: int, row: int) -> bool:
-        return bool(self._store.cells(relation)[row, FLAGS] & ASSERTED)
+        return bool(self._store.cells(relation)[row, layout.FLAGS] & bits.ASSERTED)
 
     def fact(self, relation: int, row: int) -> Fact:
         width = self._store.width(relation)
-        return tuple(self._store.cells(relation)[row, COLUMN : COLUMN + width].tolist())
+        return tuple(
+            self._store.cells(relation)[row, layout.COLUMN : layout.COLUMN + width].tolist()
+        )
 
     def facts(self, relation: int, rows: RowNumbers) -> Iterator[Fact]:
         """The facts of these rows, read as they are asked for."""
@@ -95,7 +97,9 @@ class Lookup:
     def names(self, relation: int) -> list[int]:
         """The predicates that facts of a relation have."""
         cells = self._store.cells(relation)
-        names = cells[:, COLUMN + name_column(relation)][cells[:, FLAGS] & LIVE != 0]
+        names = cells[:, layout.COLUMN + name_column(relation)][
+            cells[:, layout.FLAGS] & bits.LIVE != 0
+        ]
         found: list[int] = np.flatnonzero(np.bincount(names)).tolist()
         return found
 
@@ -125,9 +129,9 @@ class Lookup:
 
     def _looked_through(self, relation: int, known: Known) -> RowNumbers:
         cells = self._store.cells(relation)
-        fits = cells[:, FLAGS] & LIVE != 0
+        fits = cells[:, layout.FLAGS] & bits.LIVE != 0
         for column, value in known[:1]:
-            fits &= cells[:, COLUMN + column] == value
+            fits &= cells[:, layout.COLUMN + column] == value
         return self._filtered(relation, np.flatnonzero(fits), known[1:])
 
     def _indexed(self, relation: int, columns: list[int]) -> tuple[int, ...]:
@@ -151,11 +155,11 @@ class Lookup:
     def _filtered(self, relation: int, rows: RowNumbers, known: Known) -> RowNumbers:
         cells = self._store.cells(relation)
         for column, value in known:
-            rows = rows[cells[rows, COLUMN + column] == value]
+            rows = rows[cells[rows, layout.COLUMN + column] == value]
         return rows
 
     def _asserted_first(self, relation: int, rows: RowNumbers) -> RowNumbers:
-        asserted = self._store.cells(relation)[rows, FLAGS] & ASSERTED != 0
+        asserted = self._store.cells(relation)[rows, layout.FLAGS] & bits.ASSERTED != 0
         return np.concatenate([rows[asserted], rows[~asserted]])
 
 

@@ -28,22 +28,21 @@ from livefacts.language.formula import Aggregate
 from livefacts.language.program import Rule
 from livefacts.model.facts import Symbol
 from livefacts.plan.rules.normal_form import TRUE, normalize
-from livefacts.store.facts import layout
+from livefacts.store.facts import bits, layout
 from livefacts.store.facts.integrity import broken
-from livefacts.store.facts.layout import COLUMN, FLAGS, PLAIN, RECURSIVE, SINGLE
 from livefacts.store.facts.row_store import TRIPLES
 
 MISSING, UNFOUNDED, TWICE = "missing", "unfounded", "twice"
 RULES, INDEX, BOOKS = "rules", "index", "books"
 LASTING = (
-    layout.LIVE
-    | layout.ASSERTED
-    | layout.VISIBLE
-    | layout.EDGE
-    | layout.ROOT
-    | layout.CLOSED
-    | layout.KNOWN_SCHEMA
-    | layout.IN_DEFAULT
+    bits.LIVE
+    | bits.ASSERTED
+    | bits.VISIBLE
+    | bits.EDGE
+    | bits.ROOT
+    | bits.CLOSED
+    | bits.KNOWN_SCHEMA
+    | bits.IN_DEFAULT
 )
 KEPT = 100
 """Of each kind of difference, at most so many are listed."""
@@ -102,7 +101,7 @@ class _Verification:
         self._model = Model(engine.dictionary)
         self._counting = _counting_of(engine)
         # Before the first change, the fact that is always true waits to be part of it.
-        self._unsettled = layout.FRESH | layout.CAME if engine.interpreter.made else 0
+        self._unsettled = bits.FRESH | bits.CAME if engine.interpreter.made else 0
         self._found: list[RowDifference] = []
         self._counts: dict[str, int] = {}
 
@@ -125,8 +124,11 @@ class _Verification:
 
     def _in_default(self) -> Iterator[tuple[int, Ids]]:
         for shape, relation in self._store.shapes().items():
-            rows = self._store.with_flags(relation, layout.LIVE | layout.IN_DEFAULT)
-            yield shape, self._store.cells(relation)[rows][:, COLUMN : COLUMN + _width(shape)]
+            rows = self._store.with_flags(relation, bits.LIVE | bits.IN_DEFAULT)
+            yield (
+                shape,
+                self._store.cells(relation)[rows][:, layout.COLUMN : layout.COLUMN + _width(shape)],
+            )
 
     def _always(self) -> tuple[int, Ids]:
         true = self._engine.dictionary.encode_one(Symbol(TRUE.name))
@@ -179,28 +181,28 @@ class _Verification:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
         relation = self._store.relation(shape)
         rows = self._store.with_flags(relation)
-        facts = self._store.cells(relation)[rows][:, COLUMN : COLUMN + _width(shape)]
+        facts = self._store.cells(relation)[rows][:, layout.COLUMN : layout.COLUMN + _width(shape)]
         return rows, self._model.table(shape).find(list(facts.T))
 
     def _compare_cells(self, shape: int, rows: Numbers, at: Numbers, supports: Supports) -> None:
         cells = self._store.cells(self._store.relation(shape))[rows]
-        flags = cells[:, FLAGS]
+        flags = cells[:, layout.FLAGS]
         expected_flags = {
-            "asserted": (layout.ASSERTED, supports.asserted[at]),
-            "in the default graph": (layout.IN_DEFAULT, supports.in_default[at]),
-            "closed by a transitive rule": (layout.CLOSED, supports.closed[at]),
-            "edge": (layout.EDGE, supports.edge[at]),
-            "root": (layout.ROOT, supports.root[at]),
-            "visible": (layout.VISIBLE, flags & self._unsettled == 0),
+            "asserted": (bits.ASSERTED, supports.asserted[at]),
+            "in the default graph": (bits.IN_DEFAULT, supports.in_default[at]),
+            "closed by a transitive rule": (bits.CLOSED, supports.closed[at]),
+            "edge": (bits.EDGE, supports.edge[at]),
+            "root": (bits.ROOT, supports.root[at]),
+            "visible": (bits.VISIBLE, flags & self._unsettled == 0),
         }
         for kind, (bit, is_set) in expected_flags.items():
             self._note_cells(kind, shape, rows, is_set.astype(np.int64), flags & bit != 0)
         left_over = flags & ~(LASTING | self._unsettled)
         self._note_cells("flags of a change", shape, rows, np.zeros_like(left_over), left_over)
         for kind, cell, wanted in (
-            ("plain count", PLAIN, supports.plain),
-            ("recursive count", RECURSIVE, supports.recursive),
-            ("single count", SINGLE, supports.single),
+            ("plain count", layout.PLAIN, supports.plain),
+            ("recursive count", layout.RECURSIVE, supports.recursive),
+            ("single count", layout.SINGLE, supports.single),
         ):
             self._note_cells(kind, shape, rows, wanted[at], cells[:, cell])
 
@@ -243,7 +245,7 @@ class _Verification:
         if not row:
             return ()
         cells = self._store.cells(self._store.relation(shape))[row]
-        return tuple(cells[COLUMN : COLUMN + _width(shape)].tolist())
+        return tuple(cells[layout.COLUMN : layout.COLUMN + _width(shape)].tolist())
 
 
 def _width(shape: int) -> int:

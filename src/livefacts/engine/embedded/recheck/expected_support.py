@@ -29,7 +29,7 @@ from livefacts.language.formula import TripleAtom, Variable
 from livefacts.language.program import Rule
 from livefacts.plan.rules.operators import Plan
 from livefacts.plan.rules.schema_split import is_schema
-from livefacts.store.facts.layout import CLOSED, PLAIN, RECURSIVE, SINGLE
+from livefacts.store.facts import bits, layout
 from livefacts.store.facts.row_store import TRIPLES
 
 Kind = tuple[int, int | None]
@@ -88,10 +88,10 @@ def counters_of(plan: Plan, *, single: bool) -> dict[Rule, int]:
     counters = {}
     for level in plan.levels:
         for each in level.plans if single else level.plans + level.single_plans:
-            recursive = RECURSIVE if each.recursive else PLAIN
-            counters[each.rule] = CLOSED if each.transitive else recursive
+            recursive = layout.RECURSIVE if each.recursive else layout.PLAIN
+            counters[each.rule] = bits.CLOSED if each.transitive else recursive
         if single:
-            counters |= dict.fromkeys(level.single, SINGLE)
+            counters |= dict.fromkeys(level.single, layout.SINGLE)
     return counters
 
 
@@ -101,8 +101,8 @@ def count_supports(
     """Enter the instances of all rules; how many there are, those of single triples aside."""
     total = 0
     for rule in rules:
-        counter = counting.counters.get(rule, PLAIN)
-        if counter == SINGLE:
+        counter = counting.counters.get(rule, layout.PLAIN)
+        if counter == layout.SINGLE:
             continue
         batch = batch_rule(rule, model.dictionary)
         for rows in instances(model, batch):
@@ -110,10 +110,10 @@ def count_supports(
                 continue
             mine = supports[batch.head.shape]
             total += len(rows)
-            if counter == CLOSED:
+            if counter == bits.CLOSED:
                 mine.closed[rows] = True
             else:
-                np.add.at(mine.plain if counter == PLAIN else mine.recursive, rows, 1)
+                np.add.at(mine.plain if counter == layout.PLAIN else mine.recursive, rows, 1)
     if counting.single and TRIPLES in supports:
         _SingleCount(model, counting, supports[TRIPLES]).enter()
     return total

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from livefacts.engine.contract import Ids
-from livefacts.engine.embedded.kernel.registers import OBJECT
+from livefacts.engine.embedded.kernel import registers as code
 from livefacts.language.formula import TripleAtom, Variable
 from livefacts.language.program import Rule
 from livefacts.plan.rules.schema_split import is_schema
@@ -280,7 +280,7 @@ def _value(slot: int | None, values: Values) -> int | None:
 
 
 def _unknown(value: int) -> Exception:
-    return NeedsObjectError() if value == OBJECT else NotSingleError()
+    return NeedsObjectError() if value == code.OBJECT else NotSingleError()
 
 
 def lookups_of(triple: Symbolic) -> tuple[Lookup, ...]:

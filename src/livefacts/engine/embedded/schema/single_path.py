@@ -23,7 +23,6 @@ from livefacts.engine.contract import Flags, IdDelta, Ids
 from livefacts.engine.embedded.kernel import registers as code
 from livefacts.engine.embedded.kernel.driver import Interpreter
 from livefacts.engine.embedded.kernel.grounded import NO_WAYS
-from livefacts.engine.embedded.kernel.registers import OBJECT, SUBJECT
 from livefacts.engine.embedded.schema.chase import (
     Chase,
     ClosedSchema,
@@ -41,27 +40,14 @@ from livefacts.engine.embedded.schema.ways_back import ways_back
 from livefacts.language.formula import TripleAtom, Variable
 from livefacts.language.program import Rule
 from livefacts.plan.rules.schema_split import TYPE, is_schema
-from livefacts.store.facts.layout import (
-    ASSERTED,
-    COLUMN,
-    EDGE,
-    ENDED,
-    FLAGS,
-    KNOWN_SCHEMA,
-    LIVE,
-    LOST_ROOT,
-    NEW_ROOT,
-    OUT_ROWS,
-    ROOT,
-    VISIBLE,
-)
+from livefacts.store.facts import bits, layout
 from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary
 
 MOST_KINDS = 100_000
 MANY_KINDS = MOST_KINDS // 4
 """Of so many kinds, and again of twice as many as are left, those without triples are unlearned."""
-MOST_HEADS = OUT_ROWS // 2
+MOST_HEADS = layout.OUT_ROWS // 2
 MOST_SCANS = 16
 """After so many scans for the triples of a kind, an index pays."""
 NO_TRIPLES = np.zeros((0, 3), np.int32)
@@ -269,7 +255,7 @@ class SinglePath:
     def _take_in(self, triples: Ids) -> None:
         """Add triples to the schema, close it, and follow what that changes."""
         rows = self._store.find(TRIPLES, triples)
-        self._store.cells(TRIPLES)[rows[rows > 0], FLAGS] |= KNOWN_SCHEMA
+        self._store.cells(TRIPLES)[rows[rows > 0], layout.FLAGS] |= bits.KNOWN_SCHEMA
         self._roots.update(as_triples(triples))
         self._follow(triples, NO_TRIPLES)
 
@@ -278,9 +264,9 @@ class SinglePath:
         entries = self._interpreter.waiting_gains()
         rows = entries[entries >> 32 == TRIPLES] & 0xFFFFFFFF
         flags = self._store.flags(TRIPLES)[rows]
-        is_root = flags & np.where(flags & VISIBLE != 0, NEW_ROOT, ROOT) != 0
+        is_root = flags & np.where(flags & bits.VISIBLE != 0, bits.NEW_ROOT, bits.ROOT) != 0
         triples = self._store.columns(
-            TRIPLES, rows[is_root & (flags & (KNOWN_SCHEMA | ENDED) == 0)]
+            TRIPLES, rows[is_root & (flags & (bits.KNOWN_SCHEMA | bits.ENDED) == 0)]
         )
         return triples[self._is_schema(triples)]
 
@@ -289,9 +275,9 @@ class SinglePath:
         entries = self._interpreter.entries(gained=False)
         rows = np.unique(entries[entries >> 32 == TRIPLES] & 0xFFFFFFFF)
         flags = self._store.flags(TRIPLES)[rows]
-        ended = (flags & ENDED != 0) & (flags & VISIBLE != 0)
-        lost = (flags & KNOWN_SCHEMA != 0) & (ended | (flags & LOST_ROOT != 0))
-        self._store.cells(TRIPLES)[rows[lost], FLAGS] &= ~KNOWN_SCHEMA
+        ended = (flags & bits.ENDED != 0) & (flags & bits.VISIBLE != 0)
+        lost = (flags & bits.KNOWN_SCHEMA != 0) & (ended | (flags & bits.LOST_ROOT != 0))
+        self._store.cells(TRIPLES)[rows[lost], layout.FLAGS] &= ~bits.KNOWN_SCHEMA
         return self._store.columns(TRIPLES, rows[lost])
 
     def _take_out(self, triples: Ids) -> None:
@@ -312,7 +298,7 @@ class SinglePath:
             self._interpreter.take(TRIPLES, lost, code.COUNT_SINGLE)
         gained = delta.newly_derived.get(TRIPLES)
         if gained is not None:
-            self._interpreter.give(TRIPLES, gained, EDGE | code.COUNT_SINGLE)
+            self._interpreter.give(TRIPLES, gained, bits.EDGE | code.COUNT_SINGLE)
         for kind in self._readers_of(changed):
             if kind not in self._heads:
                 continue
@@ -332,7 +318,9 @@ class SinglePath:
         """Doom the schema triples that are only concluded; those with a reason come back."""
         roots = _ids(self._roots)
         rows = self._store.find(TRIPLES, roots)
-        is_doubtful = self._store.flags(TRIPLES)[rows] & (LIVE | ASSERTED | ENDED) == LIVE
+        is_doubtful = (
+            self._store.flags(TRIPLES)[rows] & (bits.LIVE | bits.ASSERTED | bits.ENDED) == bits.LIVE
+        )
         self._interpreter.take(TRIPLES, roots[(rows > 0) & is_doubtful], 0)
 
     def _change_schema(self, delta: IdDelta) -> list[Symbolic]:
@@ -360,7 +348,7 @@ class SinglePath:
         if len(self._heads) > MOST_KINDS:
             raise NotSingleError
         predicate, obj = kind
-        symbolic = (SUBJECT, predicate, OBJECT if obj is None else obj)
+        symbolic = (code.SUBJECT, predicate, code.OBJECT if obj is None else obj)
         try:
             follows, lookups = self._chase.consequences(symbolic)
         except NeedsObjectError:
@@ -417,7 +405,7 @@ class SinglePath:
         self._schema_kinds.add(kind)
         self._table.put(kind, (), code.KEY_SCHEMA)
         rows = self._rows_of(kind)
-        rows = rows[self._store.flags(TRIPLES)[rows] & (ROOT | ENDED) == ROOT]
+        rows = rows[self._store.flags(TRIPLES)[rows] & (bits.ROOT | bits.ENDED) == bits.ROOT]
         triples = self._store.columns(TRIPLES, rows)
         if len(triples):
             self._take_in(triples)
@@ -433,7 +421,7 @@ class SinglePath:
         self._stop_assertion(kind, had - asserted)
         if new:
             ids = np.array(new, np.int32)
-            self._interpreter.give(TRIPLES, ids, EDGE | code.COUNT_SINGLE)
+            self._interpreter.give(TRIPLES, ids, bits.EDGE | code.COUNT_SINGLE)
             self._follow(ids, NO_TRIPLES)
 
     def _stop_assertion(self, kind: Kind, triples: Iterable[Symbolic]) -> None:
@@ -461,7 +449,9 @@ class SinglePath:
         flags = self._store.flags(TRIPLES)[rows]
         # One that ceased to be a root in a level below has lost the flag, and its consequences
         # are still to be taken back.
-        taken = (flags & (VISIBLE | NEW_ROOT) == VISIBLE) & (flags & (ROOT | LOST_ROOT) != 0)
+        taken = (flags & (bits.VISIBLE | bits.NEW_ROOT) == bits.VISIBLE) & (
+            flags & (bits.ROOT | bits.LOST_ROOT) != 0
+        )
         return self._store.columns(TRIPLES, rows[taken])
 
     def _rows_of(self, kind: Kind) -> NDArray[np.int64]:
@@ -478,7 +468,7 @@ class SinglePath:
         """Give new consequences to the triples of a kind that were followed before."""
         if heads:
             taken = self._taken(kind)
-            self._change_heads(taken, heads, self._interpreter.give, EDGE | code.COUNT_SINGLE)
+            self._change_heads(taken, heads, self._interpreter.give, bits.EDGE | code.COUNT_SINGLE)
 
     def _take_back(self, kind: Kind, heads: Sequence[Symbolic]) -> None:
         """Take lost consequences back from the triples of a kind that were followed before."""
@@ -496,9 +486,9 @@ class SinglePath:
         for head in heads if len(triples) else ():
             columns = [
                 triples[:, 0]
-                if x == SUBJECT
+                if x == code.SUBJECT
                 else triples[:, 2]
-                if x == OBJECT
+                if x == code.OBJECT
                 else np.full(len(triples), x)
                 for x in head
             ]
@@ -532,12 +522,12 @@ def _premise_kinds(rules: Sequence[Rule], dictionary: Dictionary) -> set[Kind]:
 
 def _fits(cells: Ids, kind: Kind) -> Flags:
     predicate, obj = kind
-    fits: Flags = (cells[:, COLUMN + 1] == predicate) & (cells[:, FLAGS] != 0)
-    return fits if obj is None else fits & (cells[:, COLUMN + 2] == obj)
+    fits: Flags = (cells[:, layout.COLUMN + 1] == predicate) & (cells[:, layout.FLAGS] != 0)
+    return fits if obj is None else fits & (cells[:, layout.COLUMN + 2] == obj)
 
 
 def _with_object(head: Symbolic, obj: int) -> Symbolic:
-    s, p, o = (obj if x == OBJECT else x for x in head)
+    s, p, o = (obj if x == code.OBJECT else x for x in head)
     return s, p, o
 
 

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from livefacts.engine.embedded.kernel import registers as code
 from livefacts.engine.embedded.kernel.grounded import NO_WAYS, WAY_FIELDS, Ways
-from livefacts.engine.embedded.kernel.registers import OBJECT, SUBJECT, place_entry
+from livefacts.engine.embedded.kernel.registers import place_entry
 from livefacts.engine.embedded.schema.chase import Symbolic
 from livefacts.engine.embedded.schema.kind_table import Kind
 from livefacts.store.facts.row_store import TRIPLES, RowStore
@@ -44,12 +45,12 @@ def _way(predicate: int, obj: int | None, head: Symbolic) -> Way | None:
     if head[0] >= 0 or head[0] == head[2]:
         return None
     # Where in the consequence the subject and the object of such a triple stand.
-    at = {head[2]: OBJECT, head[0]: SUBJECT}
-    if SUBJECT in at and OBJECT in at:
-        return (0, 1, 2), (at[SUBJECT], predicate, at[OBJECT])
-    if SUBJECT in at:
-        return (0, 1), (at[SUBJECT], predicate)
-    return (1, 2), (predicate, at[OBJECT])
+    at = {head[2]: code.OBJECT, head[0]: code.SUBJECT}
+    if code.SUBJECT in at and code.OBJECT in at:
+        return (0, 1, 2), (at[code.SUBJECT], predicate, at[code.OBJECT])
+    if code.SUBJECT in at:
+        return (0, 1), (at[code.SUBJECT], predicate)
+    return (1, 2), (predicate, at[code.OBJECT])
 
 
 def _as_tables(found: Mapping[Kind, Mapping[Way, set[int]]], store: RowStore) -> Ways:

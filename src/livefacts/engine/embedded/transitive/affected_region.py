@@ -17,20 +17,7 @@ from numpy.typing import NDArray
 
 from livefacts.engine.embedded.kernel.registers import lookup_entry, place_entry
 from livefacts.store.compiled import inlined, kernel, load_int32
-from livefacts.store.facts.layout import (
-    ASSERTED,
-    CLOSED,
-    COLUMN,
-    EDGE,
-    ENDED,
-    FLAGS,
-    LINK,
-    PLAIN,
-    RECURSIVE,
-    SINGLE,
-    VISIBLE,
-    StoredRows,
-)
+from livefacts.store.facts import bits, layout
 from livefacts.store.facts.row_kernels import find, row_address
 from livefacts.store.facts.row_store import TRIPLES, RowStore
 
@@ -91,25 +78,29 @@ def first_from(rows: Any, edges: Any, index: Any, point: Any, key: Any) -> Any:
 
 @inlined
 def next_row(rows: Any, index: Any, cells: Any) -> Any:
-    return np.int64(load_int32(cells, rows.indices[index, LINK]))
+    return np.int64(load_int32(cells, rows.indices[index, layout.LINK]))
 
 
 @inlined
 def end_of(edges: Any, cells: Any) -> Any:
-    return np.int64(load_int32(cells, COLUMN + edges.end_column))
+    return np.int64(load_int32(cells, layout.COLUMN + edges.end_column))
 
 
 @inlined
 def is_standing_edge(cells: Any) -> Any:
-    flags = load_int32(cells, FLAGS)
-    return flags & VISIBLE != 0 and not flags & ENDED and has_reason(cells, flags)
+    flags = load_int32(cells, layout.FLAGS)
+    return flags & bits.VISIBLE != 0 and not flags & bits.ENDED and has_reason(cells, flags)
 
 
 @inlined
 def has_reason(cells: Any, flags: Any) -> Any:
     """Whether a row is an edge now, whatever its flag still says."""
-    counts = load_int32(cells, PLAIN) + load_int32(cells, RECURSIVE) + load_int32(cells, SINGLE)
-    return flags & ASSERTED != 0 or counts > 0
+    counts = (
+        load_int32(cells, layout.PLAIN)
+        + load_int32(cells, layout.RECURSIVE)
+        + load_int32(cells, layout.SINGLE)
+    )
+    return flags & bits.ASSERTED != 0 or counts > 0
 
 
 @inlined
@@ -167,8 +158,8 @@ def number_points(rows: Any, edges: Any, lost: Any, region: Any, key: Any) -> An
         row = find(rows, edges.relation, edges.pairs_to, key, 0)
         while row:
             cells = row_address(rows, edges.relation, row)
-            if load_int32(cells, FLAGS) & CLOSED or is_standing_edge(cells):
-                point = np.int64(load_int32(cells, COLUMN + edges.start_column))
+            if load_int32(cells, layout.FLAGS) & bits.CLOSED or is_standing_edge(cells):
+                point = np.int64(load_int32(cells, layout.COLUMN + edges.start_column))
                 count = add_point(region, point, count)
             row = next_row(rows, edges.pairs_to, cells)
         if count > region.points.shape[0]:
@@ -258,14 +249,14 @@ def edges_of(store: RowStore, relation: int, predicate: int) -> Edges:
         middle,
         start,
         end,
-        store.index(relation, from_columns, EDGE),
+        store.index(relation, from_columns, bits.EDGE),
         store.index(relation, from_columns),
         store.index(relation, to_columns),
     )
 
 
 def without_near_detours(
-    rows: StoredRows, edges: Edges, lost: NDArray[np.int32]
+    rows: layout.StoredRows, edges: Edges, lost: NDArray[np.int32]
 ) -> NDArray[np.int32]:
     """The lost edges whose ends are not seen, by a short search, to be connected without them."""
     key = np.zeros(2, np.int32)
@@ -277,7 +268,7 @@ def without_near_detours(
     return left
 
 
-def region_of(rows: StoredRows, edges: Edges, lost: NDArray[np.int32]) -> Region:
+def region_of(rows: layout.StoredRows, edges: Edges, lost: NDArray[np.int32]) -> Region:
     """The region from which these lost edges could be reached."""
     key = np.zeros(2, np.int32)
     room = FEWEST_POINTS

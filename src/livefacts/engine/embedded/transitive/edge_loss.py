@@ -52,7 +52,7 @@ from livefacts.engine.embedded.transitive.retest import (
     unmark_all,
 )
 from livefacts.store.compiled import kernel, load_int32
-from livefacts.store.facts.layout import CLOSED, FLAGS, IN_DOUBT, LOST_PAIR
+from livefacts.store.facts import bits, layout
 from livefacts.store.facts.row_store import TRIPLES, RowStore
 
 Ids = NDArray[np.int32]
@@ -96,16 +96,16 @@ def lose_part(case: Any, part: Any) -> Any:
     for i in range(losses.state[DOUBT_COUNT]):
         row = losses.doubts[i]
         cells = cells_of(case, row)
-        if load_int32(cells, FLAGS) & IN_DOUBT:
-            unmark(cells, IN_DOUBT)
-            if load_int32(cells, FLAGS) & CLOSED or not is_standing_edge(cells):
-                count = mark(case, row, LOST_PAIR, losses.lost, count)
+        if load_int32(cells, layout.FLAGS) & bits.IN_DOUBT:
+            unmark(cells, bits.IN_DOUBT)
+            if load_int32(cells, layout.FLAGS) & bits.CLOSED or not is_standing_edge(cells):
+                count = mark(case, row, bits.LOST_PAIR, losses.lost, count)
     losses.blocks[part, 0], losses.blocks[part, 1] = begin, count
     for i in range(parts.first[part] + 1, parts.first[part + 1]):
         member = region.points[parts.members[i]]
         for at in range(begin, losses.blocks[part, 1]):
             end = end_of(case.edges, cells_of(case, losses.lost[at]))
-            count = mark(case, pair_row(case, member, end), LOST_PAIR, losses.lost, count)
+            count = mark(case, pair_row(case, member, end), bits.LOST_PAIR, losses.lost, count)
     losses.state[LOST_COUNT] = count
 
 
@@ -128,7 +128,9 @@ def lose_parts(case: Any, budget: Any) -> Any:
         size = parts.first[part + 1] - parts.first[part]
         after = state[LOST_COUNT] + state[OPEN] * size
         if not is_settled or after > losses.lost.shape[0]:
-            unmark_all(case.rows, case.edges.relation, losses.doubts, state[DOUBT_COUNT], IN_DOUBT)
+            unmark_all(
+                case.rows, case.edges.relation, losses.doubts, state[DOUBT_COUNT], bits.IN_DOUBT
+            )
             if not is_settled:
                 return NEED_DOUBTS
             state[WANTED] = after
@@ -179,9 +181,9 @@ class TransitiveLosses:
                 _make_room(losses, status)
         finally:
             count = int(losses.state[LOST_COUNT])
-            unmark_all(rows, edges.relation, losses.lost, count, LOST_PAIR)
+            unmark_all(rows, edges.relation, losses.lost, count, bits.LOST_PAIR)
         found = losses.lost[:count]
-        closed: Numbers = found[self._store.flags(edges.relation)[found] & CLOSED != 0]
+        closed: Numbers = found[self._store.flags(edges.relation)[found] & bits.CLOSED != 0]
         return closed
 
 

@@ -28,7 +28,7 @@ from livefacts.engine.embedded.transitive.affected_region import (
     number_of,
 )
 from livefacts.store.compiled import inlined, kernel, load_int32, store_int32
-from livefacts.store.facts.layout import CLOSED, FLAGS, IN_DOUBT, LOST_PAIR, VISITED, StoredRows
+from livefacts.store.facts import bits, layout
 from livefacts.store.facts.row_kernels import find_fact, row_address
 
 Numbers = NDArray[np.int64]
@@ -76,7 +76,7 @@ class Losses(NamedTuple):
 class Case(NamedTuple):
     """One predicate and its lost edges."""
 
-    rows: StoredRows
+    rows: layout.StoredRows
     edges: Edges
     region: Region
     parts: Parts
@@ -101,7 +101,8 @@ def cells_of(case: Any, row: Any) -> Any:
 @inlined
 def still_holds(cells: Any) -> Any:
     """Whether a pair of a part that is done, or of no part, is connected."""
-    return load_int32(cells, FLAGS) & (CLOSED | LOST_PAIR) == CLOSED or is_standing_edge(cells)
+    is_kept = load_int32(cells, layout.FLAGS) & (bits.CLOSED | bits.LOST_PAIR) == bits.CLOSED
+    return is_kept or is_standing_edge(cells)
 
 
 @inlined
@@ -116,18 +117,18 @@ def mark(case: Any, row: Any, bit: Any, marked: Any, count: Any) -> Any:
     if row == 0:
         return count
     cells = cells_of(case, row)
-    flags = load_int32(cells, FLAGS)
+    flags = load_int32(cells, layout.FLAGS)
     if flags & bit:
         return count
     if count < marked.shape[0]:
-        store_int32(cells, FLAGS, np.int32(flags | bit))
+        store_int32(cells, layout.FLAGS, np.int32(flags | bit))
         marked[count] = row
     return count + 1
 
 
 @inlined
 def unmark(cells: Any, bit: Any) -> Any:
-    store_int32(cells, FLAGS, np.int32(load_int32(cells, FLAGS) & ~bit))
+    store_int32(cells, layout.FLAGS, np.int32(load_int32(cells, layout.FLAGS) & ~bit))
 
 
 @kernel
@@ -201,12 +202,12 @@ def find_doubts(case: Any, part: Any) -> Any:
         end = losses.gone[i]
         if has_detour(case, part, end):
             continue
-        count = mark(case, pair_row(case, start, end), IN_DOUBT, doubts, count)
+        count = mark(case, pair_row(case, start, end), bits.IN_DOUBT, doubts, count)
         row = first_from(rows, edges, edges.pairs_from, end, losses.key)
         while row:
             cells = cells_of(case, row)
             mine = pair_row(case, start, end_of(edges, cells))
-            count = mark(case, mine, IN_DOUBT, doubts, count)
+            count = mark(case, mine, bits.IN_DOUBT, doubts, count)
             row = next_row(rows, edges.pairs_from, cells)
     for i in range(losses.state[WAY_COUNT]):
         if losses.ways[i] < 0:
@@ -216,7 +217,7 @@ def find_doubts(case: Any, part: Any) -> Any:
             cells = cells_of(case, losses.lost[at])
             if not is_standing_edge(cells):
                 mine = pair_row(case, start, end_of(edges, cells))
-                count = mark(case, mine, IN_DOUBT, doubts, count)
+                count = mark(case, mine, bits.IN_DOUBT, doubts, count)
     losses.state[DOUBT_COUNT] = count
 
 
@@ -226,9 +227,9 @@ def strike_out(case: Any, row: Any) -> Any:
     if row == 0:
         return
     cells = cells_of(case, row)
-    flags = load_int32(cells, FLAGS)
-    if flags & IN_DOUBT:
-        store_int32(cells, FLAGS, np.int32(flags & ~IN_DOUBT))
+    flags = load_int32(cells, layout.FLAGS)
+    if flags & bits.IN_DOUBT:
+        store_int32(cells, layout.FLAGS, np.int32(flags & ~bits.IN_DOUBT))
         case.losses.state[OPEN] -= 1
 
 
@@ -269,7 +270,7 @@ def strike_by_doubts(case: Any, point: Any) -> Any:
     for i in range(losses.state[DOUBT_COUNT]):
         row = losses.doubts[i]
         cells = cells_of(case, row)
-        if not load_int32(cells, FLAGS) & IN_DOUBT:
+        if not load_int32(cells, layout.FLAGS) & bits.IN_DOUBT:
             continue
         if still_reaches(case, point, end_of(case.edges, cells)):
             strike_out(case, row)
@@ -286,7 +287,7 @@ def strike_by_search(case: Any, start: Any) -> Any:
     visited = losses.visited
     count = 0
     for i in range(losses.state[WAY_COUNT]):
-        count = mark(case, pair_row(case, start, way_end(case, i)), VISITED, visited, count)
+        count = mark(case, pair_row(case, start, way_end(case, i)), bits.VISITED, visited, count)
     at = 0
     while at < min(count, visited.shape[0]):
         point = end_of(edges, cells_of(case, visited[at]))
@@ -296,11 +297,11 @@ def strike_by_search(case: Any, start: Any) -> Any:
             if is_standing_edge(cells):
                 mine = pair_row(case, start, end_of(edges, cells))
                 strike_out(case, mine)
-                count = mark(case, mine, VISITED, visited, count)
+                count = mark(case, mine, bits.VISITED, visited, count)
             row = next_row(rows, edges.edges_from, cells)
             losses.state[WORK] += 1
         at += 1
-    unmark_all(rows, edges.relation, visited, count, VISITED)
+    unmark_all(rows, edges.relation, visited, count, bits.VISITED)
     losses.state[WANTED] = count
     return count <= visited.shape[0]
 

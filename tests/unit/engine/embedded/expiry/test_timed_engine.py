@@ -13,7 +13,7 @@ from pyoxigraph import NamedNode
 from livefacts.engine.contract import Change, Ids
 from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.engine.embedded.expiry import lifetime_kernels as kernels
-from livefacts.engine.embedded.expiry import timed_rows as times
+from livefacts.engine.embedded.expiry import timed_layout, timed_rows
 from livefacts.engine.embedded.expiry.runs import Runs
 from livefacts.engine.embedded.expiry.timed_engine import (
     FOREVER,
@@ -398,16 +398,16 @@ def _fail(runs: Runs) -> None:
 
 class TestKernels:
     def test_a_heap_gives_back_the_least_first(self) -> None:
-        pick, state = random.Random(1), np.zeros(times.FIELDS, np.int64)
+        pick, state = random.Random(1), np.zeros(timed_layout.STATE_FIELDS, np.int64)
         heap, twin = np.zeros((300, 2), np.int64), list[int]()
         for _ in range(2000):
             if twin and (len(twin) == 300 or pick.random() < 0.45):
-                assert times.pop(heap, state, times.HEAPED) == -heapq.heappop(twin)
+                assert timed_rows.pop(heap, state, timed_layout.HEAPED) == -heapq.heappop(twin)
             else:
                 key = pick.randrange(50)
                 heapq.heappush(twin, key)
-                times.push(heap, state, times.HEAPED, key, -key)
-        assert state[times.HEAPED] == len(twin)
+                timed_rows.push(heap, state, timed_layout.HEAPED, key, -key)
+        assert state[timed_layout.HEAPED] == len(twin)
 
     @pytest.mark.parametrize("budget", [50, 300_000])
     def test_a_long_chain_closes_as_it_does_without_times(

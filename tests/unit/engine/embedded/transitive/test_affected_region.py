@@ -11,7 +11,7 @@ import pytest
 
 import livefacts as lf
 from livefacts.engine.embedded.transitive import affected_region, edge_loss
-from livefacts.store.facts.layout import CLOSED, IN_DOUBT, LOST_PAIR, VISITED
+from livefacts.store.facts.bits import CLOSED, IN_DOUBT, LOST_PAIR, VISITED
 from livefacts.store.facts.row_store import TRIPLES
 
 Edge = tuple[str, str]
