@@ -276,7 +276,8 @@ class Desk:
 def tables_reader(kind: type, first: int = 0) -> Any:
     """What makes a named tuple of arrays out of its description in a vector."""
     arrays = array_types(kind)
-    result = types.NamedTuple(arrays, kind)  # type: ignore[no-untyped-call]
+    # As Numba sees the same tuple where Python passes it: a kernel has one type for both.
+    result = types.BaseTuple.from_types(arrays, kind)  # type: ignore[no-untyped-call]
 
     @intrinsic
     def read(typing_context: Any, vector: Any) -> Any:

@@ -126,12 +126,12 @@ def start_pivot(
     neither doomed nor gone has only ceased to be one.
     """
     state = machine.state
-    flags = load_int32(cells, layout.FLAGS)
+    flags = np.int64(load_int32(cells, layout.FLAGS))
     is_ended = flags & bits.ENDED != 0
     is_visible = flags & bits.VISIBLE != 0
     is_whole = is_visible == (mode == code.LOSE) and is_ended == (mode == code.LOSE)
     is_part = is_visible and not is_ended
-    risen = flags & (bits.NEW_EDGE | bits.NEW_ROOT)
+    risen: Any = flags & (bits.NEW_EDGE | bits.NEW_ROOT)
     if mode == code.LOSE:
         is_now = standing(cells, flags)
         risen = bits.NEW_EDGE if flags & bits.LOST_EDGE and not is_now & bits.EDGE else 0

@@ -74,16 +74,17 @@ NOTHING = np.zeros(0, np.int64)
 
 
 @kernel
-def place_gone(region: Any, parts: Any, losses: Any, starts: Any, ends: Any) -> Any:
+def place_gone(edges: Any, region: Any, parts: Any, losses: Any, gone: Any) -> Any:
     """Put the ends of lost edges together by the part in which they started."""
     first = losses.gone_first
-    for i in range(starts.shape[0]):
-        first[parts.part_of[number_of(region, np.int64(starts[i]))] + 2] += 1
+    for i in range(gone.shape[0]):
+        start = np.int64(gone[i, edges.start_column])
+        first[parts.part_of[number_of(region, start)] + 2] += 1
     for part in range(2, first.shape[0]):
         first[part] += first[part - 1]
-    for i in range(starts.shape[0]):
-        part = parts.part_of[number_of(region, np.int64(starts[i]))]
-        losses.gone[first[part + 1]] = ends[i]
+    for i in range(gone.shape[0]):
+        part = parts.part_of[number_of(region, np.int64(gone[i, edges.start_column]))]
+        losses.gone[first[part + 1]] = gone[i, edges.end_column]
         first[part + 1] += 1
 
 
@@ -173,7 +174,7 @@ class TransitiveLosses:
         region = region_of(rows, edges, gone)
         parts = parts_of(region)
         losses = _no_losses(region, parts, len(gone))
-        place_gone(region, parts, losses, gone[:, edges.start_column], gone[:, edges.end_column])
+        place_gone(edges, region, parts, losses, gone)
         losses.state[PATIENCE] = LOOKUPS
         case = Case(rows, edges, region, parts, losses)
         try:
