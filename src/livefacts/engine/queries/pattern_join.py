@@ -294,16 +294,19 @@ def planned(
     many rows are expected of each.
     """
     numbers: dict[int, int] = {}
+    variables: set[str] = set()
     for slots in patterns:
         for slot in slots:
-            if isinstance(slot, int):
+            if isinstance(slot, str):
+                variables.add(slot)
+            else:
                 numbers.setdefault(slot, ~len(numbers))
     shape = tuple(
         tuple([numbers[slot] if isinstance(slot, int) else slot for slot in slots])
         for slots in patterns
     )
-    rows = [0]
-    if len(patterns) > 1 or len(shape[0]) - len(numbers) > 1:
+    rows = []
+    if len(variables.difference(given)) > 1:
         rows = [snapshot.expected_rows(_constants(slots)) for slots in patterns]
     sizes = tuple([size.bit_length() for size in rows])
     key = shape, given, frozenset(wanted), rest, sizes
@@ -332,7 +335,7 @@ def _program(
     variables = [s for s in dict.fromkeys(occurs) if isinstance(s, str) and s not in given]
     free = {v for v in variables if v not in wanted and occurs.count(v) == 1}
     bound = [v for v in variables if v not in free]
-    if bound and (len(variables) > 1 or len(patterns) > 1):
+    if bound and len(variables) > 1:
         expectations = Expectations(snapshot, patterns, rows)
         order = variable_order(expectations, bound, given)
         if order is None:
