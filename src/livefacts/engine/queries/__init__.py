@@ -17,6 +17,8 @@ Out: `Solutions`, columns of ids; terms are made of them at the very end, by the
 - `row_keys`: rows of several columns as one number each
 - `column_expressions`: what an expression is for all rows, column by column
 - `value_columns`: what ids stand for, as numbers to compute with
+- `value_lines`: what one term stands for, in a few numbers
+- `literal_scan`: the same for many common literals at once, read off their texts
 - `column_operators`: comparisons, arithmetic and truth on those
 - `pyoxigraph_values`: all other functions, by pyoxigraph, with a limit for strings
 - `term_order`: the order of terms

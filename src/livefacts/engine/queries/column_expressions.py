@@ -32,13 +32,11 @@ from livefacts.engine.queries.pyoxigraph_values import MOST_STRING_BYTES, Pyoxig
 from livefacts.engine.queries.query_terms import QueryTerms
 from livefacts.engine.queries.solutions import UNBOUND, Flags, Ids, Rows, Solutions
 from livefacts.engine.queries.term_order import TermOrder
-from livefacts.engine.queries.value_columns import (
-    AT_ONCE,
+from livefacts.engine.queries.value_columns import AT_ONCE, TermValues, ValueColumn
+from livefacts.engine.queries.value_lines import (
     NOTHING,
     OTHER,
     STRING,
-    TermValues,
-    ValueColumn,
 )
 from livefacts.language.algebra import exists_in
 from livefacts.language.expressions import (
@@ -58,10 +56,20 @@ TESTS = {
     "isURI": IS_IRI,
     "isBLANK": IS_BLANK,
     "isLITERAL": IS_LITERAL,
-    "isNUMERIC": IS_NUMBER,
 }
 LOGICAL = frozenset(
-    ["&&", "||", "!", "IN", "NOT IN", "BOUND", "sameTerm", *operators.COMPARISONS, *TESTS]
+    [
+        "&&",
+        "||",
+        "!",
+        "IN",
+        "NOT IN",
+        "BOUND",
+        "sameTerm",
+        "isNUMERIC",
+        *operators.COMPARISONS,
+        *TESTS,
+    ]
 )
 LEFT, RIGHT = Variable("left"), Variable("right")
 
@@ -169,8 +177,11 @@ class Expressions:
                 return self._same(self._ids(left, rows), self._ids(right, rows))
             case Call(name, (left, right)) if name in operators.COMPARISONS:
                 return self._compared(name, self._column(left, rows), self._column(right, rows))
+            case Call("isNUMERIC", (argument,)):
+                return self._are_numbers(self._column(argument, rows))
             case Call(name, (argument,)) if name in TESTS:
-                return self._tested(name, self._column(argument, rows))
+                sorts = self.term_values.kinds(self._ids(argument, rows))
+                return np.where(sorts == NOTHING, ERROR, TESTS[name][sorts]).astype(np.uint8)
         return self._effective(self._column(expression, rows))
 
     def _chained(
@@ -211,12 +222,11 @@ class Expressions:
         truth[(left == UNBOUND) | (right == UNBOUND)] = ERROR
         return truth
 
-    def _tested(self, name: str, column: ValueColumn) -> Truth:
-        truth = truth_of(TESTS[name][column.sorts])
+    def _are_numbers(self, column: ValueColumn) -> Truth:
+        truth = truth_of(IS_NUMBER[column.sorts])
         truth[column.sorts == NOTHING] = ERROR
-        if name == "isNUMERIC":
-            truth[column.sorts == OTHER] = OPEN
-        return self._decided(truth, Call(name, (LEFT,)), column)
+        truth[column.sorts == OTHER] = OPEN
+        return self._decided(truth, Call("isNUMERIC", (LEFT,)), column)
 
     def _effective(self, column: ValueColumn) -> Truth:
         truth = operators.effective(column)

@@ -14,6 +14,13 @@ from numpy.typing import NDArray
 
 from livefacts.engine.queries.solutions import UNBOUND, Flags
 from livefacts.engine.queries.value_columns import (
+    Sorts,
+    ValueColumn,
+    Wholes,
+    computed,
+    computed_doubles,
+)
+from livefacts.engine.queries.value_lines import (
     BLANK,
     BOOLEAN,
     DECIMAL,
@@ -34,11 +41,6 @@ from livefacts.engine.queries.value_columns import (
     TRIPLE,
     ZONED_DAY,
     ZONED_TIME,
-    Sorts,
-    ValueColumn,
-    Wholes,
-    computed,
-    computed_doubles,
 )
 
 FALSE, TRUE, ERROR, OPEN = range(4)

@@ -21,13 +21,12 @@ from livefacts.engine.queries.column_operators import IS_EXACT, IS_ROUNDED
 from livefacts.engine.queries.pyoxigraph_values import too_long
 from livefacts.engine.queries.row_keys import row_keys
 from livefacts.engine.queries.solutions import UNBOUND, Counts, Flags, Ids, Rows, Solutions
-from livefacts.engine.queries.value_columns import (
+from livefacts.engine.queries.value_columns import ValueColumn, computed
+from livefacts.engine.queries.value_lines import (
     FLOAT,
     INTEGER,
     MOST_DIGITS,
     POWERS,
-    ValueColumn,
-    computed,
 )
 from livefacts.language.algebra import QueryAggregate
 from livefacts.language.expressions import Call

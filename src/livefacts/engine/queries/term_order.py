@@ -22,7 +22,8 @@ from pyoxigraph import Literal
 
 from livefacts.engine.queries.query_terms import QueryTerms
 from livefacts.engine.queries.solutions import Flags, Ids, Rows
-from livefacts.engine.queries.value_columns import (
+from livefacts.engine.queries.value_columns import TermValues
+from livefacts.engine.queries.value_lines import (
     BLANK,
     BOOLEAN,
     DECIMAL,
@@ -38,7 +39,6 @@ from livefacts.engine.queries.value_columns import (
     TAGGED,
     ZONED_DAY,
     ZONED_TIME,
-    TermValues,
 )
 from livefacts.model.facts import Term
 from livefacts.model.moments import DAY, Moment, Span

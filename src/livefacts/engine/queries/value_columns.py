@@ -1,65 +1,47 @@
 """Value columns: what the ids of a column stand for, as numbers that NumPy computes with.
 
-Each different term is looked at once.  Its sort says what the other columns mean: an exact
-number is `whole / 10**scale`, a rounded one is `real`, a date is `whole` microseconds.  What a
-column cannot hold exactly as pyoxigraph computes with it, large numbers among them, is of the
-sort OTHER: pyoxigraph is asked about it.
+Each different term is looked at once: common literals by their texts, all together, and others
+one by one (`literal_scan`, `value_lines`).
 
 A computed number has no id yet; one is made where somebody wants it.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from decimal import Decimal
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pyoxigraph import BlankNode, Literal, NamedNode
+from pyoxigraph import Literal
 
+from livefacts.engine.queries.literal_scan import scanned
 from livefacts.engine.queries.query_terms import QueryTerms
 from livefacts.engine.queries.solutions import UNBOUND, Flags, Ids
+from livefacts.engine.queries.value_lines import (
+    BLANK,
+    DECIMAL,
+    DOUBLE,
+    INTEGER,
+    IRI,
+    LINE,
+    NOTHING,
+    POWERS,
+    TRIPLE,
+    UNSEEN,
+    described,
+)
 from livefacts.model.facts import Term
-from livefacts.model.moments import Moment
 from livefacts.model.numbers import Number, NumberKind, literal_of
-from livefacts.model.values import Text, value_of
 from livefacts.store.terms import term_table
 from livefacts.store.terms.term_table import INLINE_FIRST, INLINE_REACH, INLINE_ZERO
 
-# sorts of values
-NOTHING, IRI, BLANK, OTHER, STRING, TAGGED, BOOLEAN, INTEGER, DECIMAL, FLOAT, DOUBLE = range(11)
-ZONED_TIME, LOCAL_TIME, ZONED_DAY, LOCAL_DAY, TRIPLE, UNSEEN = range(11, 17)
-"""UNSEEN is a literal that was not looked at yet, TRIPLE what is no other term."""
-SORTS = 17
-KINDS = np.full(256, TRIPLE, np.uint8)
-KINDS[[term_table.IRI, term_table.BLANK, term_table.LITERAL]] = IRI, BLANK, UNSEEN
-
-NUMBER_SORTS = {
-    NumberKind.INTEGER: INTEGER,
-    NumberKind.DECIMAL: DECIMAL,
-    NumberKind.FLOAT: FLOAT,
-    NumberKind.DOUBLE: DOUBLE,
-}
-MOMENT_SORTS = {
-    ("dateTime", True): ZONED_TIME,
-    ("dateTime", False): LOCAL_TIME,
-    ("date", True): ZONED_DAY,
-    ("date", False): LOCAL_DAY,
-}
-MOST_DIGITS = 2**53
-"""Up to here the double next to a decimal is what pyoxigraph takes for it, too."""
-MOST_WHOLE = 2**63
-MOST_SCALE = 18
-MOST_MOMENT = 10**17
-MICROSECONDS = 10**6
-POWERS = 10 ** np.arange(MOST_SCALE + 1, dtype=np.int64)
 AT_ONCE = 1 << 15
 """How many terms are looked at between two pauses."""
 
-TABLE = np.dtype([("id", "i4"), ("sort", "u1"), ("scale", "u1"), ("whole", "i8"), ("real", "f8")])
+KINDS = np.full(256, TRIPLE, np.uint8)
+KINDS[[term_table.IRI, term_table.BLANK, term_table.LITERAL]] = IRI, BLANK, UNSEEN
 Sorts = NDArray[np.uint8]
 Wholes = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -112,21 +94,33 @@ class TermValues:
     def __init__(self, terms: QueryTerms, pause: Callable[[], None]) -> None:
         self._terms = terms
         self._pause = pause
-        self._table = np.empty(0, TABLE)
+        self._ids = np.empty(0, np.int32)
+        self._lines = np.empty(0, LINE)
         """The literals that were looked at, by id."""
 
     def of(self, ids: Ids) -> ValueColumn:
         """The values of ids."""
-        inline = ids >= INLINE_FIRST
+        sorts, inline = self._kinds(ids), ids >= INLINE_FIRST
         whole = np.where(inline, ids.astype(np.int64) - INLINE_ZERO, 0)
-        sorts = np.where(inline, np.uint8(INTEGER), np.uint8(NOTHING))
         column = ValueColumn(ids, sorts, np.zeros(len(ids), np.uint8), whole, whole.astype(float))
-        if not inline.all():
-            stored = ~inline & (ids >= 0)
-            sorts[stored] = KINDS[self._terms.kinds(ids[stored])]
-            sorts[ids < UNBOUND] = UNSEEN
-            self._fill(column, np.flatnonzero(sorts == UNSEEN))
+        rows = np.flatnonzero(sorts == UNSEEN)
+        if len(rows):
+            self._fill(column, rows)
         return column
+
+    def kinds(self, ids: Ids) -> Sorts:
+        """The sorts of ids; literals that nobody has looked at may be UNSEEN."""
+        sorts = self._kinds(ids)
+        own = np.flatnonzero(ids < UNBOUND)
+        sorts[own] = self.of(ids[own]).sorts
+        return sorts
+
+    def _kinds(self, ids: Ids) -> Sorts:
+        sorts = np.where(ids >= INLINE_FIRST, np.uint8(INTEGER), np.uint8(NOTHING))
+        stored = np.flatnonzero((ids >= 0) & (ids < INLINE_FIRST))
+        sorts[stored] = KINDS[self._terms.kinds(ids[stored])]
+        sorts[ids < UNBOUND] = UNSEEN
+        return sorts
 
     def _fill(self, column: ValueColumn, rows: NDArray[np.int64]) -> None:
         different, places = np.unique(column.ids[rows], return_inverse=True)
@@ -137,19 +131,27 @@ class TermValues:
         column.reals[rows] = found["real"]
 
     def _found(self, ids: Ids) -> NDArray[Any]:
-        """The lines of the table for different ids, which are in order."""
-        missing = ids[~np.isin(ids, self._table["id"], assume_unique=True)]
-        new = [self._table]
+        """The lines of different ids, which are in order."""
+        missing = ids[~np.isin(ids, self._ids, assume_unique=True)]
+        new = [self._lines]
         for first in range(0, len(missing), AT_ONCE):
-            some = missing[first : first + AT_ONCE]
-            lines = zip(some.tolist(), map(_described, self._terms.decode(some)), strict=True)
-            new.append(np.array([(number, *line) for number, line in lines], TABLE))
+            new.append(self._looked_at(missing[first : first + AT_ONCE]))
             self._pause()
         if len(missing):
-            table = np.concatenate(new)
-            self._table = table[np.argsort(table["id"])]
-        found: NDArray[Any] = self._table[np.searchsorted(self._table["id"], ids)]
+            known = np.concatenate([self._ids, missing])
+            order = np.argsort(known)
+            self._ids, self._lines = known[order], np.concatenate(new)[order]
+        found: NDArray[Any] = self._lines[np.searchsorted(self._ids, ids)]
         return found
+
+    def _looked_at(self, ids: Ids) -> NDArray[Any]:
+        lines = np.zeros(len(ids), LINE)
+        lines["sort"] = UNSEEN
+        stored = np.flatnonzero(ids >= 0)
+        lines[stored] = scanned(*self._terms.packed_texts(ids[stored]))
+        rest = np.flatnonzero(lines["sort"] == UNSEEN)
+        lines[rest] = np.array([described(term) for term in self._terms.decode(ids[rest])], LINE)
+        return lines
 
     def made(self, column: ValueColumn) -> Ids:
         """The ids of values; computed numbers become terms."""
@@ -189,53 +191,3 @@ def _literal(sort: int, scale: int, amount: int) -> Term:
     if sort == DECIMAL:
         return literal_of(Number(NumberKind.DECIMAL, Decimal(amount).scaleb(-scale)))
     return Literal(amount)
-
-
-Line = tuple[int, int, int, float]
-"""Sort, scale, whole and real."""
-UNKNOWN: Line = (OTHER, 0, 0, 0.0)
-
-
-def _described(term: Term | None) -> Line:
-    """What a term stands for."""
-    if isinstance(term, NamedNode):
-        return IRI, 0, 0, 0.0
-    if isinstance(term, BlankNode):
-        return BLANK, 0, 0, 0.0
-    if not isinstance(term, Literal):
-        return TRIPLE, 0, 0, 0.0
-    match value_of(term):
-        case bool() as truth:
-            return BOOLEAN, 0, int(truth), 0.0
-        case Number() as number:
-            return _described_number(number)
-        case Text() as text:
-            # Whether it is empty is all that its number says.
-            return STRING if text.language is None else TAGGED, 0, len(text.text), 0.0
-        case Moment() as moment:
-            return _described_moment(moment)
-    return UNKNOWN
-
-
-def _described_number(number: Number) -> Line:
-    sort, amount = NUMBER_SORTS[number.kind], number.amount
-    if isinstance(amount, float):
-        return (sort, 0, 0, amount) if math.isfinite(amount) else UNKNOWN
-    if isinstance(amount, int):
-        return (sort, 0, amount, float(amount)) if abs(amount) < MOST_WHOLE else UNKNOWN
-    _, digits, exponent = amount.as_tuple()
-    assert isinstance(exponent, int), "a decimal is a finite number"
-    if max(len(digits), len(digits) + exponent, -exponent) > MOST_SCALE:
-        return UNKNOWN
-    amount = amount.normalize()
-    scale = max(0, -int(amount.as_tuple().exponent))
-    whole = int(amount.scaleb(scale))
-    return (sort, scale, whole, whole / 10**scale) if abs(whole) < MOST_DIGITS else UNKNOWN
-
-
-def _described_moment(moment: Moment) -> Line:
-    sort = MOMENT_SORTS.get((moment.datatype, moment.has_zone))
-    ticks: Fraction = moment.seconds * MICROSECONDS
-    if sort is None or ticks.denominator != 1 or abs(ticks) > MOST_MOMENT:
-        return UNKNOWN
-    return sort, 0, int(ticks), 0.0
