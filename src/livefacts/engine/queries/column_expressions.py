@@ -103,7 +103,7 @@ class Expressions:
     """The expressions of one query.
 
     `exists` says for which rows an EXISTS is true, or a NOT EXISTS; `now` is what NOW() gives.
-    Rows that stand for several need to be expanded where `is_fresh` says so.
+    Equal rows that stand together have one value: see `fresh_values.rows_for`.
     """
 
     def __init__(

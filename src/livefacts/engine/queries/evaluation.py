@@ -26,6 +26,7 @@ from livefacts.engine.queries.binding_scopes import (
     names_in_scope,
 )
 from livefacts.engine.queries.column_expressions import Expressions
+from livefacts.engine.queries.fresh_values import rows_for
 from livefacts.engine.queries.query_bounds import Bounds
 from livefacts.engine.queries.query_terms import QueryTerms
 from livefacts.engine.queries.row_groups import grouped
@@ -274,7 +275,8 @@ class Evaluation:
         more = needed | names_in_condition(pattern.condition)
         for piece in self._pieces(pattern.of, given, more, graph):
             if piece.count:
-                yield piece.at(self._truths(pattern.condition, piece, graph)).only(needed)
+                rows = rows_for(piece, [pattern.condition])
+                yield rows.at(self._truths(pattern.condition, rows, graph)).only(needed)
 
     def _with(self, pattern: With, given: Solutions, needed: Names, graph: Snapshot) -> Pieces:
         computed, of = [pattern], pattern.of
@@ -284,7 +286,7 @@ class Evaluation:
         asked = (names_in_condition(each.value) for each in computed)
         more = needed.union(*asked) - {each.variable.name for each in computed}
         for piece in self._pieces(of, given, more, graph):
-            rows = piece
+            rows = rows_for(piece, [each.value for each in computed])
             for each in reversed(computed):
                 values = self._values(each.value, rows, graph)
                 rows = rows.with_column(each.variable.name, values)
@@ -345,6 +347,7 @@ class Evaluation:
             case Ordered():
                 asked = (names_in_condition(key.value) for key in pattern.keys)
                 rows = self._all(pattern.of, given, needed.union(*asked), graph)
+                rows = rows_for(rows, [key.value for key in pattern.keys])
                 with self._asking(graph):
                     order = row_order(rows, pattern.keys, self._expressions)
                 yield rows.at(order).only(needed)
@@ -369,11 +372,11 @@ class Evaluation:
     def _grouped(self, pattern: Grouped, given: Solutions, graph: Snapshot) -> Solutions:
         keys = [variable.name for variable in pattern.keys]
         aggregates = [(variable.name, each) for variable, each in pattern.aggregates]
-        asked = [names_in_condition(each.value) for _, each in aggregates if each.value is not None]
-        names = frozenset(keys).union(*asked)
+        values = [each.value for _, each in aggregates if each.value is not None]
+        names = frozenset(keys).union(*map(names_in_condition, values))
         if any(each.value is None and each.distinct for _, each in aggregates):
             names |= names_in_scope(pattern.of)
-        rows = self._all(pattern.of, given, names, graph)
+        rows = rows_for(self._all(pattern.of, given, names, graph), values)
         with self._asking(graph):
             return grouped(rows, keys, aggregates, self._expressions)
 

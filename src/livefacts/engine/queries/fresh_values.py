@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
@@ -31,6 +31,11 @@ def is_fresh(expression: QueryExpression) -> bool:
     return isinstance(expression, Call) and (
         expression.name in DRAWN or any(map(is_fresh, expression.arguments))
     )
+
+
+def rows_for(rows: Solutions, expressions: Iterable[QueryExpression]) -> Solutions:
+    """The rows as expressions need them: equal ones by themselves where their values differ."""
+    return rows.expanded() if any(map(is_fresh, expressions)) else rows
 
 
 class FreshValues:

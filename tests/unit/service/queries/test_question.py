@@ -320,6 +320,20 @@ def test_a_computed_value_is_not_rewritten():
     assert store.query("SELECT (COUNT(*) AS ?n) { ?s ?p ?o }")[0]["n"] == typed("1", "integer")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT (UUID() AS ?u) { ?s ?p ?o }",
+        "SELECT ?u { ?s ?p ?o BIND(BNODE() AS ?u) }",
+        "SELECT (GROUP_CONCAT(STRUUID()) AS ?us) { ?s ?p ?o }",
+        "SELECT ?u { ?s ?p ?o BIND(RAND() AS ?u) } ORDER BY RAND()",
+    ],
+)
+def test_rows_that_are_equal_otherwise_have_fresh_values_of_their_own(store, text):
+    values = [value.value for row in store.query(text) for value in row]
+    assert len({part for value in values for part in value.split()}) == 3
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_after_any_changes_the_store_holds_exactly_the_facts(seed):
     random.seed(seed)
