@@ -163,8 +163,9 @@ def _best(ask: Callable[[], list[Any]], seconds: float = 1.0) -> tuple[float, li
 
 def _points(reasoner: lf.Reasoner) -> tuple[float, float]:
     """One lookup of many, through the public API and by pyoxigraph."""
-    subjects = [row["x"] for row in reasoner.query("SELECT ?x { ?x a ?c } LIMIT 500")]
-    texts = [f"SELECT ?c WHERE {{ {each} a ?c }}" for each in subjects]
+    subjects = [row["x"] for row in reasoner.query("SELECT ?x { ?x ub:name ?n } LIMIT 500")]
+    name = f"<{reasoner._state.known_prefixes()['ub']}name>"
+    texts = [f"SELECT ?n WHERE {{ {each} {name} ?n }}" for each in subjects]
     store = _store(reasoner)
 
     def per_query(ask: Callable[[str], Any]) -> float:
