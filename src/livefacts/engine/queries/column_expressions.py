@@ -120,7 +120,7 @@ class Expressions:
         self._exists = exists
         self.most_string_bytes = most_string_bytes
         self._now = now
-        self._pause = pause
+        self.pause = pause
         self.term_values = TermValues(terms, pause)
         self.term_order = TermOrder(terms, self.term_values)
         self._pyoxigraph = PyoxigraphValues(terms, base, pause, most_string_bytes)
@@ -324,7 +324,7 @@ class Expressions:
         for some in np.split(different, range(AT_ONCE, len(different), AT_ONCE)):
             terms = self.terms.decode(some)
             made.append(self.terms.encode(None if t is None else function(t) for t in terms))
-            self._pause()
+            self.pause()
         found: Ids = np.concatenate(made)[places]
         return found
 

@@ -99,7 +99,10 @@ class Evaluation:
 
     @cached_property
     def _expressions(self) -> Expressions:
-        pause = self._bounds.pause
+        def pause() -> None:
+            self._bounds.pause()
+            self._bounds.hold(self._terms.computed_bytes)
+
         return Expressions(self._terms, self._exists, base=self._base, now=moment(), pause=pause)
 
     def pieces(self, pattern: Pattern, needed: Collection[str]) -> Pieces:
@@ -345,20 +348,40 @@ class Evaluation:
             case Slice():
                 yield from self._slice(pattern, given, needed, graph)
             case Ordered():
-                asked = (names_in_condition(key.value) for key in pattern.keys)
-                rows = self._all(pattern.of, given, needed.union(*asked), graph)
-                rows = rows_for(rows, [key.value for key in pattern.keys])
-                with self._asking(graph):
-                    order = row_order(rows, pattern.keys, self._expressions)
-                yield rows.at(order).only(needed)
+                yield self._ordered(pattern, given, needed, graph)
             case Grouped():
                 yield self._grouped(pattern, given, graph).only(needed)
             case _:
                 raise AssertionError(f"{type(pattern).__name__} is a part of a group")
 
+    def _ordered(
+        self,
+        pattern: Ordered,
+        given: Solutions,
+        needed: Names,
+        graph: Snapshot,
+        most: int | None = None,
+    ) -> Solutions:
+        """Rows in their order, or at least the first so many of them."""
+        asked = (names_in_condition(key.value) for key in pattern.keys)
+        rows = self._all(pattern.of, given, needed.union(*asked), graph)
+        rows = rows_for(rows, [key.value for key in pattern.keys])
+        with self._asking(graph):
+            order = row_order(rows, pattern.keys, self._expressions, most)
+        return rows.at(order).only(needed)
+
+    def _first(self, pattern: Slice, given: Solutions, needed: Names, graph: Snapshot) -> Pieces:
+        """The rows that a slice is cut of, as far as it needs them."""
+        match pattern:
+            case Slice(Chosen(Ordered() as of, variables), start, int(length)):
+                names = needed & {variable.name for variable in variables}
+                yield self._ordered(of, given, names, graph, start + length)
+            case _:
+                yield from self._pieces(pattern.of, given, needed, graph)
+
     def _slice(self, pattern: Slice, given: Solutions, needed: Names, graph: Snapshot) -> Pieces:
         start, left = pattern.start, pattern.length
-        for piece in self._pieces(pattern.of, given, needed, graph):
+        for piece in self._first(pattern, given, needed, graph):
             if left == 0:
                 return
             if piece.total <= start:

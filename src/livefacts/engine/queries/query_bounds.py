@@ -20,7 +20,7 @@ class Bounds:
     timeout: float | None = None
     """In seconds."""
     memory: int | None = None
-    """In bytes of columns that are made at once."""
+    """In bytes of columns that are made at once, and in bytes of computed terms."""
     _started: float = field(default_factory=time.monotonic)
 
     def pause(self) -> None:
@@ -36,5 +36,13 @@ class Bounds:
         if self.memory is not None and values * BYTES_OF_A_VALUE > self.memory:
             raise LimitError(
                 f"the query needs more than {self.memory:,} bytes: {values:,} values at once",
+                hint="raise memory=, or make the query smaller",
+            )
+
+    def hold(self, size: int) -> None:
+        """The terms that the query has computed are so many bytes by now."""
+        if self.memory is not None and size > self.memory:
+            raise LimitError(
+                f"the query needs more than {self.memory:,} bytes: it has computed {size:,} of text",
                 hint="raise memory=, or make the query smaller",
             )

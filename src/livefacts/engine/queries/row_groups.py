@@ -213,6 +213,7 @@ class _Totals:
     def _concatenated(
         self, parts: list[tuple[str, int]], separator: str, tags: set[str | None]
     ) -> Literal:
+        self._expressions.pause()
         between = len(separator.encode())
         size = sum((len(text.encode()) + between) * count for text, count in parts)
         if size > self._expressions.most_string_bytes:

@@ -16,7 +16,7 @@ from pyoxigraph import (
     parse_query_results,
 )
 
-from livefacts.errors import QueryError
+from livefacts.errors import LimitError, QueryError
 from livefacts.service.queries.results import Answer, Row, Rows, Triples
 from livefacts.service.reasoner.reasoner import Reasoner
 from livefacts.syntax.sparql.query_shapes import shape_of
@@ -332,6 +332,24 @@ def test_a_computed_value_is_not_rewritten():
 def test_rows_that_are_equal_otherwise_have_fresh_values_of_their_own(store, text):
     values = [value.value for row in store.query(text) for value in row]
     assert len({part for value in values for part in value.split()}) == 3
+
+
+def test_computed_text_counts_against_the_memory_of_a_query(store):
+    text = "SELECT (CONCAT(STR(?s), STR(?o), 'a rather long text') AS ?t) { ?s ?p ?o }"
+    assert len(store.reasoner.query(text, memory=1000)) == 3
+    with pytest.raises(LimitError, match="more than 100 bytes: it has computed"):
+        store.reasoner.query(text, memory=100)
+
+
+def test_the_first_rows_of_an_order_are_those_that_all_of_them_begin_with(store):
+    values = [Triple(ex(f"s{n}"), ex("n"), typed(str(n % 3), "integer")) for n in range(9)]
+    store.apply(values, [])
+    text = "SELECT ?n { ?s ex:n ?n } ORDER BY DESC(?n)"
+    every = [row[0].value for row in store.query(text, PREFIXES)]
+    assert every == list("222111000")
+    for start, length in [(0, 2), (2, 5), (0, 0), (7, 5), (20, 1)]:
+        found = store.query(f"{text} LIMIT {length} OFFSET {start}", PREFIXES)
+        assert [row[0].value for row in found] == every[start : start + length]
 
 
 @pytest.mark.parametrize("seed", range(6))
