@@ -1,4 +1,4 @@
-"""RDF: a small library under the rules of RDFS, asked in SPARQL."""
+"""RDF: a small library under the rules of RDFS, asked in SPARQL, and how the answers were found."""
 
 import livefacts as lf
 
@@ -22,3 +22,5 @@ answers = reasoner.query("""
 """)
 for row in answers:
     print(row["maker"], "made", row["book"])
+
+print(answers.plan)

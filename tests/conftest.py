@@ -8,6 +8,7 @@ that leads nowhere is a failure, so that a typing error never looks like success
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,12 @@ from tests.system.running import SMALL_JAVA
 VARIABLE = "LIVEFACTS_TEST_DATA"
 ROOMY = "-Xms1g -Xmn500m -XX:MetaspaceSize=256m"
 """A heap that need not grow is collected less often."""
+
+
+def pytest_configure() -> None:
+    """Tests and what they start hear Ctrl-C: who runs in the background inherits that it is ignored."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 from livefacts.errors import (
     ArityError,
     ConflictError,
+    DamageError,
     InputError,
+    InterruptAfterChange,
     LimitError,
     LivefactsError,
     LivefactsWarning,
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from livefacts.service.continuous.answers import Change
     from livefacts.service.continuous.message_query import ContinuousQueries, ContinuousQuery
     from livefacts.service.explanations.explanation import Explanation
+    from livefacts.service.reasoner.fact_snapshot import FactSnapshot
     from livefacts.service.reasoner.maintenance import maintenance_program
     from livefacts.service.reasoner.ontology import OntologyReport, rules_from_owl
     from livefacts.service.reasoner.reasoner import Reasoner
@@ -47,10 +50,13 @@ __all__ = [
     "ConflictError",
     "ContinuousQueries",
     "ContinuousQuery",
+    "DamageError",
     "Delta",
     "Explanation",
     "Fact",
+    "FactSnapshot",
     "InputError",
+    "InterruptAfterChange",
     "LimitError",
     "LivefactsError",
     "LivefactsWarning",
@@ -78,6 +84,7 @@ _HOMES = {
     "Delta": "livefacts.service.change.delta",
     "Explanation": "livefacts.service.explanations.explanation",
     "Fact": "livefacts.model.facts",
+    "FactSnapshot": "livefacts.service.reasoner.fact_snapshot",
     "OntologyReport": "livefacts.service.reasoner.ontology",
     "Reasoner": "livefacts.service.reasoner.reasoner",
     "Symbol": "livefacts.model.facts",

@@ -25,6 +25,7 @@ from livefacts.commands import (
     doctor,
     dump,
     explain,
+    folders,
     generate,
     load,
     query,
@@ -52,6 +53,10 @@ JOBS = (
     "explain",
     "verify",
     "dump",
+    "log",
+    "undo",
+    "backup",
+    "restore",
     "spark",
     "generate",
     "bench",
@@ -108,6 +113,10 @@ app.command("explain", cls=Asking, short_help="Why does a fact hold, or not?")(
 )
 app.command("verify", short_help="Compute everything anew, and compare.")(verify.verify_command)
 app.command("dump", short_help="Write everything that is true.")(dump.dump_command)
+app.command("log", short_help="What has happened in a folder.")(folders.log_command)
+app.command("undo", short_help="Take a change of a folder back.")(folders.undo_command)
+app.command("backup", short_help="Copy a folder, and check the copy.")(folders.backup_command)
+app.command("restore", short_help="Make a folder of a backup.")(folders.restore_command)
 app.add_typer(spark_commands.app, name="spark", short_help="Large knowledge bases, on Spark.")
 app.add_typer(generate.app, name="generate", help="Make data to try things on.")
 app.command("bench", short_help="How fast is this machine?")(bench.bench_command)

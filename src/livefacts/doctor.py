@@ -118,6 +118,7 @@ def compile_kernels() -> float:
 
     started = time.perf_counter()
     _small_closure()
+    _small_queries()
     _small_changes()
     _small_reports()
     _small_patterns()
@@ -206,6 +207,23 @@ def _small_stream() -> None:
     assert ("lasting", "n3", "n4") in timed, "a window lost a fact"
     timed.advance(9)
     assert not len(timed.facts(derived=True)), "a window kept a fact"
+
+
+def _small_queries() -> None:
+    """Ask for paths and for joins, before and after a change."""
+    from livefacts.service.queries.results import Rows
+    from livefacts.service.reasoner.reasoner import Reasoner
+
+    meetings = Reasoner()
+    meetings.add(" ".join(f"<urn:n{n}> <urn:met> <urn:n{n + 1}> ." for n in range(20)))
+    for last in (20, 9):
+        ends = meetings.query("SELECT ?x { <urn:n0> <urn:met>+ ?x }")
+        pairs = meetings.query("SELECT * { ?x <urn:met> ?y . ?y <urn:met> ?z }")
+        assert isinstance(ends, Rows), "it selects"
+        assert isinstance(pairs, Rows), "it selects"
+        assert len(ends) == last, "a query missed a path"
+        assert len(pairs) == (19 if last == 20 else 17), "a query missed a match"
+        meetings.remove("<urn:n9> <urn:met> <urn:n10> .")
 
 
 def _small_changes() -> None:

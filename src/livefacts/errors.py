@@ -12,6 +12,10 @@ An error says what is wrong, where, and what to do about it:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
+
+LONGEST_SHOWN = 200
+"""Characters of a line that an error shows, around its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +34,10 @@ class Place:
         """The position, the line and a caret under the column."""
         if not self.text:
             return str(self)
-        before = "".join("\t" if c == "\t" else " " for c in self.text[: self.column - 1])
-        return f"{self}\n    {self.text}\n    {before}^"
+        first = max(0, self.column - LONGEST_SHOWN // 2) if len(self.text) > LONGEST_SHOWN else 0
+        text = self.text[first : first + LONGEST_SHOWN]
+        before = "".join("\t" if c == "\t" else " " for c in text[: self.column - 1 - first])
+        return f"{self}\n    {text}\n    {before}^"
 
 
 class LivefactsError(Exception):
@@ -88,6 +94,14 @@ class ConflictError(LivefactsError):
     """Someone else is writing, or has written, to the same knowledge base."""
 
 
+class DamageError(LivefactsError):
+    """A file of a knowledge base that is not as it was written."""
+
+
+class StoppedError(LivefactsError):
+    """A knowledge base that takes no more changes: the disk failed, or it was closed."""
+
+
 class QueryError(LivefactsError):
     """A query that cannot be parsed or is refused."""
 
@@ -98,6 +112,17 @@ class NotIncrementalError(QueryError):
 
 class LimitError(LivefactsError):
     """A change that would pass a limit that the caller has set; it was undone."""
+
+
+class InterruptAfterChange(KeyboardInterrupt):
+    """Ctrl-C that came when a change was decided already: the change was made.
+
+    `delta` is what the call would have returned.
+    """
+
+    def __init__(self, delta: Any) -> None:
+        super().__init__("the change was made; `delta` of this exception is what it did")
+        self.delta = delta
 
 
 class LivefactsWarning(UserWarning):

@@ -31,7 +31,13 @@ from livefacts.language.formula import (
     TripleAtom,
 )
 from livefacts.language.program import Program, Rule
-from livefacts.language.windows import FactWindow, SteppedWindow, TimeWindow
+from livefacts.language.windows import (
+    FactWindow,
+    PastWindow,
+    SessionWindow,
+    SteppedWindow,
+    TimeWindow,
+)
 from livefacts.model.durations import Duration
 
 Held = set[tuple[Row, int]]
@@ -153,16 +159,19 @@ class Writer:
                 name = part.atom.name if isinstance(part.atom, PredicateAtom) else None
                 length = dict(self.program.retained)[name]  # type: ignore[index]
                 return range(max(self.first, self.now - _points(length)), self.now + 1)
-            case FactWindow():
-                raise UntranslatableError("a window that counts facts")
+            case FactWindow() | SessionWindow():
+                raise UntranslatableError("a window that depends on what arrives")
             case window if window.stream is not None:
                 raise UntranslatableError("a window on one stream")
             case TimeWindow(length):
-                return range(max(self.first, self.now - _points(length)), self.now + 1)
+                oldest, last = self.now - _points(length), self.now
+            case PastWindow(length, until):
+                oldest, last = self.now - _points(length), self.now - _points(until)
             case SteppedWindow(width, step, _, closed):
                 last = self.now - self.now % _points(step)
                 oldest = last - _points(width) + (not closed)
-                return range(max(self.first, oldest), last + 1)
+        is_seen = oldest >= self.first or not part.window.full
+        return range(max(self.first, oldest), last + 1) if is_seen else range(0)
 
     def atom(self, atom: Atom, time: str) -> str:
         name = TRIPLE if isinstance(atom, TripleAtom) else atom.name

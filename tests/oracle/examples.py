@@ -193,6 +193,45 @@ EXAMPLES = (
 
 FURTHER = (
     Example(
+        "E21: a session ends when nothing has come for its gap",
+        """q(?x) :- sometime a(?x) in [session 3] . w(?t) :- at ?t a(?x) in [session 3] .
+           c :- always a(u) in [session 3] .""",
+        0,
+        "1: a(u)  3: a(v)  7: a(u)  8: a(u)",
+        """0:  1: q(u) w(1) c  2: q(u) w(1)  3-5: q(u) q(v) w(1) w(3)  6:
+           7: q(u) w(7) c  8: q(u) w(7) w(8) c  9-10: q(u) w(7) w(8)  11:""",
+    ),
+    Example(
+        "E22: a late fact joins two sessions, and a retraction parts them",
+        "q(?x) :- sometime a(?x) in [session 3] .",
+        0,
+        "1: a(u)  5: a(v)  6: a(w)@3  7: -a(w)@3  9: a(x)",
+        "1-3: q(u)  4:  5: q(v)  6: q(u) q(w) q(v)  7: q(v)  8:  9: q(x)",
+    ),
+    Example(
+        "E23: a window in the past",
+        """q(?x) :- sometime a(?x) in [4 until 2 ago] . b :- always a(u) in [3 until 2 ago] .
+           k :- sometime here in [4 until 2 ago] .""",
+        0,
+        "1: a(u)  2: a(u)  5: a(v)",
+        "0-1:  2: k  3: q(u) k  4: q(u) b k  5-6: q(u) k  7-9: q(v) k  10: k",
+        background="here",
+    ),
+    Example(
+        "E24: always in full holds only when the whole window has been seen",
+        "q :- always a in [2] full . p :- always a in [2] .",
+        0,
+        "0: a  1: a  2: a  4: a  5: a  6: a  7: a",
+        "0-1: p  2: p q  3-5:  6-7: p q  8:",
+    ),
+    Example(
+        "E25: at without a window, under @retain",
+        "@retain a 3 . m(?t) :- at ?t a(?x) . n(?x) :- b(?t), at ?t a(?x) .",
+        0,
+        "1: a(u)  3: b(1)  5: b(1)",
+        "1-2: m(1)  3: m(1) n(u)  4: m(1)  5:",
+    ),
+    Example(
         "a sum over a window takes each reading once",
         """total(?s, ?n) :- ?n = sum { ?v, ?t : at ?t reading(?s, ?v) in [2] } .
            kinds(?n) :- ?n = count { ?v : sometime reading(?s, ?v) in [1] } .""",

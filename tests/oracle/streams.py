@@ -45,7 +45,14 @@ from livefacts.language.formula import (
     Variable,
 )
 from livefacts.language.program import Program, Rule
-from livefacts.language.windows import FactWindow, SteppedWindow, TimeWindow, Window
+from livefacts.language.windows import (
+    FactWindow,
+    PastWindow,
+    SessionWindow,
+    SteppedWindow,
+    TimeWindow,
+    Window,
+)
 from livefacts.model.durations import Duration
 from livefacts.model.facts import Fact, Term
 
@@ -169,14 +176,37 @@ class Moment:
         """The time points of a window; a window of facts reaches back to its oldest."""
         match window:
             case TimeWindow(length):
-                return range(max(self.first, self.now - self._length(length)), self.now + 1)
+                return self._clipped(self.now - self._length(length), self.now, window.full)
             case SteppedWindow(width, step, _, closed):
                 last = self.now // self._length(step) * self._length(step)
                 oldest = last - self._length(width) + (0 if closed else 1)
-                return range(max(self.first, oldest), last + 1)
+                return self._clipped(oldest, last, window.full)
+            case PastWindow(length, until):
+                since, until = self.now - self._length(length), self.now - self._length(until)
+                return self._clipped(since, until, window.full)
+            case SessionWindow():
+                run = self._run(window)
+                return range(run[0].time, self.now + 1) if run else range(0)
             case FactWindow(count):
                 chosen = self._last(window)
                 return range(chosen[0][0] if len(chosen) == count else self.first, self.now + 1)
+
+    def _clipped(self, since: int, until: int, full: bool) -> range:
+        """Time points, none before the first; if all must have been seen, none before they have."""
+        if full and since < self.first:
+            return range(0)
+        return range(max(self.first, since), until + 1)
+
+    def _run(self, window: SessionWindow) -> list[Arrival]:
+        """The last arrivals, each less than the gap before the next, and the last before now."""
+        gap, run, end = self._length(window.gap), [], self.now
+        for each in sorted(self._arrivals, key=lambda each: -each.time):
+            if _is_on(each, window.stream) and _is_of(each.row, window.of):
+                if end - each.time >= gap:
+                    break
+                run.append(each)
+                end = each.time
+        return run[::-1]
 
     def _length(self, duration: Duration) -> int:
         if not duration.is_by_clock:
@@ -221,6 +251,9 @@ class Moment:
         if isinstance(window, FactWindow):
             for time, _, row in self._last(window):
                 times[row].add(time)
+        elif isinstance(window, SessionWindow):
+            for each in self._run(window):
+                times[each.row].add(each.time)
         else:
             for each in self._arrivals:
                 if _is_on(each, window.stream):

@@ -17,13 +17,15 @@ A module has the same name in all three packages when it is about the same kind 
 |---|---|---|---|---|
 | case: facts and rules only come | `programs`, `cases` | `cases` | `cases` | `test_closure`, `test_regressions` |
 | history: facts and rules come and go | `histories` | `histories` | `histories` | `test_changes`, `test_laws`, `test_verify`, `test_patches`, `test_dumps`, `test_regressions` |
+| either history, in a folder whose process ends at random | `histories`, `stream_histories` | `reopenings` | | `test_reopenings` |
 | history, with a change that fails | `histories` | `fault_injection` | | `test_failed_changes` |
 | history, by maintenance programs | `histories` | `maintenance_programs` | | `test_maintenance` |
 | stream history: arrivals, and a clock | `stream_histories` | `stream_histories`, `stream_ends` | `stream_histories` | `test_time`, `test_reclaimed_terms`, `test_stream_memory` |
 | facts that expire | `programs` | `expiring_facts`, `expiry_programs` | | `test_expiring`, `test_maintenance` |
-| registered queries over streams | (drawn while they run) | `registered_queries`, `registered_bodies`, `registered_themes` | | `test_registered`, `test_limited_chains`, `test_reclaimed_terms` |
+| registered queries over streams | (drawn while they run) | `registered_queries`, `registered_bodies`, `registered_themes` | | `test_registered`, `test_stream_rows`, `test_arrival_times`, `test_limited_chains`, `test_reclaimed_terms` |
 | continuous queries and messages | `graph_patterns`, `queries` | `graph_patterns` | | `test_patterns`, `test_continuous`, `test_graphs`, `test_watches`, `test_updates` |
 | versions of triples, and patterns joined over them | `versions` | (nested loops, in the test) | | `test_pattern_joins` |
+| skewed graphs, and cycles in them | (in the test) | (every order of the variables, in the test) | | `test_join_orders` |
 | expressions, and columns of odd terms | `expressions` | (pyoxigraph row by row, in the test) | | `test_column_expressions` |
 | bags of rows that share variables | `solutions` | (nested loops, in the test) | | `test_solution_joins` |
 | groups and orders of odd terms | `expressions` | (totals of continuous queries, and pyoxigraph, in the test) | | `test_row_groups` |

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from pyoxigraph import Triple
 from tests.golden.test_owl import expected
+from tests.properties.compare.held_snapshots import Expected, HeldSnapshots
 from tests.properties.generate.equalities import MANY, draw_equals, draw_following
 from tests.properties.generate.ontologies import Step
 from tests.properties.test_equalities import (
@@ -56,6 +57,7 @@ class Life:
     merged: int = 0
     asserted: set[Triple] = field(default_factory=set)
     arrived: dict[int, set[Triple]] = field(default_factory=dict)
+    snapshots: HeldSnapshots = field(default_factory=HeldSnapshots)
 
     def __post_init__(self) -> None:
         self.pick = random.Random(f"equals in time {self.seed}")
@@ -133,6 +135,7 @@ class Life:
         """Both know the same, and what an independent closure knows of this moment."""
         compare(self.merging, self.ruled)
         assert self.merging.verify()
+        assert not list(self.snapshots.take(self.merging, known_to(self.ruled)))
         if not self.own and self.now is not None:
             here = self.asserted | self.arrived.get(self.now, set())
             triples = {fact for fact in self.merging if isinstance(fact, Triple)}
@@ -153,6 +156,12 @@ class Life:
         explanation = explained(self.merging, self.pick.choice(facts)) if facts else None
         if explanation is not None:
             assert explanation.lasting == self.ruled.explain(explanation.fact).lasting
+
+
+def known_to(reasoner: lf.Reasoner) -> Expected:
+    """What a reasoner knows, for a snapshot of another one."""
+    violations = {(v.constraint, frozenset(v.bindings.items())) for v in reasoner.violations()}
+    return Expected(set(reasoner), violations, set(reasoner.facts(derived=False)))
 
 
 @pytest.mark.parametrize("seed", [3, pytest.param(1, marks=pytest.mark.thorough)])

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.properties.compare.fault_injection import (
+    OutOfBoundsError,
     Saboteur,
     TooLateError,
     every_row,
@@ -27,6 +28,7 @@ HISTORIES, CHUNKS, STEPS, TRIES = 40, 10, 4, 2
 Sabotage = Callable[[Saboteur, lf.Reasoner], AbstractContextManager[None]]
 SABOTAGE: tuple[Sabotage, ...] = (
     Saboteur.interrupting,
+    Saboteur.running_late,
     Saboteur.running_out,
     Saboteur.breaking_off,
 )
@@ -61,7 +63,7 @@ class Pair:
             try:
                 with sabotage(saboteur, self.failing):
                     applied(self.failing, change)
-            except (KeyboardInterrupt, MemoryError):
+            except (KeyboardInterrupt, MemoryError, OutOfBoundsError):
                 self.failed += 1
                 self._expect(before, f"failed at moment {saboteur.moments} of\n{change}")
                 return

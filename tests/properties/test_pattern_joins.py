@@ -11,8 +11,9 @@ import pytest
 from tests.properties.generate.seeds import chunks
 from tests.properties.generate.versions import RandomJoin, Row, draw_join, draw_versions
 
-from livefacts.engine.queries.join_steps import COUNT, EXIST
-from livefacts.engine.queries.pattern_join import IdPattern, planned, run
+from livefacts.engine.queries.joins.join_program import Planned, run
+from livefacts.engine.queries.joins.join_steps import COUNT, EXIST
+from livefacts.engine.queries.joins.pattern_join import IdPattern, join_shape, lifted
 from livefacts.store.versions import snapshots
 from livefacts.store.versions.snapshots import Snapshot, Versions
 
@@ -66,7 +67,7 @@ def rows_of(triples: Iterable[Row]) -> np.ndarray:
 
 
 def joined(snapshot: Snapshot, asked: RandomJoin) -> tuple[tuple[str, ...], Counter]:
-    plan = planned(snapshot, asked.patterns, asked.given, asked.wanted, COUNT)
+    plan = _planned(snapshot, asked, asked.wanted, COUNT)
     found: Counter = Counter()
     for piece in run(plan, snapshot, columns_of(asked), len(asked.rows)):
         counts = np.ones(len(piece.rows), int) if piece.counts is None else piece.counts
@@ -75,8 +76,13 @@ def joined(snapshot: Snapshot, asked: RandomJoin) -> tuple[tuple[str, ...], Coun
     return plan.program.shown, found
 
 
+def _planned(snapshot: Snapshot, asked: RandomJoin, wanted: Iterable[str], rest: int) -> Planned:
+    patterns, constants = lifted(asked.patterns)
+    return join_shape(patterns, asked.given, frozenset(wanted), rest).planned(snapshot, constants)
+
+
 def given_rows_that_match(snapshot: Snapshot, asked: RandomJoin) -> set[int]:
-    plan = planned(snapshot, asked.patterns, asked.given, (), EXIST)
+    plan = _planned(snapshot, asked, (), EXIST)
     pieces = run(plan, snapshot, columns_of(asked), len(asked.rows), first_only=True)
     rows = [int(row) for piece in pieces for row in piece.rows]
     assert len(rows) == len(set(rows)), "each given row is found once"

@@ -1,7 +1,11 @@
-"""Queries of every form, asked after every change, answer as pyoxigraph does of the same facts."""
+"""Queries of every form, asked after every change, answer as pyoxigraph does of the same facts.
+
+Each of them has a plan that can be shown.
+"""
 
 from __future__ import annotations
 
+import json
 import random
 from collections import Counter
 from typing import Any
@@ -12,7 +16,9 @@ from tests.properties.generate.queries import MessageMaker, QueryMaker
 from tests.properties.generate.seeds import chunks
 
 import livefacts as lf
+from livefacts.service.queries.plan_tree import PlanTree
 from livefacts.service.queries.results import Answer, Triples
+from livefacts.store.versions import snapshots
 
 REASONERS, CHANGES, QUERIES = 8, 5, 12
 GRAPHS = [NamedNode("x:g"), NamedNode("x:h")]
@@ -37,6 +43,20 @@ def is_odd(text: str) -> bool:
     and counts different ways of a path as different rows."""
     groups_graphs = "GRAPH ?" in text and "GROUP BY" in text
     return groups_graphs or ("COUNT(DISTINCT *)" in text and ")/" in text)
+
+
+def check_plan(plan: PlanTree, future: PlanTree, rows: int) -> None:
+    """The plan of any query can be shown, and has the operators that were foreseen."""
+    assert plan.rows == rows
+    assert len(str(plan).splitlines()) > plan.to_dot().count(" -> ")
+    assert json.loads(json.dumps(plan.to_dict())) == plan.to_dict()
+    assert operators(plan) == operators(future)
+
+
+def operators(plan: PlanTree) -> tuple[Any, ...]:
+    """A plan without the steps of its joins, which depend on what is bound."""
+    is_join = plan.operator.split(",")[0].endswith(("triple pattern", "triple patterns"))
+    return plan.operator, () if is_join else tuple(map(operators, plan.below))
 
 
 class Comparison:
@@ -78,12 +98,20 @@ class Comparison:
             if is_odd(text):
                 continue
             expected = bag(store.query(text))
-            assert bag(self.reasoner.query(text)) == expected, text
+            result = self.reasoner.query(text)
+            assert bag(result) == expected, text
+            future = self.reasoner.query(text, explain_only=True)
+            rows = bool(result) if isinstance(result, Answer) else len(result)
+            check_plan(result.plan, future, rows)
             self.answered += bool(expected)
 
 
 @pytest.mark.parametrize("chunk", chunks(12, 2))
-def test_a_query_answers_as_pyoxigraph_does_after_every_change(chunk: int) -> None:
+def test_a_query_answers_as_pyoxigraph_does_after_every_change(
+    chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Graphs that lack a constant are left out also where there are few.
+    monkeypatch.setattr(snapshots, "FEW_GRAPHS", 2 * (chunk % 2))
     answered = 0
     for seed in range(chunk * REASONERS, (chunk + 1) * REASONERS):
         compared = Comparison(seed)

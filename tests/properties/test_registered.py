@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.properties.compare.registered_bodies import Bodies
+from tests.properties.compare.registered_bodies import AggregateBodies, Bodies
 from tests.properties.compare.registered_queries import (
     CorrectedHistory,
     Places,
@@ -135,6 +135,18 @@ def test_reports_of_any_body_are_what_a_store_of_the_window_answers(chunk: int) 
         followed += all("asked anew" not in each.registration.plan for each in history.asked)
     assert answered >= 0.2 * BODIES / 4
     assert followed == BODIES / 4
+
+
+@pytest.mark.parametrize("chunk", chunks(4, 1))
+def test_rows_have_the_totals_that_aggregate_clauses_give_them(chunk: int) -> None:
+    clauses = answered = 0
+    for seed in range(chunk, BODIES, 4):
+        history = RegisteredHistory(seed, AggregateBodies())
+        play(seed, history)
+        clauses += any(each.question.clauses for each in history.asked)
+        answered += history.answered > 2
+    assert clauses >= 0.7 * BODIES / 4
+    assert answered >= 0.2 * BODIES / 4
 
 
 @pytest.mark.parametrize("chunk", chunks(5, 3))

@@ -11,7 +11,7 @@ from tests.oracle.timeline import Timeline
 
 import livefacts as lf
 from livefacts.model.facts import Fact, Symbol
-from livefacts.service.streams import count_windows
+from livefacts.service.streams import arrival_log, window_contents
 from livefacts.syntax.rulelang.rule_parser import parse
 
 STREAM = NamedNode("urn:s")
@@ -28,8 +28,8 @@ Arrival = tuple[Fact, int, NamedNode | None]
 
 @pytest.fixture
 def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(count_windows, "FEWEST_SPARE", 4)
-    monkeypatch.setattr(count_windows, "FEWEST_SWEPT", 0)
+    monkeypatch.setattr(window_contents, "FEWEST_SPARE", 4)
+    monkeypatch.setattr(arrival_log, "FEWEST_SWEPT", 0)
 
 
 def arrivals(pick: Random, now: int) -> Iterator[Arrival]:
@@ -79,7 +79,7 @@ def test_sizes_follow_the_windows_and_not_the_stream() -> None:
         reasoner.advance(now)
         if now % 10 == 0:
             sizes.append(reasoner.stats()["arrivals"])
-    assert max(sizes) <= count_windows.FEWEST_SWEPT + 21
+    assert max(sizes) <= arrival_log.FEWEST_SWEPT + 21
     assert {str(fact) for fact in reasoner if str(fact).startswith("rare")} == {
         "rare(k300)",
         "rare(k400)",

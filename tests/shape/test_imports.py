@@ -23,17 +23,18 @@ BELOW = {
         "errors model language plan store syntax engine.contract engine.patterns engine.flow"
     ),
     "engine.queries": "errors model language plan store engine.contract engine.flow",
+    "journal": "errors store",
     # A saved folder: both engines live on it, and none of it needs Spark.
-    "kb": "errors model language plan store syntax engine.contract engine.embedded",
-    "engine.spark": "errors model language plan store syntax engine.contract kb",
+    "kb": "errors model language plan store syntax journal engine.contract engine.embedded",
+    "engine.spark": "errors model language plan store syntax journal engine.contract kb",
     "service": (
-        "errors model language plan store syntax engine.contract engine.embedded engine.flow "
+        "errors model language plan store syntax journal engine.contract engine.embedded engine.flow "
         "engine.patterns engine.messages engine.queries kb engine.spark"
     ),
     "spark": "errors engine.spark service",
     "doctor": "errors generate store service kb engine.spark",
     "": "errors model language service",
-    "commands": "errors model language syntax store generate doctor service kb engine.spark",
+    "commands": "errors model language syntax store journal generate doctor service kb engine.spark",
     "cli": "errors commands",
     "__main__": "cli",
 }

@@ -16,7 +16,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from benchmarks import datasets
+from benchmarks import datasets, earlier
 from benchmarks.generic import TRANSITIVE
 from benchmarks.measuring import WORKERS, run_worker
 
@@ -194,3 +194,16 @@ def test_patterns_end_with_the_answers_of_a_fresh_query(campus: str) -> None:
     assert [each["same"] for each in report["queries"]] == [True, True]
     assert report["queries"][0]["changes"] > 0
     assert report["many"]["queries"] == 2
+
+
+def test_times_of_an_earlier_checkout_are_compared_figure_by_figure() -> None:
+    job = {"input": "campus.nt", "rules": "rdfs"}
+    for turn in (1.0, 2.0):
+        now = {"stages": {"close": 3.0 * turn}, "in": {"p50": 1.0, "p99": 9.0}, "facts": 7}
+        before = {"stages": {"close": 2.0 * turn}, "in": {"p50": 2.0, "p99": 1.0}, "facts": 8}
+        earlier.note("livefacts_changes", job, now, before)
+    report = earlier.report()
+    assert (
+        "| livefacts_changes | rdfs None | 0.87 | stages.close | 1.50 (3.0 s / 2.0 s) |" in report
+    )
+    assert earlier.report() == ""

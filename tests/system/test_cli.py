@@ -25,6 +25,10 @@ JOBS = (
     "explain",
     "verify",
     "dump",
+    "log",
+    "undo",
+    "backup",
+    "restore",
     "spark",
     "generate",
     "bench",
@@ -162,7 +166,7 @@ def test_a_reader_that_goes_away_is_no_reason_to_complain() -> None:
 
 
 def test_a_process_ends_with_the_code_of_its_command(tmp_path: Path) -> None:
-    (tmp_path / "bad.nt").write_text("nonsense\n")
+    (tmp_path / "bad.nt").write_text("<x:a> <x:b> <x:c> .\nnonsense\n")
     assert livefacts_process("load", str(tmp_path / "bad.nt")).code == 3
     assert livefacts_process("load", str(tmp_path / "gone.nt")).code == 1
     assert livefacts_process("--version").code == 0

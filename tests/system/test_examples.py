@@ -95,6 +95,23 @@ PROMISED = {
         "contradiction: disjoint-Drink-Winery",
         "everything is as it should be",
     ],
+    "15_snapshots.py": [
+        "audit of version 1: 4 facts, 0 violations",
+        "then: berth(anna, north) capacity(anna, 1) cargo(anna, tea) full(anna)",
+        "concluded then: full(anna)",
+        "now, version 4: berth(anna, south) berth(anna, west)",
+        "violated now: twice: ?ship = anna, ?x = south, ?y = west",
+    ],
+    "16_durable.py": [
+        "3 ancestor(ann, cleo) ancestor(ben, cleo) parent(ben, cleo)",
+        "after the first change: ancestor(ann, ben) parent(ann, ben)\n",
+        "undoing 2 would take away: ancestor(ann, tom) ancestor(ben, tom) parent(ben, tom)",
+        "everything is as it should be",
+    ],
+    "17_windows.py": [
+        "5: +steady\n7: -together(ann) -together(ben)\n8: -steady\n11: +came_before(ann)",
+        "22: +came_before(cleo) -came_before(ann)",
+    ],
 }
 
 

@@ -6,6 +6,7 @@ import csv
 import gzip
 import json
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -122,6 +123,25 @@ class TestQuery:
         wanted = "CONSTRUCT { ?x <urn:is> ?c } WHERE { ?x a ?c }"
         assert livefacts("query", wanted, "-d", people).out == "<urn:ada> <urn:is> <urn:Writer> .\n"
 
+    def test_a_plan_is_printed_instead_of_answers(self, people: str) -> None:
+        ended = livefacts("query", ADA, "-d", people, "-r", "rho-df", "--plan")
+        head, first, *_ = ended.out.splitlines()
+        assert (ended.code, head.split()[-2:]) == (0, ["rows", "time"])
+        assert re.fullmatch(r"SELECT \?x +1 +[0-9.]+ ms", first)
+
+    def test_a_plan_has_the_forms_of_an_explanation(self, people: str) -> None:
+        asked = "query", ADA, "-d", people, "--explain-only", "--format"
+        assert livefacts(*asked, "dot").out.startswith("digraph plan {")
+        data = json.loads(livefacts(*asked, "json").out)
+        assert data["operator"] == "SELECT ?x"
+        assert "rows" not in data
+
+    def test_only_a_plan_is_a_picture_and_it_is_no_table(self, people: str) -> None:
+        picture = livefacts("query", ADA, "-d", people, "--format", "dot")
+        assert (picture.code, "--plan" in picture.err) == (1, True)
+        table = livefacts("query", ADA, "-d", people, "--plan", "--format", "csv")
+        assert (table.code, "text, dot or json" in table.err) == (1, True)
+
     def test_rows_cannot_be_written_as_triples(self, people: str) -> None:
         ended = livefacts("query", ADA, "-d", people, "--format", "nt")
         assert ended.code == 1
@@ -211,8 +231,8 @@ class TestBadInput:
     def test_a_binary_file_is_rejected(self, tmp_path: Path) -> None:
         (tmp_path / "binary.nt").write_bytes(bytes(range(256)) * 20)
         ended = livefacts("load", str(tmp_path / "binary.nt"))
-        assert ended.code == 3
-        assert "0 facts asserted" in ended.err
+        assert ended.code == 1
+        assert "binary.nt could be read" in ended.err
 
     def test_invalid_utf_8_is_rejected_where_it_stands(self, people: str) -> None:
         Path(people).write_bytes(PEOPLE.encode() + b'<urn:x> <urn:p> "\xff" .\n')
@@ -239,10 +259,12 @@ class TestBadInput:
         assert ended.code == 1
         assert "*.nt" in ended.err
 
-    def test_a_folder_is_not_a_file(self, tmp_path: Path) -> None:
-        ended = livefacts("load", str(tmp_path))
+    def test_a_folder_of_files_is_not_a_file(self, people: str) -> None:
+        folder = Path(people).parent
+        ended = livefacts("load", str(folder))
         assert ended.code == 1
-        assert tmp_path.name in ended.err
+        assert folder.name in ended.err
+        assert [path.name for path in folder.iterdir()] == ["people.nt"]
 
     @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read everything")
     def test_a_file_without_permission_is_an_error(self, people: str) -> None:

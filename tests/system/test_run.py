@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 
 import pytest
-from tests.system.running import livefacts
+from tests.system.running import livefacts, started
 from typer.testing import CliRunner
 
 from livefacts.cli import app
@@ -104,6 +109,58 @@ def test_a_gap_in_a_file_may_be_as_long_as_is_said(tmp_path: Path) -> None:
     done = livefacts("run", str(rules), "--facts", str(facts), "--max-ahead", "9 d")
     assert done.code == 3
     assert "too far ahead" in done.err
+
+
+QUIET = """
+@tick 100 ms .
+sensor(s1) . sensor(s2) .
+seen(?s)   :- sometime reading(?s, ?v) in [300 ms] .
+quiet(?s)  :- sensor(?s), not seen(?s) .
+"""
+
+
+@contextmanager
+def listening(rules: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """The command at the end of a pipe that stays open; it is ended if it never answers."""
+    with started("run", str(rules), "--facts", "-", "--arrival-time") as running:
+        guard = threading.Timer(120, running.kill)
+        guard.start()
+        try:
+            yield running
+        finally:
+            guard.cancel()
+
+
+def said(running: subprocess.Popen[bytes], what: str) -> datetime:
+    """When it is so, by the next line that says so."""
+    assert running.stdout is not None
+    for line in iter(running.stdout.readline, b""):
+        time, _, told = line.decode().rstrip("\n").partition(" ")
+        if told == what:
+            return datetime.fromisoformat(time)
+    raise AssertionError(f"the command ended and has not said: {what}")
+
+
+def test_a_sensor_that_goes_quiet_is_named_while_the_pipe_is_open(tmp_path: Path) -> None:
+    rules = tmp_path / "quiet.rules"
+    rules.write_text(QUIET)
+    with listening(rules) as running:
+        assert running.stdin is not None
+        begun = said(running, "+ quiet(s2)")
+        running.stdin.write(b'{"facts": "reading(s2, 7) ."}\n')
+        running.stdin.flush()
+        ended = said(running, "- quiet(s2)")
+        again = said(running, "+ quiet(s2)")
+        assert begun < ended < again
+        running.stdin.close()
+        assert running.wait(60) == 0
+
+
+def test_facts_of_a_file_may_happen_when_they_are_read(files: tuple[str, str]) -> None:
+    rules, facts = files
+    found = lines_of(rules, "--facts", facts, "--arrival-time")
+    assert found[0][:2] == "20"
+    assert {line.partition(" ")[2] for line in found} >= {"+ seen", "+ isSteam"}
 
 
 DATED = """

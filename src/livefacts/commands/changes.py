@@ -69,7 +69,7 @@ def add_command(
     livefacts add kb.nt --rules mine.rules --facts new.nt --output kb.nt
     """
     _check_standard_input([*files, facts])
-    loaded = load(Inputs(files, rules or [], None, bnodes, input_format, rejects))
+    loaded = load(Inputs(files, rules or [], None, bnodes, input_format, rejects, writes=True))
     _change(loaded, lambda reasoner: reasoner.load(facts, bnodes=bnodes), asserted, path)
 
 
@@ -93,7 +93,7 @@ def remove_command(
     livefacts remove kb.nt --rules rdfs --facts gone.nt --asserted --output kb.nt
     """
     _check_standard_input([*files, facts])
-    loaded = load(Inputs(files, rules or [], None, bnodes, input_format, rejects))
+    loaded = load(Inputs(files, rules or [], None, bnodes, input_format, rejects, writes=True))
     _change(loaded, lambda reasoner: reasoner.remove(Path(facts)), asserted, path)
 
 
@@ -137,7 +137,7 @@ def apply_command(
         raise typer.BadParameter("give --patch or --update, one of them")
     _check_standard_input([*files, *(patches or []), update or ""])
     change = _updating(update) if update else _patching(patches or [])
-    loaded = load(Inputs(files, rules or [], None, bnodes, input_format, rejects))
+    loaded = load(Inputs(files, rules or [], None, bnodes, input_format, rejects, writes=True))
     _change(loaded, change, asserted, path)
 
 

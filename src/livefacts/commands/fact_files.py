@@ -5,12 +5,14 @@ from __future__ import annotations
 import gc
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from livefacts.commands.options import BlankNodes
 from livefacts.commands.terminal import ExitCode, counted, ending_at_once, is_watched, say
+from livefacts.errors import InputError
 
 if TYPE_CHECKING:
     from livefacts.service.change.delta import Delta
@@ -32,6 +34,10 @@ class Inputs:
     format: str | None = None
     rejects: str | None = None
     tick: str | None = None
+    writes: bool = False
+    """Whether a folder among the files is to be changed; else it is read beside its writer."""
+    at: int | None = None
+    """The change of the folder after which it is looked at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +74,13 @@ def load(inputs: Inputs) -> Loaded:
 
     prepare()
     started = time.perf_counter()
-    reasoner = Reasoner(rules=inputs.rules, tick=inputs.tick)
+    folders = [name for name in inputs.files if is_folder(name)]
+    files = [name for name in inputs.files if name not in folders]
+    reasoner = _opened(folders, inputs) if folders else Reasoner(inputs.rules, tick=inputs.tick)
     delta = None
-    if inputs.files:
+    if files:
         delta = reasoner.load(
-            inputs.files,
+            files,
             format=inputs.format,
             graph=inputs.graph,
             bnodes=inputs.bnodes,
@@ -85,6 +93,26 @@ def load(inputs: Inputs) -> Loaded:
     report_rejects(loaded, inputs.rejects)
     _report_axioms(reasoner, inputs.rules)
     return loaded
+
+
+def is_folder(name: str) -> bool:
+    """Whether a name is that of a folder rather than of a file."""
+    return name.endswith("/") or Path(name).is_dir()
+
+
+def _opened(folders: list[str], inputs: Inputs) -> Reasoner:
+    """The reasoner in a folder."""
+    from livefacts.service.reasoner.reasoner import Reasoner
+
+    if len(folders) > 1:
+        raise InputError("one folder can be opened at a time", hint="dump one, and load the file")
+    if not inputs.writes and len(inputs.files) > 1:
+        raise InputError(
+            f"{folders[0]} is only read here, and files cannot be added to it",
+            hint="livefacts load FOLDER FILES adds them",
+        )
+    found = Reasoner.open(folders[0], inputs.rules or None, read_only=not inputs.writes)
+    return found if inputs.at is None else found.at(inputs.at)
 
 
 def say_if_empty(loaded: Loaded) -> None:

@@ -81,7 +81,7 @@ def load_command(
     livefacts load wine.owl data.nt --rules owl-rl --violations violations.csv
     livefacts load data.nt --rules checks.rules --fail-on-violation
     """
-    inputs = Inputs(files, rules or [], graph, bnodes, input_format, rejects)
+    inputs = Inputs(files, rules or [], graph, bnodes, input_format, rejects, writes=True)
     loaded = load(inputs)
     _summarize(loaded)
     broken = loaded.reasoner.violations()

@@ -68,6 +68,10 @@ Speed = Annotated[
     float | None,
     typer.Option(min=0.001, help="So many times as fast as it happened; otherwise at once."),
 ]
+ArrivalTime = Annotated[
+    bool,
+    typer.Option("--arrival-time", help="Facts happen when they arrive; lines need no time."),
+]
 MaxAhead = Annotated[
     str,
     typer.Option(metavar="TIME", help="Set facts aside that are further ahead; `none` allows all."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from enum import StrEnum
@@ -16,6 +17,7 @@ from livefacts.commands.terminal import say
 from livefacts.errors import InputError, QueryError
 
 if TYPE_CHECKING:
+    from livefacts.service.queries.plan_tree import PlanTree
     from livefacts.service.queries.results import QueryResult
     from livefacts.service.reasoner.reasoner import Reasoner
 
@@ -31,6 +33,11 @@ class AnswerFormat(StrEnum):
     json = "json"
     nt = "nt"
     ttl = "ttl"
+    text = "text"
+    dot = "dot"
+
+
+PLAN_FORMATS = {None, AnswerFormat.text, AnswerFormat.dot, AnswerFormat.json}
 
 
 def query_command(
@@ -43,10 +50,17 @@ def query_command(
         AnswerFormat | None,
         typer.Option(
             "--format",
-            help="nt and ttl are for CONSTRUCT and DESCRIBE.",
-            show_default="table or nt",
+            help="nt and ttl are for CONSTRUCT and DESCRIBE; text and dot for plans.",
+            show_default="table, nt or text",
         ),
     ] = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Print how the answers were found, instead of them.")
+    ] = False,
+    explain_only: Annotated[
+        bool,
+        typer.Option("--explain-only", help="Print how they would be found; look for nothing."),
+    ] = False,
     timeout: Annotated[
         float | None, typer.Option(help="Seconds after which the query is given up.")
     ] = None,
@@ -55,6 +69,9 @@ def query_command(
     ] = None,
     memory: Annotated[
         int | None, typer.Option(help="Bytes that rows may take at once.", min=1)
+    ] = None,
+    at: Annotated[
+        int | None, typer.Option(metavar="N", help="As a folder was after its change N.", min=0)
     ] = None,
     graph: Graph = None,
     bnodes: Bnodes = BlankNodes.local,
@@ -70,17 +87,46 @@ def query_command(
     livefacts query heads.rq --data uni.nt.gz --rules rdfs --format csv
     livefacts query 'ASK { ?x a rdfs:Class }' --data schema.ttl
     livefacts query 'CONSTRUCT WHERE { ?x a ?c }' --data a.ttl --data b.ttl --format ttl
+    livefacts query heads.rq --data kb/ --at 12
+    livefacts query heads.rq --data uni.nt.gz --rules rdfs --plan
+    livefacts query heads.rq --data uni.nt.gz --explain-only --format dot | dot -Tsvg > plan.svg
     """
     asked = text_of(text)
-    loaded = load(Inputs(data or [], rules or [], graph, bnodes, input_format, rejects))
+    _check_format(form, plan or explain_only)
+    loaded = load(Inputs(data or [], rules or [], graph, bnodes, input_format, rejects, at=at))
     say_if_empty(loaded)
+    if explain_only:
+        typer.echo(_written_plan(loaded.reasoner.query(asked, explain_only=True), form), nl=False)
+        return leave(loaded)
     result = loaded.reasoner.query(asked, timeout=timeout, limit_rows=limit_rows, memory=memory)
-    typer.echo(_written(result, form), nl=False)
+    typer.echo(_written_plan(result.plan, form) if plan else _written(result, form), nl=False)
     if not getattr(result, "complete", True):
         say(f"there are more than {limit_rows:,} rows")
     if not result:
         _say_unknown(asked, loaded.reasoner)
     leave(loaded)
+
+
+def _check_format(form: AnswerFormat | None, is_plan: bool) -> None:
+    """Refuse a format of answers for a plan, and one of plans for answers."""
+    if is_plan and form not in PLAN_FORMATS:
+        raise InputError(
+            f"a plan cannot be written as {form}", hint="use --format text, dot or json"
+        )
+    if not is_plan and form in (AnswerFormat.text, AnswerFormat.dot):
+        raise InputError(
+            f"only a plan can be written as {form}", hint="add --plan, or --explain-only"
+        )
+
+
+def _written_plan(plan: PlanTree, form: AnswerFormat | None) -> str:
+    match form:
+        case AnswerFormat.dot:
+            return plan.to_dot()
+        case AnswerFormat.json:
+            return json.dumps(plan.to_dict(), indent=2, ensure_ascii=False) + "\n"
+        case _:
+            return f"{plan}\n"
 
 
 def _say_unknown(asked: str, reasoner: Reasoner) -> None:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from livefacts.commands.events import ahead, in_one_order, rejecting, say_rejects
-from livefacts.commands.fact_files import Inputs, leave, load
-from livefacts.commands.options import Data, Lateness, MaxAhead, Rules, Speed, Tick
+from livefacts.commands.events import ahead, leave_unless_rejected, read_all, rejecting, say_rejects
+from livefacts.commands.fact_files import Inputs, load
+from livefacts.commands.options import ArrivalTime, Data, Lateness, MaxAhead, Rules, Speed, Tick
 from livefacts.commands.options import Rejects as RejectsFile
 from livefacts.commands.terminal import ExitCode, counted, say
 from livefacts.errors import InputError, QueryError
@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from livefacts.service.reasoner.reasoner import Reasoner
     from livefacts.service.registered.report_writers import ReportWriter
     from livefacts.service.registered.scheduled_query import Registration
-    from livefacts.service.streams.event_time import EventTime
     from livefacts.service.streams.playback import Silence
-    from livefacts.syntax.input.rejects import Rejects
     from livefacts.syntax.stream_files import Event, Time
 
 QUERY_FILES = (".csparql", ".rspql", ".rq", ".sparql")
@@ -82,10 +80,7 @@ def register_command(
         typer.Option(metavar="TIME", help="Do not wait for a stream that is further behind."),
     ] = None,
     max_ahead: MaxAhead = "1 h",
-    arrival_time: Annotated[
-        bool,
-        typer.Option("--arrival-time", help="Facts happen when they arrive; lines need no time."),
-    ] = False,
+    arrival_time: ArrivalTime = False,
     empty: Annotated[bool, typer.Option("--empty", help="Print reports without answers, too.")] = (
         False
     ),
@@ -118,8 +113,9 @@ def register_command(
     # What is there now stays: from here on the collector has only what streams bring to look at.
     gc.freeze()
     came: Counter[str] = Counter()
+    named = [_split(given, made) for given in streams]
     with Rejects(rejects) as rejected:
-        source = _noted(_sources(streams, made, rejected, arrival_time, events), writer, came)
+        source = _noted(read_all(named, rejected, events.tick, arrival_time), writer, came)
         for _ in play(source, events, Pace(speed, events.tick), rejecting(rejected)):
             _print(made, writer, empty)
         events.finish()
@@ -128,9 +124,7 @@ def register_command(
     _say_unread(made, came)
     if _say_unmade(made):
         raise typer.Exit(ExitCode.ERROR)
-    if rejected.count or events.set_aside:
-        raise typer.Exit(ExitCode.SOME_REJECTED)
-    leave(loaded)
+    leave_unless_rejected(loaded, rejected, events)
 
 
 def _check_corrections(form: ReportFormat, late: Late) -> None:
@@ -174,26 +168,6 @@ def _text(given: str) -> str:
         raise InputError(f"{given} is not a text in UTF-8") from None
 
 
-def _sources(
-    streams: list[str],
-    queries: list[Registration],
-    rejects: Rejects,
-    arrival_time: bool,
-    events: EventTime,
-) -> Iterator[Event | Silence]:
-    """The events of all files and sources, in one order."""
-    from livefacts.syntax.stream_files import read_events
-
-    files: list[Iterator[Event]] = []
-    live: list[Iterator[Event]] = []
-    untimed = 0 if arrival_time else None
-    for given in streams:
-        name, path = _split(given, queries)
-        found = _on_stream(read_events(path, rejects, untimed=untimed), name)
-        (live if path == "-" else files).append(found)
-    return in_one_order(files, live, events.tick, arrival_time)
-
-
 def _split(given: str, queries: list[Registration]) -> tuple[str | None, str]:
     """`name=file`: the stream that a query calls by this name, or by an IRI that ends so."""
     name, mark, path = given.partition("=")
@@ -219,11 +193,6 @@ def _ends(iri: str) -> str:
 
 def _stem(name: str) -> str:
     return name.partition(".")[0]
-
-
-def _on_stream(events: Iterator[Event], name: str | None) -> Iterator[Event]:
-    for event in events:
-        yield event if event.stream is not None or name is None else replace(event, stream=name)
 
 
 def _noted(
@@ -258,7 +227,7 @@ def _say_unread(queries: list[Registration], came: Counter[str]) -> None:
         where = f"on <{stream}>" if stream else "without the name of a stream"
         say(f"no query reads what came {where}: {counted(number, 'fact', 'facts')}")
     if any(unread):
-        known = sorted({extent.stream for query in queries for extent in query.windows})
+        known = sorted({w.stream for query in queries for w in query.query.windows})
         say(f"hint: queries read {', '.join(f'<{stream}>' for stream in known)}")
     if "" in unread:
         say("hint: --stream NAME=FILE says on which stream the facts of a file are")

@@ -9,19 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from livefacts.commands.events import ahead, in_one_order, rejecting, say_rejects
-from livefacts.commands.fact_files import Inputs, leave, load
-from livefacts.commands.options import Data, Lateness, MaxAhead, Speed, Tick
+from livefacts.commands.events import ahead, leave_unless_rejected, read_all, rejecting, say_rejects
+from livefacts.commands.fact_files import Inputs, load
+from livefacts.commands.options import ArrivalTime, Data, Lateness, MaxAhead, Speed, Tick
 from livefacts.commands.options import Rejects as RejectsFile
-from livefacts.commands.terminal import ExitCode, say
+from livefacts.commands.terminal import say
 
 if TYPE_CHECKING:
     from livefacts.service.explanations.explanation import Explanation
     from livefacts.service.reasoner.clocked_program import Statement, TickChange
     from livefacts.service.reasoner.reasoner import Reasoner
-    from livefacts.service.streams.event_time import EventTime
     from livefacts.service.streams.playback import Silence
-    from livefacts.syntax.input.rejects import Rejects
     from livefacts.syntax.stream_files import Event
 
 
@@ -78,6 +76,7 @@ def run_command(
     speed: Speed = None,
     lateness: Lateness = "0",
     max_ahead: MaxAhead = "1 h",
+    arrival_time: ArrivalTime = False,
     rejects: RejectsFile = None,
 ) -> None:
     """Run rules with windows over timed facts: one line for every change.
@@ -88,6 +87,7 @@ def run_command(
     livefacts run cooling.rules --facts temps.jsonl
     livefacts run cooling.rules --facts temps.jsonl --show answers --format jsonl
     tail -f temps.jsonl | livefacts run cooling.rules --facts - --explain alarm
+    sensors | livefacts run quiet.rules --facts - --arrival-time
     """
     from livefacts.model.time_points import time_point
     from livefacts.service.reasoner.clocked_program import Follower
@@ -97,12 +97,13 @@ def run_command(
 
     loaded = load(Inputs(data or [], program, tick=tick))
     end = None if until is None else time_point(until, loaded.reasoner.tick)
-    printer = _Printer(loaded.reasoner, show, form, explain)
+    printer = _Printer(loaded.reasoner, show, form, explain, dates=arrival_time)
     follower = Follower(loaded.reasoner, printer.print, everything=everything)
     tick_length = loaded.reasoner.tick
     events = EventTime(follower, lateness, max_ahead=ahead(max_ahead), tick=tick_length)
     with Rejects(rejects) as rejected:
-        source = printer.noted(_events(facts, rejected, events))
+        sources = [(None, path) for path in facts]
+        source = printer.noted(read_all(sources, rejected, events.tick, arrival_time))
         for _ in play(source, events, Pace(speed, events.tick), rejecting(rejected)):
             pass
         events.finish()
@@ -110,17 +111,7 @@ def run_command(
         follower.advance(end)
     printer.end()
     say_rejects(rejected, events)
-    if rejected.count or events.set_aside:
-        raise typer.Exit(ExitCode.SOME_REJECTED)
-    leave(loaded)
-
-
-def _events(facts: list[str], rejects: Rejects, events: EventTime) -> Iterator[Event | Silence]:
-    from livefacts.syntax.stream_files import read_events
-
-    files = [read_events(path, rejects) for path in facts if path != "-"]
-    live = [read_events(path, rejects) for path in facts if path == "-"]
-    return in_one_order(files, live, events.tick)
+    leave_unless_rejected(loaded, rejected, events)
 
 
 def _predicate(explained: str | None, reasoner: Reasoner) -> str | None:
@@ -135,7 +126,13 @@ class _Printer:
     """Prints what changes at each moment."""
 
     def __init__(
-        self, reasoner: Reasoner, show: Shown, form: LineFormat, explained: str | None
+        self,
+        reasoner: Reasoner,
+        show: Shown,
+        form: LineFormat,
+        explained: str | None,
+        *,
+        dates: bool = False,
     ) -> None:
         self._reasoner = reasoner
         self._show = show
@@ -143,7 +140,7 @@ class _Printer:
         self._explained = explained
         self._held = False
         self._has_head = False
-        self._dates = False
+        self._dates = dates
         """Whether time points are shown as the moments at which they begin."""
         self._has_explained = False
         self._predicate = _predicate(explained, reasoner)

@@ -66,6 +66,18 @@ class Change:
             return NO_TRIPLES if asserted is None else asserted
         return joined(asserted, self.others[TRIPLES])
 
+    def spoken(self) -> Facts:
+        """All facts that it speaks of, by shape; some may be there several times."""
+        every = self.facts, self.others, self.retracted, self.unmarked, self.unnamed
+        parts = [facts for facts in every if facts]
+        if len(parts) == 1:
+            return parts[0]
+        found: dict[int, list[Ids]] = {}
+        for facts in parts:
+            for shape, rows in facts.items():
+                found.setdefault(shape, []).append(rows)
+        return {shape: np.concatenate(rows) for shape, rows in found.items()}
+
 
 def joined(first: Ids | None, second: Ids | None) -> Ids:
     """Facts of one shape, where some may be missing."""

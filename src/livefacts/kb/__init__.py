@@ -7,9 +7,10 @@ whether a fact is asserted: saved files keep the name.
 In: asserted and derived facts, rules, named graphs, as rows of hash ids.
 Out: the same at any version (a snapshot), and what changed between two.
 
-- `marker`: what the folder is, who may write to it, what was left behind
+- `marker`: what the folder is, and what was left behind
 - `delta_log`: the log of one Delta table, appended to by one small entry
 - `tables`: all tables, and `commits`, the one that says which versions count
+- `file_digests`: tables that are on the disk, and digests of their files
 - `failures`: what Arrow, Delta and Spark say when something breaks, in a sentence
 - `term_encoding`: terms to hash ids, and the ids that keep two texts with the same hash apart
 - `term_rows`: the terms that a commit adds

@@ -10,11 +10,12 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from livefacts.errors import LivefactsError
+from livefacts.errors import DamageError, LivefactsError
 from livefacts.kb.bucket_stages import bucket_files
 from livefacts.kb.buckets import bucket_of
 from livefacts.kb.consequences import fact_table, in_order, make_table, summed
@@ -30,6 +31,7 @@ from livefacts.kb.schema_closure import (
 )
 from livefacts.kb.tables import (
     CHANGES,
+    CHECKPOINT,
     COUNTED,
     DERIVED,
     GENERAL,
@@ -87,26 +89,38 @@ class SavedState:
     derived: Facts
     quads: Ids
     shared: Ids
-    notes: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, Any] = field(default_factory=dict)
 
 
-def read_base(base: KnowledgeBase, dictionary: Dictionary) -> Stored:
-    """What was asserted and the rules, at the last commit."""
-    commit = base.last()
+def read_base(base: KnowledgeBase, dictionary: Dictionary, commit: Commit | None = None) -> Stored:
+    """What was asserted and the rules, at a commit, or at the last one."""
+    commit = base.last() if commit is None else commit
     if not commit.seq:
         raise LivefactsError(
             f"there is no knowledge base in {base.path}",
             hint="Reasoner.checkpoint(FOLDER) makes one, and livefacts spark ingest FILES --kb FOLDER",
         )
+    base.check(commit)
     terms = base.read(TERMS, commit).combine_chunks().sort_by("id")
     ids, numbers = terms["id"].to_numpy(), number_terms(dictionary, terms)
+
+    def numbered(rows: HashIds) -> Ids:
+        places = np.minimum(np.searchsorted(ids, rows), max(len(ids) - 1, 0))
+        if rows.size and not (len(ids) and np.array_equal(ids[places], rows)):
+            raise DamageError(
+                f"{base.path / TERMS} lacks a term that facts speak of",
+                hint="restore the folder from a backup, or have the file again as it was",
+            )
+        found: Ids = numbers[places]
+        return found
+
     buckets = bucket_files(base, commit, int(base.settings["buckets"]))
     told = np.concatenate([bucket.read_told() for bucket in buckets])
     quads = quads_at(base, commit)
-    facts = {TRIPLES: numbers[np.searchsorted(ids, told_by_default(told, quads))]}
-    named = numbers[np.searchsorted(ids, quads[quads[:, 3] != DEFAULT])].reshape(-1, 4)
+    facts = {TRIPLES: numbered(told_by_default(told, quads))}
+    named = numbered(quads[quads[:, 3] != DEFAULT]).reshape(-1, 4)
     for shape, rows in _told_predicates(base, commit).items():
-        facts[shape] = numbers[np.searchsorted(ids, rows)]
+        facts[shape] = numbered(rows)
     return Stored(commit, stored_program(base, commit), facts, named)
 
 
@@ -152,7 +166,7 @@ def write_base(
         **rule_notes(state.program),
         **state.notes,
     }
-    return base.publish(start, "checkpoint", writes, notes=notes)
+    return base.publish(start, CHECKPOINT, writes, notes=notes)
 
 
 class _Hashes:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from livefacts.errors import LivefactsError
+from livefacts.errors import DamageError, LivefactsError
 
 FULL = "No space left on device"
 IN_A_TASK = re.compile(r"Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)+(\S.*(?:\n\S.*)*)")
@@ -60,6 +60,26 @@ def read_plainly(path: str) -> Iterator[None]:
             raise
         hint = OTHER_JAVA if TOO_NEW in str(error) else ""
         raise LivefactsError(f"{path} cannot be read: {reason_of(error)}", hint=hint) from error
+
+
+@contextmanager
+def read_whole(path: Path) -> Iterator[None]:
+    """Say that a folder is damaged, where its files cannot be made sense of."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError) as error:
+        raise _damage(error, path) from error
+    except Exception as error:
+        if isinstance(error, LivefactsError) or not _is_known(error):
+            raise
+        raise _damage(error, path) from error
+
+
+def _damage(error: Exception, path: Path) -> DamageError:
+    return DamageError(
+        f"{path} cannot be read: {reason_of(error)}",
+        hint="restore the folder from a backup, or have the file again as it was",
+    )
 
 
 def reason_of(error: BaseException) -> str:

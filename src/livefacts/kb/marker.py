@@ -1,7 +1,6 @@
-"""The marker of a knowledge base: what its folder is, who may write to it, what was left behind.
+"""The marker of a knowledge base: what its folder is, and what was left behind.
 
 A small file says that a folder is a knowledge base, in which layout and with which settings.
-One lock, which ends with the process that holds it, lets one writer in at a time.
 """
 
 from __future__ import annotations
@@ -9,18 +8,21 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
 
-from livefacts.errors import ConflictError, InputError
+from livefacts.errors import DamageError, InputError
+from livefacts.journal import file_operations
+from livefacts.journal.folder_lock import LOCK
+from livefacts.journal.journal import FOLDER
+from livefacts.journal.log_file import digest_of
 
 FORMAT = 1
 MARKER = "livefacts.json"
-LOCK = ".lock"
 EXCHANGE = ".exchange"
+DIGEST = "digest"
 ANOTHER = "name a folder that is empty or not there yet"
 
 
@@ -57,27 +59,33 @@ def read_settings(path: Path) -> dict[str, Any]:
 
 def _is_ours(name: str) -> bool:
     """Whether a writer that was cut off at its very beginning leaves this behind."""
-    return name == LOCK or name.startswith(f".{MARKER}.")
+    return name in (LOCK, FOLDER) or name.startswith(f".{MARKER}.")
 
 
 def write_settings(path: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
     """Make a folder a knowledge base."""
     found = {"format": FORMAT, **settings}
     path.mkdir(parents=True, exist_ok=True)
-    part = path / f".{MARKER}.{os.getpid()}"
-    part.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
-    part.replace(path / MARKER)
+    text = json.dumps({**found, DIGEST: _digest(found)}, indent=2) + "\n"
+    file_operations.replace_file(path / MARKER, text.encode())
     return found
+
+
+def _digest(settings: Mapping[str, Any]) -> str:
+    """A digest of what a marker says."""
+    return digest_of(json.dumps(dict(settings), sort_keys=True).encode()).hex()
 
 
 def _read_marker(marker: Path) -> dict[str, Any]:
     try:
         settings = json.loads(marker.read_text(encoding="utf-8"))
-        layout = int(settings["format"])
-    except (ValueError, KeyError, TypeError) as error:
+        layout, digest = int(settings["format"]), settings.pop(DIGEST, None)
+    except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
         raise InputError(
             f"{marker} cannot be read", hint="restore it, or name another folder"
         ) from error
+    if digest is not None and digest != _digest(settings):
+        raise DamageError(f"{marker} is not as it was written", hint="restore it from a backup")
     if layout > FORMAT:
         raise InputError(
             f"{marker.parent} was written by a newer livefacts (layout {layout}, "
@@ -85,22 +93,6 @@ def _read_marker(marker: Path) -> dict[str, Any]:
             hint="pip install --upgrade livefacts",
         )
     return dict(settings)
-
-
-@contextmanager
-def lock(path: Path) -> Iterator[None]:
-    """Be the only one who writes to a folder."""
-    import fcntl
-
-    with (path / LOCK).open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise ConflictError(
-                f"someone else is writing to {path}",
-                hint="wait until that is done, then try again",
-            ) from error
-        yield
 
 
 def remove_leftovers(path: Path) -> int:

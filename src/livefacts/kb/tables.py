@@ -39,14 +39,16 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from livefacts.errors import ConflictError, LivefactsError
+from livefacts.errors import ConflictError, DamageError, LivefactsError
+from livefacts.journal.folder_lock import FolderLock
+from livefacts.journal.journal import JournalReader
 from livefacts.kb.delta_log import APPLICATION, Log, TakenError, can_append
 from livefacts.kb.delta_log import DataFile as DataFile
 from livefacts.kb.failures import say_plainly
+from livefacts.kb.file_digests import check_files, digests_of, row_digest, sync_tables
 from livefacts.kb.marker import (
     EXCHANGE,
     folder_of,
-    lock,
     read_settings,
     remove_leftovers,
     write_settings,
@@ -111,11 +113,19 @@ All of them at once: of a hundred changes, at most one pays for it.
 # Every version stays readable until `optimize` lets it go: Delta would forget after 30 days.
 PROPERTIES = {"delta.enableExpiredLogCleanup": "false"}
 LONG_AGO = datetime.fromtimestamp(0, UTC)
+JOURNAL = "journal"
+"""What the marker says of a folder that has one, and a commit of where it goes on."""
+FILES = "files"
+"""The note in which a checkpoint says which data files it has, by table, and their digests."""
+ROW_DIGEST = "digest"
+"""The note that is a digest of all the rest of a commit."""
 OLDEST = "oldest"
 """The note in which a commit says which version is the oldest that is kept."""
 
 
 # What a commit notes of how its conclusions were drawn.
+CHECKPOINT = "checkpoint"
+"""The kind of a commit that a reasoner writes."""
 SINGLE, GENERAL = "single triples", "joins"
 """The paths: rules that follow single triples, or any rules."""
 HANDED_OVER = "handed over"
@@ -164,6 +174,8 @@ class KnowledgeBase:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = folder_of(path)
         self.reached: Callable[[str], None] = lambda step: None
+        self.is_held = False
+        """Whether someone holds the lock for longer than one change."""
         self.settings = read_settings(self.path)
         self._open_tables: dict[str, Any] = {}
         self._logs: dict[str, Log] = {}
@@ -223,6 +235,12 @@ class KnowledgeBase:
         parts = [pq.read_table(name, schema=schema, partitioning=None) for name in files]
         return pa.concat_tables(parts) if parts else schema.empty_table()
 
+    def check(self, commit: Commit) -> None:
+        """Compare data files with what a checkpoint said of them."""
+        digests = commit.notes.get(FILES, {})
+        files = {name: self.files(name, commit) for name in digests}
+        check_files(files, digests, is_all=commit.kind == CHECKPOINT)
+
     def count(self, table: str, commit: Commit) -> int:
         """How many rows a table has at a commit."""
         return sum(pq.read_metadata(name).num_rows for name in self.files(table, commit))
@@ -244,9 +262,27 @@ class KnowledgeBase:
             raise LivefactsError(f"there is nothing in {self.path} yet", hint="ingest files first")
         with say_plainly(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
-            with lock(self.path):
+            lock = None if self.is_held else FolderLock(self.path)
+            try:
                 remove_leftovers(self.path)
-                yield self.last()
+                start = self.last()
+                if lock is not None:
+                    self._check_journal(start)
+                yield start
+            finally:
+                if lock is not None:
+                    lock.release()
+
+    def _check_journal(self, start: Commit) -> None:
+        """Refuse to write beside a journal that has changes which the tables do not have."""
+        # Someone may have begun a journal since this one was opened.
+        if read_settings(self.path).get(JOURNAL):
+            number = int(start.notes.get(JOURNAL, {}).get("log", 1))
+            if any(JournalReader(self.path, number).rows()):
+                raise LivefactsError(
+                    f"the journal of {self.path} has changes that its tables do not have yet",
+                    hint="Reasoner.open(folder).checkpoint() writes them into the tables",
+                )
 
     @contextmanager
     def exchange(self) -> Iterator[Path]:
@@ -279,11 +315,17 @@ class KnowledgeBase:
             versions[table] = self._commit_table(table, write, start.versions.get(table))
             rows[table] = sum(file.rows for file in write.files)
             self.reached(f"{table} committed")
+        if kind == CHECKPOINT:
+            sync_tables(self.path, {name: [f.name for f in w.files] for name, w in writes.items()})
+            files = {name: self.files(name, Commit(versions=versions)) for name in versions}
+            notes = {**notes, FILES: digests_of(files, start.notes.get(FILES, {}))}
         found = {**start.notes, **notes}
         # The time is for people: nothing is ever derived from it.
         now = datetime.fromtimestamp(time.time(), UTC)
         made = Commit(start.seq + 1, batch, kind, versions, found, rows, now)
         self._commit_all(made)
+        if kind == CHECKPOINT:
+            sync_tables(self.path, {COMMITS: os.listdir(self.path / COMMITS)})
         self.reached("committed")
         if made.seq % TIDY_EVERY == 0:
             self.tidy(TIDY_EVERY // 2)
@@ -501,17 +543,25 @@ def _rows_of(table: Any) -> list[dict[str, Any]]:
 
 
 def _row(commit: Commit) -> dict[str, Any]:
-    return {
+    notes = {name: note for name, note in commit.notes.items() if name != ROW_DIGEST}
+    row = {
         "seq": commit.seq,
         "time": commit.time,
         "batch": commit.batch,
         "kind": commit.kind,
         "rows": json.dumps(dict(commit.rows)),
         "versions": json.dumps(dict(commit.versions)),
-        "notes": json.dumps(dict(commit.notes)),
+        "notes": json.dumps(notes),
     }
+    return row | {"notes": json.dumps({**notes, ROW_DIGEST: row_digest(row)})}
 
 
 def _commit(row: Mapping[str, Any]) -> Commit:
     versions, notes, rows = (json.loads(row[name]) for name in ("versions", "notes", "rows"))
+    digest = notes.pop(ROW_DIGEST, None)
+    if digest not in (None, row_digest({**row, "notes": json.dumps(notes)})):
+        raise DamageError(
+            f"version {row['seq']} in the table `{COMMITS}` is not as it was written",
+            hint="restore the folder from a backup, or have the file again as it was",
+        )
     return Commit(row["seq"], row["batch"], row["kind"], versions, notes, rows, row["time"])

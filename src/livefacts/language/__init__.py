@@ -12,6 +12,7 @@ Out: `Program` of `Rule`s, `Query`, `RegisteredQuery`, axioms.
 - `checks`: whether a program makes sense: safe, stratified, bounded; and warnings
 - `expressions`: expressions of SPARQL
 - `algebra`: the SPARQL algebra: graph patterns, property paths, query forms
+- `arrival_times`: `timestamp(?x)` of C-SPARQL, as patterns for times
 - `graph_pattern`: the queries that are one group of triple patterns with comparisons
 - `registration`: what a C-SPARQL or RSP-QL text adds to a query: streams, windows, when to report
 - `axioms`: OWL axioms and class expressions

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from collections.abc import Sequence as SequenceOf
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import cache
-from typing import Any, TypeAlias
+from functools import cache, cached_property
+from typing import Any, NamedTuple, TypeAlias
 
 from pyoxigraph import Triple
 
@@ -116,11 +116,41 @@ class PathAtom:
         return (self.subject, self.object)
 
 
-@dataclass(frozen=True, slots=True)
+class LiftedPatterns(NamedTuple):
+    """Triple patterns apart from their constants: variables by their names, constants by numbers.
+
+    The first constant is number -1, the next one -2, and so on.
+    """
+
+    patterns: tuple[tuple[int | str, int | str, int | str], ...]
+    constants: tuple[Term | Parameter, ...]
+    names: frozenset[str]
+
+
+@dataclass(frozen=True)
 class Basic:
     """Triple patterns and paths that must all match; none of them: one empty row."""
 
     atoms: tuple[TripleAtom | PathAtom, ...] = ()
+
+    @cached_property
+    def lifted(self) -> LiftedPatterns | None:
+        """The triple patterns, if there is nothing else."""
+        numbers: dict[Any, int] = {}
+        patterns: list[Any] = []
+        for atom in self.atoms:
+            if isinstance(atom, PathAtom) or any(isinstance(s, TripleTerm) for s in atom.slots):
+                return None
+            patterns.append(
+                tuple(
+                    slot.name
+                    if isinstance(slot, Variable)
+                    else numbers.setdefault(slot, ~len(numbers))
+                    for slot in atom.slots
+                )
+            )
+        names = {slot for slots in patterns for slot in slots if isinstance(slot, str)}
+        return LiftedPatterns(tuple(patterns), tuple(numbers), frozenset(names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,18 +373,14 @@ def parts_in(pattern: Any) -> Iterator[tuple[Any, int]]:
             waiting += [(getattr(part, name), depth + 1) for name in _names(kind)]
 
 
+def calls_in(query: Query) -> Iterator[Call]:
+    """The calls of functions and operators."""
+    return (part for part, _ in parts_in(query) if isinstance(part, Call))
+
+
 def functions_in(query: Query) -> Iterator[str]:
     """The names of functions that are IRIs, in angle brackets; some of them repeatedly."""
-    waiting: list[Any] = [query]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, tuple):
-            waiting += part
-        elif is_dataclass(part) and not isinstance(part, Variable | Parameter):
-            if isinstance(part, Call) and part.name.startswith("<"):
-                yield part.name
-            kind: Any = type(part)
-            waiting += [getattr(part, name) for name in _names(kind)]
+    return (call.name for call in calls_in(query) if call.name.startswith("<"))
 
 
 def ground(term: TripleTerm) -> TripleTerm | Triple:
@@ -427,6 +453,24 @@ def variables_in_scope(pattern: Pattern) -> Iterator[Variable]:
             yield from variables_in_scope(pattern.of)
         case _:
             yield from variables_in(pattern)
+
+
+def bound_variables(pattern: Pattern) -> set[Variable]:
+    """The variables that have a value in every row; some that have may be missing."""
+    match pattern:
+        case Basic():
+            return set(variables_in(pattern))
+        case Both():
+            return bound_variables(pattern.left) | bound_variables(pattern.right)
+        case Optionally() | Without():
+            return bound_variables(pattern.left)
+        case Either():
+            return bound_variables(pattern.left) & bound_variables(pattern.right)
+        case Where() | With() | InGraph():
+            return bound_variables(pattern.of)
+        case Chosen():
+            return bound_variables(pattern.of) & set(pattern.variables)
+    return set()
 
 
 def variables_in_condition(expression: QueryExpression) -> Iterator[Variable]:

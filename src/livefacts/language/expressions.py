@@ -79,19 +79,19 @@ def rewritten(
     return Call(expression.name, arguments)
 
 
-def written(expression: QueryExpression) -> str:
-    """The expression as SPARQL writes it.
+def written(expression: QueryExpression, word: Callable[[Variable | Term], str] = str) -> str:
+    """The expression as SPARQL writes it; `word` writes its variables and constants.
 
     >>> written(Call("+", (Variable("x"), Constant(Literal("a")))))
     '(?x + "a")'
     """
     if isinstance(expression, Variable):
-        return str(expression)
+        return word(expression)
     if isinstance(expression, Constant):
-        return str(expression.term)
+        return word(expression.term)
     if isinstance(expression, Exists):
         return "NOT EXISTS { ... }" if expression.negated else "EXISTS { ... }"
-    return _written_call(expression.name, [written(each) for each in expression.arguments])
+    return _written_call(expression.name, [written(each, word) for each in expression.arguments])
 
 
 def _written_call(name: str, arguments: list[str]) -> str:

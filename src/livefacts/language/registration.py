@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from livefacts.errors import Place
 from livefacts.language.formula import NOWHERE
+from livefacts.language.windows import Window
 from livefacts.model.durations import Duration
 
 
@@ -23,28 +24,11 @@ class StreamOperator(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class RangeWindow:
-    """`[RANGE r STEP s]`: the facts of the last `r`, moved every `s`."""
-
-    range: Duration
-    step: Duration
-    closed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class CountWindow:
-    """`[TRIPLES n STEP m]`: the last `n` facts, moved with every `m`-th."""
-
-    count: int
-    step: int = 1
-
-
-@dataclass(frozen=True, slots=True)
 class StreamWindow:
     """A stream and the part of it that a query sees; `name` is what WINDOW calls it."""
 
     stream: str
-    window: RangeWindow | CountWindow
+    window: Window
     name: str | None = None
     place: Place = field(default=NOWHERE, compare=False, repr=False)
 

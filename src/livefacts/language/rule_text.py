@@ -27,7 +27,7 @@ from livefacts.language.formula import (
     Variable,
 )
 from livefacts.language.program import Program, Rule
-from livefacts.language.windows import FactWindow, SteppedWindow, TimeWindow, Window
+from livefacts.language.windows import Window
 from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.model.namespaces import DECLARED, RDF_TYPE, XSD
 
@@ -112,15 +112,11 @@ def _timed(formula: Timed, prefixes: Mapping[str, str]) -> str:
 
 
 def _window(window: Window, prefixes: Mapping[str, str]) -> str:
-    match window:
-        case TimeWindow(length):
-            text = str(length)
-        case SteppedWindow(range, step):
-            text = f"range {range} step {step}{' closed' if window.closed else ''}"
-        case FactWindow(count, of):
-            text = f"{count} facts" + ("" if of is None else f" of {_name(of, prefixes)}")
+    text, of = str(window), getattr(window, "of", None)
+    if of is not None:
+        text += f" of {_name(of, prefixes)}"
     on = "" if window.stream is None else f" on {_iri(window.stream, prefixes)}"
-    return f"[{text}{on}]"
+    return f"[{text}{on}]{' full' if getattr(window, 'full', False) else ''}"
 
 
 def _name(name: str | NamedNode, prefixes: Mapping[str, str]) -> str:

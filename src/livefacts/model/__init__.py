@@ -12,6 +12,8 @@ Out: `Fact`, `Symbol`, values that can be compared and computed with, time point
 - `values`: what literals stand for; comparison and arithmetic as rules and SPARQL have them
 - `identity`: value identity, as ontologies have it: one literal for each value
 - `totals`: sums, averages, least and greatest, the same in any order of the rows
+- `term_ranks`: keys by which terms are sorted, in the order of SPARQL
 - `time_points`: the clock of a reasoner: whole numbers, and the dates that they stand for
 - `durations`: lengths of time, in time points or by the clock
+- `work_bounds`: how long the change under way may take, and how much memory it may need
 """

@@ -89,6 +89,8 @@ def _checked(points: int) -> int:
     return points
 
 
+LONGEST_AMOUNT = 40
+"""Digits of a length of time."""
 SECOND = Duration(NANOSECONDS["s"], is_by_clock=True)
 
 
@@ -98,6 +100,8 @@ def duration(amount: str, unit: str = "") -> Duration:
     >>> str(duration("1.5", "s")), str(duration("3"))
     ('1500 ms', '3')
     """
+    if len(amount) > LONGEST_AMOUNT:
+        raise InputError(f"{amount[:20]}… is longer than any time", hint="choose a longer unit")
     if not unit:
         if not amount.isdecimal():
             raise InputError(

@@ -25,7 +25,7 @@ from livefacts.model.namespaces import XSD
 
 QUOTIENT_DIGITS = 28
 
-_EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN, rounding=ROUND_HALF_EVEN)
+EXACTLY = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN, rounding=ROUND_HALF_EVEN)
 _QUOTIENT = Context(prec=QUOTIENT_DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN, rounding=ROUND_HALF_EVEN)
 
 
@@ -77,6 +77,8 @@ class Number:
     amount: int | Decimal | float
 
 
+MOST_DIGITS = 100_000
+"""Digits that a product may have: squares of squares grow beyond all bounds in a few steps."""
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 _DOUBLE = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?INF|NaN")
@@ -205,17 +207,26 @@ def _round_to_single(double: float) -> float:
 
 
 def calculate(operator: str, left: Number, right: Number) -> Number | None:
-    """One of `+ - * /`; None where an exact number is divided by zero."""
+    """One of `+ - * /`; None where an exact number is divided by zero, or a product is too long."""
     kind = max(left.kind, right.kind)
     if not kind.is_exact:
         a, b = promoted(left, right)
         return Number(kind, _calculate_rounded(operator, float(a), float(b), kind))
     if operator == "/":
         return _quotient(left.amount, right.amount)
+    if operator == "*" and _length(left.amount) + _length(right.amount) > MOST_DIGITS:
+        return None
     if kind == NumberKind.INTEGER:
         return Number(kind, _calculate_whole(operator, int(left.amount), int(right.amount)))
     result = _calculate_decimal(operator, Decimal(left.amount), Decimal(right.amount))
     return Number(kind, _unsigned_zero(result))
+
+
+def _length(amount: int | Decimal | float) -> int:
+    """About how many digits an exact number has."""
+    if isinstance(amount, int):
+        return amount.bit_length() * 3 // 10
+    return len(amount.as_tuple().digits) if isinstance(amount, Decimal) else 0
 
 
 def _calculate_whole(operator: str, a: int, b: int) -> int:
@@ -224,8 +235,8 @@ def _calculate_whole(operator: str, a: int, b: int) -> int:
 
 def _calculate_decimal(operator: str, a: Decimal, b: Decimal) -> Decimal:
     if operator == "+":
-        return _EXACT.add(a, b)
-    return _EXACT.subtract(a, b) if operator == "-" else _EXACT.multiply(a, b)
+        return EXACTLY.add(a, b)
+    return EXACTLY.subtract(a, b) if operator == "-" else EXACTLY.multiply(a, b)
 
 
 def _calculate_rounded(operator: str, a: float, b: float, kind: NumberKind) -> float:

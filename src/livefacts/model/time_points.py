@@ -15,6 +15,7 @@ from pyoxigraph import Literal
 from livefacts.errors import InputError
 from livefacts.model.durations import SECOND, Duration
 from livefacts.model.namespaces import XSD
+from livefacts.model.numbers import digits_of
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
@@ -34,7 +35,7 @@ def time_point(value: Any, tick: Duration | None = None) -> int:
     point = _point_of(value, tick)
     if not -MOST_POINTS < point < MOST_POINTS:
         raise InputError(
-            f"{point} is not a time point that can be kept",
+            f"{digits_of(point)[:40]} is not a time point that can be kept",
             hint="time points lie between -2^62 and 2^62: choose a longer tick",
         )
     return point

@@ -48,7 +48,14 @@ from livefacts.language.formula import (
     variables_of,
 )
 from livefacts.language.program import Program, Rule
-from livefacts.language.windows import FactWindow, SteppedWindow, TimeWindow, Window
+from livefacts.language.windows import (
+    CountExtent,
+    Extent,
+    TimeExtent,
+    TimeWindow,
+    Window,
+    extent_of,
+)
 from livefacts.model.durations import Duration
 from livefacts.plan.rules.memo import by_address
 from livefacts.plan.rules.normal_form import VIOLATION, violation_variables
@@ -63,55 +70,17 @@ RECENT = "_recent:"
 WAY = "~"
 """Stands behind the id of a rule that is followed in several ways, before the number of one."""
 TIME, LATER, COUNT = Variable(":t"), Variable(":u"), Variable(":n")
-FOREVER = 1 << 40
 Family = str | NamedNode | None
 """The predicate of an atom, the predicate of a triple pattern, or None for any triple."""
-
-
-@dataclass(frozen=True, slots=True)
-class WindowSpan:
-    """A window whose lengths are numbers of time points; its key names its helpers."""
-
-    window: Window
-    range: int = 0
-    step: int = 0
-
-    @property
-    def key(self) -> str:
-        on = f" on {self.window.stream.value}" if self.window.stream is not None else ""
-        match self.window:
-            case TimeWindow():
-                return f"{self.range}{on}"
-            case SteppedWindow(closed=closed):
-                return f"{self.range}/{self.step}{' closed' if closed else ''}{on}"
-            case FactWindow(count, of):
-                name = of.value if isinstance(of, NamedNode) else of
-                return f"{count} facts{f' of {name}' if name else ''}{on}"
-
-    @property
-    def points_key(self) -> str:
-        """The key of the time points, which do not depend on the stream unless facts count."""
-        if isinstance(self.window, FactWindow):
-            return self.key
-        return replace(self, window=replace(self.window, stream=None)).key
-
-    @property
-    def retention(self) -> int:
-        """For how many time points an arrival can matter here."""
-        match self.window:
-            case TimeWindow():
-                return self.range
-            case SteppedWindow(closed=closed):
-                return self.range + self.step - (1 if closed else 2)
-            case FactWindow():
-                return -1
+Held = tuple[tuple[NamedNode, Extent], ...]
+"""Streams, and windows in which their facts hold."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
     """What the rules need to know about time, beside facts."""
 
-    spans: frozenset[WindowSpan] = frozenset()
+    spans: frozenset[Extent] = frozenset()
     """The windows whose time points are asked for, by their points key."""
     chained: frozenset[str] = frozenset()
     """The keys of windows that are gone through point by point."""
@@ -119,11 +88,11 @@ class Timing:
     """Whose arrivals are kept as facts, and for how long."""
     arrivals_on: tuple[tuple[Family, int], ...] = ()
     """The same, for arrivals that are kept with their streams."""
-    recent: frozenset[tuple[WindowSpan, Family]] = frozenset()
+    recent: frozenset[tuple[Extent, Family]] = frozenset()
     """Windows by count, and whose facts they look for."""
     background: frozenset[Family] = frozenset()
     """Whose background is kept apart."""
-    held: tuple[tuple[NamedNode, WindowSpan], ...] = ()
+    held: Held = ()
     """The windows in which facts of declared streams hold."""
     is_generating: bool = False
     """Whether rules make something of time points at which nothing arrives."""
@@ -132,17 +101,14 @@ class Timing:
     tick: Duration | None = None
     holds_undeclared: bool = True
     """Whether facts of streams that are not declared hold at their time points."""
+    is_about_time: bool = False
+    """Whether rules ask for anything but what holds now."""
 
     @property
     def retention(self) -> int:
-        """For how many time points an arrival can matter."""
-        return FOREVER if self.recent else self.retention_by_time
-
-    @property
-    def retention_by_time(self) -> int:
-        """For how many time points an arrival can matter to windows that do not count facts."""
+        """For how many time points an arrival can matter to windows by time."""
         lengths = [length for _, length in (*self.arrivals, *self.arrivals_on)]
-        lengths += [span.retention for _, span in self.held]
+        lengths += [each.retention for _, each in self.held if isinstance(each, TimeExtent)]
         return max(lengths, default=0)
 
 
@@ -174,12 +140,16 @@ def timed_parts(body: Iterable[Formula]) -> Iterator[Timed]:
 
 
 def lower_time(
-    program: Program, tick: Duration | None = None, strata: Strata | None = None
+    program: Program, tick: Duration | None = None, strata: Strata | None = None, held: Held = ()
 ) -> Lowered:
-    """The program without timed formulas; one without them stays as it is."""
+    """The program without timed formulas; one without them stays as it is.
+
+    Facts of streams hold in the windows that the program declares, and in those of `held`.
+    """
     if not has_time(program):
-        return Lowered(program.rules)
-    return _Lowering(program, strata or stratify(program.rules), program.tick or tick).all()
+        return Lowered(program.rules, Timing(held=held))
+    known = strata or stratify(program.rules)
+    return _Lowering(program, known, program.tick or tick, held).all()
 
 
 @dataclass(slots=True)
@@ -187,24 +157,25 @@ class _Lowering:
     program: Program
     strata: Strata
     tick: Duration | None
+    held: Held = ()
     rules: list[Rule] = field(default_factory=list)
     made: dict[str, PredicateAtom] = field(default_factory=dict)
-    spans: dict[str, WindowSpan] = field(default_factory=dict)
+    spans: dict[str, Extent] = field(default_factory=dict)
     chained: set[str] = field(default_factory=set)
     arrivals: dict[Family, int] = field(default_factory=dict)
     arrivals_on: dict[Family, int] = field(default_factory=dict)
-    recent: set[tuple[WindowSpan, Family]] = field(default_factory=set)
+    recent: set[tuple[Extent, Family]] = field(default_factory=set)
     background: set[Family] = field(default_factory=set)
     is_generating: bool = False
     binds_times: bool = False
 
     def all(self) -> Lowered:
+        self.held += tuple((iri, self._span(window)) for iri, window in self.program.streams)
         for rule in self.program.rules:
             for formula in timed_parts(rule.body):
                 self._keep(formula)
         for rule in self.program.rules:
             self.rules.extend(list(self._rules(rule)))
-        held = tuple((iri, self._span(window)) for iri, window in self.program.streams)
         timing = Timing(
             frozenset(self.spans.values()),
             frozenset(self.chained),
@@ -212,22 +183,23 @@ class _Lowering:
             tuple(self.arrivals_on.items()),
             frozenset(self.recent),
             frozenset(self.background),
-            held,
+            self.held,
             self.is_generating,
             self.binds_times,
             self.tick,
+            is_about_time=any(map(looks_at_time, self.program.rules)),
         )
         return Lowered(tuple(self.rules), timing)
 
     def _keep(self, formula: Timed) -> None:
         """Arrivals that a formula looks for are kept as long as it may see them."""
         span, family = self._span(self._window(formula), formula.place), family_of(formula.atom)
-        if not isinstance(span.window, FactWindow):
+        if isinstance(span, TimeExtent):
             kept = self._kept(span)
             kept[family] = max(kept.get(family, 0), span.retention)
 
-    def _kept(self, span: WindowSpan) -> dict[Family, int]:
-        return self.arrivals if span.window.stream is None else self.arrivals_on
+    def _kept(self, span: TimeExtent) -> dict[Family, int]:
+        return self.arrivals if span.stream is None else self.arrivals_on
 
     def _rules(self, rule: Rule) -> Iterator[Rule]:
         """A rule without timed formulas: once for each of the ways to make its body true."""
@@ -335,22 +307,15 @@ class _Lowering:
             hint="write a window (in [10 s]), or say how long to remember: @retain name 10 s .",
         )
 
-    def _span(self, window: Window, place: Place | None = None) -> WindowSpan:
+    def _span(self, window: Window, place: Place | None = None) -> Extent:
         try:
-            match window:
-                case TimeWindow(length):
-                    return WindowSpan(window, length.points(self.tick))
-                case SteppedWindow(range, step):
-                    return WindowSpan(window, range.points(self.tick), step.points(self.tick))
-                case FactWindow(count):
-                    Duration(count).points(self.tick)
-                    return WindowSpan(window)
+            return extent_of(window, self.tick)
         except InputError as error:
             raise RuleError(error.message, place=place, hint=error.hint) from None
 
     # the rules of a window
 
-    def _helper(self, operator: str, formula: Timed, span: WindowSpan, rule: Rule) -> PredicateAtom:
+    def _helper(self, operator: str, formula: Timed, span: Extent, rule: Rule) -> PredicateAtom:
         """The atom that stands for a timed formula; its rules are made at its first use."""
         general, slots = _generalized(formula.atom)
         is_chain = operator == ALWAYS and self._is_recursive(formula.atom, rule)
@@ -368,7 +333,7 @@ class _Lowering:
         operator: str,
         head: PredicateAtom,
         atom: Atom,
-        span: WindowSpan,
+        span: Extent,
         formula: Timed,
         is_chain: bool,
     ) -> None:
@@ -386,20 +351,20 @@ class _Lowering:
             self._add(head, [(background, self._open(span))], "background")
 
     def _hits(
-        self, atom: Atom, span: WindowSpan, formula: Timed, time: Slot = TIME
+        self, atom: Atom, span: Extent, formula: Timed, time: Slot = TIME
     ) -> Iterator[tuple[Formula, ...]]:
         """The ways in which an atom holds at a time point of a window, background apart."""
-        if isinstance(span.window, FactWindow):
+        points, stream = self._points(span, time), span.stream
+        if isinstance(span, CountExtent):
             self._refuse_derived(formula)
+        if not isinstance(span, TimeExtent):
             self.recent.add((span, family_of(atom)))
-            self._ask(span)
             yield (_with(f"{RECENT}{span.key}:", atom, time),)
-            return
-        points, stream = self._points(span, time), span.window.stream
-        arrived = _with(ARRIVED, atom, time)
-        if stream is not None:
-            arrived = _with(ARRIVED_ON, atom, time, stream)
-        yield (arrived,) if self._sees_all(atom, span) else (arrived, points)
+        else:
+            arrived = _with(ARRIVED, atom, time)
+            if stream is not None:
+                arrived = _with(ARRIVED_ON, atom, time, stream)
+            yield (arrived,) if self._sees_all(atom, span) else (arrived, points)
         if stream is not None:
             return
         if any(rule.at is not None for rule in self._concluding(formula.atom)):
@@ -407,13 +372,14 @@ class _Lowering:
         if any(rule.at is None for rule in self._concluding(formula.atom)):
             yield self._derived(atom, formula.atom), PredicateAtom(NOW, (time,)), points
 
-    def _sees_all(self, atom: Atom, span: WindowSpan) -> bool:
+    def _sees_all(self, atom: Atom, span: TimeExtent) -> bool:
         """Whether all arrivals that are kept are in the window."""
         lengths = [n for other, n in self._kept(span).items() if _may_meet(other, family_of(atom))]
-        return isinstance(span.window, TimeWindow) and span.range == max(lengths)
+        sees_now = span.newer == 0 and span.step == 1 and not span.full
+        return sees_now and span.older == max(lengths)
 
     def _always(
-        self, head: PredicateAtom, hits: list[tuple[Formula, ...]], span: WindowSpan, is_chain: bool
+        self, head: PredicateAtom, hits: list[tuple[Formula, ...]], span: Extent, is_chain: bool
     ) -> None:
         """All time points of the window are hit: by their number, or one after the other."""
         hit = PredicateAtom(f"_hit{head.name}", (*head.arguments, TIME))
@@ -441,14 +407,14 @@ class _Lowering:
 
     # what the rules of windows speak of
 
-    def _ask(self, span: WindowSpan) -> None:
+    def _ask(self, span: Extent) -> None:
         self.spans.setdefault(span.points_key, span)
 
-    def _points(self, span: WindowSpan, time: Slot) -> PredicateAtom:
+    def _points(self, span: Extent, time: Slot) -> PredicateAtom:
         self._ask(span)
         return PredicateAtom(POINTS + span.points_key, (time,))
 
-    def _open(self, span: WindowSpan) -> PredicateAtom:
+    def _open(self, span: Extent) -> PredicateAtom:
         self._ask(span)
         return PredicateAtom(OPEN + span.points_key)
 
@@ -461,7 +427,7 @@ class _Lowering:
 
     def _derived(self, atom: Atom, wanted: Atom) -> Atom:
         """What rules conclude for now; apart from what declared streams hold, where there are any."""
-        if not self.program.streams:
+        if not self.held:
             return atom
         for rule in self._concluding(wanted):
             if rule.at is None and f"{DERIVED}{rule.id}" not in self.made:

@@ -1,8 +1,9 @@
 """Compiled kernels: how hot loops become machine code, where it is kept, and prefetching.
 
 Every kernel of the project is declared with `@kernel`.  Numba compiles it at its first
-call and keeps the machine code in the user's cache directory, in a folder named after
-the text of all kernel modules: a kernel that calls a changed kernel is compiled again.
+call and keeps the machine code in the user's cache directory, in a folder named after the
+text of all modules with kernels and of what they import: a kernel that calls a changed kernel,
+or uses a changed constant, is compiled again.
 A kernel that another one calls becomes part of it, and is optimised only there.
 
 This module imports Numba, which takes a third of a second: import it only from modules
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable
 from functools import cache, partial
@@ -22,7 +24,9 @@ from typing import Any, TypeVar, get_args, get_type_hints
 
 PACKAGE = Path(__file__).parent.parent
 KERNEL_FOLDERS = ("store", "engine")
-"""Where kernels are, at any depth: the text of every module there is part of the digest."""
+"""Where kernels are, at any depth, and the constants that they use."""
+_HAS_KERNELS = re.compile(r"^@(kernel|inlined|intrinsic)\b", re.MULTILINE)
+_IMPORT = re.compile(r"^\s*from livefacts\.([\w.]+) import (\([^)]*\)|.*)$", re.MULTILINE)
 
 
 def user_cache_directory() -> Path:
@@ -43,11 +47,28 @@ def kernel_cache_directory() -> Path:
     Numba keeps machine code by the path of its source: another checkout has its own.
     """
     digest = hashlib.sha256(str(PACKAGE).encode())
-    for folder in KERNEL_FOLDERS:
-        for path in sorted((PACKAGE / folder).rglob("*.py")):
-            if "spark" not in path.parts:
-                digest.update(path.read_bytes())
+    for name, text in sorted(kernel_sources().items()):
+        digest.update(f"{name}\n{text}".encode())
     return user_cache_directory() / f"kernels-{digest.hexdigest()[:12]}"
+
+
+def kernel_sources() -> dict[str, str]:
+    """The texts of all modules with kernels, and of those that they import, by their names."""
+    texts = {
+        ".".join(path.relative_to(PACKAGE).with_suffix("").parts): path.read_text("utf-8")
+        for folder in KERNEL_FOLDERS
+        for path in (PACKAGE / folder).rglob("*.py")
+        if "spark" not in path.parts
+    }
+    waiting = [name for name, text in texts.items() if _HAS_KERNELS.search(text)]
+    found: dict[str, str] = {}
+    while waiting:
+        name = waiting.pop()
+        if name in texts and name not in found:
+            found[name] = texts[name]
+            for module, names in _IMPORT.findall(texts[name]):
+                waiting += [module, *(f"{module}.{each}" for each in re.findall(r"\w+", names))]
+    return found
 
 
 CACHE = kernel_cache_directory()
@@ -249,6 +270,12 @@ def described(arrays: Iterable[Any]) -> list[int]:
 def length_described(kind: type) -> int:
     """How many numbers describe the arrays of a named tuple."""
     return sum(1 + array.ndim for array in array_types(kind))
+
+
+def place_described(kind: type, name: str) -> int:
+    """Where the description of an array of a named tuple begins."""
+    before = list(get_type_hints(kind)).index(name)
+    return sum(1 + array.ndim for array in array_types(kind)[:before])
 
 
 class Desk:

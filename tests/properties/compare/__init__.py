@@ -7,10 +7,12 @@ makes a failing input smaller until nothing can be left out, and prints it.
 |---|---|---|---|
 | `cases` | facts, violations, Delta and answers after every step | the naive oracle | `test_closure`, `test_regressions`, `tests/fuzz.py` |
 | `histories` | the same, and flags and counters of every stored row, after every change | the naive oracle | `test_changes`, `test_laws`, `test_regressions` |
+| `held_snapshots` | snapshots that are held over several changes | what the oracle found when they were taken | `histories`, `stream_histories`, `test_equalities_in_time` |
 | `fault_injection` | everything before and after a change that failed at a chosen moment | itself | `test_failed_changes` |
 | `maintenance_programs` | Plus and Minus of a maintenance program | the naive oracle, and the engine's Delta | `test_maintenance` |
 | `stream_histories` | what holds at every time point, and every Delta | the oracle of streams | `test_time`, `test_reclaimed_terms` |
 | `stream_ends` | verification and lifetimes at the end of a stream history | the oracle of streams | `test_time` |
+| `reopenings` | (ends the process of a reasoner in a folder at random points, for histories of both kinds) | | `test_reopenings` |
 | `retention` | (for how many time points an arrival can matter, by the definition) | | `stream_histories` |
 | `expiring_facts` | until when each fact holds | the model of the facts that still hold then | `test_expiring` |
 | `expiry_programs` | the maintenance program for facts that expire | the same | `test_maintenance`, `tests/papers/test_barbieri.py` |

@@ -1,6 +1,6 @@
 """Fault injection: where a change can fail, and everything that must be as before when they have.
 
-A change can fail wherever Python has a say: at a pause of the kernel (Ctrl-C, a limit),
+A change can fail wherever Python has a say: at a pause of the kernel (Ctrl-C, a limit, a bound),
 when the kernel asks for room, a value or the consequences of a kind of triple, while rules
 are bound, when aggregates are computed, and when constraints are checked at the end; and
 what is then undone can fail in its turn.  `Saboteur` counts these moments, and raises at
@@ -22,6 +22,7 @@ from livefacts.engine.embedded.kernel.driver import Interpreter
 from livefacts.engine.embedded.kernel.value_memory import ValueMemo
 from livefacts.engine.embedded.schema.single_path import SinglePath
 from livefacts.engine.embedded.transitive.edge_loss import TransitiveLosses
+from livefacts.model.work_bounds import WorkBounds, within
 from livefacts.store.facts.layout import FLAGS, SINGLE
 from livefacts.store.facts.row_store import RowStore
 
@@ -44,6 +45,24 @@ ALLOCATIONS = (
 
 class TooLateError(Exception):
     """The change came to its end before the moment came at which it was to fail."""
+
+
+class _Impatience(WorkBounds):
+    """Bounds that are passed when they are told."""
+
+    def __init__(self, moment: Callable[[type[BaseException]], None]) -> None:
+        super().__init__(None, None, lambda: 0)
+        self._moment = moment
+
+    def look(self, more: int) -> None:
+        self._moment(OutOfBoundsError)
+
+
+class OutOfBoundsError(lf.LimitError):
+    """A change has passed a bound."""
+
+    def __init__(self) -> None:
+        super().__init__("the change took longer than it may")
 
 
 class Saboteur:
@@ -78,6 +97,12 @@ class Saboteur:
                 yield
         finally:
             reasoner._state.engine.on_progress = lambda made: None
+
+    @contextmanager
+    def running_late(self, reasoner: lf.Reasoner) -> Iterator[None]:
+        """A bound that has been passed, wherever bounds are looked at."""
+        with patch.object(Interpreter, "budget", 1), within(_Impatience(self._moment)):
+            yield
 
     @contextmanager
     def running_out(self, reasoner: lf.Reasoner) -> Iterator[None]:

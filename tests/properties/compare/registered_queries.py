@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from pyoxigraph import NamedNode, Triple
@@ -54,12 +54,21 @@ class Window:
     closed: bool = False
     counts: bool = False
     name: str = ""
+    session: bool = False
+    """Whether the range is the gap that ends a session."""
+    until: int = 0
+    """How long ago it ends; the range is how long ago it begins."""
 
     def __str__(self) -> str:
         stream = f"NAMED WINDOW <{self.name}> ON" if self.name else "STREAM"
         if self.counts:
             return f"FROM {stream} <{self.stream}> [TRIPLES {self.range} STEP {self.step}]"
+        if self.session:
+            return f"FROM {stream} <{self.stream}> [SESSION {self.range}]"
         closed = " BOUNDS CLOSED" if self.closed else ""
+        if self.until:
+            ago = f"FROM NOW-{self.range} TO NOW-{self.until} STEP {self.step}"
+            return f"FROM {stream} <{self.stream}> [{ago}{closed}]"
         return f"FROM {stream} <{self.stream}> [RANGE {self.range} STEP {self.step}{closed}]"
 
 
@@ -211,6 +220,7 @@ class RegisteredHistory:
 
     def __init__(self, seed: int, theme: Theme | None = None) -> None:
         self.pick = random.Random(f"registered {seed}")
+        self.kinds = random.Random(f"kinds of windows {seed}")
         self.theme = theme or Places()
         self.program = self.theme.program(self.pick, seed)
         self.pool = self.theme.pool(self.pick, seed)
@@ -337,9 +347,10 @@ class RegisteredHistory:
         except LimitError:
             return
         reach = max(w.range + w.step + w.closed for w in question.windows)
-        late = self.now >= 0 and (reach or any(w.counts for w in question.windows))
+        by_arrivals = any(w.counts or w.session for w in question.windows)
+        late = self.now >= 0 and (reach or by_arrivals)
         since = self.now + reach if late else 0
-        is_compared = not (late and any(w.counts for w in question.windows))
+        is_compared = not (late and by_arrivals)
         before = self._lasting()
         due = max(1, -(-self.now // question.every)) * question.every
         self.asked.append(Asked(question, registration, since, due, is_compared=is_compared))
@@ -375,13 +386,18 @@ class RegisteredHistory:
     def _window(self) -> Window:
         pick = self.pick
         counts = pick.random() < 0.15
-        return Window(
+        window = Window(
             pick.choice(STREAMS),
             pick.choice((1, 2, 3, 5, 5)),
             pick.choice((1, 1, 1, 2, 3)),
             not counts and pick.random() < 0.2,
             counts,
         )
+        kind = "" if counts else self.kinds.choices(("", "session", "past"), (89, 6, 5))[0]
+        if kind == "session":
+            return replace(window, session=True, closed=False, step=1)
+        until = self.kinds.choice((1, 2)) if kind == "past" else 0
+        return replace(window, range=window.range + until, until=until)
 
     def _pattern(self) -> Pattern:
         pick = self.pick
@@ -457,9 +473,23 @@ class RegisteredHistory:
             whole = len(arrivals) - len(arrivals) % window.step
             yield from (fact for _, fact in arrivals[max(0, whole - window.range) : whole])
             return
+        if window.session:
+            yield from self._session(arrivals, window.range, time)
+            return
         point = time // window.step * window.step
         oldest = point - window.range + (0 if window.closed else 1)
-        yield from (fact for at, fact in arrivals if oldest <= at <= point)
+        yield from (fact for at, fact in arrivals if oldest <= at <= point - window.until)
+
+    @staticmethod
+    def _session(
+        arrivals: list[tuple[int, Triple | Fact]], gap: int, time: int
+    ) -> Iterator[Triple | Fact]:
+        """The last arrivals, each less than the gap before the next, and the last before now."""
+        for at, fact in reversed(arrivals):
+            if time - at >= gap:
+                return
+            time = at
+            yield fact
 
 
 class CorrectedHistory(RegisteredHistory):

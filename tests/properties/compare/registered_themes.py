@@ -206,7 +206,7 @@ class TimedHistory(RegisteredHistory):
 
     def _window(self) -> Window:
         window = super()._window()
-        return replace(window, counts=False)
+        return replace(window, counts=False, session=False, until=0)
 
     def patterns(self, number: int) -> Question:
         question = super().patterns(number)

@@ -8,7 +8,14 @@ from __future__ import annotations
 from tests.properties.generate.timed_rules import timed_parts
 
 from livefacts.language.program import Program
-from livefacts.language.windows import FactWindow, SteppedWindow, TimeWindow, Window
+from livefacts.language.windows import (
+    FactWindow,
+    PastWindow,
+    SessionWindow,
+    SteppedWindow,
+    TimeWindow,
+    Window,
+)
 
 FOR_EVER = 10**6
 
@@ -30,5 +37,7 @@ def _length(window: Window) -> int:
             return length.amount
         case SteppedWindow(width, step, _, closed):
             return width.amount + step.amount - (1 if closed else 2)
-        case FactWindow():
+        case PastWindow(length):
+            return length.amount
+        case FactWindow() | SessionWindow():
             return FOR_EVER

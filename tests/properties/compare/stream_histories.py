@@ -1,7 +1,8 @@
 """Stream histories beside the oracle of streams: a reasoner, compared after every act.
 
 What holds, what is concluded, and every Delta must be what the oracle finds from scratch at
-each time point that passes, also at those over which the clock jumps.
+each time point that passes, also at those over which the clock jumps.  Snapshots are held over
+several acts.
 """
 
 from __future__ import annotations
@@ -9,11 +10,14 @@ from __future__ import annotations
 import traceback
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from pyoxigraph import Quad
 from tests.oracle.streams import Model, visible
 from tests.oracle.timeline import Timeline
+from tests.properties.compare.held_snapshots import Expected, HeldSnapshots
+from tests.properties.compare.reopenings import Home
 from tests.properties.compare.retention import retention
 from tests.properties.generate.cases import shrink
 from tests.properties.generate.stream_histories import (
@@ -38,16 +42,22 @@ Seen = set[Any]
 class Pair:
     """A reasoner and the oracle, told the same."""
 
-    def __init__(self, history: StreamHistory) -> None:
+    def __init__(self, history: StreamHistory, folder: Path | None = None) -> None:
         self.program = history.program
         self.oracle = Timeline(history.start)
+        self.home = None if folder is None else Home(folder, history, start=history.start)
         with warnings.catch_warnings():
             # Random programs do what warnings warn of.
             warnings.simplefilter("ignore")
-            self.reasoner = lf.Reasoner(history.program, start=history.start)
+            self.reasoner = (
+                lf.Reasoner(history.program, start=history.start)
+                if self.home is None
+                else self.home.open(history.program)
+            )
         self.now: int | None = None
         self._models: dict[int, Model] = {}
         self.held: Seen = set(self.reasoner.facts())
+        self.snapshots = HeldSnapshots()
 
     def model(self, time: int) -> Model:
         """What holds at a time point; what arrives later makes no difference there."""
@@ -57,6 +67,8 @@ class Pair:
 
     def follow(self, act: Act) -> Iterator[str]:
         """Do it on both sides, and say what differs."""
+        if self.home is not None:
+            self.reasoner = self.home.again(self.reasoner)
         if act.kind in (ADVANCE, TICKS):
             yield from self._move(act)
         else:
@@ -155,21 +167,26 @@ class Pair:
         }
         if violations != model.violations:
             yield f"at {model.now}: wrong about violations {violations ^ model.violations}"
+        yield from self.snapshots.take(reasoner, Expected(expected, model.violations))
 
 
 def _listed(facts: Seen) -> str:
     return ", ".join(sorted(map(str, facts)))
 
 
-def differences(history: StreamHistory) -> Iterator[str]:
-    """Where the reasoner is not what the oracle says; after the first act that differs, no more."""
+def differences(history: StreamHistory, folder: Path | None = None) -> Iterator[str]:
+    """Where the reasoner is not what the oracle says; after the first act that differs, no more.
+
+    In a `folder`, it is opened again at random points.
+    """
     try:
-        pair = Pair(history)
+        pair = Pair(history, folder)
         for number, act in enumerate(history.acts, 1):
             found = list(pair.follow(act))
             yield from (f"act {number}, {act}: {one}" for one in found)
             if found:
                 return
+        yield from pair.snapshots.differences()
     except Exception as error:
         yield f"{type(error).__name__}\n{traceback.format_exc()}"
 

@@ -29,7 +29,13 @@ from livefacts.language.formula import (
     TripleAtom,
 )
 from livefacts.language.program import Rule
-from livefacts.language.windows import FactWindow, SteppedWindow, TimeWindow
+from livefacts.language.windows import (
+    FactWindow,
+    PastWindow,
+    SessionWindow,
+    SteppedWindow,
+    TimeWindow,
+)
 
 
 def shares(histories: Iterable[StreamHistory]) -> dict[str, float]:
@@ -119,6 +125,12 @@ def _of_timed(timed: Timed) -> Iterator[str]:
             yield "windows of facts"
             if of is not None:
                 yield "windows of facts of one predicate"
+        case SessionWindow():
+            yield "session windows"
+        case PastWindow():
+            yield "windows in the past"
+    if getattr(timed.window, "full", False):
+        yield "full windows"
     if timed.window is not None and timed.window.stream is not None:
         yield "windows on a stream"
 

@@ -33,7 +33,14 @@ from livefacts.language.formula import (
     variables_of,
 )
 from livefacts.language.program import Rule
-from livefacts.language.windows import FactWindow, SteppedWindow, TimeWindow, Window
+from livefacts.language.windows import (
+    FactWindow,
+    PastWindow,
+    SessionWindow,
+    SteppedWindow,
+    TimeWindow,
+    Window,
+)
 from livefacts.model.durations import Duration
 
 TIME = "time"
@@ -167,13 +174,23 @@ class TimedRuleMaker:
         if isinstance(atom, PredicateAtom) and atom.name in self.retained and self.chance(0.5):
             return None
         stream = self.pick.choice(STREAMS) if self.chance(0.08) else None
-        match self.pick.choices(("time", "stepped", "facts"), (70, 15, 15))[0]:
+        full = self.chance(0.12)
+        kinds = ("time", "stepped", "facts", "session", "past")
+        match self.pick.choices(kinds, (48, 14, 19, 10, 9))[0]:
             case "time":
-                return TimeWindow(Duration(self.pick.choice((0, 1, 1, 2, 2, 3, 4))), stream)
+                return TimeWindow(Duration(self.pick.choice((0, 1, 1, 2, 2, 3, 4))), stream, full)
+            case "session":
+                of = self.counted(atom) if self.chance(0.3) else None
+                return SessionWindow(Duration(self.pick.choice((1, 2, 2, 3, 4))), of, stream)
+            case "past":
+                until = self.pick.choice((0, 1, 1, 2))
+                length = until + self.pick.choice((0, 1, 2, 3))
+                return PastWindow(Duration(length), Duration(until), stream, full)
             case "stepped":
                 width = self.pick.choice((1, 2, 3, 4, 5))
                 step = self.pick.choice((1, 2, 3, width))
-                return SteppedWindow(Duration(width), Duration(step), stream, self.chance(0.3))
+                closed = self.chance(0.3)
+                return SteppedWindow(Duration(width), Duration(step), stream, closed, full)
             case _:
                 of = self.counted(atom) if self.chance(0.3) else None
                 return FactWindow(self.pick.choice((1, 2, 3, 4)), of, stream)
@@ -276,7 +293,7 @@ class TimedRuleMaker:
     # heads
 
     def head(self, scope: Scope) -> Atom:
-        if self.has_triples and self.chance(0.25):
+        if self.has_triples and self.chance(0.35):
             property = self.pick.choice(list(PROPERTIES))
             object = self.bound_slot(PROPERTIES[property], scope)
             return TripleAtom(self.bound_slot(NODE, scope), property, object)

@@ -9,7 +9,8 @@ Out: signed rows of answers.
 - `pattern_matches`: several triple patterns together, by compiled code
 - `join_workers`: joins, semi-joins and anti-joins
 - `reachability`: property paths: what seeds reach along edges
-- `group_totals`: aggregates
+- `ordered_values`: the values of a group in their order, which come and go
+- `group_totals`: aggregates, by adding and taking away
 - `conditions`: filters that ids alone decide
 - `evaluator`: all other expressions, by pyoxigraph in batches
 - `workers`: the state of each other step

@@ -1,7 +1,8 @@
 """Group totals: aggregates that are kept up to date by adding and taking away.
 
 Counts and sums are additive; sums are exact, so that they end where they began.  For MIN,
-MAX and SAMPLE the values of a group are kept in order; GROUP_CONCAT keeps them all, as its
+MAX and SAMPLE the values of a group are kept in order, in chunks, and one that comes or goes
+costs some twenty comparisons, however many there are; GROUP_CONCAT keeps them all, as its
 answer does.  With DISTINCT, values are counted and only the first and the last of each
 matter.  A value that is an error, or no number where one is needed, leaves its group
 without a total for as long as it is there.
@@ -9,28 +10,19 @@ without a total for as long as it is there.
 
 from __future__ import annotations
 
-import math
-from bisect import bisect_left
-from collections.abc import Callable, Iterable
-from decimal import Decimal
-from fractions import Fraction
-from functools import cmp_to_key, lru_cache
+from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, Protocol
 
-from pyoxigraph import BlankNode, Literal, NamedNode, Store
+from pyoxigraph import Literal, Store
 
 from livefacts.engine.flow.bags import UNBOUND, Bag, Row, add_to, key_getter, nothing_kept
 from livefacts.engine.flow.evaluator import NumberedTerms
-from livefacts.model.facts import Term
-from livefacts.model.numbers import (
-    Number,
-    NumberKind,
-    calculate,
-    literal_of,
-    nearest_double,
-    nearest_single,
-)
-from livefacts.model.values import Text, compare, value_of
+from livefacts.engine.flow.ordered_values import OrderedValues
+from livefacts.model.numbers import Number, NumberKind, literal_of
+from livefacts.model.term_ranks import rank_of
+from livefacts.model.totals import ExactSum, truncated_quotient
+from livefacts.model.values import Text, value_of
 from livefacts.plan.continuous.flow import Group, Total
 from livefacts.store.terms.dictionary import Dictionary, inline_id, inline_value, is_inline
 
@@ -67,104 +59,49 @@ class CountTotal:
 
 
 class Summing:
-    """SUM and AVG: exact sums, and how many values there are of each kind of number."""
+    """SUM and AVG: an exact sum, written as the query engine writes it."""
 
     rows = nothing_kept
 
     def __init__(self, dictionary: NumberedTerms, averages: bool) -> None:
         self._dictionary = dictionary
         self._averages = averages
-        # An int as long as it can be one: fractions are slow.
-        self._sum: int | Fraction = 0
-        self._kinds = [0, 0, 0, 0]
-        self._endless: dict[float, int] = {}
-        self._nans = 0
+        self.sum = ExactSum()
         self._errors = 0
 
     def change(self, value: int, count: int) -> None:
         if is_inline(value):
-            self._kinds[NumberKind.INTEGER] += count
-            self._sum += count * inline_value(value)
+            self.sum.add_whole(inline_value(value), count)
             return
         term = None if value == UNBOUND else self._dictionary.decode_one(value)
         number = None if term is None else value_of(term)
-        if not isinstance(number, Number):
-            self._errors += count
-            return
-        amount = number.amount
-        if isinstance(amount, float) and not math.isfinite(amount):
-            self._kinds[number.kind] += count
-            if math.isnan(amount):
-                self._nans += count
-            else:
-                add_to(self._endless, amount, count)
+        if isinstance(number, Number):
+            self.sum.add(number, count)
         else:
-            self.add(number.kind, count * Fraction(amount), count)
-
-    def add(self, kind: NumberKind, amount: int | Fraction, count: int) -> None:
-        """So many numbers of a kind come, which are this together."""
-        self._kinds[kind] += count
-        self._sum += amount
+            self._errors += count
 
     def total(self) -> int:
         if self._errors:
             return UNBOUND
-        if not self._averages and isinstance(self._sum, int) and not any(self._kinds[1:]):
-            known = inline_id(self._sum)
-            if known is not None:
-                return known
-        return self._dictionary.encode_one(self._literal())
+        found = self.sum.sum()
+        if self._averages and self.sum.count:
+            return self._dictionary.encode_one(self._average(found))
+        known = inline_id(found.amount) if isinstance(found.amount, int) else None
+        return self._dictionary.encode_one(_written(found)) if known is None else known
 
-    def _literal(self) -> Literal:
-        """The total as the query engine computes and writes it, where it has such numbers."""
-        found = self._number()
-        if found.kind == NumberKind.INTEGER:
-            return literal_of(found)
-        if found.kind == NumberKind.DOUBLE:
-            return Literal(float(found.amount))
-        written = _computed(str(literal_of(found)))
-        count = sum(self._kinds)
-        if self._averages and found.kind == NumberKind.DECIMAL:
-            kind = NumberKind.DECIMAL if self._kinds[NumberKind.DECIMAL] else NumberKind.INTEGER
-            whole = literal_of(Number(kind, _exact(self._sum, kind)))
-            written = _computed(f"{whole} / {count}")
-        return literal_of(found) if written is None else written
-
-    def _number(self) -> Number:
-        count = sum(self._kinds)
-        if not count:
-            return Number(NumberKind.INTEGER, 0)
-        kind = NumberKind(max(kind for kind, number in enumerate(self._kinds) if number))
-        if not kind.is_exact:
-            return self._rounded(kind, count if self._averages else 1)
-        exact = Number(kind, _exact(self._sum, kind))
-        if not self._averages:
-            return exact
-        quotient = calculate("/", exact, Number(NumberKind.INTEGER, count))
-        assert quotient is not None, "an average is of at least one number"
-        return quotient
-
-    def _rounded(self, kind: NumberKind, divisor: int) -> Number:
-        if self._nans or len(self._endless) > 1:
-            return Number(kind, math.nan)
-        if self._endless:
-            return Number(kind, next(iter(self._endless)))
-        exact = Fraction(self._sum) / divisor
-        return Number(
-            kind, nearest_single(exact) if kind == NumberKind.FLOAT else nearest_double(exact)
-        )
+    def _average(self, total: Number) -> Literal:
+        if not total.kind.is_exact:
+            return _written(self.sum.average())
+        quotient = truncated_quotient(total, self.sum.count)
+        return literal_of(self.sum.average() if quotient is None else quotient)
 
 
-def _exact(amount: int | Fraction, kind: NumberKind) -> int | Decimal:
-    if kind == NumberKind.INTEGER:
-        return int(amount)
-    numerator, denominator = amount.as_integer_ratio()
-    digits = 0
-    while denominator != 1:
-        numerator, digits = numerator * 10, digits + 1
-        divisor = math.gcd(numerator, denominator)
-        numerator, denominator = numerator // divisor, denominator // divisor
-    return Decimal(numerator).scaleb(-digits)
+def _written(number: Number) -> Literal:
+    """A number as the query engine writes it, where it has such numbers."""
+    if number.kind == NumberKind.DOUBLE:
+        return Literal(float(number.amount))
+    written = _computed(str(literal_of(number))) if number.kind == NumberKind.FLOAT else None
+    return literal_of(number) if written is None else written
 
 
 @lru_cache(maxsize=1024)
@@ -178,12 +115,11 @@ def _computed(expression: str) -> Literal | None:
 class Choosing:
     """MIN, MAX and SAMPLE: the values in their order, each once, with how often it is there."""
 
-    def __init__(self, dictionary: Dictionary, function: str) -> None:
+    def __init__(self, dictionary: NumberedTerms, function: str) -> None:
         self._dictionary = dictionary
         self._function = function
         self._counts: dict[int, int] = {}
-        self._order: list[Any] = []
-        self._ids: list[int] = []
+        self._order = OrderedValues()
         self._errors = 0
 
     def change(self, value: int, count: int) -> None:
@@ -194,21 +130,19 @@ class Choosing:
         add_to(self._counts, value, count)
         after = value in self._counts
         if before != after:
-            key = _Rank(self._dictionary.decode_one(value))
-            at = bisect_left(self._order, key)
-            if after:
-                self._order.insert(at, key)
-                self._ids.insert(at, value)
-            else:
-                del self._order[at], self._ids[at]
+            term = self._dictionary.decode_one(value)
+            assert term is not None, "a value is a term"
+            entry = *rank_of(term), value
+            (self._order.add if after else self._order.remove)(entry)
 
     def total(self) -> int:
-        if not self._ids or (self._errors and self._function != "SAMPLE"):
+        if not self._order or (self._errors and self._function != "SAMPLE"):
             return UNBOUND
-        return self._ids[-1 if self._function == "MAX" else 0]
+        entry = self._order.last if self._function == "MAX" else self._order.first
+        return int(entry[-1])
 
     def rows(self) -> Iterable[Row]:
-        return ((value,) for value in self._ids)
+        return ((value,) for value in self._counts)
 
 
 class Concatenating:
@@ -359,33 +293,3 @@ class Grouper:
     def size(self) -> int:
         """How many groups are kept, and how many values for their totals."""
         return sum(1 for _ in self.rows())
-
-
-def _class_of(term: Term) -> int:
-    """Where a term stands among others: blank nodes, IRIs, numbers, strings, the rest."""
-    if isinstance(term, BlankNode):
-        return 0
-    if isinstance(term, NamedNode):
-        return 1
-    value = value_of(term)
-    if isinstance(value, Number):
-        return 3 if value.amount != value.amount else 2
-    if isinstance(value, Text):
-        return 4
-    return 5 if isinstance(value, bool) else 6
-
-
-def _order_of(left: Term, right: Term) -> int:
-    first, second = _class_of(left), _class_of(right)
-    if first != second:
-        return first - second
-    if first in (2, 4, 6):
-        if compare("<", left, right):
-            return -1
-        if compare(">", left, right):
-            return 1
-    one, other = str(left), str(right)
-    return (one > other) - (one < other)
-
-
-_Rank: Callable[[Term], Any] = cmp_to_key(_order_of)

@@ -1,70 +1,67 @@
 """Basic graph patterns: triple patterns joined at once, and property paths around them.
 
-What paths say about single triples becomes triple patterns.  Paths with a known end come first,
-then all triple patterns together, then the other paths.
+All of the triple patterns are one stage, each path is one; what one stage finds the next is told.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import count
-from typing import NamedTuple, TypeAlias
+from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
 
-from livefacts.engine.queries.join_steps import COUNT, EXIST
-from livefacts.engine.queries.path_search import HELD, Link, as_triples, links_of, reachable, turned
-from livefacts.engine.queries.pattern_join import IdPattern, Slot, planned, run
+from livefacts.engine.queries.basic_parts import (
+    BasicParts,
+    NestedTerm,
+    Numbered,
+    PartReader,
+    PathPattern,
+    names_of,
+)
+from livefacts.engine.queries.joins.join_program import JoinPiece, Slot, run
+from livefacts.engine.queries.joins.join_steps import COUNT, EXIST
+from livefacts.engine.queries.joins.pattern_join import IdPattern, join_shape, lifted
+from livefacts.engine.queries.paths.path_search import (
+    HELD,
+    Link,
+    as_triples,
+    links_of,
+    reachable,
+    turned,
+)
 from livefacts.engine.queries.query_bounds import Bounds
+from livefacts.engine.queries.query_notes import QueryNotes
 from livefacts.engine.queries.query_terms import QueryTerms
 from livefacts.engine.queries.solution_joins import joined
 from livefacts.engine.queries.solutions import EMPTY_ROW, UNBOUND, Flags, Ids, Solutions, together
 from livefacts.language.algebra import (
     Alternative,
     Basic,
-    InversePath,
     NoneOf,
     Path,
-    PredicatePath,
     Repeated,
-    TripleTerm,
 )
-from livefacts.language.algebra import Sequence as PathSequence
-from livefacts.language.formula import TripleAtom, Variable
 from livefacts.store.versions.snapshots import Snapshot
 from livefacts.store.versions.sorted_orders import PSO
 
 Pieces: TypeAlias = Iterator[Solutions]
 Names: TypeAlias = frozenset[str]
-ONE_OR_MORE, ZERO_OR_MORE, ZERO_OR_ONE = "+", "*", "?"
-
-
-class PathPattern(NamedTuple):
-    """A path that is not a triple pattern, with an id or a name at each end."""
-
-    subject: Slot
-    path: Path
-    object: Slot
-
-    @property
-    def slots(self) -> tuple[Slot, Slot]:
-        return self.subject, self.object
-
-
-class NestedTerm(NamedTuple):
-    """A variable that stands for a triple term with variables in it."""
-
-    name: str
-    slots: tuple[Slot, ...]
+ONE_OR_MORE, ZERO_OR_ONE = "+", "?"
 
 
 class BasicPatterns:
     """Evaluates basic graph patterns over one version of the facts."""
 
-    def __init__(self, terms: QueryTerms, bounds: Bounds) -> None:
+    def __init__(self, terms: QueryTerms, bounds: Bounds, notes: QueryNotes) -> None:
         self._terms = terms
         self._bounds = bounds
-        self._fresh = count()
+        self._notes = notes
+        self._parts: dict[int, BasicParts] = {}
+
+    @cached_property
+    def _reader(self) -> PartReader:
+        return PartReader(self._terms.encode_one)
 
     def pieces(
         self,
@@ -76,91 +73,44 @@ class BasicPatterns:
         first_only: bool = False,
     ) -> Pieces:
         """Given rows with the matches of a pattern; with `first_only`, some match for each row."""
-        triples, paths, nested = self._parts(pattern)
-        if not paths and not nested:
-            yield from self._join(triples, given, needed, snapshot, first_only)
-            return
-        known = set(given.columns)
-        early = [
-            each for each in paths if any(isinstance(s, int) or s in known for s in each.slots)
-        ]
-        late = [each for each in paths if each not in early]
-        stages: list[list[IdPattern] | PathPattern | NestedTerm]
-        stages = [*early, *([triples] if triples else []), *late, *nested]
-        yield from self._staged(stages, given, needed, snapshot)
-
-    # what a pattern consists of
-
-    def _parts(self, pattern: Basic) -> tuple[list[IdPattern], list[PathPattern], list[NestedTerm]]:
-        triples: list[IdPattern] = []
-        paths: list[PathPattern] = []
-        nested: list[NestedTerm] = []
-        for atom in pattern.atoms:
-            if isinstance(atom, TripleAtom):
-                first, second, third = (self._slot(slot, nested) for slot in atom.slots)
-                triples.append((first, second, third))
-            else:
-                ends = self._slot(atom.subject, nested), self._slot(atom.object, nested)
-                self._take_path(ends[0], atom.path, ends[1], triples, paths)
-        return triples, paths, nested
-
-    def _slot(self, slot: object, nested: list[NestedTerm]) -> Slot:
-        if isinstance(slot, Variable):
-            return slot.name
-        if isinstance(slot, TripleTerm):
-            name = self._new_name()
-            nested.append(NestedTerm(name, tuple(self._slot(part, nested) for part in slot.slots)))
-            return name
-        return self._terms.encode_one(slot)  # type: ignore[arg-type]
-
-    def _new_name(self) -> str:
-        return f"#{next(self._fresh)}"
-
-    def _take_path(
-        self,
-        subject: Slot,
-        path: Path,
-        value: Slot,
-        triples: list[IdPattern],
-        paths: list[PathPattern],
-    ) -> None:
-        """Take a path apart into triple patterns, and what is none."""
-        match path:
-            case PredicatePath():
-                triples.append((subject, self._terms.encode_one(path.predicate), value))
-            case InversePath():
-                self._take_path(value, path.path, subject, triples, paths)
-            case PathSequence():
-                middles = [self._new_name() for _ in path.paths[1:]]
-                ends = [subject, *middles, value]
-                for part, first, last in zip(path.paths, ends, ends[1:], strict=False):
-                    self._take_path(first, part, last, triples, paths)
-            case _:
-                paths.append(PathPattern(subject, path, value))
+        lifted = pattern.lifted
+        if lifted is not None:
+            constants = [self._terms.encode_one(each) for each in lifted.constants]
+            return self._match(
+                lifted.patterns, constants, given, needed, snapshot, first_only, id(pattern)
+            )
+        parts = self._parts.get(id(pattern))
+        if parts is None:
+            parts = self._parts[id(pattern)] = self._reader.parts(pattern)
+        return self._staged(parts.stages(given.columns), given, needed, snapshot, id(pattern))
 
     # stages
 
     def _staged(
         self,
-        stages: Sequence[list[IdPattern] | PathPattern | NestedTerm],
+        stages: Sequence[Numbered],
         given: Solutions,
         needed: Names,
         snapshot: Snapshot,
+        noted: int | None = None,
     ) -> Pieces:
+        """One stage after the other; `noted` is the pattern that they are the stages of."""
         if not stages:
             yield given.only(needed)
             return
-        stage, *rest = stages
-        later = needed | {name for each in rest for name in _names_of(each)}
+        (number, stage), *rest = stages
+        later = needed | {name for _, each in rest for name in names_of(each)}
         if isinstance(stage, list):
-            pieces = self._join(stage, given, later, snapshot, first_only=False)
+            pieces = self._join(stage, given, later, snapshot, noted)
         elif isinstance(stage, NestedTerm):
             pieces = iter([self._unnested(stage, given, later)])
         else:
             pieces = self._path(stage, given, later, snapshot)
+        if noted is not None:
+            pieces = self._notes.follow((noted, number), pieces)
         for piece in pieces:
             if piece.count:
-                yield from self._staged(rest, piece, needed, snapshot)
+                yield from self._staged(rest, piece, needed, snapshot, noted)
 
     def _join(
         self,
@@ -168,22 +118,36 @@ class BasicPatterns:
         given: Solutions,
         needed: Names,
         snapshot: Snapshot,
-        first_only: bool,
+        noted: int | None = None,
     ) -> Pieces:
         """Given rows with the matches of triple patterns."""
+        return self._match(
+            *lifted(patterns), given, needed, snapshot, first_only=False, noted=noted
+        )
+
+    def _match(
+        self,
+        patterns: Sequence[IdPattern],
+        constants: Sequence[int],
+        given: Solutions,
+        needed: Names,
+        snapshot: Snapshot,
+        first_only: bool,
+        noted: int | None,
+    ) -> Pieces:
+        """Given rows with the matches of triple patterns whose constants are apart."""
         if not patterns:
             yield given.only(needed)
             return
-        slots = {slot for each in patterns for slot in each}
-        if any(isinstance(slot, int) and slot < 0 for slot in slots):
+        if constants and min(constants) < 0:
             return
-        known = [name for name in given.columns if name in slots]
+        names = {slot for slots in patterns for slot in slots}
+        known = [name for name in given.columns if name in names]
         for rows, bound in _by_bound_names(given, known):
-            wanted = (needed & slots) - set(bound)
-            rest = EXIST if first_only else COUNT
-            plan = planned(snapshot, patterns, bound, () if first_only else wanted, rest)
+            wanted = frozenset() if first_only else frozenset(needed & names).difference(bound)
+            shape = join_shape(patterns, bound, wanted, EXIST if first_only else COUNT)
+            plan = shape.planned(snapshot, constants)
             columns = [rows.columns[name] for name in bound]
-            kept = rows.only(needed)
             found = run(
                 plan,
                 snapshot,
@@ -191,13 +155,11 @@ class BasicPatterns:
                 rows.count,
                 first_only=first_only,
                 pause=self._bounds.pause,
+                noted=None if noted is None else self._notes.joins.setdefault(noted, {}),
             )
+            kept = rows.only(needed)
             for piece in found:
-                more = dict(zip(plan.program.shown, piece.columns, strict=True))
-                matched = kept.at(piece.rows)
-                yield Solutions(matched.count, {**matched.columns, **more}, matched.counts).times(
-                    piece.counts
-                )
+                yield _with_matches(kept, plan.program.shown, piece)
 
     def _unnested(self, term: NestedTerm, given: Solutions, needed: Names) -> Solutions:
         """The rows whose triple term has parts that fit."""
@@ -228,22 +190,16 @@ class BasicPatterns:
         match path.path:
             case Alternative():
                 for each in path.path.paths:
-                    atoms = self._taken(PathPattern(path.subject, each, path.object))
+                    atoms = self._reader.stages(PathPattern(path.subject, each, path.object))
                     yield from self._staged(atoms, given, needed, snapshot)
             case NoneOf():
                 yield from self._other_predicates(path, path.path, given, needed, snapshot)
             case Repeated():
-                pairs = self._repeated(path, _once_repeated(path.path), given, snapshot)
+                pairs = self._repeated(path, path.path, given, snapshot)
                 found = joined(given, pairs, pause=self._bounds.pause, room=self._bounds.room)
                 yield found.only(needed)
             case _:
-                yield from self._staged(self._taken(path), given, needed, snapshot)
-
-    def _taken(self, path: PathPattern) -> list[list[IdPattern] | PathPattern | NestedTerm]:
-        triples: list[IdPattern] = []
-        paths: list[PathPattern] = []
-        self._take_path(*path, triples, paths)
-        return [*([triples] if triples else []), *paths]
+                yield from self._staged(self._reader.stages(path), given, needed, snapshot)
 
     def _other_predicates(
         self,
@@ -253,10 +209,10 @@ class BasicPatterns:
         needed: Names,
         snapshot: Snapshot,
     ) -> Pieces:
-        name = self._new_name()
+        name = self._reader.new_name()
         excluded = self._terms.encode(none_of.predicates)
         pattern = (path.subject, name, path.object)
-        for piece in self._join([pattern], given, needed | {name}, snapshot, first_only=False):
+        for piece in self._join([pattern], given, needed | {name}, snapshot):
             yield piece.at(~np.isin(piece.columns[name], excluded)).only(needed)
 
     def _repeated(
@@ -293,8 +249,8 @@ class BasicPatterns:
 
     def _held(self, path: Path, snapshot: Snapshot) -> Snapshot:
         """The pairs that a path connects, to be searched."""
-        first, last = self._new_name(), self._new_name()
-        stages = self._taken(PathPattern(first, path, last))
+        first, last = self._reader.new_name(), self._reader.new_name()
+        stages = self._reader.stages(PathPattern(first, path, last))
         found = together(list(self._staged(stages, EMPTY_ROW, frozenset([first, last]), snapshot)))
         return as_triples((found.column(first), found.column(last)))
 
@@ -339,18 +295,19 @@ class BasicPatterns:
             given = Solutions(
                 len(starts), {"start": starts, "#": np.arange(len(starts), dtype=np.int32)}
             )
-            for piece in self._join([ends], given, frozenset(["#", "end"]), snapshot, False):
+            for piece in self._join([ends], given, frozenset(["#", "end"]), snapshot):
                 found.append(np.column_stack([piece.columns["#"], piece.columns["end"]]))
         pairs = np.unique(np.concatenate(found), axis=0)
         return pairs[:, 0], pairs[:, 1]
 
 
-def _once_repeated(path: Repeated) -> Repeated:
-    """A path that repeats what is repeated, without the inner marks: `((p)+)?` is `p*`."""
-    while isinstance(path.path, Repeated):
-        inner = path.path
-        path = Repeated(inner.path, path.mark if inner.mark == path.mark else ZERO_OR_MORE)
-    return path
+def _with_matches(given: Solutions, names: Sequence[str], piece: JoinPiece) -> Solutions:
+    """Given rows, each with its matches in a piece."""
+    more = dict(zip(names, piece.columns, strict=True))
+    if not given.columns and given.counts is None:
+        return Solutions(len(piece.rows), more, piece.counts)
+    matched = given.at(piece.rows)
+    return Solutions(matched.count, {**matched.columns, **more}, matched.counts).times(piece.counts)
 
 
 def _pairs(path: PathPattern, starts: Ids, ends: Ids) -> Solutions:
@@ -365,13 +322,6 @@ def _pairs(path: PathPattern, starts: Ids, ends: Ids) -> Solutions:
         else:
             columns[slot] = column
     return Solutions(len(starts), columns).at(fits)
-
-
-def _names_of(stage: list[IdPattern] | PathPattern | NestedTerm) -> set[str]:
-    if isinstance(stage, list):
-        return {slot for each in stage for slot in each if isinstance(slot, str)}
-    names = {slot for slot in stage.slots if isinstance(slot, str)}
-    return names | {stage.name} if isinstance(stage, NestedTerm) else names
 
 
 def _by_bound_names(

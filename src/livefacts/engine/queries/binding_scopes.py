@@ -7,7 +7,7 @@ asks about a variable that the part itself need not bind.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
 from livefacts.language.algebra import (
     Basic,
@@ -23,6 +23,7 @@ from livefacts.language.algebra import (
     Pattern,
     ReducedRows,
     Slice,
+    TripleTerm,
     Where,
     With,
     Without,
@@ -32,6 +33,24 @@ from livefacts.language.algebra import (
     variables_in_slots,
 )
 from livefacts.language.expressions import QueryExpression
+from livefacts.language.formula import TripleAtom, Variable
+from livefacts.model.facts import Term
+
+
+def parts_of(pattern: Pattern) -> list[Pattern]:
+    """The parts of a group: rows that are written there first, then triple patterns as one."""
+    parts, waiting = [], [pattern]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Both):
+            waiting += [part.right, part.left]
+        else:
+            parts.append(part)
+    listed = [part for part in parts if isinstance(part, Listed)]
+    basic = [part for part in parts if isinstance(part, Basic)]
+    others = [part for part in parts if not isinstance(part, Listed | Basic)]
+    merged = [Basic(tuple(atom for part in basic for atom in part.atoms))] if basic else []
+    return [*listed, *merged, *others]
 
 
 def names_in(pattern: Pattern) -> set[str]:
@@ -106,3 +125,19 @@ def may_know(pattern: Pattern, given: Collection[str]) -> bool:
 def _binds(pattern: Pattern, asked: Collection[str], given: Collection[str]) -> bool:
     """Whether what is asked about, of what is given, is bound by the pattern itself."""
     return set(asked) & set(given) <= certain_in(pattern)
+
+
+def ends_in(pattern: Pattern) -> Iterator[Term]:
+    """The constants that are subjects and objects of triples in all that a pattern matches."""
+    match pattern:
+        case Basic():
+            atoms = [atom for atom in pattern.atoms if isinstance(atom, TripleAtom)]
+            ends = (slot for atom in atoms for slot in (atom.subject, atom.object))
+            yield from (slot for slot in ends if not isinstance(slot, Variable | TripleTerm))
+        case Both():
+            yield from ends_in(pattern.left)
+            yield from ends_in(pattern.right)
+        case Optionally() | Without():
+            yield from ends_in(pattern.left)
+        case Where() | With():
+            yield from ends_in(pattern.of)

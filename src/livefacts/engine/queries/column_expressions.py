@@ -129,6 +129,7 @@ class Expressions:
 
     def values(self, expression: QueryExpression, rows: Solutions) -> Ids:
         """The id of the value for each row; unbound where it is an error."""
+        self.pause()
         return self._ids(*self._settled(expression, rows))
 
     def truths(self, expression: QueryExpression, rows: Solutions) -> Flags:
@@ -209,6 +210,7 @@ class Expressions:
         values = self.term_values.of(ids)
         for term in terms:
             if not isinstance(term, NamedNode):
+                self.pause()
                 here = np.flatnonzero(truth != TRUE)
                 other = self._compared("=", values.at(here), self._constant(term, len(here)))
                 errors = (truth[here] == ERROR) & (other != TRUE)

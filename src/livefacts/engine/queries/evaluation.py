@@ -20,14 +20,17 @@ from pyoxigraph import Literal, NamedNode
 from livefacts.engine.queries.basic_patterns import BasicPatterns
 from livefacts.engine.queries.binding_scopes import (
     certain_in,
+    ends_in,
     may_know,
     names_in,
     names_in_condition,
     names_in_scope,
+    parts_of,
 )
 from livefacts.engine.queries.column_expressions import Expressions
 from livefacts.engine.queries.fresh_values import rows_for
 from livefacts.engine.queries.query_bounds import Bounds
+from livefacts.engine.queries.query_notes import QueryNotes
 from livefacts.engine.queries.query_terms import QueryTerms
 from livefacts.engine.queries.row_groups import grouped
 from livefacts.engine.queries.row_keys import row_keys
@@ -75,7 +78,13 @@ from livefacts.store.versions.snapshots import GraphSnapshots, Snapshot
 ROW = "#row"
 """The column that numbers given rows, to find them again among the results."""
 
+ABOUT = Basic((TripleAtom(Variable("s"), Variable("p"), Variable("o")),))
+"""What is said of things."""
+
 NO_TRIPLES = np.zeros((0, 3), np.int32)
+
+MODIFIERS = (Chosen, DistinctRows, Grouped, Ordered, ReducedRows, Slice)
+"""What makes an inner query, or the whole one, of a group."""
 
 Pieces: TypeAlias = Iterator[Solutions]
 Names: TypeAlias = frozenset[str]
@@ -90,7 +99,8 @@ class Evaluation:
         self._graphs = graphs
         self._terms = terms
         self._bounds = bounds
-        self._basic = BasicPatterns(terms, bounds)
+        self.notes = QueryNotes(bounds.pause)
+        self._basic = BasicPatterns(terms, bounds, self.notes)
         self._base = base
         self._asked_graph = graphs.everything
         self._is_substituting = False
@@ -99,11 +109,8 @@ class Evaluation:
 
     @cached_property
     def _expressions(self) -> Expressions:
-        def pause() -> None:
-            self._bounds.pause()
-            self._bounds.hold(self._terms.computed_bytes)
-
-        return Expressions(self._terms, self._exists, base=self._base, now=moment(), pause=pause)
+        terms = self._terms
+        return Expressions(terms, self._exists, base=self._base, now=moment(), pause=terms.pause)
 
     def pieces(self, pattern: Pattern, needed: Collection[str]) -> Pieces:
         """The rows of a pattern, with the variables that are needed."""
@@ -114,10 +121,9 @@ class Evaluation:
         found, known = [NO_TRIPLES], set(things)
         waiting = np.array(sorted(known), np.int32)
         names = frozenset(["s", "p", "o"])
-        about = Basic((TripleAtom(Variable("s"), Variable("p"), Variable("o")),))
         while len(waiting):
             given = Solutions(len(waiting), {"s": waiting})
-            rows = self._all(about, given, names, self._graphs.everything)
+            rows = self._all(ABOUT, given, names, self._graphs.everything)
             found.append(np.column_stack([rows.column(name) for name in "spo"]))
             objects = np.unique(rows.column("o"))
             nodes = objects[self._terms.kinds(objects) == BLANK].tolist()
@@ -141,7 +147,16 @@ class Evaluation:
         return together(pieces)
 
     def _pieces(self, pattern: Pattern, given: Solutions, needed: Names, graph: Snapshot) -> Pieces:
-        """Given rows, joined with those of a pattern in a graph."""
+        """Given rows, joined with those of a pattern in a graph; what it gives is noted."""
+        if given is not EMPTY_ROW:
+            if isinstance(pattern, MODIFIERS):
+                return self._with_inner_query(pattern, given, needed, graph)
+        elif isinstance(pattern, Chosen):
+            names = needed.intersection([variable.name for variable in pattern.variables])
+            return self._pieces(pattern.of, given, names, graph)
+        return self.notes.follow(id(pattern), self._found(pattern, given, needed, graph))
+
+    def _found(self, pattern: Pattern, given: Solutions, needed: Names, graph: Snapshot) -> Pieces:
         match pattern:
             case Basic():
                 return self._basic.pieces(pattern, given, needed, graph)
@@ -162,12 +177,7 @@ class Evaluation:
             case InGraph():
                 return self._in_graph(pattern, given, needed)
             case _:
-                if given is EMPTY_ROW:
-                    return self._modified(pattern, EMPTY_ROW, needed, graph)
-                if self._is_substituting and names_in_scope(pattern) & given.columns.keys():
-                    return self._row_by_row(pattern, given, needed, graph)
-                alone = self._alone(pattern, needed | set(given.columns), graph)
-                return self._joined(given, alone, needed)
+                return self._modified(pattern, given, needed, graph)
 
     def _joined(self, given: Solutions, other: Solutions, needed: Names) -> Pieces:
         if given is EMPTY_ROW:
@@ -180,7 +190,10 @@ class Evaluation:
     # groups
 
     def _both(self, pattern: Both, given: Solutions, needed: Names, graph: Snapshot) -> Pieces:
-        first, *rest = _parts_of(pattern)
+        parts = self.notes.groups.get(id(pattern))
+        if parts is None:
+            parts = self.notes.groups[id(pattern)] = parts_of(pattern)
+        first, *rest = parts
         return self._sequence(first, rest, given, needed, graph)
 
     def _sequence(
@@ -308,7 +321,8 @@ class Evaluation:
             if graph is not None:
                 yield from self._pieces(pattern.of, given, needed, graph)
             return
-        for name, graph in self._graphs.named.items():
+        asked = [self._terms.encode_one(each) for each in ends_in(pattern.of)]
+        for name, graph in self._graphs.having(asked):
             before = given.column(slot.name)
             rows = given.at((before == name) | (before == UNBOUND))
             if rows.count:
@@ -316,6 +330,15 @@ class Evaluation:
                 yield from self._told(pattern.of, told, needed, graph)
 
     # modifiers of solutions
+
+    def _with_inner_query(
+        self, pattern: Pattern, given: Solutions, needed: Names, graph: Snapshot
+    ) -> Pieces:
+        """Given rows with those of an inner query."""
+        if self._is_substituting and names_in_scope(pattern) & given.columns.keys():
+            return self._row_by_row(pattern, given, needed, graph)
+        alone = self._alone(pattern, needed | set(given.columns), graph)
+        return self._joined(given, alone, needed)
 
     def _row_by_row(
         self, pattern: Pattern, given: Solutions, needed: Names, graph: Snapshot
@@ -326,7 +349,8 @@ class Evaluation:
         for number in range(given.count):
             row = given.at(slice(number, number + 1))
             self._bounds.pause()
-            found = together(list(self._modified(pattern, row.only(names), more, graph)))
+            pieces = self._modified(pattern, row.only(names), more, graph)
+            found = together(list(self.notes.follow(id(pattern), pieces)))
             yield from self._joined(row, found, needed)
 
     def _modified(
@@ -348,7 +372,7 @@ class Evaluation:
             case Slice():
                 yield from self._slice(pattern, given, needed, graph)
             case Ordered():
-                yield self._ordered(pattern, given, needed, graph)
+                yield from self._ordered(pattern, given, needed, graph)
             case Grouped():
                 yield self._grouped(pattern, given, graph).only(needed)
             case _:
@@ -361,21 +385,22 @@ class Evaluation:
         needed: Names,
         graph: Snapshot,
         most: int | None = None,
-    ) -> Solutions:
+    ) -> Pieces:
         """Rows in their order, or at least the first so many of them."""
         asked = (names_in_condition(key.value) for key in pattern.keys)
         rows = self._all(pattern.of, given, needed.union(*asked), graph)
         rows = rows_for(rows, [key.value for key in pattern.keys])
         with self._asking(graph):
             order = row_order(rows, pattern.keys, self._expressions, most)
-        return rows.at(order).only(needed)
+        yield rows.at(order).only(needed)
 
     def _first(self, pattern: Slice, given: Solutions, needed: Names, graph: Snapshot) -> Pieces:
         """The rows that a slice is cut of, as far as it needs them."""
         match pattern:
             case Slice(Chosen(Ordered() as of, variables), start, int(length)):
                 names = needed & {variable.name for variable in variables}
-                yield self._ordered(of, given, names, graph, start + length)
+                first = self._ordered(of, given, names, graph, start + length)
+                yield from self.notes.follow(id(of), first)
             case _:
                 yield from self._pieces(pattern.of, given, needed, graph)
 
@@ -459,29 +484,14 @@ class Evaluation:
         """Given rows that a pattern has matches for, some of them repeatedly."""
         needed = frozenset([ROW])
         if isinstance(pattern, Basic):
-            return self._basic.pieces(pattern, given, needed, graph, first_only=True)
+            pieces = self._basic.pieces(pattern, given, needed, graph, first_only=True)
+            return self.notes.follow(id(pattern), pieces)
         return self._pieces(pattern, given, needed, graph)
 
 
 def moment() -> Literal:
     """The time of now."""
     return Literal(datetime.now(UTC).isoformat(), datatype=NamedNode(XSD + "dateTime"))
-
-
-def _parts_of(pattern: Pattern) -> list[Pattern]:
-    """The parts of a group: rows that are written there first, then triple patterns as one."""
-    parts, waiting = [], [pattern]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, Both):
-            waiting += [part.right, part.left]
-        else:
-            parts.append(part)
-    listed = [part for part in parts if isinstance(part, Listed)]
-    basic = [part for part in parts if isinstance(part, Basic)]
-    others = [part for part in parts if not isinstance(part, Listed | Basic)]
-    merged = [Basic(tuple(atom for part in basic for atom in part.atoms))] if basic else []
-    return [*listed, *merged, *others]
 
 
 def numbered_rows(rows: Solutions) -> tuple[Solutions, Rows]:

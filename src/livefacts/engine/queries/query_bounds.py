@@ -23,9 +23,13 @@ class Bounds:
     """In bytes of columns that are made at once, and in bytes of computed terms."""
     _started: float = field(default_factory=time.monotonic)
 
+    def seconds(self) -> float:
+        """How long the query has taken by now."""
+        return time.monotonic() - self._started
+
     def pause(self) -> None:
         """Look at the clock; Ctrl-C is heard here, too."""
-        if self.timeout is not None and time.monotonic() - self._started > self.timeout:
+        if self.timeout is not None and self.seconds() > self.timeout:
             raise LimitError(
                 f"the query took longer than {self.timeout:g} s",
                 hint="raise timeout=, or make the query smaller",
@@ -46,3 +50,6 @@ class Bounds:
                 f"the query needs more than {self.memory:,} bytes: it has computed {size:,} of text",
                 hint="raise memory=, or make the query smaller",
             )
+
+
+UNBOUNDED = Bounds()

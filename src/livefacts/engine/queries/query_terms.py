@@ -8,28 +8,35 @@ ids, joins need nothing else, and a query adds nothing to what the facts speak o
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
+from livefacts.engine.queries.query_bounds import UNBOUNDED, Bounds
 from livefacts.engine.queries.solutions import UNBOUND, Flags, Ids
 from livefacts.language.algebra import Parameter
 from livefacts.model.facts import Term
-from livefacts.store.terms.term_reader import TermReader, text_of
+from livefacts.store.terms.term_reader import FEW, TermReader, text_of
 from livefacts.store.terms.term_table import BLANK, IRI, LITERAL, SYMBOL, TRIPLE
 
 FIRST_OWN = -2
 NO_KIND = 255
+AT_ONCE = 4096
+"""After so many terms the clock is looked at."""
 OWN_KINDS: dict[type, int] = {NamedNode: IRI, BlankNode: BLANK, Literal: LITERAL, Triple: TRIPLE}
 
 
 class QueryTerms:
     """The terms that one query speaks of."""
 
-    def __init__(self, known: TermReader, constants: Sequence[Term] = ()) -> None:
+    def __init__(
+        self, known: TermReader, constants: Sequence[Term] = (), bounds: Bounds = UNBOUNDED
+    ) -> None:
         """`constants` are those that parameters of the query stand for."""
         self._constants = constants
+        self._bounds = bounds
         self._known = known
         self._finder = known.finder()
         self._own: list[Term] = []
@@ -41,6 +48,11 @@ class QueryTerms:
     def numbers(self) -> int:
         """The ids of the facts are below this, unless they are inline integers."""
         return self._known.numbers
+
+    def pause(self) -> None:
+        """Look at the clock, and at how much text was computed."""
+        self._bounds.pause()
+        self._bounds.hold(self.computed_bytes)
 
     @property
     def epoch(self) -> int:
@@ -63,11 +75,19 @@ class QueryTerms:
 
     def encode(self, terms: Iterable[Term | None]) -> Ids:
         """The ids of terms; unbound where there is none."""
-        ids = [UNBOUND if term is None else self.encode_one(term) for term in terms]
+        ids: list[int] = []
+        left = iter(terms)
+        while some := list(islice(left, AT_ONCE)):
+            ids += [UNBOUND if term is None else self.encode_one(term) for term in some]
+            self.pause()
         return np.array(ids, np.int32)
 
     def decode(self, ids: Sequence[int] | Ids) -> list[Term | None]:
         """The terms of ids; None where one is unbound."""
+        if len(ids) <= FEW:
+            few = ids.tolist() if isinstance(ids, np.ndarray) else ids
+            if min(few, default=0) >= 0:
+                return list(self._known.decode(few))
         numbers = np.asarray(ids, np.int32)
         known = numbers >= 0
         if known.all():

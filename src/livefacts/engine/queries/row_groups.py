@@ -73,6 +73,7 @@ def grouped(
     columns = {name: rows.column(name)[first] for name in keys}
     counts = np.ones(rows.count, np.int64) if rows.counts is None else rows.counts
     for name, aggregate in aggregates:
+        expressions.pause()
         if aggregate.value is not None:
             ids = expressions.values(aggregate.value, rows)
         elif aggregate.distinct:
@@ -185,7 +186,7 @@ class _Totals:
             totals[group] = Summing(self._terms, averages)
         rounded = IS_ROUNDED[column.sorts]
         for group, kind, amount, count in _sums_of_doubles(column.at(rounded), bag.at(rounded)):
-            totals[group].add(kind, amount, count)
+            totals[group].sum.add_rounded(kind, amount.as_integer_ratio(), 1, count)
         others = bag.at(~rounded)
         for group, value, count in zip(others.groups, others.ids, others.counts, strict=True):
             totals[int(group)].change(int(value), int(count))

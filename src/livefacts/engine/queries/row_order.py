@@ -26,6 +26,7 @@ def row_order(
         # Whatever comes first has a first key that is not behind that of the last one.
         last = np.partition(columns[0], most - 1)[most - 1]
         chosen = np.flatnonzero(columns[0] <= last)
+    expressions.pause()
     if columns:
         chosen = chosen[np.lexsort([column[chosen] for column in reversed(columns)])]
     return chosen[:most]

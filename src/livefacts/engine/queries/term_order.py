@@ -10,15 +10,13 @@ strings are compared as rows of bytes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from fractions import Fraction
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
+from decimal import Decimal
 from typing import NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
-from pyoxigraph import Literal
 
 from livefacts.engine.queries.query_terms import QueryTerms
 from livefacts.engine.queries.solutions import Flags, Ids, Rows
@@ -41,22 +39,19 @@ from livefacts.engine.queries.value_lines import (
     ZONED_TIME,
 )
 from livefacts.model.facts import Term
-from livefacts.model.moments import DAY, Moment, Span
 from livefacts.model.numbers import Number, nearest_double
+from livefacts.model.term_ranks import TermClass, rank_of
 from livefacts.model.values import value_of
 
-# classes of terms, in their order; what is not named here is looked at one by one
-UNNAMED, NAMED, NUMBER, NOT_A_NUMBER, TEXT, TRUTH, TIME, DATE, REST = range(1, 10)
-CLASSES = np.full(SORTS, REST, np.uint8)
-CLASSES[[NOTHING, BLANK, IRI, BOOLEAN]] = 0, UNNAMED, NAMED, TRUTH
-CLASSES[[INTEGER, DECIMAL, FLOAT, DOUBLE]] = NUMBER
-CLASSES[[STRING, TAGGED]] = TEXT
-CLASSES[[ZONED_TIME, LOCAL_TIME]] = TIME
-CLASSES[[ZONED_DAY, LOCAL_DAY]] = DATE
+# The classes of the sorts of terms; what is not named here is looked at one by one.
+CLASSES = np.full(SORTS, TermClass.REST, np.uint8)
+CLASSES[[NOTHING, BLANK, IRI, BOOLEAN]] = 0, TermClass.BLANK, TermClass.IRI, TermClass.TRUTH
+CLASSES[[INTEGER, DECIMAL, FLOAT, DOUBLE]] = TermClass.NUMBER
+CLASSES[[STRING, TAGGED]] = TermClass.TEXT
+CLASSES[[ZONED_TIME, LOCAL_TIME]] = TermClass.TIME
+CLASSES[[ZONED_DAY, LOCAL_DAY]] = TermClass.DATE
 MOST_BYTES = 1 << 28
 """So much is spent on texts as rows of bytes."""
-MONTH = Fraction(DAY * 146097, 400 * 12)
-"""The mean length of a month, in seconds."""
 
 
 class Ranks(NamedTuple):
@@ -77,12 +72,12 @@ class TermOrder:
         """The ranks and the places of different ids among each other."""
         column = self._values.of(ids)
         classes = CLASSES[column.sorts]
-        reals = np.where(classes == NUMBER, column.reals, 0.0)
-        wholes = np.where(classes == NUMBER, 0, column.wholes)
-        for some in (UNNAMED, NAMED, TEXT):
+        reals = np.where(classes == TermClass.NUMBER, column.reals, 0.0)
+        wholes = np.where(classes == TermClass.NUMBER, 0, column.wholes)
+        for some in (TermClass.BLANK, TermClass.IRI, TermClass.TEXT):
             here = np.flatnonzero(classes == some)
             wholes[here] = self.text_places(ids[here])
-        rest = np.flatnonzero(classes == REST)
+        rest = np.flatnonzero(classes == TermClass.REST)
         classes[rest], reals[rest], wholes[rest] = self._rest(ids[rest])
         order = np.lexsort((wholes, reals, classes))
         same = np.zeros(len(ids), np.bool_)
@@ -100,12 +95,9 @@ class TermOrder:
                 stop += 1
             numbers = order[start:stop]
             terms = self._terms.decode(ids[numbers])
-            amounts = _amounts(terms)
-            keys = list(zip(amounts, map(str, terms), range(len(terms)), strict=True))
-            keys.sort()
-            order[start:stop] = numbers[[at for _, _, at in keys]]
-            found = [amount for amount, _, _ in keys]
-            same[start + 1 : stop] = [a == b for a, b in pairwise(found)]
+            keys = sorted((rank_of(term), at, term) for at, term in enumerate(terms) if term)
+            order[start:stop] = numbers[[at for _, at, _ in keys]]
+            same[start + 1 : stop] = list(_repeated(term for _, _, term in keys))[1:]
 
     def text_places(self, ids: Ids) -> Rows:
         """The places of IRIs, blank nodes or strings by their texts."""
@@ -133,43 +125,34 @@ class TermOrder:
         found: NDArray[np.bytes_] = rows.view(f"S{width}").reshape(-1)
         return found
 
-    def _rest(self, ids: Ids) -> tuple[Sequence[int], Sequence[float], Rows]:
+    def _rest(self, ids: Ids) -> tuple[list[int], list[float], list[int]]:
         """Classes, numbers and places of terms that no column can hold."""
-        keys = [_key(term) for term in self._terms.decode(ids)]
+        keys = [rank_of(term)[:-1] for term in self._terms.decode(ids) if term is not None]
         places = {key: at for at, key in enumerate(sorted(set(keys)))}
-        wholes = np.array([places[key] if key[0] == REST else 0 for key in keys], np.int64)
-        return [key[0] for key in keys], [float(key[1]) for key in keys], wholes
+        are_numbers = [key[0] in (TermClass.NUMBER, TermClass.NAN) for key in keys]
+        return (
+            [
+                key[0] if each else TermClass.REST
+                for key, each in zip(keys, are_numbers, strict=True)
+            ],
+            [nearest_double(key[1]) if key[0] == TermClass.NUMBER else 0.0 for key in keys],
+            [0 if each else places[key] for key, each in zip(keys, are_numbers, strict=True)],
+        )
 
 
-Key = tuple[int, float, str, Fraction, str]
+def _repeated(terms: Iterable[Term]) -> Iterator[bool]:
+    """Whether terms that one double stands for have the value of the one before.
 
-
-def _key(term: Term | None) -> Key:
-    """Class, real, datatype, amount and text."""
-    nothing = Fraction(0)
-    match value_of(term) if isinstance(term, Literal) else None:
-        case Number(_, amount):
-            real = nearest_double(amount)
-            return (
-                (NUMBER, real, "", nothing, "")
-                if real == real
-                else (NOT_A_NUMBER, 0.0, "", nothing, "")
-            )
-        case Moment(datatype, seconds):
-            return REST, 0.0, datatype, seconds, ""
-        case Span(months, seconds):
-            return REST, 0.0, "duration", months * MONTH + seconds, ""
-    return REST, 0.0, "~" if isinstance(term, Literal) else "~~", nothing, str(term)
-
-
-def _amounts(terms: Sequence[Term | None]) -> list[Fraction | int]:
-    """Exact amounts; a rounded number is equal to the least exact one that it is next to."""
-    values = [value_of(term) if isinstance(term, Literal) else None for term in terms]
-    exact = [Fraction(v.amount) for v in values if isinstance(v, Number) and v.kind.is_exact]
-    least = min(exact, default=Fraction(0))
-    return [
-        Fraction(v.amount) if isinstance(v, Number) and v.kind.is_exact else least for v in values
-    ]
+    A rounded number is equal to several exact ones; it counts as equal to the one before it.
+    """
+    known: int | Decimal | float | None = None
+    for term in terms:
+        value = value_of(term)
+        if isinstance(value, Number) and value.kind.is_exact:
+            yield known is None or value.amount == known
+            known = value.amount
+        else:
+            yield True
 
 
 def _scattered(values: NDArray[np.int64], order: Rows) -> Rows:

@@ -32,6 +32,8 @@ from livefacts.language.program import Program, Rule
 from livefacts.model.facts import Fact
 
 EMPTY = Program()
+MOST_ATOMS = 300
+"""Atoms of one body, negated ones included."""
 
 
 def check(
@@ -47,6 +49,7 @@ def check(
     if program.facts != checked.facts or any(map(_has_predicates, new)):
         check_arities(program)
     for rule in new:
+        check_length(rule)
         check_variables(rule)
     restratifier = restratifier or Restratifier()
     strata = restratifier.strata(program.rules)
@@ -55,6 +58,17 @@ def check(
         for rule in program.rules:
             check_arithmetic(rule, strata.recursive_atoms(rule))
     return strata
+
+
+def check_length(rule: Rule) -> None:
+    """Refuse a body that would take longer to plan than anyone waits: a plan for each atom."""
+    count = sum(isinstance(formula, Atom | Negation) for formula in rule.body)
+    if count > MOST_ATOMS:
+        raise RuleError(
+            f"the body has {count:,} atoms; {MOST_ATOMS} are allowed",
+            place=rule.place,
+            hint="put parts of it into rules of their own",
+        )
 
 
 def _is_arithmetic_in_order(strata: Strata) -> bool:

@@ -7,7 +7,8 @@ the text.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from heapq import heapify, heappop, heappush
 from itertools import count
 
 from livefacts.language.formula import (
@@ -25,6 +26,7 @@ from livefacts.language.formula import (
     variables_of,
 )
 from livefacts.language.program import Rule
+from livefacts.model.work_bounds import look
 from livefacts.plan.rules.normal_form import positive_atoms
 from livefacts.plan.rules.operators import AntiJoin, Bind, Scan, Step, Test
 
@@ -35,6 +37,7 @@ SAME = "is"
 
 def ordered_steps(rule: Rule, pivot: int) -> tuple[Step, ...]:
     """The steps that complete a rule from its positive atom number `pivot`."""
+    look()
     atoms = positive_atoms(rule)
     waiting = [number for number in range(len(atoms)) if number != pivot]
     return _completed(rule, set(variables_of(atoms[pivot])), waiting, _Checks(rule), pivot)
@@ -82,20 +85,58 @@ def _completed(
     """Match the waiting atoms in a good order, and make each check as early as can be."""
     atoms = positive_atoms(rule)
     steps = list(checks.ready(bound))
-    while waiting:
-        number = max(waiting, key=lambda n: (*_binding(atoms[n], bound), -n))
-        waiting.remove(number)
+    queue = _AtomQueue(atoms, waiting, bound)
+    for _ in waiting:
+        number = queue.take()
         steps.append(Scan(atoms[number], before=number < pivot))
-        bound.update(variables_of(atoms[number]))
+        known = set(bound) if checks.waiting else bound
+        new = [v for v in variables_of(atoms[number]) if v not in bound]
+        bound.update(new)
         steps.extend(checks.ready(bound))
+        queue.bind(new if known is bound else bound - known)
     assert not checks.waiting, f"safety was checked before: {checks.waiting}"
     return tuple(steps)
 
 
-def _binding(atom: Atom, bound: set[Variable]) -> tuple[bool, int]:
-    """Whether all columns are bound, and how many."""
-    columns = sum(not isinstance(slot, Variable) or slot in bound for slot in atom.slots)
-    return columns == len(atom.slots), columns
+class _AtomQueue:
+    """Atoms that wait to be matched: first those with all columns bound, then those with most."""
+
+    def __init__(self, atoms: Sequence[Atom], waiting: list[int], bound: set[Variable]) -> None:
+        self._widths = {n: len(atoms[n].slots) for n in waiting}
+        self._columns = {n: _columns(atoms[n], bound) for n in waiting}
+        self._users: dict[Variable, list[int]] = {}
+        for n in waiting:
+            for slot in atoms[n].slots:
+                if isinstance(slot, Variable):
+                    self._users.setdefault(slot, []).append(n)
+        self._heap = [self._entry(n) for n in waiting]
+        heapify(self._heap)
+
+    def _entry(self, number: int) -> tuple[bool, int, int]:
+        columns = self._columns[number]
+        return columns != self._widths[number], -columns, number
+
+    def take(self) -> int:
+        """The atom that comes next; entries from before a column was bound are passed over."""
+        while True:
+            entry = heappop(self._heap)
+            number = entry[2]
+            if number in self._columns and entry == self._entry(number):
+                del self._columns[number]
+                return number
+
+    def bind(self, variables: Iterable[Variable]) -> None:
+        """These variables have values from now on."""
+        for variable in variables:
+            for number in self._users.get(variable, ()):
+                if number in self._columns:
+                    self._columns[number] += 1
+                    heappush(self._heap, self._entry(number))
+
+
+def _columns(atom: Atom, bound: set[Variable]) -> int:
+    """How many columns are bound."""
+    return sum(not isinstance(slot, Variable) or slot in bound for slot in atom.slots)
 
 
 class _Checks:

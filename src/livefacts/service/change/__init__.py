@@ -14,7 +14,6 @@ Out: asserted and retracted rows; a `Delta` that is read lazily.
 - `assertions`: what a change asserted and retracted, beside what it made true
 - `delta`: the `Delta` that users get
 - `fact_reader`: rows of ids to triples and predicate facts, in pieces
-- `interrupts`: Ctrl-C waits while a decided change is published
 - `dump`: everything that is true, to a file
 
 Design: docs/design/0005-derived-is-what-was-not-told.md

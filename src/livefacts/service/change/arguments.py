@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -22,6 +22,7 @@ from livefacts.errors import InputError
 from livefacts.language.formula import RESERVED
 from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.model.namespaces import XSD
+from livefacts.model.numbers import digits_of
 
 Statement = Triple | Quad | Fact
 WORD = re.compile(r"[^\W\d]\w*")
@@ -97,7 +98,7 @@ def as_argument(value: Any) -> Term:
     if type(value) is str:
         return _symbol(value)
     if isinstance(value, int) and not isinstance(value, bool):
-        return _typed(str(value), "integer")
+        return _typed(digits_of(value), "integer")
     if isinstance(value, bool | float):
         return Literal(value)
     if isinstance(value, Decimal):
@@ -107,14 +108,38 @@ def as_argument(value: Any) -> Term:
     raise _refusal(value)
 
 
+def query_text(text: Any) -> str:
+    """The text of a query, and nothing else."""
+    if isinstance(text, str):
+        return text
+    raise InputError(f"{text!r:.60} is no text", hint="give the query as a str")
+
+
+def as_bindings(bindings: Any) -> dict[str, Term]:
+    """The terms of variables by their names, from what a user gives."""
+    if not isinstance(bindings, Mapping):
+        raise InputError(f"{bindings!r} is no mapping", hint='bindings={"x": NamedNode("ex:a")}')
+    found: dict[str, Term] = {}
+    for given, value in bindings.items():
+        name = given[1:] if isinstance(given, str) and given[:1] in ("?", "$") else given
+        if not isinstance(name, str) or name in found:
+            what = "is no name" if not isinstance(name, str) else "is there twice"
+            raise InputError(
+                f"the variable {given!r} {what}", hint='bindings={"x": NamedNode("ex:a")}'
+            )
+        found[name] = as_rdf_value(value)
+    return found
+
+
 def as_rdf_value(value: Any) -> Term:
     """A term from what a variable of a query may be given."""
+    hint = "give a NamedNode or a Literal; numbers, booleans and datetimes as they are"
     if type(value) is str:
-        raise InputError(
-            f"{value!r} may be an IRI or a string",
-            hint="give a NamedNode or a Literal; numbers, booleans and datetimes as they are",
-        )
-    return as_argument(value)
+        raise InputError(f"{value!r} may be an IRI or a string", hint=hint)
+    try:
+        return as_argument(value)
+    except InputError:
+        raise InputError(f"{value!r} is no term", hint=hint) from None
 
 
 def as_rdf_term(term: Any) -> Any:

@@ -74,6 +74,20 @@ class Assertions:
         self._ids = ids
         self._named = named
 
+    @classmethod
+    def recorded(
+        cls,
+        ids: IdDelta,
+        asserted: dict[int, Ids],
+        retracted: dict[int, Ids],
+        came: Ids,
+        went: Ids,
+    ) -> Assertions:
+        """The net change of a change that was made long ago."""
+        found = cls(AskedChange({}, {}, {}, {}), ids, NO_QUAD_CHANGE)
+        found.asserted, found.retracted, found.came, found.went = asserted, retracted, came, went
+        return found
+
     @cached_property
     def asserted(self) -> dict[int, Ids]:
         """Facts that the default graph asserts now and did not."""

@@ -73,15 +73,15 @@ class Delta:
 
     @cached_property
     def added(self) -> FactView:
-        return FactView(self._reader, self.shown_added)
+        return self._reader.view(self.shown_added)
 
     @cached_property
     def removed(self) -> FactView:
-        return FactView(self._reader, self.shown_removed)
+        return self._reader.view(self.shown_removed)
 
     @cached_property
     def derived(self) -> FactView:
-        return FactView(self._reader, self._reader.shown(self._derived()))
+        return self._reader.view(self._reader.shown(self._derived()))
 
     @property
     def growth(self) -> int:

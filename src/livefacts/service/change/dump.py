@@ -15,13 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
-from livefacts.engine.contract import TRIPLES, Ids
+from livefacts.engine.contract import TRIPLES, Flags, Ids
 from livefacts.errors import LivefactsWarning
 from livefacts.language.rule_text import write_fact
 from livefacts.service.change.assertions import distinct
-from livefacts.service.change.fact_reader import FactReader
+from livefacts.service.change.fact_reader import Terms, decoded
 from livefacts.store.facts.row_store import RowStore
-from livefacts.store.terms.dictionary import Dictionary
 from livefacts.store.terms.ntriples import Batch
 from livefacts.syntax.input.files import without_compression
 from livefacts.syntax.rdf.documents import format_named, format_of
@@ -32,10 +31,11 @@ FACTS = "rules"
 
 @dataclass(frozen=True, slots=True)
 class NamedTriples:
-    """What named graphs assert: their quads, and the triples among them that only they assert."""
+    """What named graphs assert: their quads, and the triples that the default graph does not assert,
+    but somebody else does."""
 
     quads: Ids
-    alone: Ids
+    elsewhere: Ids
 
     def batches(self, triples: Ids) -> list[Batch]:
         """These triples, without those that only named graphs assert, and the quads."""
@@ -43,13 +43,23 @@ class NamedTriples:
         return [Batch(self._in_default(triples), None), quads]
 
     def _in_default(self, triples: Ids) -> Ids:
-        if not len(self.alone):
-            return triples
-        store = RowStore()
-        relation = store.relation(TRIPLES)
-        store.insert(relation, distinct(self.alone))
-        others: Ids = triples[store.find(relation, triples) == 0]
-        return others
+        alone = _among(np.ascontiguousarray(self.quads[:, :3]), self.elsewhere)
+        return triples[~_are_among(triples, alone)]
+
+
+def _among(triples: Ids, others: Ids) -> Ids:
+    return triples[_are_among(triples, others)]
+
+
+def _are_among(triples: Ids, others: Ids) -> Flags:
+    """Which triples are among others."""
+    if not len(others):
+        return np.zeros(len(triples), np.bool_)
+    store = RowStore()
+    relation = store.relation(TRIPLES)
+    store.insert(relation, distinct(others))
+    found: Flags = store.find(relation, triples) > 0
+    return found
 
 
 def write_facts(
@@ -57,21 +67,20 @@ def write_facts(
     format: str | None,
     facts: Mapping[int, Ids],
     named: NamedTriples,
-    dictionary: Dictionary,
-    reader: FactReader,
+    terms: Terms,
 ) -> None:
     """Write facts, and the assertions of named graphs where the format has a place for them."""
     form = format or _suffix(target)
     if form == FACTS:
         with open_target(target) as stream:
-            for fact in reader.decoded(facts):
+            for fact in decoded(facts, terms):
                 stream.write(write_fact(fact).encode() + b"\n")
         return
     kind = format_named(form) if form else format_of("-")
     _warn_of_others(facts)
     triples = facts.get(TRIPLES, np.zeros((0, 3), np.int32))
     batches = named.batches(triples) if kind in WITH_GRAPHS else [Batch(triples, None)]
-    write_rows(target, batches, dictionary, format=kind)
+    write_rows(target, batches, terms, format=kind)
 
 
 def _suffix(target: Target) -> str:

@@ -12,10 +12,13 @@ import numpy as np
 from pyoxigraph import Triple
 
 from livefacts.engine.contract import TRIPLES, Engine, Ids
-from livefacts.model.facts import Fact
+from livefacts.model.facts import Fact, Term
 from livefacts.store.facts.selection import KnownNames
 from livefacts.store.terms.dictionary import Dictionary, Loan
+from livefacts.store.terms.term_reader import TermReader
 
+Terms = Dictionary | TermReader
+"""The terms of ids: as they are now, or as they were in a version."""
 PIECE = 4096
 HIDDEN = "_"
 
@@ -35,9 +38,13 @@ class FactReader:
         rows = engine.rows(shape, derived, self._names)
         return self._shown(shape, rows) if shape == TRIPLES else rows
 
-    def are_shown(self, shape: int, ids: Ids) -> bool:
-        """Whether all of these facts are shown."""
-        return len(self._shown(shape, ids)) == len(ids)
+    def holds(self, engine: Engine, shape: int, terms: Iterable[Term]) -> bool:
+        """Whether a fact holds and is shown."""
+        found = [self._dictionary.find(term) for term in terms]
+        if None in found:
+            return False
+        ids = np.array([found], np.int32)
+        return engine.holds(shape, ids) and len(self._shown(shape, ids)) == 1
 
     def shown(self, facts: Mapping[int, Ids]) -> dict[int, Ids]:
         """The shown ones among facts by shape."""
@@ -66,32 +73,43 @@ class FactReader:
 
     def decoded(self, facts: Mapping[int, Ids]) -> Iterator[Triple | Fact]:
         """Triples and predicate facts, decoded piece by piece; the caller keeps their terms."""
-        for shape, ids in facts.items():
-            for first in range(0, len(ids), PIECE):
-                yield from self._piece(shape, ids[first : first + PIECE])
+        return decoded(facts, self._dictionary)
 
-    def _piece(self, shape: int, ids: Ids) -> list[Triple | Fact]:
-        terms = self._dictionary.decode(ids.reshape(-1))
-        width = ids.shape[1]
-        rows = [terms[at : at + width] for at in range(0, len(terms), width)]
-        if shape == TRIPLES:
-            return [Triple(*row) for row in rows]  # type: ignore[arg-type]
-        return [Fact(str(name), tuple(arguments)) for name, *arguments in rows]
+    def view(self, facts: Mapping[int, Ids]) -> FactView:
+        """Facts to be read later."""
+        return FactView(facts, self._dictionary, self.lend(facts))
+
+
+def decoded(facts: Mapping[int, Ids], terms: Terms) -> Iterator[Triple | Fact]:
+    """Triples and predicate facts, decoded piece by piece."""
+    for shape, ids in facts.items():
+        for first in range(0, len(ids), PIECE):
+            yield from _piece(shape, ids[first : first + PIECE], terms)
+
+
+def _piece(shape: int, ids: Ids, terms: Terms) -> list[Triple | Fact]:
+    found = terms.decode(ids.reshape(-1))
+    width = ids.shape[1]
+    rows = [found[at : at + width] for at in range(0, len(found), width)]
+    if shape == TRIPLES:
+        return [Triple(*row) for row in rows]  # type: ignore[arg-type]
+    return [Fact(str(name), tuple(arguments)) for name, *arguments in rows]
 
 
 class FactView(Collection[Triple | Fact]):
     """Facts of one moment, decoded each time they are read."""
 
-    def __init__(self, reader: FactReader, facts: Mapping[int, Ids]) -> None:
-        self._reader = reader
+    def __init__(self, facts: Mapping[int, Ids], terms: Terms, loan: Loan | None = None) -> None:
         self._facts = facts
-        self._loan = reader.lend(facts)
+        self._terms = terms
+        self._loan = loan
+        """Keeps the terms, unless they are there as long as `terms`."""
 
     def __len__(self) -> int:
         return sum(map(len, self._facts.values()))
 
     def __iter__(self) -> Iterator[Triple | Fact]:
-        yield from self._reader.decoded(self._facts)
+        yield from decoded(self._facts, self._terms)
 
     def __contains__(self, fact: object) -> bool:
         return any(fact == other for other in self)

@@ -22,12 +22,13 @@ from livefacts.errors import InputError, LivefactsError, RuleError, UnknownPrefi
 from livefacts.language.program import NO_PROGRAM, Program
 from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.model.namespaces import DECLARED
+from livefacts.model.work_bounds import look
 from livefacts.service.change import columns
 from livefacts.service.change.arguments import Statement, as_statements, graph_of
 from livefacts.service.change.assertions import NO_QUADS
 from livefacts.store.terms.dictionary import Dictionary
 from livefacts.store.terms.ntriples import DEFAULT_GRAPH, Batch, plain_triples
-from livefacts.syntax.input.files import Progress, without_compression
+from livefacts.syntax.input.files import Progress, utf8, without_compression
 from livefacts.syntax.input.rejects import Rejects
 from livefacts.syntax.rdf.documents import read_rows, read_text, scope_of_name
 from livefacts.syntax.rulelang.plain_facts import PlainFacts
@@ -54,6 +55,11 @@ class ReadingOptions:
     bnodes: str = LOCAL
     rejects: Rejects | None = None
     progress: Progress | None = None
+    unpacked: int | None = None
+
+    def with_ears(self, rejects: Rejects, progress: Progress) -> ReadingOptions:
+        """The same, for who wants to hear of rejects and progress."""
+        return replace(self, rejects=rejects, progress=progress)
 
     def __post_init__(self) -> None:
         if self.bnodes not in (LOCAL, BY_NAME):
@@ -104,13 +110,15 @@ class Intake:
             rejects=reading.rejects,
             prefixes=self.prefixes,
             progress=reading.progress,
+            unpacked=reading.unpacked,
         ):
             self._take_batch(batch)
 
     def take_text(self, text: str, scope: bytes) -> None:
         """Facts in Turtle or N-Triples, or in the rule language."""
         if text[:1] == "<":
-            triples = plain_triples(text.encode(), self.dictionary, scope)
+            data = text.encode() if text.isascii() else utf8(text)
+            triples = plain_triples(data, self.dictionary, scope)
             if triples is not None:
                 self._triples.append(triples)
                 return
@@ -214,6 +222,7 @@ class Intake:
         self._quads.append(quads)
 
     def _take_batch(self, batch: Batch) -> None:
+        look(batch.rows.nbytes)
         if batch.graphs is None:
             self._triples.append(batch.rows)
             return

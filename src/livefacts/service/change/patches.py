@@ -16,6 +16,7 @@ from livefacts.model.facts import Fact
 from livefacts.service.change.arguments import graph_of
 from livefacts.service.change.intake import Intake
 from livefacts.service.change.retraction import Retraction
+from livefacts.syntax.input.files import utf8
 from livefacts.syntax.rdf.patch import PatchRow, Statement, read_patch
 
 PatchSource: TypeAlias = str | os.PathLike[str] | Sequence["str | os.PathLike[str]"]
@@ -26,7 +27,7 @@ def take_patches(source: PatchSource, intake: Intake, outtake: Retraction) -> No
     """What patches add and remove, all in all."""
     rows: list[PatchRow] = []
     for each in [source] if isinstance(source, str | os.PathLike) else source:
-        patch = read_patch(each.encode() if isinstance(each, str) else os.fspath(each))
+        patch = read_patch(utf8(each) if isinstance(each, str) else os.fspath(each))
         rows += patch.rows
         intake.prefixes.update(patch.prefixes)
         if patch.aborted:

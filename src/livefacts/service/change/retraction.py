@@ -22,6 +22,7 @@ from livefacts.service.change.assertions import NO_QUADS
 from livefacts.service.change.intake import NO_PREFIXES, Intake, ReadingOptions, in_pieces, terms_of
 from livefacts.store.terms.dictionary import BLANK, Dictionary
 from livefacts.store.terms.ntriples import known_triples
+from livefacts.syntax.input.files import utf8
 
 AS_HANDED_OUT = b""
 """The scope of labels that are taken as they are."""
@@ -60,7 +61,7 @@ class Retraction:
 
     def take_text(self, text: str) -> None:
         """Facts in Turtle or N-Triples, or in the rule language."""
-        rows = known_triples(text.encode(), self._dictionary) if text[:1] == "<" else None
+        rows = known_triples(utf8(text), self._dictionary) if text[:1] == "<" else None
         if rows is not None:
             self._read.setdefault(TRIPLES, []).append(rows)
             return

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from pyoxigraph import Literal, Triple
+from pyoxigraph import Literal
 
 from livefacts.service.queries.results import Row
 from livefacts.store.terms.dictionary import Loan
@@ -43,8 +43,3 @@ def found_rows(names: tuple[str, ...], rows: Sequence[Row]) -> Found:
 def found_answer(answer: bool) -> Found:
     """The answer of ASK: one row if it is yes."""
     return found_rows(ASKED, [Row.of(ASKED, (Literal(True),))] if answer else [])
-
-
-def triples_of(found: Found) -> list[Triple]:
-    """The rows of a CONSTRUCT as triples."""
-    return [Triple(*row) for row in found.rows()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from itertools import pairwise
 
@@ -14,6 +14,7 @@ from livefacts.engine.messages.standing_group import Build
 from livefacts.engine.messages.standing_query import StandingPattern
 from livefacts.errors import QueryError
 from livefacts.language.algebra import Query, parts_in
+from livefacts.language.arrival_times import refuse_times
 from livefacts.language.expressions import UNREPEATABLE, Call
 from livefacts.language.graph_pattern import basic_query_of
 from livefacts.model.facts import Term
@@ -25,14 +26,18 @@ from livefacts.syntax.sparql.query_text import place_in, tokens_of
 
 
 def plan_of(
-    text: str, prefixes: Mapping[str, str], base: str = "", known: Iterable[Term] = ()
+    text: str,
+    prefixes: Mapping[str, str],
+    base: str = "",
+    known: Iterable[Term] = (),
+    meant: Callable[[Query], Query] = refuse_times,
 ) -> FlowPlan:
     """The flow of a query; a `NotIncrementalError` says why there is none.
 
     Relative IRIs are relative to `base`; `known` are named graphs that are there even while
-    they are empty.
+    they are empty.  `meant` says what the query means where it is asked.
     """
-    query = shape_of(text, {**DECLARED, **prefixes}, base).bound
+    query = meant(shape_of(text, {**DECLARED, **prefixes}, base).bound)
     refuse_unrepeatable(text)
     _refuse_unknown_functions(query)
     return flow_of(query, tuple(known))

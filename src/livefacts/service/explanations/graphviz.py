@@ -5,7 +5,7 @@ Arrows go from premises to conclusions.  Asserted facts are filled, what is miss
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 
 from livefacts.service.explanations.explanation import (
@@ -33,8 +33,13 @@ STYLES = {
 
 def as_dot(explanation: Explanation) -> str:
     """The graph, in the language of `dot`."""
-    lines = _Graph(Words(explanation.prefixes, explanation.written)).lines(explanation)
-    head = ["digraph explanation {", "  rankdir=BT", "  node [shape=box]"]
+    words = Words(explanation.prefixes, explanation.written)
+    return digraph("explanation", _Graph(words).lines(explanation))
+
+
+def digraph(name: str, lines: Iterable[str]) -> str:
+    """A graph of boxes, drawn from the bottom up."""
+    head = [f"digraph {name} {{", "  rankdir=BT", "  node [shape=box]"]
     return "\n".join([*head, *(f"  {line}" for line in lines), "}"]) + "\n"
 
 
@@ -48,7 +53,7 @@ class _Graph:
 
     def lines(self, explanation: Explanation) -> Iterator[str]:
         if explanation.proof is None:
-            yield f"fact [{_labelled(self._words.fact(explanation.fact))} {MISSING}]"
+            yield f"fact [{labelled(self._words.fact(explanation.fact))} {MISSING}]"
             for attempt in explanation.attempts:
                 yield from self._attempt(attempt)
             return
@@ -61,7 +66,7 @@ class _Graph:
         assert step.rule is not None, "what was asserted is no step"
         yield from self._node_of(step)
         oval = f"n{next(self._numbers)}"
-        yield f"{oval} [{_labelled(self._words.rule_name(step.rule))} shape=oval]"
+        yield f"{oval} [{labelled(self._words.rule_name(step.rule))} shape=oval]"
         yield f"{oval} -> {self._nodes[id(step)]}"
         yield from self._premises(step.premises, oval)
 
@@ -82,14 +87,14 @@ class _Graph:
     def _aggregated(self, premise: Aggregated, target: str) -> Iterator[str]:
         text = f"{self._words.formula(premise.aggregate)}\n{self._words.term(premise.value)}"
         node = f"n{next(self._numbers)}"
-        yield f"{node} [{_labelled(text)} shape=octagon]"
+        yield f"{node} [{labelled(text)} shape=octagon]"
         yield f"{node} -> {target}"
         for row in premise.rows:
             yield from self._premises(row.premises, node)
 
     def _attempt(self, attempt: Attempt) -> Iterator[str]:
         oval = f"n{next(self._numbers)}"
-        yield f"{oval} [{_labelled(self._words.rule_name(attempt.rule))} shape=oval]"
+        yield f"{oval} [{labelled(self._words.rule_name(attempt.rule))} shape=oval]"
         yield f"{oval} -> fact [style=dashed]"
         for premise in attempt.premises:
             text = self._words.formula(premise.formula)
@@ -100,14 +105,15 @@ class _Graph:
         if id(step) not in self._nodes:
             node = self._nodes[id(step)] = f"n{next(self._numbers)}"
             style = f" {ASSERTED}" if step.is_asserted else ""
-            yield f"{node} [{_labelled(self._words.fact(step.fact))}{style}]"
+            yield f"{node} [{labelled(self._words.fact(step.fact))}{style}]"
 
     def _new(self, text: str, style: str, target: str) -> Iterator[str]:
         node = f"n{next(self._numbers)}"
-        yield f"{node} [{_labelled(text)} {style}]"
+        yield f"{node} [{labelled(text)} {style}]"
         yield f"{node} -> {target}"
 
 
-def _labelled(text: str) -> str:
+def labelled(text: str) -> str:
+    """The label of a node or an arrow."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'label="{escaped}"'

@@ -27,6 +27,7 @@ from livefacts.service.change.arguments import as_statement
 from livefacts.service.change.delta import Violation
 from livefacts.service.explanations.explanation import Explanation, Shown
 from livefacts.service.explanations.proof_reader import ProofTerms
+from livefacts.syntax.input.files import utf8
 from livefacts.syntax.rulelang import rule_parser
 
 NEARBY_SHOWN = 3
@@ -117,6 +118,7 @@ def _misspelt(text: str, rules: Sequence[Rule], error: InputError) -> InputError
 
 def read_fact(text: str, prefixes: Mapping[str, str]) -> Triple | Fact:
     """The one fact of a text, with or without its final dot."""
+    utf8(text)
     text = FINAL_DOT.sub("", text)
     turtle = "".join(f"PREFIX {name}: <{iri}>\n" for name, iri in prefixes.items())
     try:

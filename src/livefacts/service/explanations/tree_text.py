@@ -208,17 +208,18 @@ def _remarks(explanation: Explanation, words: Words) -> Iterator[str]:
 def as_text(explanation: Explanation) -> str:
     """The explanation as a tree for the terminal."""
     shown = page(explanation)
-    lines = [line for tree in shown.trees for line in _lines(tree)]
+    lines = [line for tree in shown.trees for line in tree_lines(tree)]
     return "\n".join([*lines, *shown.remarks])
 
 
-def _lines(branch: Branch) -> Iterator[str]:
+def tree_lines(branch: Branch) -> Iterator[str]:
+    """A line for each branch, and behind it those that say why; the lines of a tree."""
     yield f"{branch.title}   {branch.note}".rstrip()
     side = "│  " if branch.below else "   "
     yield from (side + line for line in branch.why)
     for number, child in enumerate(branch.below, 1):
         is_last = number == len(branch.below)
-        for at, line in enumerate(_lines(child)):
+        for at, line in enumerate(tree_lines(child)):
             yield (
                 ("├─ " if not is_last else "└─ ") + line
                 if not at

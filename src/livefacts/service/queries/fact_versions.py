@@ -3,23 +3,36 @@
 The columns are written out when somebody first asks; from then on every change is noted, and
 the next one who asks gets a version with it.  A version has its terms with it: it stays as it
 is, and can be read by any thread, whatever changes meanwhile.
+
+Queries need the triples that are true, and the named graphs.  A whole version also has the facts
+of every shape in parts: what is asserted, what is derived, and what violates constraints.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from pyoxigraph import NamedNode
 
-from livefacts.engine.contract import TRIPLES, Engine, Ids
+from livefacts.engine.contract import TRIPLES, Change, Engine, Facts, IdDelta, Ids
+from livefacts.language.program import NO_PROGRAM, Program
 from livefacts.service.change.delta import Delta
 from livefacts.service.change.fact_reader import FactReader
+from livefacts.service.queries.part_versions import NO_TURN, FactPart, PartKey, PartVersions, Turn
 from livefacts.store.facts.named_graphs import NamedGraphs
 from livefacts.store.terms.term_reader import TermReader
-from livefacts.store.versions.snapshots import NO_TRIPLES, GraphSnapshots, Versions, of_rows
+from livefacts.store.versions.snapshots import (
+    NO_TRIPLES,
+    GraphSnapshots,
+    Snapshot,
+    Versions,
+    of_rows,
+)
 
 UNIVERSITY = "ub:"
 UNIVERSITIES = (
@@ -29,12 +42,60 @@ UNIVERSITIES = (
 """Vocabularies of university data, generated and LUBM: `ub:` stands for the one that is loaded."""
 
 
+class VersionStamp(NamedTuple):
+    """When a version was the newest one: after which change, at what time, under which rules."""
+
+    seq: int = 0
+    now: int | None = None
+    size: int = 0
+    """How many facts are true and shown."""
+    program: Program = NO_PROGRAM
+
+
+NO_STAMP = VersionStamp()
+TRUE = FactPart.ASSERTED, FactPart.DERIVED
+"""The parts that share out what is true between them."""
+
+
 @dataclass(frozen=True, slots=True)
 class FactVersion:
-    """One version of the facts, with its terms."""
+    """One version of the facts, with its terms; a whole one has all of them, by parts."""
 
     graphs: GraphSnapshots
     terms: TermReader
+    stamp: VersionStamp = NO_STAMP
+    parts: Mapping[PartKey, Snapshot] = field(default_factory=dict)
+    is_whole: bool = False
+
+    def rows(self, part: FactPart) -> dict[int, Ids]:
+        """The facts of a part, by shape."""
+        return {shape: each.rows() for (of, shape), each in self.parts.items() if of is part}
+
+    def facts(self, derived: bool | None = None) -> dict[int, Ids]:
+        """What is true, by shape; only conclusions, or only what was asserted."""
+        if derived is not None:
+            return self.rows(FactPart.DERIVED if derived else FactPart.ASSERTED)
+        both: dict[int, list[Ids]] = {}
+        for (part, shape), each in self.parts.items():
+            if part in TRUE and shape != TRIPLES:
+                both.setdefault(shape, []).append(each.rows())
+        found = {shape: np.concatenate(rows) for shape, rows in both.items()}
+        return {TRIPLES: self.graphs.everything.rows(), **found}
+
+    def holds(self, shape: int, row: list[int]) -> bool:
+        """Whether a fact is true and shown."""
+        if shape == TRIPLES:
+            return self.graphs.everything.holds(row)
+        parts = (self.parts.get((part, shape)) for part in TRUE)
+        return any(part is not None and part.holds(row) for part in parts)
+
+    def quads(self) -> Ids:
+        """What named graphs assert."""
+        found = [np.zeros((0, 4), np.int32)]
+        for name, snapshot in self.graphs.named.items():
+            rows = snapshot.rows()
+            found.append(np.column_stack([rows, np.full(len(rows), name, np.int32)]))
+        return np.concatenate(found)
 
     def graph_names(self) -> list[NamedNode]:
         """The named graphs, also those that assert nothing any more."""
@@ -54,57 +115,106 @@ class FactVersion:
 
 
 class FactVersions:
-    """The versions of what is true and of what named graphs assert."""
+    """The versions of what is true, what is asserted and derived, and what named graphs assert."""
 
     def __init__(
-        self, engine: Engine, reader: FactReader, graphs: NamedGraphs, changing: threading.RLock
+        self,
+        engine: Engine,
+        reader: FactReader,
+        graphs: NamedGraphs,
+        changing: threading.RLock,
+        stamp: Callable[[], VersionStamp],
     ) -> None:
         self._engine = engine
         self._reader = reader
         self.graphs = graphs
         self._changing = changing
         """Held by whoever changes the facts."""
+        self._stamp_now = stamp
         self._lock = threading.Lock()
         self._triples = Versions(self._everything)
         self._named: dict[int, Versions] = {}
+        self._parts = PartVersions(engine, reader, graphs)
         self._current: FactVersion | None = None
+        self._stamp = NO_STAMP
+        self._kept: tuple[int, FactVersion] | None = None
+        """What other threads than this one see while changes are made that will be taken back."""
+        self._turn = NO_TURN
+        self._spoken_of: dict[str, str] = {}
+        """Prefixes of vocabularies among the terms, and the terms that were looked at for them."""
+        self._looked_at: tuple[TermReader, int] | None = None
         self.is_followed = False
         """Whether changes must be noted, because there is a version."""
 
-    def version(self) -> FactVersion:
+    # readers
+
+    def version(self, *, whole: bool = False) -> FactVersion:
         """What is true now."""
-        current = self._current
-        if current is not None:
+        kept = self._kept
+        current = self._current if kept is None or kept[0] == threading.get_ident() else kept[1]
+        if current is not None and (current.is_whole or not whole):
             return current
         with self._lock:
-            if self.is_followed:
-                return self._made()
+            if self.is_followed and self._kept is None and (self._parts.are_followed or not whole):
+                return self._made(whole)
         # The tables are read, which nobody may change meanwhile.
         with self._changing, self._lock:
-            return self._made()
+            return self._made(whole)
 
-    def _made(self) -> FactVersion:
-        if self._current is None:
-            if not self._triples.is_followed:
-                quads = self.graphs.quads()
-                names = {*self._named, *np.unique(quads[:, 3]).tolist()}
-                self._named = {name: Versions.beginning(_in_graph(quads, name)) for name in names}
+    def _made(self, whole: bool) -> FactVersion:
+        current = self._current
+        if current is None or (whole and not current.is_whole):
+            if not self.is_followed:
+                self._begin(whole)
+            elif whole and not self._parts.are_followed:
+                self._parts.begin(self._stamp.now)
             named = {name: each.snapshot() for name, each in self._named.items()}
             graphs = GraphSnapshots(self._triples.snapshot(), named)
-            self._current = FactVersion(graphs, self._engine.dictionary.reader())
-            self.is_followed = True
-        return self._current
+            parts = self._parts.snapshots() if whole else {}
+            terms = self._engine.dictionary.reader()
+            current = FactVersion(graphs, terms, self._stamp, parts, whole)
+            if self._kept is None:
+                self._current = current
+        return current
+
+    def _begin(self, whole: bool) -> None:
+        """Write out the columns."""
+        self._stamp = self._stamp_now()
+        parts = dict.fromkeys(self._named, NO_TRIPLES) | _by_graph(self.graphs.quads())
+        self._named = {name: Versions.beginning(rows) for name, rows in parts.items()}
+        if whole:
+            self._triples.begin(self._parts.begin(self._stamp.now))
+        else:
+            self._triples.snapshot()
+        self.is_followed = True
 
     @property
     def nbytes(self) -> int:
         """The memory of the columns that the last version had made."""
-        graphs = [self._current.graphs.everything] if self._current else []
-        named = self._current.graphs.named.values() if self._current else ()
-        return sum(each.nbytes for each in [*graphs, *named])
+        current = self._current
+        if current is None:
+            return 0
+        graphs = [current.graphs.everything, *current.graphs.named.values()]
+        return sum(each.nbytes for each in [*graphs, *current.parts.values()])
 
     def _everything(self) -> Ids:
         shown = self._reader.shown({TRIPLES: self._engine.rows(TRIPLES)})
         return shown.get(TRIPLES, NO_TRIPLES)
+
+    # changes
+
+    def applied(self, change: Change, *, keep: bool = True) -> IdDelta:
+        """Let the engine make a change; how the facts stand that it speaks of is noted."""
+        if not (keep and self._parts.are_followed):
+            return self._engine.apply(change, keep=keep)
+        spoken = self._reader.shown(change.spoken())
+        before = self._standing(spoken)
+        ids = self._engine.apply(change, keep=keep)
+        self._turn = Turn(spoken, before, self._standing(spoken))
+        return ids
+
+    def _standing(self, facts: Facts) -> dict[int, Ids]:
+        return {shape: self._engine.standing(shape, rows) for shape, rows in facts.items()}
 
     def follow(self, delta: Delta, came: Ids, gone: Ids) -> None:
         """Note a change, and the quads of named graphs that came and went with it.
@@ -112,29 +222,58 @@ class FactVersions:
         Where no version is followed, nobody needs to call this.
         """
         with self._lock:
+            turn, self._turn = self._turn, NO_TURN
             self._current = None
+            self._stamp = self._stamp_now()
             self._triples.note(
                 delta.shown_added.get(TRIPLES, NO_TRIPLES),
                 delta.shown_removed.get(TRIPLES, NO_TRIPLES),
             )
             self.is_followed = self._triples.is_followed
+            if self._parts.are_followed:
+                self._parts.note(delta, turn, self._stamp.size)
             if self.is_followed and (len(came) or len(gone)):
                 self._note_quads(came, gone)
 
     def _note_quads(self, came: Ids, gone: Ids) -> None:
-        for graph in np.unique(np.concatenate([came[:, 3], gone[:, 3]])).tolist():
+        added, removed = _by_graph(came), _by_graph(gone)
+        for graph in sorted(added.keys() | removed.keys()):
             if graph not in self._named:
                 self._named[graph] = Versions.beginning(NO_TRIPLES)
-            self._named[graph].note(_in_graph(came, graph), _in_graph(gone, graph))
+            self._named[graph].note(added.get(graph, NO_TRIPLES), removed.get(graph, NO_TRIPLES))
+
+    @contextmanager
+    def keeping(self) -> Iterator[None]:
+        """Changes are made and taken back meanwhile: other threads see nothing of them."""
+        kept = self.version(whole=self._parts.are_followed)
+        self._kept = threading.get_ident(), kept
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._kept, self._current = None, None
+                self._stamp = kept.stamp
 
     def prefixes(self, known: Mapping[str, str]) -> dict[str, str]:
         """Known prefixes, and `ub:` where universities are spoken of."""
-        found, terms = dict(known), self._engine.dictionary.reader()
-        for vocabulary in UNIVERSITIES:
-            if terms.find(NamedNode(vocabulary + "Person")) is not None:
-                found.setdefault("ub", vocabulary)
-        return found
+        terms = self._engine.dictionary.reader()
+        looked_at = terms, len(terms)
+        if looked_at != self._looked_at:
+            self._looked_at = looked_at
+            names = [each for each in UNIVERSITIES if _has(terms, each + "Person")]
+            self._spoken_of = {"ub": names[0]} if names else {}
+        return {**self._spoken_of, **known}
 
 
-def _in_graph(quads: Ids, graph: int) -> Ids:
-    return np.ascontiguousarray(quads[quads[:, 3] == graph, :3])
+def _has(terms: TermReader, iri: str) -> bool:
+    return terms.find(NamedNode(iri)) is not None
+
+
+def _by_graph(quads: Ids) -> dict[int, Ids]:
+    """The triples of each graph."""
+    by = np.argsort(quads[:, 3], kind="stable")
+    names, firsts = np.unique(quads[by, 3], return_index=True)
+    triples = np.ascontiguousarray(quads[by, :3])
+    # Each has rows of its own: a graph that changes does not keep those of all others.
+    parts = [part.copy() for part in np.split(triples, firsts[1:])]
+    return dict(zip(names.tolist(), parts, strict=False))

@@ -7,18 +7,20 @@ them when they are read.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any, TypedDict
 
 import numpy as np
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from livefacts.engine.flow.evaluator import check_expression
-from livefacts.engine.queries.evaluation import Evaluation
+from livefacts.engine.queries.evaluation import MODIFIERS, Evaluation
 from livefacts.engine.queries.query_bounds import Bounds
 from livefacts.engine.queries.query_terms import QueryTerms
+from livefacts.engine.queries.row_keys import row_keys
 from livefacts.engine.queries.solutions import UNBOUND, Ids, Solutions, together
-from livefacts.errors import QueryError
+from livefacts.errors import InputError, QueryError
 from livefacts.language.algebra import (
     BLANK,
     Basic,
@@ -28,6 +30,7 @@ from livefacts.language.algebra import (
     DistinctRows,
     Grouped,
     Listed,
+    Optionally,
     Ordered,
     Pattern,
     Query,
@@ -36,19 +39,24 @@ from livefacts.language.algebra import (
     TripleTerm,
     Where,
     With,
+    Without,
     functions_in,
+    parts_in,
 )
+from livefacts.language.arrival_times import refuse_times
 from livefacts.language.expressions import Call, Constant
 from livefacts.language.formula import TripleAtom, Variable
 from livefacts.model.facts import Term
 from livefacts.model.namespaces import DECLARED
 from livefacts.service.queries.fact_versions import FactVersion
+from livefacts.service.queries.plan_joins import FutureJoins
+from livefacts.service.queries.plan_source import PlanSource, asked_names
+from livefacts.service.queries.plan_tree import PlanTree
 from livefacts.service.queries.results import Answer, IdRows, QueryResult, Rows, Triples, row_type
 from livefacts.store.versions.snapshots import GraphSnapshots
 from livefacts.syntax.sparql.query_shapes import QueryShape, ShapeKey, shape_of
 
 Prefixes = Mapping[str, str]
-MODIFIERS = (Slice, DistinctRows, ReducedRows, Chosen, Ordered, Grouped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +67,23 @@ class QueryOptions:
     memory: int | None = None
     limit_rows: int | None = None
     bindings: Mapping[str, Term] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, kind in (("timeout", int | float), ("memory", int), ("limit_rows", int)):
+            value = getattr(self, name)
+            is_number = isinstance(value, kind) and not isinstance(value, bool)
+            if value is not None and not (is_number and value >= 0):
+                what = "whole number" if kind is int else "number"
+                raise InputError(f"{name} is {value!r}", hint=f"give a {what} that is not below 0")
+
+
+class AskOptions(TypedDict, total=False):
+    """The same, as users write it."""
+
+    bindings: Mapping[str, Any] | None
+    timeout: float | None
+    limit_rows: int | None
+    memory: int | None
 
 
 NO_OPTIONS = QueryOptions()
@@ -72,7 +97,19 @@ def ask(
     graph: NamedNode | None = None,
     base: str = "",
 ) -> QueryResult:
-    """The answers to a SELECT, ASK, CONSTRUCT or DESCRIBE query.
+    """The answers to a SELECT, ASK, CONSTRUCT or DESCRIBE query."""
+    return question_of(text, prefixes, version, options, graph, base).result()
+
+
+def question_of(
+    text: str,
+    prefixes: Prefixes,
+    version: FactVersion,
+    options: QueryOptions = NO_OPTIONS,
+    graph: NamedNode | None = None,
+    base: str = "",
+) -> Question:
+    """A query that is ready to be asked.
 
     Where it names no graph it sees everything, or only the given graph.  Relative IRIs
     are relative to `base`.
@@ -80,10 +117,10 @@ def ask(
     known = {**DECLARED, **prefixes}
     shape = shape_of(text, known, base)
     if _is_plain(shape):
-        question = Question(shape.query, version, options, graph, known, shape.constants)
+        question = Question(shape.query, version, options, graph, known, text, shape.constants)
     else:
-        question = Question(shape.bound, version, options, graph, known)
-    return question.result()
+        question = Question(shape.bound, version, options, graph, known, text)
+    return question
 
 
 _PLAIN: dict[ShapeKey, bool] = {}
@@ -104,6 +141,7 @@ def _is_plain(shape: QueryShape) -> bool:
 
 def check_functions(query: Query) -> None:
     """Refuse a query with a function that nobody knows, before there is a row."""
+    refuse_times(query)
     for name in functions_in(query):
         check_expression(Call(name, (Constant(Literal("")),)), None)
 
@@ -131,16 +169,34 @@ class Question:
         options: QueryOptions,
         graph: NamedNode | None,
         prefixes: Prefixes,
+        text: str,
         constants: Sequence[Term] = (),
     ) -> None:
         self._query = query
+        self._text = text
+        self._constants = constants
         self._version = version
         self._options = options
         self._prefixes = prefixes
         self._bounds = Bounds(options.timeout, options.memory)
-        self._terms = QueryTerms(version.terms, constants)
+        self._terms = QueryTerms(version.terms, constants, self._bounds)
         graphs = self._graphs(graph)
+        self._seen = graphs
         self._evaluation = Evaluation(graphs, self._terms, self._bounds, query.base)
+        self._pattern = query.pattern
+        if options.bindings:
+            _check_names(query, options.bindings)
+            self._pattern = _with_bindings(query, options.bindings)
+
+    def plan(self) -> PlanTree:
+        """How the answers would be found; nothing is looked for."""
+        return self._noted().tree(FutureJoins(self._seen, self._terms))
+
+    def _noted(self, rows: int | None = None, seconds: float | None = None) -> PlanSource:
+        notes, prefixes = self._evaluation.notes, self._prefixes
+        return PlanSource(
+            self._text, prefixes, self._query, self._pattern, self._constants, notes, rows, seconds
+        )
 
     def result(self) -> QueryResult:
         """The answers."""
@@ -148,7 +204,7 @@ class Question:
             case "SELECT":
                 return self._rows()
             case "ASK":
-                return Answer(any(piece.count for piece in self._pieces(())))
+                return self._answer()
             case "CONSTRUCT":
                 return self._triples(self._constructed())
             case _:
@@ -175,11 +231,11 @@ class Question:
     # rows
 
     def _pieces(self, names: tuple[str, ...]) -> Iterator[Solutions]:
-        bindings = self._options.bindings
-        pattern = self._query.pattern
-        if bindings:
-            pattern = _with_bindings(pattern, bindings)
-        return self._evaluation.pieces(pattern, names)
+        return self._evaluation.pieces(self._pattern, names)
+
+    def _answer(self) -> Answer:
+        value = any(piece.count for piece in self._pieces(()))
+        return Answer(value, self._noted(int(value), self._bounds.seconds()))
 
     def _rows(self) -> Rows:
         names, most = self._query.selected, self._options.limit_rows
@@ -194,28 +250,32 @@ class Question:
             if not is_complete:
                 break
         found = together(pieces)
-        columns = np.empty((len(names), found.count), np.int32)
-        for column, name in zip(columns, names, strict=True):
-            column[:] = found.column(name)
-        made = IdRows(columns, self._terms, row_type(names))
-        return Rows(names, made, self._prefixes, is_complete)
+        columns = [found.column(name) for name in names]
+        made = IdRows(columns, found.count, self._terms, row_type(names))
+        noted = self._noted(found.count, self._bounds.seconds())
+        return Rows(names, made, self._prefixes, is_complete, noted)
 
     # triples
 
     def _triples(self, rows: Ids) -> Triples:
-        return Triples(IdRows(rows.T, self._terms, lambda terms: Triple(*terms)), self._prefixes)
+        most = self._options.limit_rows
+        is_complete = most is None or len(rows) <= most
+        columns = [np.ascontiguousarray(column) for column in rows[:most].T]
+        made = IdRows(columns, len(rows[:most]), self._terms, lambda terms: Triple(*terms))
+        noted = self._noted(len(made), self._bounds.seconds())
+        return Triples(made, self._prefixes, is_complete, noted)
 
     def _constructed(self) -> Ids:
         """The triples that a template makes of the rows, each once."""
         template = self._query.template
-        names = {v.name for atom in template for v in atom.slots if isinstance(v, Variable)}
         made = [np.zeros((0, 3), np.int32)]
-        for piece in self._pieces(tuple(names)):
+        for piece in self._pieces(asked_names(self._query)):
             rows = piece.expanded()
             nodes: dict[str, Ids] = {}
             for atom in template:
                 columns = [self._filled(slot, rows, nodes) for slot in atom.slots]
                 made.append(np.column_stack(columns))
+                self._bounds.room(sum(each.size for each in made))
         return _each_once(self._statements(np.concatenate(made)))
 
     def _filled(self, slot: object, rows: Solutions, nodes: dict[str, Ids]) -> Ids:
@@ -235,7 +295,7 @@ class Question:
     def _described(self) -> Ids:
         """What is said of each thing, and of the blank nodes that this leads to."""
         targets = self._query.targets
-        names = tuple(slot.name for slot in targets if isinstance(slot, Variable))
+        names = asked_names(self._query)
         found = [self._terms.encode_one(s) for s in targets if not isinstance(s, Variable)]
         for piece in self._pieces(names) if names else ():
             found += np.unique([piece.column(name) for name in names]).tolist()
@@ -256,16 +316,52 @@ def check_graphs(dataset: Dataset | None, version: FactVersion) -> None:
 
 
 def _each_once(rows: Ids) -> Ids:
-    _, first = np.unique(rows, axis=0, return_index=True)
+    keys = row_keys(list(rows.T), len(rows))
+    _, first = np.unique(keys, return_index=True)
     return rows[np.sort(first)]
 
 
-def _with_bindings(pattern: Pattern, bindings: Mapping[str, Term]) -> Pattern:
-    """The pattern with values for some variables, beside what WHERE asks for."""
-    if isinstance(pattern, MODIFIERS) or (isinstance(pattern, With | Where) and _groups(pattern)):
-        return replace(pattern, of=_with_bindings(pattern.of, bindings))
-    variables = tuple(Variable(name.lstrip("?$")) for name in bindings)
-    return Both(Listed(variables, (tuple(bindings.values()),)), pattern)
+def _check_names(query: Query, names: Collection[str]) -> None:
+    """Refuse values of variables that a query does not have."""
+    known = {part.name for part, _ in parts_in(query) if isinstance(part, Variable)}
+    for name in names:
+        if name not in known and name not in query.selected:
+            hint = difflib.get_close_matches(name, known, n=1)
+            raise QueryError(
+                f"the query has no variable ?{name}",
+                hint=f"did you mean ?{hint[0]}?" if hint else "bindings= are values of variables",
+            )
+
+
+OUTSIDE = (Slice, DistinctRows, ReducedRows, Chosen, Ordered, Grouped)
+"""What may be around the WHERE of a query, from the outside in; the same again is an inner query."""
+
+
+def _with_bindings(query: Query, bindings: Mapping[str, Term]) -> Pattern:
+    """The pattern of a query with `VALUES` for some variables at the beginning of WHERE."""
+    variables = tuple(Variable(name) for name in bindings)
+    listed = Listed(variables, (tuple(bindings.values()),))
+    around = OUTSIDE if query.form == "SELECT" else (Slice, Ordered, Grouped)
+    return _begun_with(listed, query.pattern, around)
+
+
+def _begun_with(listed: Listed, pattern: Pattern, around: Sequence[type]) -> Pattern:
+    """A pattern whose first part is this; `around` it there may still be such modifiers."""
+    match pattern:
+        case With() | Where():
+            if isinstance(pattern, With) and pattern.variable in listed.variables:
+                raise QueryError(
+                    f"{pattern.variable} is computed by the query, and cannot be given a value"
+                )
+            inner = around if _groups(pattern) else ()
+            return replace(pattern, of=_begun_with(listed, pattern.of, inner))
+        case Optionally() | Without() | Both():
+            return replace(pattern, left=_begun_with(listed, pattern.left, ()))
+    if type(pattern) in around:
+        assert isinstance(pattern, MODIFIERS), "it is around WHERE"
+        left = around[list(around).index(type(pattern)) + 1 :]
+        return replace(pattern, of=_begun_with(listed, pattern.of, left))
+    return Both(listed, pattern)
 
 
 def _groups(pattern: Pattern) -> bool:

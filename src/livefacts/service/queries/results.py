@@ -13,7 +13,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, ClassVar, Protocol, TypeAlias, TypeVar, overload
+from itertools import chain
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,10 @@ from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple, seriali
 
 from livefacts.errors import QueryError
 from livefacts.model.namespaces import XSD
+
+if TYPE_CHECKING:
+    from livefacts.service.queries.plan_source import PlanSource
+    from livefacts.service.queries.plan_tree import PlanTree
 
 RdfTerm: TypeAlias = NamedNode | BlankNode | Literal | Triple
 T = TypeVar("T")
@@ -84,18 +89,23 @@ class IdRows(Sequence[T]):
     """Rows of ids, of which objects are made when they are read, some at a time."""
 
     def __init__(
-        self, columns: NDArray[np.int32], terms: Terms, made: Callable[[tuple[Any, ...]], T]
+        self,
+        columns: Sequence[NDArray[np.int32]],
+        count: int,
+        terms: Terms,
+        made: Callable[[tuple[Any, ...]], T],
     ) -> None:
         self._columns = columns
+        self._count = count
         self._terms = terms
         self._made = made
 
     def __len__(self) -> int:
-        return int(self._columns.shape[1])
+        return self._count
 
     def __iter__(self) -> Iterator[T]:
-        for first in range(0, len(self), PIECE):
-            yield from self._piece(slice(first, first + PIECE))
+        firsts = range(0, len(self), PIECE)
+        return chain.from_iterable(self._piece(slice(first, first + PIECE)) for first in firsts)
 
     @overload
     def __getitem__(self, index: int) -> T: ...
@@ -119,13 +129,10 @@ class IdRows(Sequence[T]):
                 gc.enable()
 
     def _rows_of(self, part: slice) -> Iterator[T]:
-        ids = self._columns[:, part]
-        if not len(ids):
-            return map(self._made, ((),) * len(range(len(self))[part]))
-        terms = self._terms.decode(np.ascontiguousarray(ids).reshape(-1))
-        count = ids.shape[1]
-        columns = [terms[at : at + count] for at in range(0, len(terms), count)] if count else []
-        return map(self._made, zip(*columns, strict=True))
+        if not self._columns:
+            return map(self._made, ((),) * len(range(self._count)[part]))
+        terms = [self._terms.decode(column[part]) for column in self._columns]
+        return map(self._made, zip(*terms, strict=True))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
@@ -145,6 +152,12 @@ class Rows:
     rows: Sequence[Row]
     prefixes: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     complete: bool = field(default=True, compare=False, repr=False)
+    noted: PlanSource | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def plan(self) -> PlanTree:
+        """How the answers were found: `print` shows it."""
+        return _plan(self.noted)
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)
@@ -184,6 +197,13 @@ class Answer:
     """The answer of an ASK query; use it as a bool."""
 
     value: bool
+    noted: PlanSource | None = field(default=None, compare=False, repr=False)
+    complete: ClassVar[bool] = True
+
+    @property
+    def plan(self) -> PlanTree:
+        """How the answer was found: `print` shows it."""
+        return _plan(self.noted)
 
     def __bool__(self) -> bool:
         return self.value
@@ -207,6 +227,8 @@ class Triples:
 
     triples: Sequence[Triple]
     prefixes: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    complete: bool = field(default=True, compare=False, repr=False)
+    noted: PlanSource | None = field(default=None, compare=False, repr=False)
 
     variables = ("subject", "predicate", "object")
 
@@ -215,6 +237,11 @@ class Triples:
 
     def __len__(self) -> int:
         return len(self.triples)
+
+    @property
+    def plan(self) -> PlanTree:
+        """How the triples were found: `print` shows it."""
+        return _plan(self.noted)
 
     def as_rows(self) -> Rows:
         """The triples as rows of subject, predicate and object."""
@@ -244,6 +271,14 @@ class Triples:
 
 
 QueryResult: TypeAlias = Rows | Answer | Triples
+
+
+def _plan(noted: PlanSource | None) -> PlanTree:
+    if noted is None:
+        raise QueryError(
+            "only the answers of query() have a plan", hint="a watch has one, too: watch.plan"
+        )
+    return noted.tree()
 
 
 def shown(term: RdfTerm | None, prefixes: Mapping[str, str]) -> str:

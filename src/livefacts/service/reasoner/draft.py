@@ -9,15 +9,20 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from typing import Any
 
 import numpy as np
-from pyoxigraph import Triple
+from pyoxigraph import NamedNode, Triple
 
 from livefacts.engine.contract import TRIPLES, Change, Facts, IdDelta
+from livefacts.errors import InterruptAfterChange
 from livefacts.language.program import NO_PROGRAM, Program, Rule
+from livefacts.model.time_points import time_point
+from livefacts.model.work_bounds import within
 from livefacts.plan.rules.operators import Plan
 from livefacts.plan.time_lowering import Timing
+from livefacts.service.change.arguments import stream_name
 from livefacts.service.change.assertions import (
     NO_QUAD_CHANGE,
     AskedChange,
@@ -31,8 +36,10 @@ from livefacts.service.change.intake import Intake, ReadingOptions
 from livefacts.service.change.patches import PatchSource, take_patches
 from livefacts.service.change.retraction import Retraction
 from livefacts.service.merging.equality import with_equality
+from livefacts.service.reasoner.recorder import PlannedChange
 from livefacts.service.reasoner.state import State
-from livefacts.service.reasoner.violations import NO_VIOLATIONS
+from livefacts.service.reasoner.violations import NO_VIOLATIONS, Violated
+from livefacts.service.streams.timeline import NO_STREAM
 from livefacts.syntax.input.rejects import Rejects
 from livefacts.syntax.rule_sets import RuleSource, named_rules, open_rules
 
@@ -48,6 +55,7 @@ class Draft:
         self._rejects = rejects
         self._dropped: list[Rule] = []
         self._retraction: Retraction | None = None
+        self._restored: Program | None = None
         self.intake = Intake(state.dictionary, state.prefixes)
 
     # read
@@ -89,6 +97,10 @@ class Draft:
         if not _is_nothing(rules):
             self._dropped += named_rules(self._state.program, rules)
 
+    def restore(self, program: Program) -> None:
+        """The rules of a new state, with the ids that they had."""
+        self._restored = program
+
     # made
 
     def apply(self, *, keep: bool = True) -> Delta:
@@ -98,6 +110,8 @@ class Draft:
         """
         state, asked, named = self._state, self._asked(), self._quad_change()
         before, after = state.program, self._program()
+        if keep and state.recorder is not None:
+            state.recorder.expect(self._planned(asked, named, (before, after)))
         try:
             ids = self._applied(after, asked, named, keep)
             delta = self._delta(asked, ids, named, (before, after))
@@ -107,9 +121,21 @@ class Draft:
         finally:
             state.complete()
 
+    def _planned(
+        self, asked: AskedChange, named: QuadChange, programs: tuple[Program, Program]
+    ) -> PlannedChange:
+        """What a journal is to know of the change."""
+        new = self.intake.program
+        prefixes = self._state.prefixes | dict(programs[1].prefixes) | self.intake.prefixes
+        return PlannedChange(
+            asked, named, new, self._dropped, prefixes, partial(self._violated, programs)
+        )
+
     def _program(self) -> Program:
         """The program after the change."""
         program, new = self._state.program, self.intake.program
+        if self._restored is not None:
+            return self._restored
         if self._dropped:
             program = program.minus(self._dropped)
         return program if new is NO_PROGRAM else program.joined(new)
@@ -176,11 +202,12 @@ class Draft:
     def _followed(self, change: Change, timing: Timing, keep: bool) -> IdDelta:
         """What the engine makes of the change, and of what it means for streams and windows."""
         state, streams = self._state, self._state.streams
+        applied = state.versions.applied if state.versions.is_followed else state.truth.apply
         timeline = streams.timeline
         if timeline.now is None and timing is timeline.timing and not timing.background:
-            return state.truth.apply(change, keep=keep)
+            return applied(change, keep=keep)
         with streams.under(change, timing, keep) as timed:
-            return state.truth.apply(timed, keep=keep)
+            return applied(timed, keep=keep)
 
     def _delta(
         self,
@@ -191,10 +218,10 @@ class Draft:
     ) -> Delta:
         """The change as users see it."""
         state, intake = self._state, self.intake
-        moved = (*intake.program.rules, *self._dropped)
         violated = NO_VIOLATIONS
-        if moved or (ids.added.keys() | ids.removed.keys()) - ONLY_TRIPLES:
-            violated = state.violations.changes(ids, *programs, moved, state.truth.facts)
+        rules_move = self._dropped or intake.program is not NO_PROGRAM
+        if rules_move or (ids.added.keys() | ids.removed.keys()) - ONLY_TRIPLES:
+            violated = self._violated(programs, ids)
         return Delta(
             state.seq + 1,
             ids,
@@ -205,6 +232,11 @@ class Draft:
             rejects=self._rejects,
             hints=intake.hints,
         )
+
+    def _violated(self, programs: tuple[Program, Program], ids: IdDelta) -> Violated:
+        """The violations that come and go."""
+        state, moved = self._state, (*self.intake.program.rules, *self._dropped)
+        return state.violations.changes(ids, *programs, moved, state.truth.facts, state.dictionary)
 
     def _publish(self, delta: Delta, asked: AskedChange, named: QuadChange) -> None:
         """The graphs follow, and everyone hears of it."""
@@ -225,6 +257,23 @@ def _is_nothing(given: object) -> bool:
     return type(given) is tuple and not given
 
 
+def arrivals(
+    state: State, facts: Any, at: Any, stream: str | NamedNode | None, kind: str
+) -> tuple[list[Facts], int, int]:
+    """Facts of a stream in the order in which they came, their time point, and the stream."""
+    iri = NO_STREAM if stream is None else stream_name(stream)
+    name = int(state.dictionary.encode_one(iri))
+    point = time_point(at, state.present_tick)
+    with state.streams.terms.passing():
+        draft = Draft(state)
+        draft.add(facts)
+        runs = draft.intake.in_order()
+    state.arities.check_arrivals(state.program, runs)
+    if state.recorder is not None:
+        state.recorder.arrive(kind, runs, point, stream and stream_name(stream).value)
+    return runs, point, name
+
+
 def draft_of(state: State, net: Mapping[Any, bool]) -> Draft:
     """The change that asserts some statements and retracts others."""
     draft = Draft(state)
@@ -240,20 +289,43 @@ def trial(state: State, net: Mapping[Any, bool]) -> Iterator[None]:
     The parts of a SPARQL Update see so what the parts before them did, and yet all of it is
     one change.
     """
-    seq, limit, watches = state.seq, state.limit, state.watches
+    seq, limit, watches, recorder = state.seq, state.limit, state.watches, state.recorder
+    state.recorder = None
     try:
         with (
             state.accepting_violations(),
+            state.versions.keeping(),
+            _trying(state),
             nullcontext() if watches is None else watches.quietly(),
         ):
-            delta = draft_of(state, net).apply()
+            delta = _tried(state, net)
             try:
                 yield
             finally:
                 state.limit = NO_LIMIT
                 _take_back(state, delta)
     finally:
-        state.seq, state.limit = seq, limit
+        state.seq, state.limit, state.recorder = seq, limit, recorder
+
+
+def _tried(state: State, net: Mapping[Any, bool]) -> Delta:
+    """Make a change that is only tried; interrupted too late, it is taken back."""
+    try:
+        return draft_of(state, net).apply()
+    except InterruptAfterChange as error:
+        state.limit = NO_LIMIT
+        _take_back(state, error.delta)
+        raise KeyboardInterrupt from None
+
+
+@contextmanager
+def _trying(state: State) -> Iterator[None]:
+    """Facts that come and go meanwhile are not counted."""
+    state.is_trying = True
+    try:
+        yield
+    finally:
+        state.is_trying = False
 
 
 def _take_back(state: State, delta: Delta) -> None:
@@ -261,8 +333,11 @@ def _take_back(state: State, delta: Delta) -> None:
     draft, net = Draft(state), delta.assertions
     draft.intake.take_rows(net.retracted, net.went)
     draft.retraction.take_rows(net.asserted, net.came)
-    try:
-        draft.apply()
-    except KeyboardInterrupt:
-        draft.apply()
-        raise
+    with within(None):
+        try:
+            draft.apply()
+        except InterruptAfterChange:
+            raise KeyboardInterrupt from None
+        except KeyboardInterrupt:
+            draft.apply()
+            raise

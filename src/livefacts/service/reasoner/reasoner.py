@@ -7,40 +7,44 @@ changed, what violates a constraint, and any SPARQL query.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial, wraps
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import IO, TYPE_CHECKING, Any, overload
 
-import numpy as np
 from pyoxigraph import NamedNode, Triple
 
-from livefacts.engine.contract import COUNTING_DRED, IN_DEFAULT, MAINTENANCE, TRIPLES, Facts, Ids
+from livefacts.engine.contract import COUNTING_DRED, MAINTENANCE
+from livefacts.errors import InterruptAfterChange
 from livefacts.language.program import NO_PROGRAM, Rule
 from livefacts.model.durations import Duration
-from livefacts.model.facts import Fact, Symbol
+from livefacts.model.facts import Fact
 from livefacts.model.time_points import time_point
+from livefacts.model.work_bounds import look
 from livefacts.plan.rules.plan_text import explain_plan
-from livefacts.service.change.arguments import as_rdf_value, as_statement, stream_name
+from livefacts.service.change.arguments import query_text
 from livefacts.service.change.delta import Delta, Violation
-from livefacts.service.change.dump import NamedTriples, write_facts
 from livefacts.service.change.fact_reader import FactView
 from livefacts.service.change.intake import LOCAL, ReadingOptions
 from livefacts.service.change.patches import PatchSource
 from livefacts.service.merging.equality import RULES, check_same_as
-from livefacts.service.reasoner.draft import Draft, draft_of, trial
+from livefacts.service.reasoner.draft import Draft, arrivals, draft_of, trial
+from livefacts.service.reasoner.fact_snapshot import FactSnapshot, shape_and_terms
+from livefacts.service.reasoner.file_load import LoadSource, load_files
 from livefacts.service.reasoner.profile import Profile, profile_of
-from livefacts.service.reasoner.progress import ProgressBar
+from livefacts.service.reasoner.recorder import PUSH, RETRACT
 from livefacts.service.reasoner.state import Options, State
-from livefacts.service.streams.timeline import NO_STREAM
-from livefacts.syntax.input.files import expand
-from livefacts.syntax.input.rejects import Rejects
+from livefacts.service.reasoner.turns import bounded_change, one_at_a_time
 from livefacts.syntax.rule_sets import RuleSource, open_rules
 
 if TYPE_CHECKING:
+    from typing import Literal, Unpack
+
     from livefacts.service.continuous.watch import Watch
     from livefacts.service.explanations.explanation import Explanation
+    from livefacts.service.queries.plan_tree import PlanTree
+    from livefacts.service.queries.question import AskOptions
     from livefacts.service.queries.results import QueryResult
+    from livefacts.service.reasoner.durable import DurableReasoner
     from livefacts.service.reasoner.ontology import OntologyReport, OntologySource
     from livefacts.service.reasoner.verification import VerifyReport
     from livefacts.service.registered.scheduled_query import Registration
@@ -49,31 +53,13 @@ if TYPE_CHECKING:
 REPORT, REFUSE = "report", "refuse"
 
 
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
-
-
-def _one_at_a_time(
-    method: Callable[Concatenate[Reasoner, Parameters], Result],
-) -> Callable[Concatenate[Reasoner, Parameters], Result]:
-    """A method that waits until no other thread changes the reasoner, or looks at its tables."""
-
-    @wraps(method)
-    def wait(
-        self: Reasoner, /, *arguments: Parameters.args, **options: Parameters.kwargs
-    ) -> Result:
-        with self._state.changing:
-            return method(self, *arguments, **options)
-
-    return wait
-
-
 class Reasoner:
     """Facts, rules, and everything that follows.
 
     `rules` is the name of a ready rule set, a path, rule text, a `Program`, or a list of
-    these.  `limit` is the largest number of facts that one change may derive; passing it
-    undoes the change.  `on_violation` is "report", or "refuse": a change that violates a
+    these.  `limit` is the largest number of facts that one change may derive, `timeout` how many
+    seconds it may take, `memory` how many bytes it may add; passing one undoes the change.
+    `on_violation` is "report", or "refuse": a change that violates a
     constraint is undone.  `maintenance` chooses how changes are followed, for comparison:
     "counting-dred", "dred", "counting" (programs without recursion) or "recompute".
     `same_as` says how owl:sameAs is treated where the rules are those of OWL: by "rules", by
@@ -85,6 +71,8 @@ class Reasoner:
         rules: RuleSource = (),
         *,
         limit: int | None = None,
+        timeout: float | None = None,
+        memory: int | None = None,
         on_violation: str = REPORT,
         maintenance: str = COUNTING_DRED,
         single_path: bool = True,
@@ -95,26 +83,28 @@ class Reasoner:
         _check_options(on_violation, maintenance)
         check_same_as(same_as)
         refuses = on_violation == REFUSE
-        self._state = State(Options(limit, refuses, maintenance, single_path, start, tick, same_as))
+        given = limit, refuses, maintenance, single_path, start, tick, same_as, timeout, memory
+        self._state = State(Options(*given))
         program = open_rules(rules)
         if program != NO_PROGRAM or program.axioms:
             self.add_rules(program)
             self._state.seq = 0
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str], *, same_as: str | None = None) -> Reasoner:
-        """The knowledge base in a folder, written by `checkpoint` or by Spark, live in this process.
+    def open(
+        cls, path: str | os.PathLike[str], rules: RuleSource | None = None, **options: Any
+    ) -> DurableReasoner:
+        """The reasoner in a folder: every change is on the disk before it is acknowledged.
 
-        owl:sameAs is treated as by the reasoner that wrote it, unless `same_as` says how.
+        The folder is made if it is not there; one that `checkpoint` or Spark wrote will do.
+        `rules` are those of a new folder; given again, they are compared.  What `options` there
+        are says `livefacts.service.reasoner.durable.OpenOptions`.
         """
-        from livefacts.service.reasoner.saved_folder import SavedFolder
+        from livefacts.service.reasoner.durable import DurableReasoner
 
-        folder = SavedFolder(path)
-        reasoner = cls(same_as=same_as or folder.same_as)
-        folder.read_into(reasoner._state)
-        return reasoner
+        return DurableReasoner(path, rules, **options)
 
-    @_one_at_a_time
+    @one_at_a_time
     def checkpoint(self, path: str | os.PathLike[str] | None = None) -> int:
         """Write what is asserted and derived back to the opened folder; the new version's number.
 
@@ -132,53 +122,45 @@ class Reasoner:
     @prefixes.setter
     def prefixes(self, prefixes: dict[str, str]) -> None:
         self._state.prefixes = prefixes
+        if self._state.recorder is not None:
+            self._state.recorder.note_prefixes(prefixes, self._state.seq)
 
     # changes
 
-    @_one_at_a_time
+    @one_at_a_time
     def load(
         self,
-        source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+        source: LoadSource,
         *,
         format: str | None = None,
         graph: str | NamedNode | None = None,
         bnodes: str = LOCAL,
         rejects: str | os.PathLike[str] | None = None,
         progress: bool = False,
+        unpacked: int | None = None,
+        timeout: float | None = None,
+        memory: int | None = None,
     ) -> Delta:
         """Load files: RDF in any format, or rules and facts (.rules); globs, .gz and .zst too.
 
         Lines that cannot be read are rejected, listed in the delta and written to the
         `rejects` file; nothing else is lost.  `graph` is where triples of the default
         graph go.  With `bnodes="by-name"`, loading a file again adds no new blank nodes.
+        `unpacked` is how many bytes a packed file may have.  A graph of rdflib can be loaded, too.
         """
-        sources = [source] if isinstance(source, str | os.PathLike) else list(source)
         into = NamedNode(graph) if isinstance(graph, str) else graph
-        state = self._state
-        with (
-            Rejects(None if rejects is None else Path(rejects)) as rejected,
-            ProgressBar(progress) as bar,
-        ):
-            draft = Draft(state, rejected)
-            reading = ReadingOptions(format, into, bnodes, rejected, bar.read)
-            for path in [p for s in sources for p in _paths(s)]:
-                bar.start_file(path)
-                draft.intake.take_file(path, state.scope("f"), reading)
-            bar.start_reasoning()
-            state.engine.on_progress = bar.made
-            try:
-                return draft.apply()
-            finally:
-                state.engine.on_progress = lambda made: None
+        with self._state.bounded(timeout, memory):
+            reading = ReadingOptions(format, into, bnodes, unpacked=unpacked)
+            return load_files(self._state, source, reading, rejects, progress)
 
-    @_one_at_a_time
+    @bounded_change
     def add(self, facts: Any) -> Delta:
         """Assert facts: triples, Facts, tuples, text, or a Path to a file."""
         draft = Draft(self._state)
         draft.add(facts)
         return draft.apply()
 
-    @_one_at_a_time
+    @bounded_change
     def remove(self, facts: Any) -> Delta:
         """Take assertions back; what was not asserted, or follows all the same, stays as it is."""
         draft = Draft(self._state)
@@ -193,7 +175,7 @@ class Reasoner:
         """Remove rules by id or by text, whatever the spacing and the names of variables."""
         return self.apply(remove_rules=rules)
 
-    @_one_at_a_time
+    @bounded_change
     def change_ontology(
         self,
         *,
@@ -216,7 +198,7 @@ class Reasoner:
 
         return ontology_in(self._state.program)
 
-    @_one_at_a_time
+    @one_at_a_time
     def apply(
         self,
         *,
@@ -225,14 +207,17 @@ class Reasoner:
         patch: PatchSource = (),
         add_rules: RuleSource | None = None,
         remove_rules: str | Rule | Sequence[str | Rule] = (),
+        timeout: float | None = None,
+        memory: int | None = None,
     ) -> Delta:
         """One atomic change; removals come first, so what is in both is there afterwards.
 
         `patch` is RDF Patch: a text, a Path to a file, or several of them in order.
         """
-        return self._draft(add, remove, patch, add_rules, remove_rules).apply()
+        with self._state.bounded(timeout, memory):
+            return self._draft(add, remove, patch, add_rules, remove_rules).apply()
 
-    @_one_at_a_time
+    @bounded_change
     def preview(
         self,
         *,
@@ -267,7 +252,7 @@ class Reasoner:
         draft.remove_rules(remove_rules)
         return draft
 
-    @_one_at_a_time
+    @bounded_change
     def update(self, text: str) -> Delta:
         """Run a SPARQL Update as one atomic change: INSERT and DELETE, of DATA or WHERE.
 
@@ -299,42 +284,28 @@ class Reasoner:
     @property
     def tick(self) -> Duration | None:
         """How long a time point lasts; None: a second, where it matters."""
-        return self._state.program.tick or self._state.tick
+        return self._state.present_tick
 
-    @_one_at_a_time
+    @bounded_change
     def push(self, facts: Any, at: Any, stream: str | NamedNode | None = None) -> Delta:
         """Facts of a stream happen at a time point; at or before now they count at once.
 
         `at` is a whole number, a datetime or an xsd:dateTime; `stream` an IRI.
         """
         try:
-            return self._state.streams.push(*self._arrivals(facts, at, stream))
+            return self._state.streams.push(*arrivals(self._state, facts, at, stream, PUSH))
         finally:
             self._state.complete()
 
-    @_one_at_a_time
+    @bounded_change
     def retract(self, facts: Any, at: Any, stream: str | NamedNode | None = None) -> Delta:
         """Take facts of a stream back, as if they had never arrived."""
         try:
-            return self._state.streams.retract(*self._arrivals(facts, at, stream))
+            return self._state.streams.retract(*arrivals(self._state, facts, at, stream, RETRACT))
         finally:
             self._state.complete()
 
-    def _arrivals(
-        self, facts: Any, at: Any, stream: str | NamedNode | None
-    ) -> tuple[list[Facts], int, int]:
-        state = self._state
-        iri = NO_STREAM if stream is None else stream_name(stream)
-        name = int(state.dictionary.encode_one(iri))
-        point = time_point(at, self.tick)
-        with state.streams.terms.passing():
-            draft = Draft(state)
-            draft.add(facts)
-            runs = draft.intake.in_order()
-        state.arities.check_arrivals(state.program, runs)
-        return runs, point, name
-
-    @_one_at_a_time
+    @bounded_change
     def advance(self, to: Any) -> Delta:
         """Move time on; the net change of all time points up to this one.
 
@@ -342,9 +313,14 @@ class Reasoner:
         `r.advance(r.now)` gives it alone, and is best called before anything else changes.
         """
         deltas = self._state.streams.unreported
-        deltas.extend(delta for _, delta in self.ticks(to))
-        self._state.streams.unreported = []
-        return self._state.summed(deltas)
+        try:
+            with self._state.synced_together():
+                deltas.extend(delta for _, delta in self.ticks(to))
+        except InterruptAfterChange as error:
+            deltas.append(error.delta)
+            error.delta = self._state.reported()
+            raise
+        return self._state.reported()
 
     def ticks(self, to: Any) -> Iterator[tuple[int, Delta]]:
         """Move time on; each time point at which something changes, with its delta."""
@@ -358,8 +334,11 @@ class Reasoner:
         finally:
             state.interrupts.release()
 
-    @_one_at_a_time
+    @bounded_change
     def _next_tick(self, points: Iterator[tuple[int, Delta]]) -> tuple[int, Delta] | None:
+        look()
+        if self._state.recorder is not None:
+            self._state.recorder.tick()
         tick = next(points, None)
         if tick is not None:
             self._state.complete()
@@ -372,13 +351,28 @@ class Reasoner:
         """The rules, with their ids."""
         return self._state.program.rules
 
-    @_one_at_a_time
+    def snapshot(self) -> FactSnapshot:
+        """What is true after the last change, to be read by any thread while others come.
+
+        `with r.snapshot() as s:` has `s.query`, `s.facts`, `len(s)`, `fact in s`, `s.violations`,
+        `s.dump`, `s.seq` and `s.now`.
+        """
+        return self._snapshot(dict(self._state.known_prefixes()))
+
+    def _snapshot(self, prefixes: Mapping[str, str], *, whole: bool = True) -> FactSnapshot:
+        version = self._state.versions.version(whole=whole)
+        return FactSnapshot(version, prefixes, self._state.violations)
+
     def facts(self, derived: bool | None = None) -> FactView:
         """What is true now; `derived=True`: only conclusions, `False`: only what was asserted."""
-        return FactView(self._state.reader, self._stored(derived))
-
-    def _stored(self, derived: bool | None) -> dict[int, Ids]:
-        return self._state.reader.stored(self._state.truth, derived)
+        state = self._state
+        if not state.changing.acquire(blocking=False):
+            return self._snapshot({}).facts(derived)
+        # Nobody changes anything, and the engine lists its facts without columns.
+        try:
+            return FactView(state.reader.stored(state.truth, derived), state.dictionary.reader())
+        finally:
+            state.changing.release()
 
     def __iter__(self) -> Iterator[Triple | Fact]:
         return iter(self.facts())
@@ -386,40 +380,33 @@ class Reasoner:
     def __len__(self) -> int:
         return self._state.shown
 
-    @_one_at_a_time
     def __contains__(self, fact: Any) -> bool:
-        statement = self._one_fact(fact) if isinstance(fact, str) else as_statement(fact)
-        if isinstance(statement, Fact):
-            terms = [Symbol(statement.name), *statement.arguments]
-            shape = len(terms)
-        else:
-            terms = [statement.subject, statement.predicate, statement.object]
-            shape = TRIPLES
-        found = [self._state.dictionary.find(term) for term in terms]
-        if None in found:
-            return False
-        ids = np.array([found], np.int32)
-        return self._state.truth.holds(shape, ids) and self._state.reader.are_shown(shape, ids)
+        known, changing = self._state.known_prefixes(), self._state.changing
+        if not changing.acquire(blocking=False):
+            return fact in self._snapshot(known)
+        # Nobody changes anything, and the engine finds a fact without columns.
+        try:
+            return self._state.reader.holds(self._state.truth, *shape_and_terms(fact, known))
+        finally:
+            changing.release()
 
-    def _one_fact(self, text: str) -> Triple | Fact:
-        from livefacts.service.explanations.questions import read_fact
-
-        return read_fact(text, self._state.known_prefixes())
-
-    @_one_at_a_time
+    @one_at_a_time
     def stats(self) -> dict[str, Any]:
         """Figures of the store: facts, terms, bytes, and how rules are followed."""
         asserted = {
             "facts": len(self),
-            "asserted": len(self.facts(derived=False)),
-            "derived": len(self.facts(derived=True)),
+            "asserted": self._count(derived=False),
+            "derived": self._count(derived=True),
             "rules": len(self._state.program),
             "named_graphs": self._state.graphs.count_graphs(),
             "column_bytes": self._state.versions.nbytes,
         }
         return asserted | {**self._state.truth.figures()} | self._state.streams.stats()
 
-    @_one_at_a_time
+    def _count(self, *, derived: bool) -> int:
+        return sum(map(len, self._state.reader.stored(self._state.truth, derived).values()))
+
+    @one_at_a_time
     def profile(self) -> Profile:
         """What each rule has looked at, found and cost so far; `since` compares two profiles."""
         return profile_of(self._state.engine.tallies())
@@ -430,7 +417,7 @@ class Reasoner:
             self._state.engine.plan, single=self._state.engine.follows_single_triples
         )
 
-    @_one_at_a_time
+    @one_at_a_time
     def explain(self, fact: Any) -> Explanation:
         """Why a fact or violation holds: a smallest proof; or, if it does not, what is missing.
 
@@ -447,12 +434,11 @@ class Reasoner:
             explanation = self._state.merged.explain(fact, followed, known)
         return with_times(explanation, self._state.streams, as_written(followed, self.rules))
 
-    @_one_at_a_time
     def violations(self) -> list[Violation]:
         """The violations of constraints, with their bindings."""
-        return list(self._state.violations.among(self._state.truth.facts(), self._state.program))
+        return self._snapshot({}).violations()
 
-    @_one_at_a_time
+    @one_at_a_time
     def verify(self) -> VerifyReport:
         """Compute everything anew by another road, and compare facts, flags and counters."""
         from livefacts.service.reasoner.verification import verify
@@ -471,6 +457,14 @@ class Reasoner:
 
     # queries
 
+    @overload
+    def query(
+        self, text: str, *, explain_only: Literal[False] = False, **options: Unpack[AskOptions]
+    ) -> QueryResult: ...
+    @overload
+    def query(
+        self, text: str, *, explain_only: Literal[True], **options: Unpack[AskOptions]
+    ) -> PlanTree: ...
     def query(
         self,
         text: str,
@@ -479,21 +473,25 @@ class Reasoner:
         timeout: float | None = None,
         limit_rows: int | None = None,
         memory: int | None = None,
-    ) -> QueryResult:
+        explain_only: bool = False,
+    ) -> QueryResult | PlanTree:
         """Ask a SPARQL 1.1 query of all triples that are true; from any thread.
 
-        Prefixes of loaded files and rules are known, and rdf, rdfs, xsd and owl.  `bindings`
-        are values of variables.  A query that takes longer than `timeout` seconds, or more
-        than `memory` bytes, ends with a LimitError; of more than `limit_rows` rows the
-        first are given, and `complete` is False.
+        Prefixes of files and rules are known, and rdf, rdfs, xsd and owl; `bindings` are values
+        of variables.  More than `timeout` seconds or `memory` bytes are a LimitError; of more than
+        `limit_rows` rows the first are given, `complete` is False.  `explain_only` gives the plan.
         """
-        from livefacts.service.queries.question import QueryOptions
+        snapshot = self._snapshot(self._state.known_prefixes(query_text(text)), whole=False)
+        return snapshot.query(
+            text,
+            bindings=bindings,
+            timeout=timeout,
+            limit_rows=limit_rows,
+            memory=memory,
+            explain_only=explain_only,
+        )
 
-        values = {name: as_rdf_value(value) for name, value in (bindings or {}).items()}
-        options = QueryOptions(timeout, memory, limit_rows, values)
-        return self._state.ask(text, None, self._state.known_prefixes(text), options)
-
-    @_one_at_a_time
+    @one_at_a_time
     def watch(self, text: str, *, buffer: int = 100_000) -> Watch:
         """Follow the answers of a SPARQL query while facts, rules and time change.
 
@@ -510,7 +508,7 @@ class Reasoner:
         known = self._state.known_prefixes()
         return self._state.watches.watch(text, known, buffer, self._state.seq)
 
-    @_one_at_a_time
+    @one_at_a_time
     def register(self, text: str, *, full: bool = False) -> Registration:
         """Register a C-SPARQL or RSP-QL query over streams; its `results()` are its reports.
 
@@ -521,7 +519,7 @@ class Reasoner:
         host = host_of(self._state.streams, self._state.program, self.tick)
         return host.queries.register(text, self._state.known_prefixes(), full=full)
 
-    @_one_at_a_time
+    @one_at_a_time
     def event_time(
         self,
         *,
@@ -543,14 +541,14 @@ class Reasoner:
         self._state.streams.events = events
         return events
 
-    @_one_at_a_time
+    @one_at_a_time
     def _finish(self) -> None:
         try:
             self._state.streams.listener.finished()
         finally:
             self._state.complete()
 
-    @_one_at_a_time
+    @one_at_a_time
     def correct(self, stream: str, lateness: int) -> None:
         """Send reports again that facts of a stream touch, no later than so many time points."""
         from livefacts.service.registered.host import host_of
@@ -560,7 +558,6 @@ class Reasoner:
 
     # writing
 
-    @_one_at_a_time
     def dump(
         self,
         target: str | os.PathLike[str] | IO[bytes],
@@ -569,12 +566,7 @@ class Reasoner:
         format: str | None = None,
     ) -> None:
         """Write what is true to a file or stream, in an RDF format or as facts (.rules)."""
-        state, reader = self._state, self._state.reader
-        quads = state.graphs.quads() if derived is not True else np.zeros((0, 4), np.int32)
-        triples = np.ascontiguousarray(quads[:, :3])
-        alone = triples[state.truth.standing(TRIPLES, triples) & IN_DEFAULT == 0]
-        facts, named = self._stored(derived), NamedTriples(quads, alone)
-        write_facts(target, format, facts, named, state.dictionary, reader)
+        self._snapshot({}).dump(target, derived=derived, format=format)
 
 
 def _check_options(on_violation: str, maintenance: str) -> None:
@@ -582,7 +574,3 @@ def _check_options(on_violation: str, maintenance: str) -> None:
         raise ValueError(f'on_violation is "{REPORT}" or "{REFUSE}", not {on_violation!r}')
     if maintenance not in MAINTENANCE:
         raise ValueError(f"maintenance is one of {', '.join(MAINTENANCE)}, not {maintenance!r}")
-
-
-def _paths(source: str | os.PathLike[str]) -> list[str | Path]:
-    return ["-"] if source == "-" else list(expand(source))

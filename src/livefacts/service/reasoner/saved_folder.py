@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from livefacts.engine.contract import IN_DEFAULT, TRIPLES
+from livefacts.engine.contract import IN_DEFAULT, TRIPLES, Facts
 from livefacts.errors import LivefactsError
+from livefacts.journal.journal import Journal
+from livefacts.kb.tables import JOURNAL, Commit
 from livefacts.service.change.assertions import distinct
 from livefacts.service.merging.equality import RULES, with_equality
 from livefacts.service.reasoner.draft import Draft
 from livefacts.service.reasoner.state import State
+from livefacts.store.terms.dictionary import Dictionary
 
 if TYPE_CHECKING:
     from livefacts.kb.checkpoint import SavedState
@@ -22,6 +26,10 @@ if TYPE_CHECKING:
 
 SAME_AS = "same as"
 """What a commit notes of how equality is treated."""
+PREFIXES = "prefixes"
+OWN = ":"
+"""What is in the names of predicates that no rule text can write, and in no others."""
+NO_NAMES = np.zeros(0, np.int32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,31 +41,78 @@ class OpenFolder:
 
 
 class SavedFolder:
-    """A knowledge base in a folder, to be read."""
+    """A knowledge base in a folder, to be read; the last version that has no change after `upto`."""
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], upto: int | None = None) -> None:
         from livefacts.kb.tables import KnowledgeBase
 
         self._base = KnowledgeBase(path)
-        self.same_as: str = self._base.last().notes.get(SAME_AS, RULES)
+        self.path = self._base.path
+        self.settings = self._base.settings
+        self._commit = self._base.last()
+        if upto is not None:
+            fitting = [c for c in self._base.commits() if _seq_of(c) <= upto]
+            self._commit = fitting[-1] if fitting else Commit()
+        self.same_as: str = self._commit.notes.get(SAME_AS, RULES)
         """How equality was treated by the reasoner that wrote it."""
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the folder is a knowledge base."""
+        return bool(self.settings)
+
+    @property
+    def has_tables(self) -> bool:
+        """Whether a version was ever written."""
+        return bool(self._commit.seq)
+
+    @property
+    def has_journal(self) -> bool:
+        """Whether changes since that version are in a journal."""
+        return bool(self.settings.get(JOURNAL))
+
+    @property
+    def log_number(self) -> int:
+        """The log file in which the journal goes on after the last version."""
+        return int(self._commit.notes.get(JOURNAL, {}).get("log", 1))
+
+    def begin_journal(self, settings: Mapping[str, Any]) -> None:
+        """From now on the folder has a journal."""
+        from livefacts.kb.marker import write_settings
+
+        known = self.settings or {"buckets": 2 * (os.cpu_count() or 1)}
+        self.settings = write_settings(self.path, {**known, JOURNAL: 1, **settings})
+
+    def hold(self, state: State) -> None:
+        """Someone has the lock for longer: checkpoints of the state go here."""
+        self._base.is_held = True
+        state.folder = OpenFolder(self._base, self._commit.seq)
 
     def read_into(self, state: State) -> None:
         """Give a new state the rules and the asserted facts of the last version."""
         from livefacts.kb.checkpoint import read_base
 
-        stored = read_base(self._base, state.dictionary)
+        stored = read_base(self._base, state.dictionary, self._commit)
         draft = Draft(state)
-        draft.intake.take_program(with_equality(stored.program, state.same_as))
+        draft.restore(with_equality(stored.program, state.same_as))
         draft.intake.take_rows(stored.facts, stored.quads)
         draft.apply()
+        state.prefixes = dict(stored.commit.notes.get(PREFIXES, stored.program.prefixes))
+        state.seq = _seq_of(stored.commit)
         # Labels of blank nodes that come later must not be those that are there already.
-        state.scopes = (f"{stored.commit.seq}r{number}" for number in count(1))
-        state.seq = stored.commit.seq
+        state.scopes = (f"{state.seq}r{number}" for number in count(1))
         state.folder = OpenFolder(self._base, stored.commit.seq)
 
 
-def write_state(state: State, path: str | os.PathLike[str] | None) -> int:
+def _seq_of(commit: Commit) -> int:
+    """The number of the last change in a version; each version that Spark wrote is one, too."""
+    noted = commit.notes.get(JOURNAL, {"seq": 0, "commit": 0})
+    return int(noted["seq"]) + commit.seq - int(noted["commit"])
+
+
+def write_state(
+    state: State, path: str | os.PathLike[str] | None, journal: Journal | None = None
+) -> int:
     """Write a state as the next version of its folder, or into a new one; the version's number."""
     from livefacts.kb.checkpoint import write_base
 
@@ -67,6 +122,7 @@ def write_state(state: State, path: str | os.PathLike[str] | None) -> int:
             "this reasoner was not opened from a folder",
             hint="Reasoner.open(path), or checkpoint(path) to make one",
         )
+    _check_time(state)
     with kept.base.writing(new=True) as start:
         kept.base.create({"buckets": 2 * (os.cpu_count() or 1)})
         if start.seq != kept.seq:
@@ -75,9 +131,29 @@ def write_state(state: State, path: str | os.PathLike[str] | None) -> int:
                 "was opened",
                 hint="open it again, and make the changes there",
             )
-        commit = write_base(kept.base, start, state.dictionary, _saved(state))
-    state.folder = OpenFolder(kept.base, commit.seq)
+        noted = _noted(state, start, journal)
+        commit = write_base(kept.base, start, state.dictionary, _saved(state, noted))
+    if state.recorder is None or path is None:
+        state.folder = OpenFolder(kept.base, commit.seq)
     return commit.seq
+
+
+def _check_time(state: State) -> None:
+    """Tables do not hold what streams brought yet."""
+    if state.streams.has_begun:
+        raise LivefactsError(
+            "a version of the tables cannot hold streams and windows yet: nothing was written",
+            hint="Reasoner.open(folder) keeps time in its journal, and needs no checkpoint",
+        )
+
+
+def _noted(state: State, start: Commit, journal: Journal | None) -> dict[str, Any]:
+    """What a version notes of where the journal goes on."""
+    notes: dict[str, Any] = {SAME_AS: state.same_as, PREFIXES: dict(state.prefixes)}
+    if journal is not None:
+        journal.begin_next(state.seq)
+        notes[JOURNAL] = {"seq": state.seq, "log": journal.number, "commit": start.seq + 1}
+    return notes
 
 
 def _new_folder(path: str | os.PathLike[str]) -> OpenFolder:
@@ -92,15 +168,26 @@ def _new_folder(path: str | os.PathLike[str]) -> OpenFolder:
     return OpenFolder(base, 0)
 
 
-def _saved(state: State) -> SavedState:
+def _saved(state: State, notes: Mapping[str, Any]) -> SavedState:
     """What a state asserts and derives."""
     from livefacts.kb.checkpoint import SavedState
 
     none = {TRIPLES: np.zeros((0, 3), np.int32)}
-    asserted = {**none, **state.truth.asserted()}
+    asserted = {**none, **_given(state.truth.asserted(), state.dictionary)}
     derived = {**none, **state.truth.derived()}
     quads = state.graphs.quads()
     triples = distinct(quads[:, :3])
     in_default = state.truth.standing(TRIPLES, triples) & IN_DEFAULT != 0
-    notes = {SAME_AS: state.same_as}
     return SavedState(state.program, asserted, derived, quads, triples[in_default], notes)
+
+
+def _given(facts: Facts, dictionary: Dictionary) -> Facts:
+    """Facts without those that an engine asserts for itself, which it will do again."""
+    found = {}
+    for shape, rows in facts.items():
+        names = np.unique(rows[:, 0]) if shape != TRIPLES else NO_NAMES
+        own = [
+            name for name, text in zip(names, dictionary.texts(names), strict=True) if OWN in text
+        ]
+        found[shape] = rows[~np.isin(rows[:, 0], own)] if own else rows
+    return found

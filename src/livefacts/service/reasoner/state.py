@@ -6,8 +6,8 @@ A `Draft` changes it; whoever watches hears of the change when all parts say the
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 from livefacts.engine.contract import Change, Engine, Facts, IdDelta, Ids
 from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.engine.embedded.templates.template_engine import SpecialisedEngine
-from livefacts.errors import RuleError, ViolationError
+from livefacts.errors import InterruptAfterChange, RuleError, ViolationError
 from livefacts.language.checks.safety import check
 from livefacts.language.checks.strata_change import Restratifier
 from livefacts.language.checks.warnings import warn_of_rules
 from livefacts.language.program import Program, Rule
 from livefacts.model.durations import SECOND, Duration, read_tick
 from livefacts.model.time_points import time_point
+from livefacts.model.work_bounds import WorkBounds, check_bounds, within
 from livefacts.plan import compile_rules
 from livefacts.plan.rules.operators import Plan
 from livefacts.plan.time_lowering import Timing, lower_time
@@ -29,13 +30,13 @@ from livefacts.service.change.arities import PredicateArities
 from livefacts.service.change.assertions import NO_QUAD_CHANGE, AskedChange, Assertions
 from livefacts.service.change.delta import Delta
 from livefacts.service.change.fact_reader import FactReader
-from livefacts.service.change.interrupts import Interrupts
 from livefacts.service.merging.equality import MERGE, warn_of_obstacle
-from livefacts.service.queries.fact_versions import UNIVERSITY, FactVersions
+from livefacts.service.queries.fact_versions import UNIVERSITY, FactVersions, VersionStamp
 from livefacts.service.reasoner.violations import Violations
 from livefacts.service.streams.streams import Streams
 from livefacts.service.streams.time_warnings import warn_of
 from livefacts.store.compiled import announce_compilation
+from livefacts.store.critical_sections import Held
 from livefacts.store.facts.named_graphs import NamedGraphs
 from livefacts.store.terms.dictionary import Dictionary
 
@@ -47,7 +48,10 @@ if TYPE_CHECKING:
     from livefacts.service.queries.question import QueryOptions
     from livefacts.service.queries.results import QueryResult
     from livefacts.service.reasoner.axiom_index import AxiomIndex
+    from livefacts.service.reasoner.recorder import Recorder
     from livefacts.service.reasoner.saved_folder import OpenFolder
+
+NOTHING = nullcontext()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +65,15 @@ class Options:
     start: Any
     tick: str | Duration | None
     same_as: str
+    timeout: float | None = None
+    memory: int | None = None
 
 
 class State:
     """The parts that a reasoner consists of."""
+
+    recorder: Recorder | None = None
+    """Writes every change into a journal, where there is one."""
 
     def __init__(self, options: Options) -> None:
         announce_compilation()
@@ -78,19 +87,25 @@ class State:
         self.seq = 0
         self.shown = 0
         """How many facts are true and shown."""
+        self.is_trying = False
+        """Whether changes are made that will be taken back."""
         self.folder: OpenFolder | None = None
         self.axiom_index: AxiomIndex | None = None
         self.watches: Watching | None = None
+        self.made: Delta | None = None
+        """The change under way, from when it is made until it is over."""
         self.scopes: Iterator[object] = count(1)
-        self.interrupts = Interrupts()
+        self.interrupts = Held()
         self.changing = threading.RLock()
         """Held by whoever changes something."""
         self._restratifiers = Restratifier(), Restratifier()
         self._make_engine(options)
         self.limit = options.limit
+        check_bounds(options.timeout, options.memory)
+        self._timeout, self._memory = options.timeout, options.memory
         self._make_readers()
         if options.start is not None:
-            self.streams.timeline.first = time_point(options.start, self.tick)
+            self.streams.log.first = time_point(options.start, self.tick)
 
     def _make_engine(self, options: Options) -> None:
         self.dictionary = Dictionary()
@@ -109,8 +124,10 @@ class State:
 
     def _make_readers(self) -> None:
         self.reader = FactReader(self.dictionary)
-        self.violations = Violations(self.dictionary)
-        self.versions = FactVersions(self.truth, self.reader, self.graphs, self.changing)
+        self.violations = Violations()
+        self.versions = FactVersions(
+            self.truth, self.reader, self.graphs, self.changing, self._stamp
+        )
         self.streams = Streams(self.truth, self.graphs, self.moved)
         self.arities = PredicateArities(self.dictionary, self.reader, self.truth)
         self.streams.terms.ask(self.arities)
@@ -149,6 +166,11 @@ class State:
             warn_of_obstacle(plan.rules, self.merged.obstacle)
         return plan, low.timing
 
+    @property
+    def present_tick(self) -> Duration | None:
+        """How long a time point lasts; None: a second, where it matters."""
+        return self.program.tick or self.tick
+
     def _check_tick(self, program: Program) -> None:
         """A time point lasts as long as it did when the first fact came."""
         if program.tick is None or program.tick == self.program.tick:
@@ -164,6 +186,22 @@ class State:
         """The rules as the engine follows them: without formulas of time."""
         return lower_time(self.program, self.tick).rules
 
+    # bounds
+
+    def bounded(
+        self, timeout: float | None = None, memory: int | None = None
+    ) -> AbstractContextManager[None]:
+        """Inside the `with`, a change takes no longer and needs no more memory than it may."""
+        timeout = self._timeout if timeout is None else timeout
+        memory = self._memory if memory is None else memory
+        if timeout is None and memory is None:
+            return NOTHING
+        return within(WorkBounds(timeout, memory, self._kept))
+
+    def _kept(self) -> int:
+        """Bytes of facts and terms, and of the change under way."""
+        return self.engine.nbytes() + self.dictionary.nbytes
+
     # the end of a change
 
     def _decide(self, delta: IdDelta) -> None:
@@ -171,9 +209,11 @@ class State:
         if self.refuses:
             self._check_constraints(delta)
         self.interrupts.hold()
+        if self.recorder is not None:
+            self.recorder.decide(delta, self.seq + 1)
 
     def _check_constraints(self, delta: IdDelta) -> None:
-        for violation in self.violations.among(delta.added, self.program):
+        for violation in self.violations.among(delta.added, self.program, self.dictionary):
             raise ViolationError(
                 f"the change violates {violation}; it was undone",
                 place=self.program.rule(violation.constraint).place,
@@ -192,7 +232,9 @@ class State:
     def publish(self, delta: Delta, came: Ids, gone: Ids) -> None:
         """Let everyone follow a change that has been made, and of the quads that came and went."""
         self.seq += 1
-        self.shown += delta.growth
+        self.made = delta
+        if not self.is_trying:
+            self.shown += delta.growth
         if self.versions.is_followed:
             self.versions.follow(delta, came, gone)
         if self.watches is not None:
@@ -201,25 +243,54 @@ class State:
         if now is not None:
             self.streams.beginnings.note(now, delta.ids)
 
+    def _stamp(self) -> VersionStamp:
+        return VersionStamp(self.seq, self.streams.timeline.now, self.shown, self.program)
+
+    def synced_together(self) -> AbstractContextManager[None]:
+        """Changes that time brings are on the disk at the end of the `with` block."""
+        recorder = self.recorder
+        if recorder is None or self.watches is not None:
+            return NOTHING
+        return recorder.synced_together()
+
     def complete(self) -> None:
         """A change is over, made or undone: an interrupt that waited is raised, calls are made."""
+        made, self.made = self.made, None
         try:
+            if self.recorder is not None:
+                self._settle()
             self.interrupts.release()
+        except KeyboardInterrupt:
+            if made is None:
+                raise
+            raise InterruptAfterChange(made) from None
         finally:
             if self.watches is not None:
                 self.watches.call()
+
+    def _settle(self) -> None:
+        """Have the change on the disk; if that fails, Ctrl-C works all the same."""
+        assert self.recorder is not None, "there is a journal"
+        try:
+            self.recorder.settle()
+        except BaseException:
+            self.interrupts.release()
+            raise
 
     # time
 
     def moved(self, change: Change) -> Delta:
         """Make a change that time brings."""
-        ids = self.truth.apply(change) if change != Change() else IdDelta({}, {}, {})
+        ids = self.versions.applied(change) if change != Change() else IdDelta({}, {}, {})
         delta = self._delta_of(ids, self.seq + 1)
+        if self.recorder is not None:
+            self.recorder.moved(delta, self.streams.now, self.prefixes)
         self.publish(delta, NO_QUAD_CHANGE.came, NO_QUAD_CHANGE.gone)
         return delta
 
-    def summed(self, deltas: Sequence[Delta]) -> Delta:
-        """The net change of several that time has brought."""
+    def reported(self) -> Delta:
+        """The net change of all that time has brought and that was not yet reported."""
+        deltas, self.streams.unreported = self.streams.unreported, []
         return self._delta_of(self.streams.net([delta.ids for delta in deltas]), self.seq)
 
     def _delta_of(self, ids: IdDelta, seq: int) -> Delta:
@@ -228,8 +299,8 @@ class State:
             ids,
             self.reader,
             Assertions(AskedChange({}, {}, {}, {}), ids, NO_QUAD_CHANGE),
-            violations=list(self.violations.among(ids.added, self.program)),
-            resolved=list(self.violations.among(ids.removed, self.program)),
+            violations=list(self.violations.among(ids.added, self.program, self.dictionary)),
+            resolved=list(self.violations.among(ids.removed, self.program, self.dictionary)),
         )
 
     # queries

@@ -5,7 +5,6 @@ What a constraint finds in several orders is one violation (`language.checks.sym
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -15,13 +14,13 @@ from livefacts.engine.contract import TRIPLES, IdDelta, Ids
 from livefacts.language.checks.symmetry import Mirrors, mirrors_of, symmetric_predicates
 from livefacts.language.formula import Formula, PredicateAtom, TripleAtom, Variable, filled
 from livefacts.language.program import Program, Rule
-from livefacts.model.facts import Fact, Symbol, Term
+from livefacts.model.facts import Fact, Term
 from livefacts.plan.rules.normal_form import VIOLATION, violation_variables
 from livefacts.service.change.assertions import without
 from livefacts.service.change.delta import Violation
+from livefacts.service.change.fact_reader import Terms
 from livefacts.service.explanations.proof_reader import as_triple
-from livefacts.service.streams.arrivals import different
-from livefacts.store.terms.dictionary import Dictionary
+from livefacts.service.streams.fact_rows import different
 
 
 class Violated(NamedTuple):
@@ -35,24 +34,26 @@ NO_VIOLATIONS = Violated([], [])
 
 
 class Violations:
-    """Finds the violations of constraints among facts, by the ids of their predicates."""
+    """Finds the violations of constraints among facts; any thread may ask."""
 
-    def __init__(self, dictionary: Dictionary) -> None:
-        self._dictionary = dictionary
-        self._listings = deque([_Listing(Program(), dictionary)], maxlen=2)
-        """How violations of the latest programs are listed."""
+    def __init__(self) -> None:
+        self._listings: tuple[_Listing, ...] = ()
+        """How violations of the latest programs are listed; replaced, not changed."""
 
-    def among(self, facts: Mapping[int, Ids], program: Program) -> Iterator[Violation]:
+    def among(
+        self, facts: Mapping[int, Ids], program: Program, terms: Terms
+    ) -> Iterator[Violation]:
         """The violations of a program's constraints among facts."""
         tables = [rows for shape, rows in facts.items() if shape != TRIPLES and len(rows)]
         if not tables:
             return
         listing = self._listing(program)
         for rows in tables if listing.constraints else ():
-            present = different(rows[:, 0])
-            for predicate, rule in listing.constraints.items():
-                if predicate in present:
-                    yield from listing.violations(rule, rows[rows[:, 0] == predicate])
+            present = {str(terms.decode_one(each)): each for each in different(rows[:, 0])}
+            for name, rule in listing.constraints.items():
+                if name in present:
+                    chosen = rows[rows[:, 0] == present[name]]
+                    yield from listing.violations(rule, chosen, terms)
 
     def changes(
         self,
@@ -61,54 +62,55 @@ class Violations:
         after: Program,
         moved: Sequence[Rule],
         facts: Callable[[], Mapping[int, Ids]],
+        terms: Terms,
     ) -> Violated:
         """The violations that came and those that went with a change; `moved` are its rules.
 
         Where it makes a predicate symmetric, or no longer, violations that stay may come to
         be listed once or twice: then all `facts` that are true are looked at.
         """
-        came, went = list(self.among(ids.added, after)), list(self.among(ids.removed, before))
+        came, went = (
+            list(self.among(ids.added, after, terms)),
+            list(self.among(ids.removed, before, terms)),
+        )
         if symmetric_predicates(moved):
             standing = _standing(facts(), ids)
-            was = {str(v): v for v in self.among(standing, before)}
-            now = {str(v): v for v in self.among(standing, after)}
+            was = {str(v): v for v in self.among(standing, before, terms)}
+            now = {str(v): v for v in self.among(standing, after, terms)}
             came += [violation for text, violation in now.items() if text not in was]
             went += [violation for text, violation in was.items() if text not in now]
         return Violated(came, went)
 
     def _listing(self, program: Program) -> _Listing:
-        for listing in self._listings:
+        known = self._listings
+        for listing in known:
             if listing.rules is program.rules:
                 return listing
-        self._listings.append(_Listing(program, self._dictionary))
-        return self._listings[-1]
+        listing = _Listing(program)
+        self._listings = (*known[-1:], listing)
+        return listing
 
 
 class _Listing:
-    """The constraints of a program, and which of their violations say the same."""
+    """The constraints of a program by the names of their facts, and which violations say the same."""
 
-    def __init__(self, program: Program, dictionary: Dictionary) -> None:
-        self._dictionary = dictionary
+    def __init__(self, program: Program) -> None:
         self._mirrors: dict[str, Mirrors] = {}
         self.rules = program.rules
         self.symmetric = symmetric_predicates(program)
-        self.constraints = {
-            dictionary.encode_one(Symbol(VIOLATION + rule.id)): rule
-            for rule in program
-            if rule.is_constraint
-        }
+        self.constraints = {VIOLATION + rule.id: rule for rule in program if rule.is_constraint}
 
-    def violations(self, rule: Rule, rows: Ids) -> Iterator[Violation]:
+    def violations(self, rule: Rule, rows: Ids, terms: Terms) -> Iterator[Violation]:
         """The violations of a constraint, of those that are symmetric the first."""
         variables = violation_variables(rule)
         if rule.id not in self._mirrors:
             self._mirrors[rule.id] = mirrors_of(rule, variables, self.symmetric)
         mirrors, size = self._mirrors[rule.id], len(variables)
-        decoded = self._dictionary.decode(rows[:, 1:].ravel())
+        decoded = terms.decode(rows[:, 1:].ravel())
         for at in range(len(rows)):
-            terms = decoded[at * size : (at + 1) * size]
-            if mirrors.is_first(terms):
-                found = dict(zip(variables, terms, strict=True))
+            values = decoded[at * size : (at + 1) * size]
+            if mirrors.is_first(values):
+                found = dict(zip(variables, values, strict=True))
                 bindings = {variable.name: term for variable, term in found.items()}
                 yield Violation(rule.id, bindings, _in_conflict(rule, found))
 

@@ -7,15 +7,13 @@ In: a query text; facts that arrive and are retracted, time that moves, rules th
 Out: a `Report` at every grid point, to be read, iterated and written.
 
 - `background`: what is asserted for all time, as a protocol
-- `moving_window`: which arrivals are inside a window, and what moving it changes
 - `limits`: how much one change of a world may derive
-- `world_listeners`: who follows a world is called with its changes
-- `world`: background and windows in an engine of their own
-- `world_with_clock`: a world whose rules look at time themselves
+- `world`: background and windows in an engine with a clock of its own
 - `stream_state`: one state for windows of every length, by arrival times
 - `shared_worlds`: which queries share a state or a world
 - `timed_matches`: matches of a query in a state, by time
 - `world_store`: a world as a store that answers any SPARQL query
+- `window_times`: when the triples in the windows of a query arrived
 - `flow_answers`: answers kept by a dataflow
 - `report_answers`: answers kept by a rule, or asked anew
 - `query_preparation`: a query text to something that can be asked in a world
@@ -23,6 +21,7 @@ Out: a `Report` at every grid point, to be read, iterated and written.
 - `report_writers`: reports as tables, JSON lines, CSV, N-Quads and RDF Patch
 - `scheduled_query`: one query: when it is due, and what it has reported
 - `end_of_stream`: how far queries go on when nothing more will come
+- `stream_rows`: what a report puts on the stream that its query makes
 - `registry`: all queries: the order of reports, corrections, streams made of queries
 - `host`: what the queries see of their reasoner
 

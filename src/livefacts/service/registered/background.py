@@ -8,13 +8,13 @@ from typing import Protocol
 from pyoxigraph import Quad
 
 from livefacts.engine.contract import Flags, Ids
-from livefacts.service.streams.stream_log import Facts
+from livefacts.service.streams.fact_rows import Rows
 
 
 class Background(Protocol):
     """What is asserted for all time."""
 
-    def facts(self) -> Facts:
+    def facts(self) -> Rows:
         """All of it."""
         ...
 

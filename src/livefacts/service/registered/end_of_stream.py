@@ -8,12 +8,11 @@ its facts: what does not complete a step of it waits, as it always does.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 
-from livefacts.service.registered.moving_window import grid_point
+from livefacts.language.windows import TimeExtent, grid_point
 from livefacts.service.registered.scheduled_query import Registration
-from livefacts.service.streams.stream_log import StreamLog
+from livefacts.service.registered.shared_worlds import SharedWorlds
 
 NEVER = 1 << 63
 
@@ -24,10 +23,8 @@ class Ending:
     `gaps` are the times at which streams were not made by their queries.
     """
 
-    def __init__(
-        self, logs: Mapping[str, StreamLog], gaps: Mapping[str, set[int]], now: int
-    ) -> None:
-        self._logs = logs
+    def __init__(self, worlds: SharedWorlds, gaps: Mapping[str, set[int]], now: int) -> None:
+        self._worlds = worlds
         self._gaps = gaps
         self._now = now
 
@@ -38,22 +35,33 @@ class Ending:
     def end(self, query: Registration) -> int:
         """The report of a query that sees the last fact of its streams."""
         ends = [
-            max(query.begins, grid_point(grid_point(last, step), query.every))
-            for stream, step in self._read(query)
+            max(query.begins, grid_point(grid_point(last + back, step), query.every))
+            for stream, back, step in self._read(query)
             if (last := self._last(stream)) is not None
         ]
         return max(ends, default=self._now)
 
-    def _read(self, query: Registration) -> Iterator[tuple[str, int]]:
+    def _read(self, query: Registration) -> Iterator[tuple[str, int, int]]:
         """The streams that a query looks at, and how long they may wait for its windows."""
         for extent in query.windows:
-            yield extent.stream, 1 if extent.by_count else extent.step
-        for stream, log in self._logs.items():
-            if not log.is_made and query.reads(stream):
-                yield stream, 1
+            name = "" if extent.stream is None else extent.stream.value
+            if isinstance(extent, TimeExtent):
+                yield name, extent.newer, extent.step
+            else:
+                yield name, 0, 1
+        for lane in self._worlds.log.lanes:
+            name = self._worlds.name(lane)
+            if lane >= 0 and query.reads(name):
+                yield name, 0, 1
 
     def _last(self, stream: str) -> int | None:
         """When something came to a stream for the last time, as far as it is kept."""
-        log = self._logs[stream]
-        kept = len(log.times) if log.is_made else bisect_right(log.times, self._now)
-        return max([*log.times[:kept][-1:], *self._gaps.get(stream, ())], default=None)
+        pushed, made = (self._worlds.log.lanes.get(lane) for lane in self._lanes(stream))
+        until = [time for time in ([] if pushed is None else pushed.times) if time <= self._now]
+        made_until = [] if made is None else made.times
+        found = [*until[-1:], *made_until[-1:], *self._gaps.get(stream, ())]
+        return max(found, default=None)
+
+    def _lanes(self, stream: str) -> tuple[int, int]:
+        lane = self._worlds.lane(stream)
+        return lane, ~lane

@@ -26,8 +26,9 @@ from livefacts.plan.continuous.flow_text import PlanWords, words_of
 from livefacts.service.change.fact_reader import FactReader
 from livefacts.service.continuous.findings import Found, found_answer
 from livefacts.service.queries.results import Row
+from livefacts.service.registered.window_times import WindowTimes
 from livefacts.service.registered.world_store import NO_GRAPHS, StoredWorld, WindowGraphs
-from livefacts.service.streams.stream_log import Facts, facts_of, keys_of
+from livefacts.service.streams.fact_rows import Rows, facts_of, keys_of
 from livefacts.store.terms.dictionary import Dictionary
 
 NO_TRIPLES = np.zeros((0, 3), np.int32)
@@ -54,9 +55,11 @@ class FlowedAnswers:
         dictionary: Dictionary,
         graphs: WindowGraphs = NO_GRAPHS,
         quads: Iterable[Quad] = (),
+        times: WindowTimes | None = None,
     ) -> None:
         self._world = world
         self._graphs = graphs
+        self._times = times
         self._quads: list[tuple[Ids, Ids]] = []
         """Quads of the background's named graphs that have come and gone, likewise."""
         self._relation = relation
@@ -93,6 +96,8 @@ class FlowedAnswers:
     def move(self, now: int) -> None:
         """The time is `now`, for the windows that have names, too."""
         self._graphs.move(now)
+        if self._times is not None:
+            self._times.move(now)
         self._feed()
 
     def graphs_changed(self, came: Iterable[Quad], gone: Iterable[Quad]) -> None:
@@ -106,6 +111,8 @@ class FlowedAnswers:
         for pair in (*self._pending, *self._quads):
             yield from pair
         yield from self._graphs.held_ids()
+        if self._times is not None:
+            yield from self._times.held_ids()
 
     # changes
 
@@ -114,7 +121,7 @@ class FlowedAnswers:
         if len(added) or len(removed):
             self._pending.append((added, removed))
 
-    def _triples(self, facts: Facts) -> Ids:
+    def _triples(self, facts: Rows) -> Ids:
         if not len(facts.get(TRIPLES, NO_TRIPLES)):
             return NO_TRIPLES
         return self._reader.shown({TRIPLES: facts[TRIPLES]}).get(TRIPLES, NO_TRIPLES)
@@ -132,6 +139,8 @@ class FlowedAnswers:
                 _in_graph(self._triples(facts_of(keys)), name) for keys in graph.changes()
             )
             asserted.append((came, gone))
+        if self._times is not None:
+            asserted.append(self._times.changes())
         return netted(asserted, NO_QUADS)
 
     def _feed(self) -> None:

@@ -6,23 +6,20 @@ bring reaches the queries' own windows.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from pyoxigraph import NamedNode, Quad
 
-from livefacts.engine.contract import IN_DEFAULT, TRIPLES, Engine, Flags, Ids
+from livefacts.engine.contract import IN_DEFAULT, TRIPLES, Engine, Facts, Flags, Ids
 from livefacts.language.program import Program
 from livefacts.model.durations import Duration
 from livefacts.service.registered.registry import Registrations
-from livefacts.service.streams.stream_log import Facts
+from livefacts.service.streams.arrival_log import ArrivalChunk, LatestNeed
 from livefacts.service.streams.streams import Listener, Streams
 from livefacts.store.facts.named_graphs import NamedGraphs
 from livefacts.store.terms.dictionary import Dictionary
-
-if TYPE_CHECKING:
-    from livefacts.service.streams.timeline import Timeline
 
 OWN = ":"
 """What is in the names of predicates that no rule text can write, and in no others."""
@@ -124,27 +121,22 @@ class Host(Listener):
         self._engine = streams.engine
         self._dictionary = streams.engine.dictionary
         self._background = AssertedForAllTime(streams.engine, streams.graphs)
-        self._timeline: Timeline = streams.timeline
-        self.queries = Registrations(self._dictionary, self._background, program)
-        self._catch_up()
+        self.queries = Registrations(self._dictionary, self._background, program, streams.log)
+        self.queries.now = streams.now
+        if streams.log.first is not None:
+            self.queries.begin()
 
-    def _catch_up(self) -> None:
-        """Take over what has arrived before the first query was registered."""
-        timeline = self._timeline
-        self.queries.now = timeline.now
-        if timeline.first is not None:
-            self.queries.begin(timeline.first)
-        for time in timeline.arrivals.times:
-            for chunk in timeline.arrivals.at(time):
-                self.arrived({chunk.shape: chunk.ids}, time, chunk.stream)
+    def arrived(self, chunks: Sequence[ArrivalChunk]) -> None:
+        """Facts have arrived, or have been taken back."""
+        self.queries.arrived(chunks)
 
-    def arrived(self, facts: Facts, time: int, stream: int) -> None:
-        """Facts have arrived."""
-        self.queries.pushed(facts, time, self._name(stream))
+    def needed(self, lane: int) -> int:
+        """The time from which on arrivals of a lane of the log can matter."""
+        return self.queries.needed(lane)
 
-    def retracted(self, facts: Facts, time: int, stream: int) -> None:
-        """Facts have been taken back."""
-        self.queries.retracted(facts, time, self._name(stream))
+    def latest(self) -> Sequence[LatestNeed]:
+        """Windows whose facts are kept by their number."""
+        return self.queries.latest()
 
     def changed(
         self, program: Program, asserted: Facts, retracted: Facts, came: Ids, gone: Ids
@@ -165,9 +157,6 @@ class Host(Listener):
     def advanced(self, now: int) -> None:
         """Every time point up to now is complete."""
         self.queries.limit = self._engine.limit
-        first = self._timeline.first
-        if self.queries.first is None and first is not None:
-            self.queries.begin(first)
         self.queries.advance(now)
 
     def finished(self) -> None:
@@ -181,10 +170,6 @@ class Host(Listener):
     def held_ids(self) -> Iterator[Ids]:
         """The ids that are kept for the queries."""
         return self.queries.held_ids()
-
-    def _name(self, stream: int) -> str:
-        term = self._dictionary.decode_one(stream)
-        return term.value if isinstance(term, NamedNode) else ""
 
 
 def host_of(streams: Streams, program: Program, tick: Duration | None) -> Host:

@@ -9,7 +9,6 @@ again at its next one.  Other queries do not notice.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
@@ -20,7 +19,9 @@ from livefacts.errors import LimitError
 from livefacts.language.formula import PredicateAtom
 from livefacts.language.program import Rule
 from livefacts.model.facts import Symbol
-from livefacts.service.streams.stream_log import Facts, StreamLog
+from livefacts.service.streams.arrival_log import ArrivalView
+from livefacts.service.streams.fact_rows import Rows
+from livefacts.service.streams.window_contents import FAR
 
 
 @contextmanager
@@ -41,7 +42,7 @@ def allowing(
 
 def beginning(
     engine: LimitedEngine,
-    logs: Iterable[StreamLog],
+    views: Iterable[ArrivalView],
     now: int,
     replaced: int | None,
     conclusions: Callable[[], int],
@@ -52,13 +53,13 @@ def beginning(
     which too much was derived may have as many more conclusions as that one had.
     """
     if replaced is None:
-        return allowing(engine, times=points_of(logs, now))
+        return allowing(engine, times=points_of(views, now))
     return allowing(engine, more=lambda: max(0, replaced - conclusions()))
 
 
-def points_of(logs: Iterable[StreamLog], now: int) -> int:
+def points_of(views: Iterable[ArrivalView], now: int) -> int:
     """At how many time points something has come that is there until now."""
-    return max(1, len({time for log in logs for time in log.times[: bisect_right(log.times, now)]}))
+    return max(1, len({time for view in views for time in view.between(-FAR, now)}))
 
 
 def leave_out(engine: LimitedEngine, answers: Iterable[Rule]) -> None:
@@ -68,7 +69,7 @@ def leave_out(engine: LimitedEngine, answers: Iterable[Rule]) -> None:
     engine.uncounted = frozenset(engine.dictionary.encode_one(name) for name in names)
 
 
-def conclusions_in(engine: LimitedEngine, derived: Facts) -> int:
+def conclusions_in(engine: LimitedEngine, derived: Rows) -> int:
     """How many of the facts that an engine has derived are no answers."""
     answers = list(engine.uncounted)
     return sum(

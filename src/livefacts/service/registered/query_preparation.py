@@ -6,34 +6,43 @@ flow.  What neither can follow is asked anew of a store that holds its world.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 from pyoxigraph import NamedNode, Quad
 
-from livefacts.errors import QueryError
+from livefacts.errors import InputError, Place, QueryError
+from livefacts.language.algebra import Query
+from livefacts.language.arrival_times import timed
 from livefacts.language.graph_pattern import BasicQuery, basic_query_of
-from livefacts.language.registration import CountWindow, RegisteredQuery, StreamOperator
+from livefacts.language.registration import RegisteredQuery, StreamOperator, StreamWindow
+from livefacts.language.windows import Extent, TimeExtent, extent_of
 from livefacts.model.durations import Duration
 from livefacts.model.namespaces import DECLARED
 from livefacts.service.change.fact_reader import FactReader
-from livefacts.service.continuous.query_plans import plan_of
+from livefacts.service.continuous.query_plans import plan_of, refuse_unrepeatable
 from livefacts.service.continuous.row_projection import Projection
 from livefacts.service.queries.question import check_functions
 from livefacts.service.registered.background import Background
 from livefacts.service.registered.flow_answers import FlowedAnswers, looked_up
-from livefacts.service.registered.moving_window import Extent, extent_of, points
 from livefacts.service.registered.report_answers import AskedAnswers, FollowedAnswers
 from livefacts.service.registered.scheduled_query import Prepared, QueryRequest
 from livefacts.service.registered.shared_worlds import Needs, SharedState, SharedWorld, SharedWorlds
 from livefacts.service.registered.stream_state import WindowView
 from livefacts.service.registered.timed_matches import Matches, SeenAnswers
-from livefacts.service.registered.world import EngineWorld
+from livefacts.service.registered.window_times import WindowTimes
+from livefacts.service.registered.world import World
 from livefacts.service.registered.world_store import WindowGraph, WindowGraphs, WorldStore
-from livefacts.service.registered.world_with_clock import TimedWorld
 from livefacts.store.terms.dictionary import Dictionary
 from livefacts.syntax.sparql.csparql import WINDOW_BASE
 from livefacts.syntax.sparql.query_shapes import shape_of
+from livefacts.syntax.sparql.query_text import place_in
+
+MOST_PATTERNS = 32
+"""A rule has a plan from each of its patterns on; larger queries are followed by flows."""
+Result = TypeVar("Result")
 
 
 class Preparer:
@@ -52,7 +61,9 @@ class Preparer:
         self, number: int, query: RegisteredQuery, prefixes: Mapping[str, str], full: bool
     ) -> QueryRequest:
         """A query as it is to be asked; one that cannot be is refused, before anything is done."""
-        check_functions(shape_of(query.body, {**DECLARED, **prefixes}, WINDOW_BASE).query)
+        check_functions(
+            _timed(query.body, shape_of(query.body, {**DECLARED, **prefixes}, WINDOW_BASE).query)
+        )
         known = {quad.graph_name.value for quad in self._background.quads()}  # type: ignore[union-attr]
         graphs = query.graphs if known else ()
         for graph in (*graphs, *query.named_graphs):
@@ -62,7 +73,7 @@ class Preparer:
                     place=query.place,
                     hint="load(path, graph=...) loads into a graph",
                 )
-        extents = tuple(extent_of(window, self.tick) for window in query.windows)
+        extents = tuple(_extent(window, self.tick) for window in query.windows)
         graphs = tuple(sorted(set(graphs)))
         return QueryRequest(
             number, query, extents, self._every(query, extents), prefixes, full, graphs
@@ -71,20 +82,27 @@ class Preparer:
     def prepare(self, asked: QueryRequest) -> Prepared:
         """The query, ready to be asked; nothing is left behind if it cannot be."""
         query = asked.query
-        read = shape_of(query.body, asked.prefixes, WINDOW_BASE).bound
+        asked_for = shape_of(query.body, asked.prefixes, WINDOW_BASE).bound
+        read = timed(asked_for)
         basic = None if query.named_graphs else basic_query_of(read)
+        if basic is not None and len(basic.patterns) > MOST_PATTERNS:
+            basic = None
         try:
-            return self._flowed(asked) if basic is None else self._followed(asked, basic)
+            if basic is not None:
+                return self._followed(asked, basic)
+            return self._flowed(asked, looks_at_times=read is not asked_for)
         except BaseException:
             self._worlds.release(asked.number)
             raise
 
-    def _flowed(self, asked: QueryRequest) -> Prepared:
+    def _flowed(self, asked: QueryRequest, *, looks_at_times: bool) -> Prepared:
         query = asked.query
         windows = [NamedNode(window.name) for window in query.windows if window.name is not None]
         try:
-            plan = plan_of(query.body, asked.prefixes, WINDOW_BASE, windows)
+            plan = plan_of(query.body, asked.prefixes, WINDOW_BASE, windows, timed)
         except QueryError as error:
+            if looks_at_times:
+                raise
             # The text is known to be correct: what is wrong with it is that it must be asked anew.
             return self._queried(asked, error.message)
         needs = Needs(looked_up(plan), full=asked.full)
@@ -98,6 +116,7 @@ class Preparer:
             self._dictionary,
             self._graphs(asked, needs),
             self._quads(query),
+            self._times(asked) if looks_at_times else None,
         )
         return Prepared(asked, shared, world, answers, answers)
 
@@ -135,7 +154,7 @@ class Preparer:
 
     def _world(
         self, asked: QueryRequest, needs: Needs
-    ) -> tuple[SharedWorld | SharedState, EngineWorld | TimedWorld | WindowView]:
+    ) -> tuple[SharedWorld | SharedState, World | WindowView]:
         """What the query is asked in: a state of windows of every length, if one can be."""
         is_named = any(window.name is not None for window in asked.query.windows)
         if not is_named and self._worlds.can_last(asked.windows, asked.every, needs):
@@ -147,8 +166,7 @@ class Preparer:
     def _world_of(self, asked: QueryRequest, needs: Needs) -> SharedWorld:
         """The world of a query's windows, with a clock of its own if its rules look at time."""
         self.check_windows(asked, needs)
-        is_timed = self._worlds.timed_rule(needs) is not None
-        return self._worlds.world_of(asked.windows, asked.graphs, asked.number, timed=is_timed)
+        return self._worlds.world_of(asked.windows, asked.graphs, asked.number)
 
     def check_windows(self, asked: QueryRequest, needs: Needs) -> None:
         """Refuse windows that mean nothing beside rules that look at time."""
@@ -157,8 +175,8 @@ class Preparer:
             return
         streams = {extent.stream for extent in asked.windows}
         reason = None
-        if any(extent.by_count for extent in asked.windows):
-            reason = "a window by count"
+        if any(not isinstance(extent, TimeExtent) for extent in asked.windows):
+            reason = "a window by count or by session"
         elif any(window.name is not None for window in asked.query.windows):
             reason = "a window that has a name"
         elif len(streams) < len(set(asked.windows)):
@@ -179,10 +197,13 @@ class Preparer:
                 empty = self._worlds.world_of((), asked.graphs, asked.number)
                 self._worlds.need(alone, asked.number, needs)
                 self._worlds.need(empty, asked.number, needs)
-                assert isinstance(alone.world, EngineWorld), "rules do not look at time"
-                assert isinstance(empty.world, EngineWorld), "rules do not look at time"
                 graphs.append(WindowGraph(window.name, alone.world, empty.world))
         return WindowGraphs(graphs)
+
+    def _times(self, asked: QueryRequest) -> WindowTimes:
+        """When the triples of the windows arrived."""
+        windows = [self._worlds.contents(extent) for extent in asked.windows]
+        return WindowTimes(windows, self._dictionary)
 
     def _quads(self, query: RegisteredQuery) -> list[Quad]:
         wanted = query.named_graphs
@@ -190,7 +211,39 @@ class Preparer:
         return [quad for quad in quads if quad.graph_name.value in wanted]  # type: ignore[union-attr]
 
     def _every(self, query: RegisteredQuery, extents: tuple[Extent, ...]) -> int:
-        if query.every is not None:
-            return points(query.every, self.tick, query.every_place)
-        is_by_count = isinstance(query.windows[0].window, CountWindow)
-        return 1 if is_by_count else extents[0].step
+        every = query.every
+        if every is not None:
+            return _in_words(query.every_place, lambda: every.points(self.tick))
+        first = extents[0]
+        return first.step if isinstance(first, TimeExtent) else 1
+
+
+def _extent(declared: StreamWindow, tick: Duration | None) -> Extent:
+    """A window of a query, in time points."""
+    window = replace(declared.window, stream=NamedNode(declared.stream))
+    return _in_words(declared.place, lambda: extent_of(window, tick))
+
+
+def _in_words(place: Place, read: Callable[[], Result]) -> Result:
+    """What is read; a `QueryError` with its place if it is not a whole number of time points."""
+    try:
+        return read()
+    except InputError as error:
+        raise QueryError(error.message, place=place, hint=error.hint) from None
+
+
+TIMES = re.compile(r"timestamp>?\s*\(\s*", re.IGNORECASE)
+
+
+def _timed(text: str, query: Query) -> Query:
+    """A query whose times can be looked up, change by change; what is wrong is shown in the text."""
+    try:
+        meant = timed(query)
+    except QueryError as error:
+        calls = [(found.start(), text[found.end() :]) for found in TIMES.finditer(text)]
+        named = [start for start, rest in calls if rest and rest.split(")")[0] in error.message]
+        first = next(iter(named or [start for start, _ in calls]))
+        raise QueryError(error.message, place=place_in(text, first), hint=error.hint) from None
+    if meant is not query:
+        refuse_unrepeatable(text)
+    return meant

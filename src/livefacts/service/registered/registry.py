@@ -11,6 +11,7 @@ the stream that it makes: they have no report, either, while their windows see t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from graphlib import CycleError, TopologicalSorter
@@ -22,18 +23,21 @@ from livefacts.engine.contract import TRIPLES, Ids
 from livefacts.errors import LimitError, QueryError
 from livefacts.language.program import Program
 from livefacts.language.registration import RegisteredQuery
+from livefacts.language.windows import Extent, grid_point
 from livefacts.model.durations import Duration
 from livefacts.model.namespaces import DECLARED
-from livefacts.service.continuous.findings import Found, found_rows, triples_of
+from livefacts.service.continuous.findings import Found, found_rows
 from livefacts.service.queries.results import Row
 from livefacts.service.registered.background import Background
 from livefacts.service.registered.end_of_stream import NEVER, Ending
 from livefacts.service.registered.limits import lacking, not_registered, not_reported
-from livefacts.service.registered.moving_window import grid_point
 from livefacts.service.registered.query_preparation import Preparer
 from livefacts.service.registered.scheduled_query import Registration
 from livefacts.service.registered.shared_worlds import Shared, SharedWorlds
-from livefacts.service.streams.stream_log import Facts, StreamLog
+from livefacts.service.registered.stream_rows import stream_triples
+from livefacts.service.streams.arrival_log import ArrivalChunk, ArrivalLog
+from livefacts.service.streams.fact_rows import Rows
+from livefacts.service.streams.window_contents import LatestContents
 from livefacts.store.terms.dictionary import Dictionary
 from livefacts.syntax.sparql.csparql import parse_registration
 from livefacts.syntax.sparql.csparql_errors import as_written
@@ -47,18 +51,18 @@ class Registrations:
         dictionary: Dictionary,
         background: Background,
         program: Program,
-        logs: dict[str, StreamLog] | None = None,
+        log: ArrivalLog,
     ) -> None:
         self._dictionary = dictionary
         self._background = background
-        self._worlds = SharedWorlds(dictionary, background, program, {} if logs is None else logs)
+        self._log = log
+        self._worlds = SharedWorlds(dictionary, background, program, log)
         self._preparer = Preparer(dictionary, background, self._worlds)
         self._queries: list[Registration] = []
         self._numbers = count(1)
-        self._lateness: dict[str, int] = {}
         self._gaps: dict[str, set[int]] = {}
         """When streams that queries make were not made."""
-        self.first: int | None = None
+        self.is_begun = False
         self.now: int | None = None
 
     @property
@@ -119,10 +123,10 @@ class Registrations:
             self._end(query)
 
     def _start(self, made: Registration) -> None:
-        if self._lateness:
+        if self._log.lateness:
             made.remembered = {}
-        if self.first is not None:
-            made.start(self.first, self.first if self.now is None else self.now)
+        if self.is_begun:
+            made.start(self._first, self._first if self.now is None else self.now)
         if self.now is not None:
             self._run(self.now)
 
@@ -134,22 +138,13 @@ class Registrations:
 
     # what happens
 
-    def pushed(self, facts: Facts, time: int, stream: str) -> None:
-        """Facts have arrived on a stream, for a time point."""
-        if self.first is not None and time < self.first:
-            return
-        new = self._worlds.log(stream).add(time, facts)
-        self._part(self._worlds.arrived(stream, time, new))
-        self._touch(time, stream, new)
-
-    def retracted(self, facts: Facts, time: int, stream: str) -> None:
-        """Arrivals have been taken back."""
-        gone = self._worlds.log(stream).remove(time, facts)
-        self._part(self._worlds.retracted(stream, time, gone))
-        self._touch(time, stream, gone)
+    def arrived(self, chunks: Sequence[ArrivalChunk]) -> None:
+        """Facts have arrived on a stream, for a time point, or have been taken back."""
+        self._part(self._worlds.arrived(chunks))
+        self._touch(chunks[0].time, self._worlds.name(chunks[0].lane))
 
     def background(
-        self, touched: Facts, came: Iterable[Quad] = (), gone: Iterable[Quad] = ()
+        self, touched: Rows, came: Iterable[Quad] = (), gone: Iterable[Quad] = ()
     ) -> None:
         """The background may have changed for these facts, and named graphs by these quads."""
         came, gone = list(came), list(gone)
@@ -168,9 +163,11 @@ class Registrations:
         before = self._worlds.program
         numbers = self._worlds.unlasting(program)
         moving = [query for query in self._queries if query.number in numbers]
+        timed = self._worlds.timed() | numbers
         try:
-            for query in moving:
-                self._preparer.check_windows(query.asked, query.needs)
+            for query in self._queries:
+                if query.number in timed:
+                    self._preparer.check_windows(query.asked, query.needs)
         except QueryError:
             self._worlds.program = before
             raise
@@ -198,21 +195,24 @@ class Registrations:
         self._leave(parting)
         self._resettle(parting)
 
-    def begin(self, first: int) -> None:
+    def begin(self) -> None:
         """The first time point is known."""
-        self.first = self._worlds.first = first
-        for log in self._worlds.logs.values():
-            log.forget(first - 1)
+        self.is_begun = True
         for query in self._queries:
-            query.start(first, first)
+            query.start(self._first, self._first)
+
+    @property
+    def _first(self) -> int:
+        first = self._log.first
+        assert first is not None, "time has begun"
+        return first
 
     def advance(self, now: int) -> None:
         """Every time point up to `now` is complete."""
         if self.now is not None and now < self.now:
             return
-        if self.first is None:
-            times = [log.times[0] for log in self._worlds.logs.values() if log.times]
-            self.begin(min([now, *times]))
+        if not self.is_begun:
+            self.begin()
         self._run(now)
         self.now = now
         for query in self._queries:
@@ -232,7 +232,7 @@ class Registrations:
         """Nothing more will come: every query reports until it has seen all that has come."""
         if self.now is None:
             return
-        ending = Ending(self._worlds.logs, self._gaps, self.now)
+        ending = Ending(self._worlds, self._gaps, self.now)
         while (due := min(map(ending.due, self._queries), default=NEVER)) < NEVER:
             for query in self._queries:
                 if ending.due(query) == due:
@@ -254,7 +254,7 @@ class Registrations:
             for reader in self._readers(query.name):
                 reader.wake(due)
         elif not found.is_empty:
-            self._emit(query, triples_of(found), due)
+            self._emit(query, stream_triples(query.query, found.rows()), due)
 
     def _made(self, query: Registration, due: int) -> Found | None:
         """What a query reports; None if its world derives too much, or a stream lacks something."""
@@ -305,15 +305,14 @@ class Registrations:
         return None
 
     def _emit(self, query: Registration, triples: Iterable[Triple], now: int) -> None:
-        """What a query has constructed arrives on its stream."""
-        log = self._worlds.log(query.name)
-        log.is_made = True
-        new = log.add(now, self._encoded(triples))
-        self._part(self._worlds.arrived(query.name, now, new))
+        """What a query has reported arrives on its stream."""
+        new = self._log.add(now, ~self._worlds.lane(query.name), [self._encoded(triples)])
+        if new:
+            self._part(self._worlds.arrived(new))
         for reader in self._readers(query.name):
             reader.wake(now)
 
-    def _encoded(self, triples: Iterable[Triple]) -> Facts:
+    def _encoded(self, triples: Iterable[Triple]) -> Rows:
         with self._dictionary.passing():
             return {TRIPLES: self._dictionary.encode_triples(list(triples))}
 
@@ -328,16 +327,34 @@ class Registrations:
 
     def _forget(self, now: int) -> None:
         """Drop arrivals and reports that can no longer matter."""
-        oldest = now - max(self._lateness.values(), default=0)
-        if self._lateness:
-            oldest -= max((query.every for query in self._queries), default=0)
+        oldest = self._oldest(now)
         self._forget_gaps(now - oldest)
-        unsettled = [each for q in self._queries if not q.is_settled for each in q.windows]
-        self._worlds.forget(now, oldest, unsettled)
+        self._worlds.forget(now)
         for query in self._queries:
             if query.remembered:
                 kept = query.remembered.items()
                 query.remembered = {time: found for time, found in kept if time >= oldest}
+
+    def _oldest(self, now: int) -> int:
+        """The time of the oldest report that may be sent again."""
+        lateness = self._log.lateness
+        if not lateness:
+            return now
+        return (
+            now - max(lateness.values()) - max((query.every for query in self._queries), default=0)
+        )
+
+    def needed(self, lane: int) -> int:
+        """The time from which on arrivals of a lane can matter."""
+        assert self.now is not None, "time has moved"
+        return self._worlds.needed(lane, self._oldest(self.now), self._unsettled())
+
+    def latest(self) -> list[LatestContents]:
+        """Windows whose facts are kept by their number."""
+        return list(self._worlds.latest(self._unsettled()))
+
+    def _unsettled(self) -> list[Extent]:
+        return [each for query in self._queries if not query.is_settled for each in query.windows]
 
     def _forget_gaps(self, kept: int) -> None:
         """Drop the times at which streams were not made that nobody looks at any more."""
@@ -350,18 +367,21 @@ class Registrations:
 
     def correct(self, stream: str, lateness: int) -> None:
         """Send reports again that a fact of this stream touches, as late as this."""
-        self._lateness[stream] = lateness
+        self._log.lateness[self._worlds.lane(stream)] = lateness
         for query in self._queries:
             query.remembered = query.remembered or {}
 
-    def _touch(self, time: int, stream: str, facts: Facts) -> None:
+    def _touch(self, time: int, stream: str) -> None:
         """Facts have come or gone: reports ahead change, and past ones if they are corrected."""
         self._wake(time, stream)
-        lateness = self._lateness.get(stream)
-        if lateness is None or self.now is None or not facts:
+        lateness = self._late(stream)
+        if lateness is None or self.now is None:
             return
         if self.now - lateness <= time <= self.now:
             self._correct(stream, time)
+
+    def _late(self, stream: str) -> int | None:
+        return self._log.lateness.get(self._worlds.lane(stream))
 
     def _correct(self, stream: str, time: int) -> None:
         assert self.now is not None, "only what has been reported is corrected"
@@ -400,30 +420,29 @@ class Registrations:
 
     def _emit_again(self, query: Registration, at: int, old: list[Row], new: list[Row]) -> None:
         """Corrections travel as retractions and late facts of the stream that was made."""
-        gone = [Triple(*row) for row in old if row not in new]
-        came = [Triple(*row) for row in new if row not in old]
-        if gone:
-            self.retracted(self._encoded(gone), at, query.name)
-        if came:
-            self.pushed(self._encoded(came), at, query.name)
-        if query.name not in self._lateness:
+        gone = stream_triples(query.query, (row for row in old if row not in new))
+        came = stream_triples(query.query, (row for row in new if row not in old))
+        lane = ~self._worlds.lane(query.name)
+        went = self._log.remove(at, lane, self._encoded(gone))[0] if gone else []
+        made = self._log.add(at, lane, [self._encoded(came)]) if came else []
+        for chunks in (went, made):
+            if chunks:
+                self.arrived(chunks)
+        if self._late(query.name) is None:
             self._correct(query.name, at)
 
     def _again(self, query: Registration, time: int) -> Registration:
         """A query that has made its reports from a time on anew, from what is known now."""
-        assert self.first is not None, "there have been reports"
         assert self.now is not None, "there have been reports"
-        apart = Registrations(
-            self._dictionary, self._background, self._worlds.program, self._worlds.logs
-        )
-        apart.tick = self.tick
-        apart.first = apart._worlds.first = self.first
+        program = self._worlds.program
+        apart = Registrations(self._dictionary, self._background, program, self._log)
+        apart.tick, apart.is_begun = self.tick, True
         if self.limit is not None:
             apart.limit = self.limit + sum(world.sizes()["facts"] for world in self._worlds)
         again = Registration(apart._preparer.prepare(query.asked), apart._end)
         apart._queries.append(again)
         apart._gaps = self._gaps
-        again.start(self.first, grid_point(time, query.every) - query.every)
+        again.start(self._first, grid_point(time, query.every) - query.every)
         again.remembered = {}
         while again.due is not None and again.due <= self.now:
             apart._made(again, again.due)
@@ -443,8 +462,14 @@ class Registrations:
             "queries": len(self._queries),
             "worlds": [world.sizes() for world in self._worlds],
             "failing": {q.name: q.error.message for q in self._queries if q.error is not None},
-            "kept_arrivals": {name: len(log) for name, log in self._worlds.logs.items()},
+            "kept_arrivals": self._kept_arrivals(),
         }
+
+    def _kept_arrivals(self) -> dict[str, int]:
+        kept: Counter[str] = Counter()
+        for number, lane in self._log.lanes.items():
+            kept[self._worlds.name(number)] += len(lane)
+        return dict(kept)
 
 
 def _sorted_rows(found: Found | LimitError | None) -> list[Row]:

@@ -8,13 +8,16 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from pyoxigraph import Triple
+
 from livefacts.errors import QueryError
 from livefacts.model.durations import Duration
 from livefacts.model.namespaces import XSD
 from livefacts.model.time_points import moment
-from livefacts.service.queries.results import Row, as_json, plain, shown, table
+from livefacts.service.queries.results import as_json, plain, shown, table
 from livefacts.service.registered.reports import Report
 from livefacts.service.registered.scheduled_query import Registration
+from livefacts.service.registered.stream_rows import stream_triples
 from livefacts.syntax.rdf.patch import write_patch
 
 
@@ -31,7 +34,7 @@ class ReportWriter:
     width: int = 100
     prefixes: dict[str, str] = field(default_factory=dict)
     _headed: set[str] = field(default_factory=set)
-    _before: dict[str, tuple[Row, ...]] = field(default_factory=dict)
+    _before: dict[str, list[Triple]] = field(default_factory=dict)
 
     def write(self, query: Registration, report: Report) -> str:
         """The text of one report; where there is none, tables and JSON lines say why."""
@@ -41,11 +44,12 @@ class ReportWriter:
 
     def check(self, query: Registration) -> None:
         """Refuse a format that a query has nothing for."""
-        if self.format in ("nq", "patch") and query.query.form != "CONSTRUCT":
+        makes_triples = query.query.form == "CONSTRUCT" or query.query.makes_stream
+        if self.format in ("nq", "patch") and not makes_triples:
             raise QueryError(
                 f"{self.format} is made of triples, and {query.query.form} makes none",
                 place=query.query.place,
-                hint="use table, jsonl or csv, or CONSTRUCT",
+                hint="use table, jsonl or csv, or CONSTRUCT, or REGISTER STREAM",
             )
 
     def _time(self, time: int) -> str:
@@ -100,14 +104,15 @@ class ReportWriter:
     def _quads(self, query: Registration, report: Report) -> str:
         stream = f" <{query.name}>" if ":" in query.name else ""
         time = self._literal(report.time)
-        return "".join(f"{triple}{stream} {time} .\n" for triple in report.triples)
+        made = stream_triples(query.query, report.rows)
+        return "".join(f"{triple}{stream} {time} .\n" for triple in made)
 
     def _patch(self, query: Registration, report: Report) -> str:
         """What has gone and come since the report before."""
-        before = self._before.get(query.name, ())
-        self._before[query.name] = report.rows
-        gone = "".join(f"{' '.join(map(str, row))} .\n" for row in before if row not in report.rows)
-        came = "".join(f"{' '.join(map(str, row))} .\n" for row in report.rows if row not in before)
+        before, now = self._before.get(query.name, []), stream_triples(query.query, report.rows)
+        self._before[query.name] = now
+        gone = "".join(f"{triple} .\n" for triple in before if triple not in now)
+        came = "".join(f"{triple} .\n" for triple in now if triple not in before)
         if not gone and not came:
             return ""
         head = f"H time {self._literal(report.time)} .\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -11,11 +11,34 @@ from pyoxigraph import Triple
 
 from livefacts.errors import LimitError, QueryError
 from livefacts.language.registration import StreamOperator
+from livefacts.language.windows import Extent
 from livefacts.service.continuous.answers import CAME, WENT, Change
 from livefacts.service.continuous.findings import Found
 from livefacts.service.continuous.row_projection import TRIPLE_NAMES
 from livefacts.service.queries.results import Row
-from livefacts.service.registered.moving_window import TimeSpan
+from livefacts.service.streams.window_contents import Contents, TimeContents
+
+
+@dataclass(frozen=True, slots=True)
+class TimeSpan:
+    """The time points of a window, from the first to the last; none if it ends before it begins."""
+
+    since: int
+    until: int
+
+    def __str__(self) -> str:
+        return f"{self.since}..{self.until}"
+
+
+def spans_of(windows: Iterable[Contents], now: int, first: int) -> dict[Extent, TimeSpan]:
+    """The time points of windows; none is before the first of all."""
+    found = {}
+    for each in windows:
+        since, until = each.interval(now, first)
+        if isinstance(each, TimeContents):
+            since, until = each.extent.bounds(now)
+        found[each.extent] = TimeSpan(max(since, first), until)
+    return found
 
 
 @dataclass(frozen=True)

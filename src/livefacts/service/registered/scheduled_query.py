@@ -8,18 +8,17 @@ from dataclasses import dataclass
 from livefacts.engine.contract import Ids
 from livefacts.errors import LimitError
 from livefacts.language.registration import RegisteredQuery
+from livefacts.language.windows import Extent, grid_point
 from livefacts.service.continuous.answers import Change
 from livefacts.service.continuous.findings import Found, found_rows
 from livefacts.service.registered.flow_answers import FlowedAnswers
-from livefacts.service.registered.moving_window import Extent, grid_point
 from livefacts.service.registered.report_answers import AskedAnswers, FollowedAnswers
 from livefacts.service.registered.reports import Report, ReportChanges, ReportQueue
 from livefacts.service.registered.shared_worlds import Needs, SharedState, SharedWorld
 from livefacts.service.registered.stream_state import WindowView
 from livefacts.service.registered.timed_matches import SeenAnswers
-from livefacts.service.registered.world import EngineWorld
+from livefacts.service.registered.world import World
 from livefacts.service.registered.world_store import WorldStore
-from livefacts.service.registered.world_with_clock import TimedWorld
 
 NOTHING = found_rows((), ())
 
@@ -45,7 +44,7 @@ class Prepared:
 
     asked: QueryRequest
     shared: SharedWorld | SharedState
-    world: EngineWorld | TimedWorld | WindowView
+    world: World | WindowView
     answers: SeenAnswers | FollowedAnswers | FlowedAnswers | AskedAnswers
     store: WorldStore | FlowedAnswers | None = None
     """What is in step with more than the world: named windows and graphs."""
@@ -138,7 +137,7 @@ class Registration:
         return "\n".join(
             [
                 f"reports: every {self.every}, {self.query.relation}",
-                *(f"window: {extent}" for extent in self.windows),
+                *(f"window: <{each.stream}> [{each.window}]" for each in self.query.windows),
                 *self._way(),
                 f"rules: {rules + made if rules else 'none can matter'}",
                 f"{kind}: shared by {len(shared.needs)} queries"
@@ -181,9 +180,13 @@ class Registration:
 
     def reads(self, stream: str) -> bool:
         """Whether what arrives on a stream can matter to it."""
-        if isinstance(self._prepared.world, TimedWorld):
-            return True
-        return any(extent.stream == stream for extent in self.windows)
+        return self._prepared.world.is_timed or any(self._on(stream))
+
+    def _on(self, stream: str) -> Iterator[Extent]:
+        """Its windows on a stream."""
+        for extent in self.windows:
+            if extent.stream is not None and extent.stream.value == stream:
+                yield extent
 
     def start(self, first: int, now: int) -> None:
         """Report from the first grid point at or after `now`; `first` is the first time point.
@@ -213,8 +216,7 @@ class Registration:
         """The first time point of a stream that it sees when it has moved."""
         world = self._prepared.world
         spans = world.spans(now, self._first)
-        since = [spans[extent].since for extent in self.windows if extent.stream == stream]
-        return min([*since, *(time + 1 for time in world.forgettable(stream, now))], default=now)
+        return min([world.looks_back_to(now), *(spans[each].since for each in self._on(stream))])
 
     def report(self, now: int) -> Found:
         """The report that is due now; it is also kept to be read."""

@@ -14,23 +14,34 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from pyoxigraph import NamedNode
+
 from livefacts.engine.contract import Ids
 from livefacts.errors import LimitError
 from livefacts.language.checks.relevance import needed_rules
 from livefacts.language.formula import Atom, TripleAtom, Variable
 from livefacts.language.graph_pattern import BasicQuery
 from livefacts.language.program import Program, Rule
+from livefacts.language.windows import Extent, TimeExtent
 from livefacts.model.durations import Duration
+from livefacts.model.facts import Symbol
 from livefacts.plan.rules.expiry_plans import are_lasting
-from livefacts.plan.time_lowering import FOREVER, looks_at_time, lower_time
+from livefacts.plan.time_lowering import looks_at_time
 from livefacts.service.registered.background import Background
-from livefacts.service.registered.moving_window import Extent, MovingTimeWindow
 from livefacts.service.registered.report_answers import FollowedAnswers
 from livefacts.service.registered.stream_state import Offsets, StreamState, WindowView, offsets_of
 from livefacts.service.registered.timed_matches import Matches
-from livefacts.service.registered.world import EngineWorld
-from livefacts.service.registered.world_with_clock import TimedWorld
-from livefacts.service.streams.stream_log import Facts, StreamLog
+from livefacts.service.registered.world import World
+from livefacts.service.streams.arrival_log import ArrivalChunk, ArrivalLog, ArrivalView
+from livefacts.service.streams.fact_rows import Rows
+from livefacts.service.streams.timeline import NO_STREAM
+from livefacts.service.streams.window_contents import (
+    FAR,
+    Contents,
+    LatestContents,
+    TimeContents,
+    contents_of,
+)
 from livefacts.store.terms.dictionary import Dictionary
 
 Graphs = tuple[str, ...]
@@ -62,7 +73,7 @@ class PartedQueries:
 class SharedWorld:
     """A world and the queries that share it."""
 
-    world: EngineWorld | TimedWorld
+    world: World
     needs: dict[int, Needs] = field(default_factory=dict)
     """By the numbers of the queries."""
     rules: tuple[Rule, ...] = ()
@@ -71,7 +82,7 @@ class SharedWorld:
     """Answers that queries of the same body, which report all of them, have in common."""
 
     @property
-    def place(self) -> EngineWorld | TimedWorld:
+    def place(self) -> World:
         """Where facts are."""
         return self.world
 
@@ -154,27 +165,42 @@ class SharedWorlds:
         dictionary: Dictionary,
         background: Background,
         program: Program,
-        logs: dict[str, StreamLog],
+        log: ArrivalLog,
     ) -> None:
         self._dictionary = dictionary
         self._background = background
         self.program = program
-        self.logs = logs
+        self.log = log
         self.tick: Duration | None = None
-        self._retention: tuple[Program, int] | None = None
-        self.first: int | None = None
-        """The first time point of all streams."""
         self._limit: int | None = None
         self._parts: dict[int, PartedQueries] = {}
         """The queries that have parted from others, by number."""
         self._worlds: dict[
-            tuple[Graphs, tuple[Extent, ...], bool, PartedQueries | None], SharedWorld
+            tuple[Graphs, tuple[Extent, ...], PartedQueries | None], SharedWorld
         ] = {}
         self._states: dict[tuple[Graphs, Offsets, PartedQueries | None], SharedState] = {}
 
-    def log(self, stream: str) -> StreamLog:
-        """What has arrived on a stream."""
-        return self.logs.setdefault(stream, StreamLog())
+    def lane(self, stream: str) -> int:
+        """Where the log has what arrives on a stream; what a query makes for it is at `~` of it."""
+        term = NamedNode(stream) if ":" in stream else Symbol(NO_STREAM.name + stream)
+        return int(self._dictionary.encode_one(term))
+
+    def name(self, lane: int) -> str:
+        """The stream of a lane."""
+        term = self._dictionary.decode_one(lane if lane >= 0 else ~lane)
+        if isinstance(term, NamedNode):
+            return term.value
+        assert isinstance(term, Symbol), "a stream has a name"
+        return term.name.removeprefix(NO_STREAM.name)
+
+    def view(self, streams: Iterable[NamedNode | None]) -> ArrivalView:
+        """What somebody sees who reads these streams."""
+        made = {self.lane(stream.value) for stream in streams if stream is not None}
+        return ArrivalView(self.log, None, made)
+
+    def stream(self, name: str) -> ArrivalView:
+        """What has arrived on a stream, pushed or made."""
+        return ArrivalView(self.log, self.lane(name), {self.lane(name)})
 
     @property
     def limit(self) -> int | None:
@@ -190,48 +216,30 @@ class SharedWorlds:
 
     # who needs what
 
-    def world_of(
-        self, extents: Sequence[Extent], graphs: Graphs, number: int, *, timed: bool = False
-    ) -> SharedWorld:
-        """The world of these windows, made if it is not there; `timed` if its rules look at time."""
-        distinct, part = tuple(sorted(set(extents))), self._parts.get(number)
-        key = graphs, distinct, timed, part
+    def world_of(self, extents: Sequence[Extent], graphs: Graphs, number: int) -> SharedWorld:
+        """The world of these windows, made if it is not there."""
+        distinct, part = tuple(sorted(set(extents), key=str)), self._parts.get(number)
+        key = graphs, distinct, part
         if key not in self._worlds:
-            make = self._timed if timed else self._plain
+            background, view = self._background_of(graphs), self.view(e.stream for e in distinct)
             replaced = None if part is None else part.replaced
-            world = make(distinct, self._background_of(graphs), replaced)
+            about = self.program, self.tick, self._limit, replaced
+            world = World(self._dictionary, background, distinct, view, *about)
             world.fill()
             self._worlds[key] = SharedWorld(world)
         return self._worlds[key]
-
-    def _plain(
-        self, extents: Sequence[Extent], background: Background, replaced: int | None
-    ) -> EngineWorld | TimedWorld:
-        windows = [(extent, self.log(extent.stream)) for extent in extents]
-        return EngineWorld(self._dictionary, background, windows, self._limit, replaced)
-
-    def _timed(
-        self, extents: Sequence[Extent], background: Background, replaced: int | None
-    ) -> EngineWorld | TimedWorld:
-        for extent in extents:
-            self.log(extent.stream)
-        return TimedWorld(
-            *(self._dictionary, background, extents, self.logs),
-            *(self.program, self.tick, lambda: self.first),
-            limit=self._limit,
-            replaced=replaced,
-        )
 
     def _background_of(self, graphs: Graphs) -> Background:
         return self._background.narrowed(graphs) if graphs else self._background
 
     def state_of(self, extents: Sequence[Extent], graphs: Graphs, number: int) -> SharedState:
         """The state of these streams, made if it is not there, with a view for a query."""
-        offsets, reach = offsets_of(extents)
+        by_time = [extent for extent in extents if isinstance(extent, TimeExtent)]
+        offsets, reach = offsets_of(by_time)
         part = self._parts.get(number)
         key = graphs, offsets, part
         if key not in self._states:
-            streams = [(name, offset, self.log(name)) for name, offset in offsets]
+            streams = [(offset, self.stream(stream.value)) for stream, offset in offsets]
             replaced = None if part is None else part.replaced
             background = self._background_of(graphs)
             state = StreamState(self._dictionary, background, streams, self._limit, replaced)
@@ -239,16 +247,26 @@ class SharedWorlds:
             self._states[key] = SharedState(state)
         shared = self._states[key]
         shared.state.reach_back(reach)
-        windows = [MovingTimeWindow(extent, self.log(extent.stream)) for extent in extents]
+        windows = [TimeContents(extent, self._view_of(extent)) for extent in by_time]
         shared.views[number] = WindowView(shared.state, windows)
         return shared
+
+    def contents(self, extent: Extent) -> Contents:
+        """What a window of a query has inside."""
+        return contents_of(extent, self._view_of(extent), self._dictionary)
+
+    def _view_of(self, extent: Extent) -> ArrivalView:
+        return self.stream("" if extent.stream is None else extent.stream.value)
 
     def can_last(self, extents: Sequence[Extent], every: int, needs: Needs) -> bool:
         """Whether a query can be answered from a state.
 
         Its windows move whenever it reports, and its rules are positive.
         """
-        moves = all(not extent.by_count and every % extent.step == 0 for extent in extents)
+        moves = all(
+            isinstance(extent, TimeExtent) and not extent.newer and every % extent.step == 0
+            for extent in extents
+        )
         return moves and bool(extents) and are_lasting(self._needed([needs]))
 
     def timed_rule(self, needs: Needs) -> Rule | None:
@@ -300,17 +318,20 @@ class SharedWorlds:
         self.program, before = program, self.program
         if before.rules == program.rules:
             return set()
-        lost = {
+        return {
             number
             for shared in self._states.values()
             for number, needs in shared.needs.items()
             if not are_lasting(self._needed([needs]))
         }
-        return lost | {
+
+    def timed(self) -> set[int]:
+        """The queries that have a world and need a rule that looks at time."""
+        return {
             number
             for shared in self._worlds.values()
             for number, needs in shared.needs.items()
-            if shared.world.is_timed != (self.timed_rule(needs) is not None)
+            if self.timed_rule(needs) is not None
         }
 
     def change_rules(self) -> list[Shared]:
@@ -341,9 +362,7 @@ class SharedWorlds:
         return needed_rules(self.program.rules, [atom for need in needs for atom in need.atoms])
 
     def held_ids(self) -> Iterator[Ids]:
-        """The ids that states, worlds and streams keep."""
-        for log in self.logs.values():
-            yield from log.held_ids()
+        """The ids that states and worlds keep."""
         for world in self:
             yield from world.held_ids()
         for shared in self._states.values():
@@ -352,55 +371,47 @@ class SharedWorlds:
 
     # what happens
 
-    def __iter__(self) -> Iterator[EngineWorld | TimedWorld | StreamState]:
+    def __iter__(self) -> Iterator[World | StreamState]:
         yield from (shared.world for shared in self._worlds.values())
         yield from (shared.state for shared in self._states.values())
 
-    def arrived(self, stream: str, time: int, facts: Facts) -> list[Shared]:
-        """Facts have come to a stream; returns the worlds in which that derives too much."""
-        return self._each_told(lambda shared: shared.place.arrived(stream, time, facts))
+    def arrived(self, chunks: Sequence[ArrivalChunk]) -> list[Shared]:
+        """Facts have come or gone; returns the worlds in which that derives too much."""
+        return self._each_told(lambda shared: shared.place.arrived(chunks))
 
-    def retracted(self, stream: str, time: int, facts: Facts) -> list[Shared]:
-        """Facts have been taken back; returns the worlds in which that derives too much."""
-        return self._each_told(lambda shared: shared.place.retracted(stream, time, facts))
-
-    def background_changed(self, touched: Facts) -> list[Shared]:
+    def background_changed(self, touched: Rows) -> list[Shared]:
         """The background may have changed for these facts, and for no others.
 
         Returns the worlds in which that derives too much.
         """
         return self._each_told(lambda shared: shared.place.background_changed(touched))
 
-    def forget(self, now: int, oldest: int, unsettled: Sequence[Extent] = ()) -> None:
-        """Drop what can no longer matter at a time, and arrivals that can no longer matter.
+    def forget(self, now: int) -> None:
+        """Drop what can no longer matter at a time."""
+        for shared in self._states.values():
+            shared.forget(now)
+
+    def _readers(self) -> Iterator[World | WindowView]:
+        yield from (shared.world for shared in self._worlds.values())
+        for shared in self._states.values():
+            yield from shared.views.values()
+
+    def needed(self, lane: int, oldest: int, unsettled: Iterable[Extent] = ()) -> int:
+        """The time from which on arrivals can matter to reports that are not older than one.
 
         Windows of queries that are to have a world again, `unsettled`, matter, too.
         """
-        for shared in self._states.values():
-            shared.forget(now)
-        worlds: list[EngineWorld | TimedWorld | WindowView]
-        worlds = [each.world for each in self._worlds.values()]
-        worlds += [view for shared in self._states.values() for view in shared.views.values()]
-        fewest, kept = self._fewest(unsettled), self._kept()
-        for stream, log in self.logs.items():
-            times = [time for world in worlds for time in world.forgettable(stream, oldest)]
-            for extent in unsettled:
-                if extent.stream == stream and not extent.by_count:
-                    times.append(MovingTimeWindow(extent, log).forgettable(oldest))
-            log.forget(min([oldest - 1 - kept, *times]), fewest.get(stream, 0))
+        found = [reader.needed(lane, oldest) for reader in self._readers()]
+        for extent in unsettled:
+            if isinstance(extent, TimeExtent) and self._view_of(extent).sees(lane):
+                found.append(extent.bounds(oldest)[0])
+        return min(found, default=FAR)
 
-    def _kept(self) -> int:
-        """For how many time points the windows of rules may look back at an arrival."""
-        if self._retention is None or self._retention[0] is not self.program:
-            timing = lower_time(self.program, self.tick).timing
-            self._retention = self.program, timing.retention
-        length = self._retention[1]
-        return length if length < FOREVER else 0
-
-    def _fewest(self, unsettled: Sequence[Extent]) -> dict[str, int]:
-        """How many arrivals of a stream windows by count may need."""
-        fewest: dict[str, int] = {}
-        settled = (extent for _, extents, _, _ in self._worlds for extent in extents)
-        for extent in (*settled, *unsettled):
-            fewest[extent.stream] = max(extent.fewest, fewest.get(extent.stream, 0))
-        return fewest
+    def latest(self, unsettled: Iterable[Extent] = ()) -> Iterator[LatestContents]:
+        """Windows whose facts are kept by their number."""
+        for reader in self._readers():
+            yield from reader.latest()
+        for extent in unsettled:
+            contents = self.contents(extent)
+            if isinstance(contents, LatestContents):
+                yield contents

@@ -19,9 +19,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from pyoxigraph import NamedNode
 
 from livefacts.engine.contract import TRIPLES, IdDelta, Ids
 from livefacts.engine.embedded.expiry.schema_rules import NO_TRIPLES, SchemaRules
@@ -35,30 +37,34 @@ from livefacts.errors import LimitError
 from livefacts.language.checks.relevance import needed_rules
 from livefacts.language.formula import Atom
 from livefacts.language.program import Rule
+from livefacts.language.windows import Extent, TimeExtent
 from livefacts.service.registered.background import Background
 from livefacts.service.registered.limits import allowing, beginning, conclusions_in, leave_out
-from livefacts.service.registered.moving_window import Extent, MovingTimeWindow, TimeSpan
-from livefacts.service.registered.world_listeners import FollowedWorld
+from livefacts.service.registered.reports import TimeSpan, spans_of
+from livefacts.service.registered.world import FollowedWorld
+from livefacts.service.streams.arrival_log import ArrivalChunk, ArrivalView
+from livefacts.service.streams.fact_rows import Key, Rows, facts_of, keys_of
 from livefacts.service.streams.reclamation import ids_of
-from livefacts.service.streams.stream_log import Facts, Key, StreamLog, facts_of, keys_of
+from livefacts.service.streams.window_contents import FAR, LatestContents, TimeContents
 from livefacts.store.terms.dictionary import Dictionary
 
-Offsets = tuple[tuple[str, int], ...]
+Offsets = tuple[tuple[NamedNode, int], ...]
 """Streams, each with how much later its facts count than they arrived."""
 Longs = NDArray[np.int64]
 Dated = tuple[int | Longs, int, Ids]
 """The time of all facts or of each, their shape, and the facts."""
-BEGINNING = -(1 << 62)
+BEGINNING = -FAR
 
 
-def offsets_of(extents: Sequence[Extent]) -> tuple[Offsets, int]:
+def offsets_of(extents: Sequence[TimeExtent]) -> tuple[Offsets, int]:
     """The streams of some windows, with what the longer ones have more; and the shortest length."""
-    lengths: dict[str, int] = {}
+    lengths: dict[NamedNode, int] = {}
     for extent in extents:
-        length = extent.range + extent.closed
-        lengths[extent.stream] = max(length, lengths.get(extent.stream, 0))
+        stream = _stream(extent)
+        lengths[stream] = max(extent.older + 1, lengths.get(stream, 0))
     shortest = min(lengths.values())
-    return tuple((s, length - shortest) for s, length in sorted(lengths.items())), shortest
+    streams = sorted(lengths, key=lambda stream: stream.value)
+    return tuple((stream, lengths[stream] - shortest) for stream in streams), shortest
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +85,7 @@ class StreamState(FollowedWorld[ExpiryDelta]):
         self,
         dictionary: Dictionary,
         background: Background,
-        streams: Sequence[tuple[str, int, StreamLog]],
+        streams: Sequence[tuple[int, ArrivalView]],
         limit: int | None = None,
         replaced: int | None = None,
     ) -> None:
@@ -89,7 +95,8 @@ class StreamState(FollowedWorld[ExpiryDelta]):
         self._replaced = replaced
         """How many conclusions the state had in whose place this is, if there was one."""
         self._background = background
-        self._streams = {name: (offset, log) for name, offset, log in streams}
+        self._streams = streams
+        """Streams, and by how much later their facts count."""
         self._engine = ExpiringEngine(dictionary)
         self._engine.limit = limit
         self._wanted = WantedWindows()
@@ -99,7 +106,7 @@ class StreamState(FollowedWorld[ExpiryDelta]):
         """Whether streams have brought something that they are not right for."""
         self._rules: tuple[Rule, ...] = ()
         self._touched: dict[Key, None] = {}
-        """Facts that came late or were taken back, for the next move."""
+        """Rows that came late or were taken back, for the next move."""
 
     # what it is about
 
@@ -125,8 +132,8 @@ class StreamState(FollowedWorld[ExpiryDelta]):
         """The rules for the schema of the background, if what has arrived leaves it as it is."""
         asserted = self._background.facts().get(TRIPLES, NO_TRIPLES)
         schema = SchemaRules(rules, asserted, self._engine.dictionary)
-        for _, log in self._streams.values():
-            for ids in log.held_ids(TRIPLES):
+        for _, view in self._streams:
+            for ids in view.held_ids(TRIPLES):
                 schema.admits(ids)
         return schema if schema.is_exact else None
 
@@ -158,8 +165,8 @@ class StreamState(FollowedWorld[ExpiryDelta]):
             self._announce(delta)
             self._rules = rules
 
-    def _admit(self, facts: Facts) -> None:
-        """Facts are about to come: see to it that the rules are right for them."""
+    def _admit(self, facts: Rows) -> None:
+        """Rows are about to come: see to it that the rules are right for them."""
         triples = facts.get(TRIPLES)
         if self._schema is None or triples is None or self._schema.admits(triples):
             return
@@ -190,10 +197,9 @@ class StreamState(FollowedWorld[ExpiryDelta]):
         self._engine.reach_back(after)
         until, self._kept_after = self._kept_after, after
         again: list[Dated] = [
-            (time + offset, shape, ids)
-            for offset, log in self._streams.values()
-            for time, runs in log.between(after - offset, min(self.now, until - offset))
-            for shape, ids in runs
+            (chunk.time + offset, chunk.shape, chunk.ids)
+            for offset, view in self._streams
+            for chunk in view.chunks(after - offset + 1, min(self.now, until - offset))
         ]
         facts, times = _dated(again)
         self._admit(facts)
@@ -202,19 +208,17 @@ class StreamState(FollowedWorld[ExpiryDelta]):
         self._announce(delta)
 
     def _allowing_all(self, now: int) -> AbstractContextManager[None]:
-        logs = [log for _, log in self._streams.values()]
-        return beginning(self._engine, logs, now, self._replaced, self.conclusions)
+        views = [view for _, view in self._streams]
+        return beginning(self._engine, views, now, self._replaced, self.conclusions)
 
-    def arrived(self, stream: str, time: int, facts: Facts) -> None:
-        """Facts have come to a stream; if they are late, they count at the next move."""
-        if stream in self._streams and time <= self.now:
-            self._touched.update(dict.fromkeys(keys_of(facts)))
+    def arrived(self, chunks: Sequence[ArrivalChunk]) -> None:
+        """Rows have come or gone; if they are late, they count at the next move."""
+        for chunk in chunks:
+            is_read = any(view.sees(chunk.lane) for _, view in self._streams)
+            if is_read and chunk.time <= self.now:
+                self._touched.update(dict.fromkeys(keys_of({chunk.shape: chunk.ids})))
 
-    def retracted(self, stream: str, time: int, facts: Facts) -> None:
-        """Facts have been taken back; it counts at the next move."""
-        self.arrived(stream, time, facts)
-
-    def background_changed(self, touched: Facts) -> None:
+    def background_changed(self, touched: Rows) -> None:
         """The background may have changed for these facts, and for no others.
 
         If that derives too much, it counts at the next move, if it still does.
@@ -227,7 +231,7 @@ class StreamState(FollowedWorld[ExpiryDelta]):
             if not isinstance(error, LimitError):
                 raise
 
-    def _change_background(self, keys: Mapping[Key, None], touched: Facts) -> None:
+    def _change_background(self, keys: Mapping[Key, None], touched: Rows) -> None:
         triples = touched.get(TRIPLES)
         schema = self._schema
         is_other = schema is not None and triples is not None and not schema.admits(triples)
@@ -241,10 +245,9 @@ class StreamState(FollowedWorld[ExpiryDelta]):
         if self.is_new:
             self.forget(now - self._reach)
         coming: list[Dated] = [
-            (time + offset, shape, ids)
-            for offset, log in self._streams.values()
-            for time, runs in log.between(self.now, now)
-            for shape, ids in runs
+            (chunk.time + offset, chunk.shape, chunk.ids)
+            for offset, view in self._streams
+            for chunk in view.chunks(self.now + 1, now)
         ]
         if coming or self._touched:
             self._admit(_dated(coming)[0])
@@ -262,7 +265,7 @@ class StreamState(FollowedWorld[ExpiryDelta]):
         self._announce(self._engine.change(lower=lowered, give=(facts, until)))
 
     def _right(self, touched: Mapping[Key, None]) -> list[Dated]:
-        """Facts, each with the time that it has by the background and by its last arrival."""
+        """Rows, each with the time that it has by the background and by its last arrival."""
         right: list[Dated] = []
         for shape, ids in facts_of(touched).items():
             times = [self._last_time(fact) for fact in keys_of({shape: ids})]
@@ -273,8 +276,8 @@ class StreamState(FollowedWorld[ExpiryDelta]):
 
     def _last_time(self, fact: Key) -> int:
         found = [NEVER]
-        for offset, log in self._streams.values():
-            time = log.last_time(fact, self.now)
+        for offset, view in self._streams:
+            time = view.last_time(fact, self.now)
             if time is not None:
                 found.append(time + offset)
         return max(found)
@@ -287,7 +290,7 @@ class StreamState(FollowedWorld[ExpiryDelta]):
 
     # reading
 
-    def facts(self, after: int) -> Facts:
+    def facts(self, after: int) -> Rows:
         """Everything that has a time after this one."""
         return self._engine.facts(after)
 
@@ -324,8 +327,8 @@ class StreamState(FollowedWorld[ExpiryDelta]):
         return {"facts": sum(len(ids) for ids in self._engine.facts().values())}
 
 
-def _dated(coming: Iterable[Dated]) -> tuple[Facts, dict[int, Longs]]:
-    """Facts with their times, by shape."""
+def _dated(coming: Iterable[Dated]) -> tuple[Rows, dict[int, Longs]]:
+    """Rows with their times, by shape."""
     facts: dict[int, list[Ids]] = {}
     until: dict[int, list[Longs]] = {}
     for times, shape, ids in coming:
@@ -340,13 +343,15 @@ def _dated(coming: Iterable[Dated]) -> tuple[Facts, dict[int, Longs]]:
 class WindowView:
     """What the windows of a query hold of a state."""
 
-    def __init__(self, state: StreamState, windows: Sequence[MovingTimeWindow]) -> None:
+    is_timed: ClassVar[bool] = False
+
+    def __init__(self, state: StreamState, windows: Sequence[TimeContents]) -> None:
         self.offsets, self.reach = offsets_of([window.extent for window in windows])
         self._state = state
         self._windows = windows
         self._followers: list[Callable[[IdDelta], None]] = []
         self._before: dict[Key, int] = {}
-        """Facts that have changed since the last move, and the times they had then."""
+        """Rows that have changed since the last move, and the times they had then."""
         self.after = BEGINNING
         """What has a later time is seen."""
 
@@ -396,28 +401,42 @@ class WindowView:
 
     # reading
 
-    def facts(self) -> Facts:
+    def facts(self) -> Rows:
         """Everything that is true in these windows."""
         return self._state.facts(self.after)
 
     def next_change(self, now: int) -> int | None:
         """The next time at which a window changes, if nothing arrives."""
-        points = [window.next_change(now) for window in self._windows]
-        return min((point for point in points if point is not None), default=None)
+        points = [point for window in self._windows for point in window.changes(now)]
+        return min(points, default=None)
 
     def spans(self, now: int, first: int) -> dict[Extent, TimeSpan]:
         """The time points of the windows."""
-        return {window.extent: window.span(now, first) for window in self._windows}
+        return spans_of(self._windows, now, first)
 
-    def forgettable(self, stream: str, now: int) -> list[int]:
-        """Until when the arrivals of a stream can no longer matter, for each window on it."""
-        return [w.forgettable(now) for w in self._windows if w.extent.stream == stream]
+    def looks_back_to(self, now: int) -> int:
+        """Rules do not look at time themselves."""
+        return now
+
+    def needed(self, lane: int, now: int) -> int:
+        """The time from which on arrivals of a lane can matter."""
+        found = [window.needed(now) for window in self._windows if window.view.sees(lane)]
+        return min(found, default=FAR)
+
+    def latest(self) -> list[LatestContents]:
+        """No window here counts facts."""
+        return []
 
     def unneeded(self, now: int) -> int:
         """What has this time or an earlier one can no longer matter."""
         offsets = dict(self.offsets)
-        return min(w.forgettable(now) + offsets[w.extent.stream] for w in self._windows)
+        return min(w.needed(now) - 1 + offsets[_stream(w.extent)] for w in self._windows)
 
     def held_ids(self) -> Iterable[Ids]:
         """The ids of facts that may have gone, and are still to be reported."""
         return ids_of(self._before)
+
+
+def _stream(extent: TimeExtent) -> NamedNode:
+    assert extent.stream is not None, "a query names its streams"
+    return extent.stream

@@ -1,195 +1,196 @@
 """The world of some windows: the background, what the windows hold, and everything that follows.
 
-Queries over the same windows share a world.  It moves from one time to the next by one
-change for its engine, so conclusions and answers are maintained, not recomputed.  What a
-window and the background both assert is asserted until neither does.
+Queries over the same windows share a world.  It is an engine with a clock, as a reasoner is one:
+the windows of its queries say which facts of streams hold as plain atoms, as if they were declared
+(`@stream … in [range r step s] .`), and the windows of rules (`sometime`, `always`, `at`) look at
+the streams themselves, at everything that was pushed, and at made streams that the queries read.
+Where no rule does so, time goes from one report to the next in one step.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from itertools import chain
-from typing import ClassVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from typing import Generic, TypeVar
 
-from livefacts.engine.contract import ASSERTED, HOLDS, Change, Flags, IdDelta, Ids
+import numpy as np
+
+from livefacts.engine.contract import (
+    HOLDS,
+    IN_DEFAULT,
+    Change,
+    Flags,
+    IdDelta,
+    Ids,
+    LimitedEngine,
+)
 from livefacts.engine.embedded.change.engine import EmbeddedEngine
-from livefacts.errors import LimitError
-from livefacts.language.program import Rule
+from livefacts.language.program import Program, Rule
+from livefacts.language.windows import Extent
+from livefacts.model.durations import Duration
 from livefacts.plan import compile_rules
+from livefacts.plan.time_lowering import Timing, lower_time
 from livefacts.service.registered.background import Background
 from livefacts.service.registered.limits import allowing, beginning, conclusions_in, leave_out
-from livefacts.service.registered.moving_window import Extent, MovingWindow, TimeSpan, window_on
-from livefacts.service.registered.world_listeners import FollowedWorld
-from livefacts.service.streams.reclamation import ids_of
-from livefacts.service.streams.stream_log import Facts, Key, StreamLog, facts_of, keys_of
+from livefacts.service.registered.reports import TimeSpan, spans_of
+from livefacts.service.streams.arrival_log import ArrivalChunk, ArrivalView
+from livefacts.service.streams.clocked_engine import ClockedEngine
+from livefacts.service.streams.fact_rows import Key, Rows, keys_of
+from livefacts.service.streams.feeds import Notes
+from livefacts.service.streams.timeline import Timeline
+from livefacts.service.streams.window_contents import FAR, LatestContents
+from livefacts.store.facts.named_graphs import NamedGraphs
 from livefacts.store.terms.dictionary import Dictionary
 
+Delta = TypeVar("Delta")
 Follower = Callable[[IdDelta], None]
 
 
-class EngineWorld(FollowedWorld[IdDelta]):
-    """A world with an engine of its own."""
+class FollowedWorld(Generic[Delta]):
+    """A world with an engine, and those who follow it: they are called with its changes."""
 
-    is_timed: ClassVar[bool] = False
+    _engine: LimitedEngine
+
+    def __init__(self) -> None:
+        self._followers: list[Callable[[Delta], None]] = []
+
+    @property
+    def limit(self) -> int | None:
+        """The largest number of facts that a change may derive."""
+        return self._engine.limit
+
+    @limit.setter
+    def limit(self, limit: int | None) -> None:
+        self._engine.limit = limit
+
+    def follow(self, follower: Callable[[Delta], None]) -> None:
+        """Call with every change from now on."""
+        self._followers.append(follower)
+
+    def unfollow(self, follower: Callable[[Delta], None]) -> None:
+        """Call no more."""
+        self._followers.remove(follower)
+
+    def _announce(self, delta: Delta) -> None:
+        for follower in self._followers:
+            follower(delta)
+
+
+class World(FollowedWorld[IdDelta]):
+    """An engine and a clock, for queries over the same windows."""
+
     _engine: EmbeddedEngine
 
     def __init__(
         self,
         dictionary: Dictionary,
         background: Background,
-        windows: Sequence[tuple[Extent, StreamLog]],
+        windows: Sequence[Extent],
+        view: ArrivalView,
+        program: Program,
+        tick: Duration | None,
         limit: int | None = None,
         replaced: int | None = None,
     ) -> None:
         super().__init__()
-        self.now: int | None = None
         self._replaced = replaced
         """How many conclusions the world had in whose place this is, if there was one."""
         self._background = background
-        self._windows: list[MovingWindow] = [window_on(*each) for each in windows]
+        self._windows = windows
+        self._base = Program(tick=program.tick, retained=program.retained)
+        self._tick = tick
         self._engine = EmbeddedEngine(dictionary, compile_rules(()))
         self._engine.limit = limit
-        self._logs = [log for _, log in windows]
-        self._touched: dict[Key, None] = {}
-        """Facts of the background whose change has derived too much, for the next move."""
-        self._inside: Counter[Key] = Counter()
-        self._doubly_asserted: set[Key] = set()
-        self._pending: Counter[Key] = Counter()
+        self._timeline = Timeline(dictionary, view)
+        self._clocked = ClockedEngine(self._engine, NamedGraphs(), self._timeline)
         self.recent: list[Key] = []
         """The facts that windows brought in or took out in the change that is being published."""
+
+    @property
+    def now(self) -> int | None:
+        """The time to which it was last moved."""
+        return self._timeline.now
 
     # what it is about
 
     def require(self, own: Sequence[Rule], answers: Sequence[Rule]) -> None:
         """From now on these rules hold, and those that find answers, and no others."""
-        rules = (*own, *answers)
+        program = replace(self._base, rules=(*own, *answers))
+        held = tuple((each.stream, each) for each in self._windows if each.stream is not None)
+        low = lower_time(program, self._tick, held=held)
         leave_out(self._engine, answers)
-        plan = compile_rules(rules, before=self._engine.plan)
+        plan = compile_rules(low.rules, before=self._engine.plan)
+        timing = replace(low.timing, holds_undeclared=False)
         with allowing(self._engine, more=self._background.conclusions):
-            self._apply(Change(plan=plan))
+            self._change(Change(plan=plan), timing)
 
     # changes
 
     def fill(self) -> None:
         """Take the background in; done once, before anything else but rules."""
-        self._apply(Change(dict(self._background.facts())))
+        self._change(Change(dict(self._background.facts())), self._timeline.timing)
 
-    def arrived(self, stream: str, time: int, facts: Facts) -> None:
-        """Facts have come to a stream; if they are late, they count at the next move."""
-        for window in self._windows:
-            if window.extent.stream == stream and window.sees(time):
-                self._pending.update(keys_of(facts))
+    def arrived(self, chunks: Sequence[ArrivalChunk]) -> None:
+        """Facts have come or gone; if they are late, they count at once."""
+        now = self._timeline.now
+        if now is not None and chunks[0].time <= now and self._timeline.view.sees(chunks[0].lane):
+            self._make(self._timeline.come(chunks))
 
-    def retracted(self, stream: str, time: int, facts: Facts) -> None:
-        """Facts have been taken back."""
-        for window in self._windows:
-            if window.extent.stream == stream and window.sees(time):
-                self._pending.subtract(keys_of(facts))
-
-    def background_changed(self, touched: Facts) -> None:
-        """The background may have changed for these facts, and for no others.
-
-        If that derives too much, it counts at the next move, if it still does.
-        """
-        try:
-            self._change_background(touched)
-        except BaseException as error:
-            self._touched.update(dict.fromkeys(keys_of(touched)))
-            if not isinstance(error, LimitError):
-                raise
-
-    def _change_background(self, touched: Facts) -> None:
-        asserted: list[Key] = []
-        retracted: list[Key] = []
-        doubly: list[Key] = []
-        singly: list[Key] = []
+    def background_changed(self, touched: Rows) -> None:
+        """The background may have changed for these facts, and for no others."""
+        asserted: dict[int, Ids] = {}
+        retracted: dict[int, Ids] = {}
         for shape, ids in touched.items():
-            holds = self._background.holds(shape, ids).tolist()
-            was = self._is_asserted(shape, ids)
-            for key, is_asserted, now in zip(keys_of({shape: ids}), was, holds, strict=True):
-                in_window = self._inside[key] > 0
-                before = is_asserted and (not in_window or key in self._doubly_asserted)
-                if now == before:
-                    continue
-                if in_window:
-                    (doubly if now else singly).append(key)
-                else:
-                    (asserted if now else retracted).append(key)
-        self._apply(
-            Change(facts_of(dict.fromkeys(asserted)), retracted=facts_of(dict.fromkeys(retracted)))
-        )
-        self._doubly_asserted.update(doubly)
-        self._doubly_asserted.difference_update(singly)
+            ids = np.unique(ids, axis=0)
+            holds, was = self._background.holds(shape, ids), self._was_asserted(shape, ids)
+            asserted[shape], retracted[shape] = ids[holds & ~was], ids[was & ~holds]
+        change = Change(_some(asserted), retracted=_some(retracted))
+        if change != Change():
+            self._change(change, self._timeline.timing)
+
+    def _was_asserted(self, shape: int, ids: Ids) -> Flags:
+        asserted: Flags = self._engine.standing(shape, ids) & IN_DEFAULT != 0
+        return asserted
 
     def move(self, now: int) -> None:
         """The time is `now`: windows slide, and everything follows."""
-        if self._touched:
-            self._change_background(facts_of(self._touched))
-            self._touched = {}
-        change = self._pending.copy()
-        for window in self._windows:
-            for fact, times in window.moved(now).items():
-                change[fact] += times
-        inside = self._inside
-        asserted = [fact for fact, times in change.items() if times > 0 and not inside[fact]]
-        retracted = [fact for fact, times in change.items() if times < 0 and inside[fact] == -times]
-        with self._beginning(now) if self.is_new else nullcontext():
-            self._assert(asserted, retracted)
-        self._settle(now, change)
+        timeline = self._timeline
+        if timeline.now is None:
+            with self._beginning(now):
+                self._move(now)
+        while timeline.now is not None and timeline.now < now:
+            self._move(min(now, timeline.next_point(now)) if self.is_timed else now)
+
+    def _move(self, point: int) -> None:
+        before = self._timeline.now
+        try:
+            self._make(self._timeline.move(point))
+        except BaseException:
+            self._timeline.restore(before)
+            raise
 
     def _beginning(self, now: int) -> AbstractContextManager[None]:
-        return beginning(self._engine, self._logs, now, self._replaced, self.conclusions)
+        views = [each.view for each in self._timeline.windows()]
+        return beginning(self._engine, views, now, self._replaced, self.conclusions)
 
-    def _assert(self, asserted: list[Key], retracted: list[Key]) -> None:
-        """Facts that no window had and one has now, and the other way round."""
-        if not asserted and not retracted:
-            return
-        new = facts_of(asserted)
-        known = {
-            key
-            for shape, ids in new.items()
-            for key, is_asserted in zip(
-                keys_of({shape: ids}), self._is_asserted(shape, ids), strict=True
-            )
-            if is_asserted
-        }
-        freed = self._doubly_asserted.intersection(retracted)
-        if known:
-            new = facts_of(fact for fact in asserted if fact not in known)
-        gone = facts_of(fact for fact in retracted if fact not in freed)
-        self.recent = [*asserted, *retracted]
-        self._apply(Change(new, retracted=gone))
-        self._doubly_asserted |= known
-        self._doubly_asserted -= freed
+    def _change(self, change: Change, timing: Timing) -> None:
+        with self._clocked.under(change, timing, keep=True) as whole:
+            ids = self._engine.apply(whole)
+        self._announce(ids)
 
-    def _settle(self, now: int, change: Counter[Key]) -> None:
-        inside = self._inside
-        for fact, times in change.items():
-            left = inside[fact] + times
-            if left:
-                inside[fact] = left
-            elif times:
-                inside.pop(fact)
-        self._pending.clear()
-        for window in self._windows:
-            window.settle(now)
-        self.now = now
-
-    def _apply(self, change: Change) -> None:
-        try:
-            self._announce(self._engine.apply(change))
-        finally:
-            self.recent = []
-
-    def _is_asserted(self, shape: int, ids: Ids) -> list[bool]:
-        asserted: list[bool] = (self._engine.standing(shape, ids) & ASSERTED != 0).tolist()
-        return asserted
+    def _make(self, notes: Notes) -> None:
+        change = self._clocked.change(notes)
+        if change != Change():
+            self.recent = [*keys_of(notes.held), *keys_of(notes.released)]
+            try:
+                self._announce(self._engine.apply(change))
+            finally:
+                self.recent = []
 
     # reading
 
-    def facts(self) -> Facts:
+    def facts(self) -> Rows:
         """Everything that is true in this world."""
         return self._engine.facts()
 
@@ -209,28 +210,47 @@ class EngineWorld(FollowedWorld[IdDelta]):
 
     def inside(self) -> set[Key]:
         """The facts that the windows hold, as they came."""
-        return set(self._inside)
+        return self._timeline.held_keys()
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether its rules look at time themselves."""
+        return self._timeline.timing.is_about_time
 
     def next_change(self, now: int) -> int | None:
-        """The next time at which a window changes, if nothing arrives."""
-        points = [window.next_change(now) for window in self._windows]
-        return min((point for point in points if point is not None), default=None)
+        """The next time at which something may change, if nothing arrives."""
+        if not self.is_timed:
+            points = [point for each in self._timeline.windows() for point in each.changes(now)]
+            return min(points, default=None)
+        point = self._timeline.next_point(now + FAR)
+        return None if point >= now + FAR else point
 
     def spans(self, now: int, first: int) -> dict[Extent, TimeSpan]:
         """The time points of the windows."""
-        return {window.extent: window.span(now, first) for window in self._windows}
+        return spans_of(self._timeline.windows(), now, first)
 
-    def forgettable(self, stream: str, now: int) -> list[int]:
-        """Until when the arrivals of a stream can no longer matter, for each window on it."""
-        found = [w.forgettable(now) for w in self._windows if w.extent.stream == stream]
-        return [time for time in found if time is not None]
+    def looks_back_to(self, now: int) -> int:
+        """The first time point at which its rules look, whatever its windows are."""
+        return now - self._timeline.timing.retention if self.is_timed else now
+
+    def needed(self, lane: int, now: int) -> int:
+        """The time from which on arrivals of a lane can matter."""
+        return self._timeline.needed(lane, now)
+
+    def latest(self) -> list[LatestContents]:
+        """The windows whose facts are kept by their number."""
+        return self._timeline.latest()
 
     def held_ids(self) -> Iterator[Ids]:
-        """The ids of all facts, and of those that will change."""
+        """The ids of all facts, and of those that windows hold."""
         yield from self._engine.held_ids()
-        yield from ids_of(chain(self._inside, self._pending, self._doubly_asserted, self._touched))
+        yield from self._timeline.held_ids()
 
     def sizes(self) -> dict[str, int]:
         """How many facts are true, and how many the windows hold."""
         held = sum(len(ids) for ids in self.facts().values())
-        return {"facts": held, "in_windows": len(self._inside)}
+        return {"facts": held, "in_windows": len(self.inside())}
+
+
+def _some(facts: Mapping[int, Ids]) -> dict[int, Ids]:
+    return {shape: ids for shape, ids in facts.items() if len(ids)}

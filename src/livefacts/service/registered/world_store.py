@@ -18,9 +18,9 @@ from livefacts.service.change.fact_reader import FactReader
 from livefacts.service.queries.fact_versions import FactVersion
 from livefacts.service.queries.question import ask
 from livefacts.service.queries.results import QueryResult
-from livefacts.service.registered.world import EngineWorld, Follower
+from livefacts.service.registered.world import Follower, World
+from livefacts.service.streams.fact_rows import Key, Rows, facts_of, keys_of
 from livefacts.service.streams.reclamation import ids_of
-from livefacts.service.streams.stream_log import Facts, Key, facts_of, keys_of
 from livefacts.store.terms.dictionary import Dictionary
 from livefacts.store.versions.snapshots import NO_TRIPLES, GraphSnapshots, Versions
 from livefacts.syntax.sparql.csparql import WINDOW_BASE
@@ -29,7 +29,7 @@ from livefacts.syntax.sparql.csparql import WINDOW_BASE
 class WindowGraph:
     """The triples of one window, as they change."""
 
-    def __init__(self, name: str, world: EngineWorld, background: EngineWorld) -> None:
+    def __init__(self, name: str, world: World, background: World) -> None:
         self.name = NamedNode(name)
         self._world = world
         self._background = background
@@ -55,7 +55,7 @@ class WindowGraph:
         self._touch(delta.removed)
         self._touched.update(self._world.recent)
 
-    def _touch(self, facts: Facts) -> None:
+    def _touch(self, facts: Rows) -> None:
         if TRIPLES in facts:
             self._touched.update(keys_of({TRIPLES: facts[TRIPLES]}))
 
@@ -114,7 +114,7 @@ NO_GRAPHS = WindowGraphs()
 class StoredWorld(Protocol):
     """What a store is kept in step with."""
 
-    def facts(self) -> Facts:
+    def facts(self) -> Rows:
         """Everything that is true."""
         ...
 
@@ -179,7 +179,7 @@ class WorldStore:
     def _follow(self, delta: IdDelta) -> None:
         self._triples.note(self._shown(delta.added), self._shown(delta.removed))
 
-    def _shown(self, facts: Facts) -> Ids:
+    def _shown(self, facts: Rows) -> Ids:
         if TRIPLES not in facts or not len(facts[TRIPLES]):
             return NO_TRIPLES
         return self._reader.shown({TRIPLES: facts[TRIPLES]})[TRIPLES]

@@ -3,11 +3,12 @@
 In: facts pushed and retracted at time points, `advance(now)`; events with times of their own.
 Out: changes for the engine: hidden facts about arrivals, windows and the clock.
 
-- `stream_log`: the arrivals of each stream by time point, for registered queries
-- `arrivals`: the arrivals that rules over time look at, past and future
-- `count_windows`: the last facts that arrived
+- `fact_rows`: facts as rows of ids, in arrays and one by one
+- `arrival_log`: the one log of all arrivals, past and future, as long as they can matter
+- `window_contents`: the window operator: what enters and leaves a window of any kind
 - `feeds`: the hidden facts about time, each kind kept up to date by itself
 - `timeline`: all feeds together: what changes for the engine when time moves
+- `clocked_engine`: what a timeline means for an engine
 - `streams`: the door: push, retract, advance
 - `event_time`: watermarks: from sources with times of their own to the clock
 - `playback`: events from files and live sources, at their pace

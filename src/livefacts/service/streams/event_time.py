@@ -99,6 +99,8 @@ class EventTime:
         if isinstance(streams, str):
             raise InputError("streams is a list of IRIs", hint=f"write streams=[{streams!r}]")
         self._streams: dict[str | None, _Stream] = {}
+        self._clock = _Stream(self._others)
+        """What is known of time before any stream has brought something."""
         for name in streams:
             self._stream(name).is_expected = True
         self._first: int | None = None
@@ -153,15 +155,13 @@ class EventTime:
         self._reasoner.retract(facts, at=time_point(at, self.tick), stream=stream)
 
     def elapse(self, at: Any) -> None:
-        """Nothing has come until this time, and time moves all the same.
+        """Nothing more comes for earlier times, on any stream, and time moves all the same.
 
-        For sources whose facts happen when they arrive: once facts have come, reports are due
-        by the clock, however long the source is silent.
+        For sources whose facts happen when they arrive: time begins with the first call, and
+        reports are due by the clock, however long a source is silent.
         """
         time = time_point(at, self.tick)
-        if self._latest is None:
-            return
-        for stream in self._streams.values():
+        for stream in (self._clock, *self._streams.values()):
             self._note(time, stream)
         self._move()
 
@@ -206,6 +206,8 @@ class EventTime:
     def _awaited(self) -> list[_Stream]:
         """The streams that are not idle."""
         streams = [s for s in self._streams.values() if s.is_expected or s.latest is not None]
+        if not streams:
+            return [self._clock]
         if self._idle is None or self._latest is None or self._first is None:
             return streams
         oldest, begun = self._latest - self._idle, self._first
@@ -223,6 +225,9 @@ class EventTime:
         complete = self._complete()
         if complete is None or self._first is None or complete - 1 < self._first:
             return
+        if self._reasoner.now is None and self._clock.latest is not None:
+            # No fact says when time began, perhaps; the clock does.
+            self._reasoner.advance(self._first)
         if not self._is_reported(complete - 1):
             self._reasoner.advance(complete - 1)
 

@@ -11,33 +11,36 @@ from __future__ import annotations
 import bisect
 import heapq
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
 from pyoxigraph import Literal, NamedNode
 
-from livefacts.engine.contract import TRIPLES, Flags, Ids
-from livefacts.language.windows import FactWindow, SteppedWindow
+from livefacts.engine.contract import TRIPLES, Facts, Flags, Ids
+from livefacts.language.windows import (
+    NOWHERE,
+    CountExtent,
+    Extent,
+    Interval,
+    SessionExtent,
+    TimeExtent,
+)
 from livefacts.model.facts import Symbol
 from livefacts.model.namespaces import XSD
 from livefacts.plan import time_lowering as names
-from livefacts.plan.time_lowering import Family, WindowSpan
-from livefacts.service.streams.arrivals import (
-    ArrivalChunk,
-    Arrivals,
-    Facts,
-    different,
-    predicate_of,
-    row_bytes,
-    row_ids,
+from livefacts.plan.time_lowering import Family
+from livefacts.service.streams.arrival_log import ArrivalChunk, ArrivalView
+from livefacts.service.streams.fact_rows import Key, different, row_bytes, row_ids
+from livefacts.service.streams.window_contents import (
+    Choice,
+    Contents,
+    LatestContents,
+    contents_of,
 )
 from livefacts.store.terms.dictionary import Dictionary
 
 INTEGER = NamedNode(XSD + "integer")
-Interval = tuple[int, int]
-NOWHERE: Interval = (0, -1)
-"""The window that has no time points."""
 
 
 class Notes:
@@ -135,23 +138,6 @@ class Naming:
         return self._companions[key]
 
 
-class Choice:
-    """Which facts are of a family: of one predicate, of triples with one, or any triples."""
-
-    def __init__(self, family: Family, dictionary: Dictionary) -> None:
-        self._is_triple = not isinstance(family, str)
-        term = Symbol(family) if isinstance(family, str) else family
-        self._wanted = None if term is None else int(dictionary.encode_one(term))
-
-    def __call__(self, shape: int, ids: Ids) -> Flags:
-        if (shape == TRIPLES) != self._is_triple:
-            return np.zeros(len(ids), np.bool_)
-        if self._wanted is None:
-            return np.ones(len(ids), np.bool_)
-        found: Flags = predicate_of(shape, ids) == self._wanted
-        return found
-
-
 class ArrivalFeed:
     """Arrivals as facts with their time, as long as a window may look at them.
 
@@ -162,16 +148,21 @@ class ArrivalFeed:
     def __init__(
         self,
         kept: Iterable[tuple[Family, int]],
-        arrivals: Arrivals,
+        view: ArrivalView,
         naming: Naming,
         with_streams: bool,
     ) -> None:
-        self._arrivals = arrivals
+        self._view = view
         self._naming = naming
         self._with_streams = with_streams
         self._kept = [(Choice(family, naming.dictionary), length) for family, length in kept]
         self._due: dict[int, list[tuple[int, Ids]]] = {}
         self._ends: list[int] = []
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether rules look for arrivals."""
+        return bool(self._kept)
 
     def come(self, chunk: ArrivalChunk, now: int, notes: Notes) -> None:
         for last, shape, rows in self._facts(chunk, now):
@@ -192,9 +183,7 @@ class ArrivalFeed:
 
     def _facts(self, chunk: ArrivalChunk, now: int) -> Iterator[tuple[int, int, Ids]]:
         """The last time point at which facts of a chunk may be looked at, and the facts."""
-        if not self._kept:
-            return
-        ids = chunk.ids if self._with_streams else self._arrivals.alone(chunk)
+        ids = chunk.ids if self._with_streams else self._view.alone(chunk)
         lengths = np.full(len(ids), -1, np.int64)
         for is_of, length in self._kept:
             np.maximum(lengths, np.where(is_of(chunk.shape, ids), length, -1), out=lengths)
@@ -220,13 +209,13 @@ class ClockFeed:
     """
 
     def __init__(
-        self, span: WindowSpan, arrivals: Arrivals, naming: Naming, dense: bool, chained: bool
+        self, extent: Extent, view: ArrivalView, naming: Naming, dense: bool, chained: bool
     ) -> None:
-        self._key = span.points_key
-        self._arrivals = arrivals
+        self._key = extent.points_key
+        self._view = view
         self._naming = naming
         self._is_dense = dense
-        self._is_listed = dense or not isinstance(span.window, FactWindow)
+        self._is_listed = dense or not isinstance(extent, CountExtent)
         self._is_chained = chained
         self._points: deque[int] = deque()
         self._interval = NOWHERE
@@ -275,13 +264,13 @@ class ClockFeed:
             notes.retract(*self._point(points.popleft()))
 
     def _stays(self, point: int) -> bool:
-        return self._is_dense or self._arrivals.has(point)
+        return self._is_dense or self._view.has(point)
 
     def _enter(self, first: int, last: int, now: int, notes: Notes) -> None:
         before = self._earlier(first, notes)
         known = self._points[-1] if self._points else before
         start = max(first, known + 1)
-        new = range(start, last + 1) if self._is_dense else self._arrivals.between(start, last)
+        new = range(start, last + 1) if self._is_dense else self._view.between(start, last)
         for point in new:
             self._points.append(point)
             notes.tell(*self._point(point))
@@ -293,7 +282,7 @@ class ClockFeed:
         """Points that a window has come back to, as one by count does when facts are taken back."""
         if self._points and first < self._interval[0]:
             end = self._points[0] - 1
-            again = range(first, end + 1) if self._is_dense else self._arrivals.between(first, end)
+            again = range(first, end + 1) if self._is_dense else self._view.between(first, end)
             for point in reversed(again):
                 self._points.appendleft(point)
                 notes.tell(*self._point(point))
@@ -327,72 +316,101 @@ class ClockFeed:
         return found
 
 
-class HoldingFeed:
-    """Facts that hold now: at their time point, or in the window of their stream."""
+class RecentFeed:
+    """The facts in a window by count or by session, as facts with their time."""
 
     def __init__(
         self,
-        declared: Iterable[tuple[NamedNode, WindowSpan]],
-        arrivals: Arrivals,
+        extent: CountExtent | SessionExtent,
+        families: Iterable[Family],
+        view: ArrivalView,
+        naming: Naming,
+    ) -> None:
+        self._name = f"{names.RECENT}{extent.key}:"
+        self._naming = naming
+        self._families = [Choice(family, naming.dictionary) for family in families]
+        narrowed = _narrowed(view, extent.stream, naming.dictionary)
+        self.contents = LatestContents(extent, narrowed, naming.dictionary)
+
+    def move(self, now: int, notes: Notes) -> None:
+        """Time goes on: what has arrived since enters, and as much leaves."""
+        self._note(*self.contents.move(now), notes)
+
+    def look_again(self, now: int, notes: Notes) -> None:
+        """Something has come late or was taken back."""
+        self._note(*self.contents.look_again(now), notes)
+
+    def _note(
+        self, entering: Iterable[ArrivalChunk], leaving: Iterable[ArrivalChunk], notes: Notes
+    ) -> None:
+        for shape, rows in self._facts(leaving):
+            notes.retract(shape, rows)
+        for shape, rows in self._facts(entering):
+            notes.tell(shape, rows)
+
+    def _facts(self, chunks: Iterable[ArrivalChunk]) -> Iterator[tuple[int, Ids]]:
+        """What the engine is given of facts in the window, of those that rules look for."""
+        for chunk in chunks:
+            looked_for = np.zeros(len(chunk.ids), np.bool_)
+            for is_of in self._families:
+                looked_for |= is_of(chunk.shape, chunk.ids)
+            if looked_for.any():
+                ids, point = chunk.ids[looked_for], self._naming.time(chunk.time)
+                yield self._naming.companions(self._name, chunk.shape, ids, point)
+
+
+class HoldingFeed:
+    """Facts that hold now: at their time point, or in the windows of their stream."""
+
+    def __init__(
+        self,
+        declared: Iterable[tuple[NamedNode, Extent]],
+        view: ArrivalView,
         naming: Naming,
         holds_undeclared: bool,
     ) -> None:
-        encode = naming.dictionary.encode_one
-        self._holds_undeclared = holds_undeclared
-        self._declared = {int(encode(iri)): span for iri, span in declared}
-        self._arrivals = arrivals
+        dictionary = naming.dictionary
+        windows = [(int(dictionary.encode_one(iri)), extent) for iri, extent in declared]
+        self.contents: list[Contents] = [
+            contents_of(extent, view.narrowed(stream), dictionary) for stream, extent in windows
+        ]
+        if holds_undeclared:
+            others = view.without(stream for stream, _ in windows)
+            self.contents.append(contents_of(TimeExtent(0), others, dictionary))
         self._rows: dict[int, _Counted] = {}
         """The facts that arrivals make hold, by shape."""
-        self._now: int | None = None
 
     def move(self, now: int, notes: Notes) -> None:
-        before, self._now = self._now, now
-        leaving = [] if before is None else self._visible(before, hidden=now)
-        self._shift(self._visible(now, hidden=before), leaving, notes)
+        for contents in self.contents:
+            self._shift(*contents.move(now), notes)
 
     def come(self, chunk: ArrivalChunk, now: int, notes: Notes) -> None:
-        if self._is_visible(chunk, now):
-            self._shift([chunk], [], notes)
+        for contents in self.contents:
+            if contents.sees(chunk):
+                self._shift([chunk], [], notes)
 
     def go(self, chunk: ArrivalChunk, now: int, notes: Notes) -> None:
-        if self._is_visible(chunk, now):
-            self._shift([], [chunk], notes)
+        for contents in self.contents:
+            if contents.sees(chunk):
+                self._shift([], [chunk], notes)
+
+    def look_again(self, now: int, notes: Notes) -> None:
+        for contents in self.contents:
+            self._shift(*contents.look_again(now), notes)
 
     def facts(self) -> Facts:
         return {shape: row_ids(rows) for shape, held in self._rows.items() if (rows := held.rows())}
+
+    def keys(self) -> set[Key]:
+        """The facts one by one."""
+        return {(shape, row) for shape, held in self._rows.items() for row in held.rows()}
 
     def holds(self, shape: int, ids: Ids) -> Flags:
         held = self._rows.get(shape) or _Counted()
         return np.array([row in held for row in row_bytes(ids)], np.bool_)
 
-    def _visible(self, now: int, hidden: int | None) -> list[ArrivalChunk]:
-        """The chunks that hold at one time point and not at another."""
-        found = [
-            chunk
-            for chunk in self._arrivals.at(now)
-            if self._holds_undeclared and chunk.stream not in self._declared and now != hidden
-        ]
-        for stream, span in self._declared.items():
-            first, last = visible_times(span, now)
-            if hidden is not None:
-                other_first, other_last = visible_times(span, hidden)
-                if hidden < now:
-                    first = max(first, other_last + 1)
-                else:
-                    last = min(last, other_first - 1)
-            for time in self._arrivals.between(first, last):
-                found += [c for c in self._arrivals.at(time) if c.stream == stream]
-        return found
-
-    def _is_visible(self, chunk: ArrivalChunk, now: int) -> bool:
-        span = self._declared.get(chunk.stream)
-        if span is None:
-            return self._holds_undeclared and chunk.time == now
-        first, last = visible_times(span, now)
-        return first <= chunk.time <= last
-
     def _shift(
-        self, entering: list[ArrivalChunk], leaving: list[ArrivalChunk], notes: Notes
+        self, entering: Sequence[ArrivalChunk], leaving: Sequence[ArrivalChunk], notes: Notes
     ) -> None:
         if len(entering) == len(leaving) and all(map(_have_the_same, entering, leaving)):
             return
@@ -443,11 +461,8 @@ def _have_the_same(one: ArrivalChunk, other: ArrivalChunk) -> bool:
     return one.shape == other.shape and np.array_equal(one.ids, other.ids)
 
 
-def visible_times(span: WindowSpan, now: int) -> Interval:
-    """When facts arrived that are in a stepped window now."""
-    assert isinstance(span.window, SteppedWindow)
-    point = now // span.step * span.step
-    return point - span.range - span.window.closed + 1, point
+def _narrowed(view: ArrivalView, stream: NamedNode | None, dictionary: Dictionary) -> ArrivalView:
+    return view if stream is None else view.narrowed(int(dictionary.encode_one(stream)))
 
 
 def _rows(facts: Facts) -> dict[int, set[bytes]]:

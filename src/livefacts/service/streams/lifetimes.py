@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from livefacts.engine.contract import IN_DEFAULT, Change, Engine, IdDelta, Ids
+from livefacts.service.streams.clocked_engine import ClockedEngine
 
 if TYPE_CHECKING:
     from livefacts.service.streams.streams import Streams
@@ -79,7 +80,7 @@ def lasting(streams: Streams, shape: int, row: Ids) -> Lasting:
     since = streams.beginnings.since(shape, row)
     timeline = streams.timeline.copied()
     engine = _copied(streams.engine)
-    silent = streams.beside(engine, timeline)
+    silent = ClockedEngine(engine, streams.graphs, timeline)
     assert timeline.now is not None
     last = timeline.now + timeline.reach
     for _ in range(MOST_STEPS):
@@ -88,7 +89,6 @@ def lasting(streams: Streams, shape: int, row: Ids) -> Lasting:
         before = timeline.now
         point = min(last, timeline.next_point(last))
         engine.apply(silent.change(timeline.move(point)))
-        timeline.settle()
         if not engine.holds(shape, row):
             return Lasting(since, max(before, point - 1))
     return Lasting(since, timeline.now, is_longer=True)

@@ -33,7 +33,7 @@ Rejected = Callable[[Event, LivefactsError], None]
 
 @dataclass(frozen=True, slots=True)
 class Silence:
-    """Nothing has come until a time."""
+    """Nothing comes for times before this one."""
 
     time: int
 
@@ -149,11 +149,19 @@ def stamped(
     tick: Duration | None,
     clock: Callable[[], int] = time.time_ns,
 ) -> Iterator[Event | Silence]:
-    """Events at the time at which they arrive, whatever they say themselves; None if nothing comes."""
+    """Events at the time at which they arrive, whatever they say themselves; None if nothing comes.
+
+    Every new time is told first: a stream that is silent while others are not is no reason to wait.
+    """
     length = (tick or SECOND).amount
+    told: int | None = None
     for event in events:
         now = clock() // length
-        yield Silence(now) if event is None else replace(event, time=now)
+        if now != told:
+            yield Silence(now)
+        told = now
+        if event is not None:
+            yield replace(event, time=now)
 
 
 def patience_for(tick: Duration | None) -> float:

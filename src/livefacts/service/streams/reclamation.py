@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 from livefacts.engine.contract import Ids
-from livefacts.service.streams.stream_log import Key, facts_of
+from livefacts.service.streams.fact_rows import Key, facts_of
 from livefacts.store.terms.dictionary import Dictionary
 
 FEWEST_BORN = 1 << 16

@@ -29,11 +29,11 @@ from livefacts.language.formula import (
 )
 from livefacts.language.program import Program, Rule
 from livefacts.language.rule_text import write_formula, write_rule
-from livefacts.language.windows import SteppedWindow, TimeWindow, Window
+from livefacts.language.windows import FactWindow, SteppedWindow, TimeWindow, Window
 from livefacts.model.durations import Duration
 from livefacts.model.facts import Symbol
 from livefacts.plan.time_lowering import Family, family_of, rules_for, timed_parts
-from livefacts.service.streams.arrivals import predicate_of
+from livefacts.service.streams.fact_rows import predicate_of
 from livefacts.store.terms.dictionary import Dictionary
 
 TIMES = "tuwabc"
@@ -98,7 +98,9 @@ def _reaches_back(window: Window | None) -> bool:
             return length.amount > 0
         case SteppedWindow(range=length):
             return length.amount > 1
-    return window is None
+        case FactWindow():
+            return False
+    return True
 
 
 def _rewritten(rule: Rule, formula: Timed, program: Program) -> str:

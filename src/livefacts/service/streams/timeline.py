@@ -9,76 +9,73 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from livefacts.engine.contract import Flags, Ids
-from livefacts.language.windows import FactWindow, SteppedWindow
+from livefacts.engine.contract import Facts, Flags, Ids
+from livefacts.language.windows import Extent, SessionExtent, TimeExtent
 from livefacts.model.facts import Symbol
-from livefacts.plan.time_lowering import NOW, Family, Timing, WindowSpan
-from livefacts.service.streams.arrivals import ArrivalChunk, Arrivals, Facts
-from livefacts.service.streams.count_windows import Forgetting, RecentFeed
+from livefacts.plan.time_lowering import NOW, Family, Timing
+from livefacts.service.streams.arrival_log import ArrivalChunk, ArrivalView
+from livefacts.service.streams.fact_rows import Key
 from livefacts.service.streams.feeds import (
     ArrivalFeed,
     ClockFeed,
     HoldingFeed,
-    Interval,
     Naming,
     Notes,
-    visible_times,
+    RecentFeed,
+)
+from livefacts.service.streams.window_contents import (
+    FAR,
+    Contents,
+    LatestContents,
+    TimeContents,
+    contents_of,
 )
 from livefacts.store.terms.dictionary import Dictionary
 
 NO_STREAM = Symbol("_stream:")
 """Where facts arrive that name no stream."""
-ALL_TIME = 1 << 62
 
 
 class Timeline:
-    """Arrivals, the clock, and what follows from them for the engine."""
+    """The clock, and what follows from it and from the log for the engine."""
 
-    def __init__(self, dictionary: Dictionary) -> None:
+    def __init__(self, dictionary: Dictionary, view: ArrivalView) -> None:
         self.naming = Naming(dictionary)
+        self.view = view
         self.timing = Timing()
-        self.arrivals = Arrivals()
-        self.first: int | None = None
         self.now: int | None = None
-        self.set_aside = 0
-        """How many facts came for a time before the first one."""
         self.is_dense = False
         """Whether windows list all their time points, and not only those with arrivals."""
-        self._feeds = _Feeds(self.timing, self.arrivals, self.naming, self.is_dense)
-        self._forgetting = Forgetting()
+        self._feeds = _Feeds(self.timing, view, self.naming, self.is_dense)
 
     def copied(self) -> Timeline:
         """The same moment, from which time may go on elsewhere."""
-        copy = Timeline(self.naming.dictionary)
+        copy = Timeline(self.naming.dictionary, self.view)
         copy.timing, copy.is_dense = self.timing, self.is_dense
-        copy.arrivals, copy.first = self.arrivals.copied(), self.first
         copy.restore(self.now)
         return copy
 
     @property
+    def first(self) -> int | None:
+        """The first time point of all, once it is known."""
+        return self.view.log.first
+
+    @property
     def reach(self) -> int:
         """After so many time points without arrivals, no window changes any more."""
-        spans = [*self.timing.spans, *(span for _, span in self.timing.held)]
-        arriving = max([0, *self.arrivals.times[-1:]]) - (self.now or 0)
-        return max(0, arriving) + max([0, *(span.retention for span in spans)]) + 2
+        windows = [*self.timing.spans, *(each for _, each in self.timing.held)]
+        times = self.view.between(-FAR, FAR)
+        arriving = max([0, *times[-1:]]) - (self.now or 0)
+        return max(0, arriving) + max([0, *map(_reach, windows)]) + 2
 
     # arrivals
 
     def come(self, chunks: Iterable[ArrivalChunk]) -> Notes:
-        """Facts have arrived at or before now."""
+        """Facts have arrived at or before now, or were taken back."""
         assert self.now is not None
         notes = Notes()
         for chunk in chunks:
             self._feeds.come(chunk, self.now, notes)
-        self._feeds.look_again(self._beginning(), self.now, notes)
-        return notes
-
-    def go(self, chunks: Iterable[ArrivalChunk]) -> Notes:
-        """Facts that had arrived at or before now were taken back."""
-        assert self.now is not None
-        notes = Notes()
-        for chunk in chunks:
-            self._feeds.go(chunk, self.now, notes)
         self._feeds.look_again(self._beginning(), self.now, notes)
         return notes
 
@@ -88,46 +85,43 @@ class Timeline:
         """The next time point, up to the last, at which something may change."""
         if self.now is None:
             return self._begin(last)
-        if self.is_dense or self.timing.is_generating or self.arrivals.has(self.now):
+        if self.is_dense or self.timing.is_generating or self.view.has(self.now):
             return self.now + 1
         return min(self._change_points(self.now), default=last)
 
     def _begin(self, last: int) -> int:
         """The first time point of all."""
-        if self.first is None:
-            self.first = min([last, *self.arrivals.times[:1]])
-        return min(self.first, last)
+        log = self.view.log
+        if log.first is None:
+            log.first = min([last, *log.times[:1]])
+        return min(log.first, last)
 
     def _beginning(self) -> int:
-        assert self.first is not None
-        return self.first
+        first = self.view.log.first
+        assert first is not None
+        return first
 
     def _change_points(self, now: int) -> Iterator[int]:
         """Time points after now at which a window lets something go, or something arrives."""
-        for span in self.timing.spans:
-            if isinstance(span.window, SteppedWindow) and self._is_growing(span, now):
-                yield _up(now + 1, span.step)
-        spans = [*self.timing.spans, *(span for _, span in self.timing.held)]
-        for time in self.arrivals.times:
-            if time > now:
-                yield time
-                return
-            for span in spans:
-                yield from (point for point in _movements(time, span) if point > now)
-
-    def _is_growing(self, span: WindowSpan, now: int) -> bool:
-        """Whether a window that moves in steps still begins with the first time point of all."""
-        return visible_times(span, now)[0] < self._beginning()
+        arriving = self.view.next_after(now)
+        if arriving is not None:
+            yield arriving
+        for contents in self._feeds.contents():
+            yield from contents.changes(now)
+            if isinstance(contents, TimeContents):
+                # A time point behind an arrival enters: `always` may end there.
+                yield from contents.passing(now, contents.extent.newer + 1)
+                opens = contents.extent.opens(self._beginning())
+                yield from (opens,) if opens > now else ()
 
     def move(self, point: int) -> Notes:
         """Time goes on to this point."""
         notes = Notes()
-        if self.now is not None:
-            notes.retract(*self._now_fact(self.now))
-        notes.tell(*self._now_fact(point))
-        for time in self.arrivals.between(self._after_now(), point):
-            for chunk in self.arrivals.at(time):
-                self._feeds.arrive(chunk, point, notes)
+        if self.timing.is_about_time:
+            if self.now is not None:
+                notes.retract(*self._now_fact(self.now))
+            notes.tell(*self._now_fact(point))
+            self._feeds.arrive(self._after_now(), point, notes)
         self._feeds.move(self._beginning(), point, notes)
         self.now = point
         return notes
@@ -138,25 +132,43 @@ class Timeline:
     def _now_fact(self, point: int) -> tuple[int, Ids]:
         return self.naming.fact(NOW, self.naming.time(point))
 
-    def settle(self) -> None:
-        """The engine has followed the clock: what cannot matter any more is forgotten."""
-        if self.now is None:
-            return
-        kept = self.now - self.timing.retention_by_time
-        if self.timing.recent:
-            self._forgetting.sweep(self.arrivals, self._feeds.recent, kept, self.now)
-        else:
-            self.arrivals.forget_before(kept)
-
     def restore(self, now: int | None) -> None:
         """The engine has not made the movement: all is as it was at this time."""
         self.now = now
         self._feeds = self._fresh(self.timing, self.is_dense)[0]
 
+    # what may still be needed
+
+    def needed(self, lane: int, now: int) -> int:
+        """The time from which on arrivals of a lane can matter."""
+        if not self.view.sees(lane):
+            return FAR
+        timing, found = self.timing, list[int]()
+        since = now - timing.retention
+        if timing.is_about_time or timing.holds_undeclared:
+            found.append(since)
+        if self.now is not None and self.timing.is_about_time:
+            since = min(since, self.now - self.timing.retention)
+            oldest = self.view.next_after(since - 1)
+            found += [since] if oldest is not None and oldest <= self.now else []
+        held = self._feeds.holding.contents
+        found += [each.needed(now) for each in held if each.view.sees(lane)]
+        return min(found, default=FAR)
+
+    def windows(self) -> list[Contents]:
+        """The windows in which facts of streams hold."""
+        return self._feeds.holding.contents
+
+    def latest(self) -> list[LatestContents]:
+        """The windows whose facts are kept by their number."""
+        return [each for each in self._feeds.contents() if isinstance(each, LatestContents)]
+
     # rules
 
     def under(self, timing: Timing, is_dense: bool) -> Notes:
         """Rules with other needs come in force; what that changes for the engine."""
+        if timing == self.timing and is_dense == self.is_dense:
+            return Notes()
         before = self._fresh(self.timing, self.is_dense)[1]
         self._feeds, notes = self._fresh(timing, is_dense)
         self.timing, self.is_dense = timing, is_dense
@@ -164,19 +176,18 @@ class Timeline:
 
     def _fresh(self, timing: Timing, is_dense: bool) -> tuple[_Feeds, Notes]:
         """Feeds for these needs at the present time, and all that they assert."""
-        feeds, notes = _Feeds(timing, self.arrivals, self.naming, is_dense), Notes()
+        feeds, notes = _Feeds(timing, self.view, self.naming, is_dense), Notes()
         if self.now is not None:
-            for time in self.arrivals.between(self._beginning(), self.now):
-                for chunk in self.arrivals.at(time):
-                    feeds.arrive(chunk, self.now, notes)
+            if timing.is_about_time:
+                notes.tell(*self._now_fact(self.now))
+                feeds.arrive(self._beginning(), self.now, notes)
             feeds.move(self._beginning(), self.now, notes)
         return feeds, notes
 
     # what holds
 
     def held_ids(self) -> Iterator[Ids]:
-        """The ids of arrivals that can still matter, and of facts that hold now."""
-        yield from (chunk.ids for time in self.arrivals.times for chunk in self.arrivals.at(time))
+        """The ids of facts that hold now, and of what is said of them."""
         yield from self.held().values()
         yield self.naming.predicates()
 
@@ -184,100 +195,86 @@ class Timeline:
         """The facts of streams that hold now."""
         return self._feeds.holding.facts()
 
+    def held_keys(self) -> set[Key]:
+        """The same, one by one."""
+        return self._feeds.holding.keys()
+
     def holds(self, shape: int, ids: Ids) -> Flags:
         """Which of these facts a stream makes true now."""
         return self._feeds.holding.holds(shape, ids)
 
 
+def _reach(extent: Extent) -> int:
+    if isinstance(extent, TimeExtent):
+        return extent.retention
+    return extent.gap if isinstance(extent, SessionExtent) else 0
+
+
 class _Feeds:
     """The feeds that one set of needs asks for."""
 
-    def __init__(self, timing: Timing, arrivals: Arrivals, naming: Naming, dense: bool) -> None:
-        self._arrivals = arrivals
+    def __init__(self, timing: Timing, view: ArrivalView, naming: Naming, dense: bool) -> None:
+        self._view = view
         self._arrived = [
-            ArrivalFeed(timing.arrivals, arrivals, naming, with_streams=False),
-            ArrivalFeed(timing.arrivals_on, arrivals, naming, with_streams=True),
+            ArrivalFeed(timing.arrivals, view, naming, with_streams=False),
+            ArrivalFeed(timing.arrivals_on, view, naming, with_streams=True),
         ]
-        self.holding = HoldingFeed(timing.held, arrivals, naming, timing.holds_undeclared)
-        families: dict[WindowSpan, list[Family]] = {}
-        for span, family in timing.recent:
-            families.setdefault(span, []).append(family)
+        self.holding = HoldingFeed(timing.held, view, naming, timing.holds_undeclared)
+        families: dict[Extent, list[Family]] = {}
+        for extent, family in timing.recent:
+            families.setdefault(extent, []).append(family)
         self._recent = {
-            span: RecentFeed(span, found, arrivals, naming) for span, found in families.items()
+            extent: RecentFeed(extent, found, view, naming)
+            for extent, found in families.items()
+            if not isinstance(extent, TimeExtent)
         }
+        is_dense, chained = dense or timing.is_generating, timing.chained
         self._clocks = {
-            span: ClockFeed(
-                span,
-                arrivals,
-                naming,
-                dense or timing.is_generating,
-                span.points_key in timing.chained,
-            )
-            for span in timing.spans
+            extent: ClockFeed(extent, view, naming, is_dense, extent.points_key in chained)
+            for extent in timing.spans
+        }
+        self._contents: dict[Extent, Contents] = {
+            extent: self._recent[extent].contents
+            if extent in self._recent
+            else contents_of(extent, view, naming.dictionary)
+            for extent in timing.spans
         }
 
-    @property
-    def recent(self) -> list[RecentFeed]:
-        """The windows by count."""
-        return list(self._recent.values())
+    def contents(self) -> Iterator[Contents]:
+        """What the windows have inside."""
+        yield from self._contents.values()
+        yield from self.holding.contents
 
-    def arrive(self, chunk: ArrivalChunk, now: int, notes: Notes) -> None:
-        """A chunk arrives, in time."""
-        for arrived in self._arrived:
-            arrived.come(chunk, now, notes)
+    def arrive(self, first: int, now: int, notes: Notes) -> None:
+        """Chunks arrive, in time."""
+        if any(arrived.is_needed for arrived in self._arrived):
+            for chunk in self._view.chunks(first, now):
+                for arrived in self._arrived:
+                    arrived.come(chunk, now, notes)
 
     def come(self, chunk: ArrivalChunk, now: int, notes: Notes) -> None:
-        """A chunk arrives late."""
-        for arrived in self._arrived:
-            arrived.come(chunk, now, notes)
-        self.holding.come(chunk, now, notes)
+        """A chunk arrives late, or is taken back."""
+        feeds: list[ArrivalFeed | HoldingFeed] = [*self._arrived, self.holding]
+        for feed in feeds:
+            (feed.go if chunk.is_gone else feed.come)(chunk, now, notes)
         for clock in self._clocks.values():
-            clock.come(chunk.time, notes)
-
-    def go(self, chunk: ArrivalChunk, now: int, notes: Notes) -> None:
-        """A chunk is taken back."""
-        for arrived in self._arrived:
-            arrived.go(chunk, now, notes)
-        self.holding.go(chunk, now, notes)
-        if not self._arrivals.has(chunk.time):
-            for clock in self._clocks.values():
+            if not chunk.is_gone:
+                clock.come(chunk.time, notes)
+            elif not self._view.has(chunk.time):
                 clock.go(chunk.time, notes)
 
     def look_again(self, first: int, now: int, notes: Notes) -> None:
-        """See to the windows by count, which move with what arrives."""
-        for span, recent in self._recent.items():
-            recent.look_again(first, now, notes)
-            self._clocks[span].move(self._interval(span, first, now), now, notes)
+        """See to the windows that move with what arrives."""
+        self.holding.look_again(now, notes)
+        for extent, recent in self._recent.items():
+            recent.look_again(now, notes)
+            self._clocks[extent].move(recent.contents.interval(now, first), now, notes)
 
     def move(self, first: int, now: int, notes: Notes) -> None:
         for arrived in self._arrived:
             arrived.move(now, notes)
         self.holding.move(now, notes)
         for recent in self._recent.values():
-            recent.move(first, now, notes)
-        for span, clock in self._clocks.items():
-            clock.move(self._interval(span, first, now), now, notes)
-
-    def _interval(self, span: WindowSpan, first: int, now: int) -> Interval:
-        """The first and last time point of a window."""
-        if isinstance(span.window, FactWindow):
-            oldest = self._recent[span].oldest
-            return (first if oldest is None else oldest), now
-        if isinstance(span.window, SteppedWindow):
-            point = now // span.step * span.step
-            return max(first, point - span.range + (not span.window.closed)), point
-        return max(first, now - span.range), now
-
-
-def _movements(time: int, span: WindowSpan) -> Iterator[int]:
-    """When an arrival enters and leaves a window."""
-    if isinstance(span.window, SteppedWindow):
-        yield _up(time, span.step)
-        yield _up(time + span.range + span.window.closed, span.step)
-    elif not isinstance(span.window, FactWindow):
-        yield time + span.range + 1
-
-
-def _up(time: int, step: int) -> int:
-    """The first point of the grid that is not before a time."""
-    return -(-time // step) * step
+            recent.move(now, notes)
+        for extent, clock in self._clocks.items():
+            clock.move(self._contents[extent].interval(now, first), now, notes)

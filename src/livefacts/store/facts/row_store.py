@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from livefacts.store.critical_sections import uninterrupted
 from livefacts.store.facts import bits, layout, row_kernels
 
 Ids = NDArray[np.int32]
@@ -71,6 +72,7 @@ class RowStore:
         """The shape of the facts of a relation."""
         return self._shapes[relation]
 
+    @uninterrupted
     def _add_relation(self, columns: int) -> int:
         relations, indices = self.rows
         line = np.zeros((1, relations.shape[1]), np.int64)
@@ -126,6 +128,7 @@ class RowStore:
             self.rows.relations[relation, layout.INDEX_COUNT] < layout.MOST_PLANNED
         )
 
+    @uninterrupted
     def _add_index(self, relation: int, columns: tuple[int, ...], wanted: int = 0) -> int:
         relations, indices = self.rows
         place = int(relations[relation, layout.INDEX_COUNT])
@@ -170,12 +173,14 @@ class RowStore:
             self._set_capacity(relation, int(line[layout.HIGH]) + more + 1)
         self._make_index_room(int(line[layout.INDEX]), more)
 
+    @uninterrupted
     def _set_capacity(self, relation: int, capacity: int) -> None:
         line = self.rows.relations[relation]
         data = self._data[relation]
         data.resize(capacity * int(line[layout.STRIDE]), refcheck=False)
         line[layout.ADDRESS], line[layout.CAPACITY] = data.ctypes.data, capacity
 
+    @uninterrupted
     def _make_index_room(self, index: int, more: int) -> None:
         line = self.rows.indices[index]
         if (line[layout.USED] + more) * 10 <= (line[layout.MASK] + 1) * 7:
@@ -186,6 +191,7 @@ class RowStore:
         self._slots[index] = slots
         line[layout.SLOTS], line[layout.MASK] = slots.ctypes.data, len(slots) - 1
 
+    @uninterrupted
     def _widen(self, relation: int, stride: int) -> None:
         line = self.rows.relations[relation]
         old = self._data[relation]

@@ -6,7 +6,7 @@ the terms are parts: that costs less than to make a string of each.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from livefacts.store.terms.term_table import BLANK, IRI, LITERAL, SYMBOL
 DIRECTIONS = {"ltr": BaseDirection.LTR, "rtl": BaseDirection.RTL}
 ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "\\": "\\"}
 MOST_DATATYPES = 1024
-FEWEST_AT_ONCE = 8
 
 Bytes = NDArray[np.uint8]
 Ends = NDArray[np.int64]
@@ -31,33 +30,12 @@ class Decoder:
         self._datatypes: dict[str, NamedNode] = {}
         """By what follows the quotes of a literal."""
 
-    def terms(self, packed: Bytes, ends: Ends, kinds: NDArray[np.uint8]) -> NDArray[np.object_]:
+    def terms(self, packed: Bytes, ends: Ends, kinds: NDArray[np.uint8]) -> list[Term]:
         """The terms of texts that lie one after the other."""
-        if len(ends) < FEWEST_AT_ONCE:
-            return _objects(self.few(packed, ends.tolist(), kinds.tolist()))
-        text, last = _joined(packed, ends)
-        first = np.concatenate([np.zeros(1, np.int64), last[:-1]])
-        found = np.empty(len(ends), np.object_)
-        for kind in np.unique(kinds).tolist():
-            mine = kinds == kind
-            found[mine] = _objects(self._of_kind(kind, text, first[mine], last[mine]))
-        return found
-
-    def few(self, packed: Bytes, ends: Sequence[int], kinds: Sequence[int]) -> list[Term]:
-        """The terms of a few texts that lie one after the other."""
-        texts, first, found = packed.tobytes(), 0, []
-        for end, kind in zip(ends, kinds, strict=True):
-            text = texts[first:end].decode()
-            found.append(NamedNode(text[1:-1]) if kind == IRI else self.term(text, kind))
-            first = end
-        return found
-
-    def _of_kind(self, kind: int, text: str, first: Ends, last: Ends) -> list[Term]:
-        if kind == IRI:
-            return list(map(NamedNode, _parts(text, first + 1, last - 1)))
-        if kind == LITERAL:
-            return list(self._literals(_parts(text, first, last)))
-        return [self.term(part, kind) for part in _parts(text, first, last)]
+        texts = strings(packed, ends)
+        if (kinds == LITERAL).all():
+            return list(self._literals(texts))
+        return [self.term(text, kind) for text, kind in zip(texts, kinds.tolist(), strict=True)]
 
     def term(self, text: str, kind: int) -> Term:
         """The term of one text."""
@@ -110,11 +88,6 @@ def _joined(packed: Bytes, ends: Ends) -> tuple[str, Ends]:
 
 def _parts(text: str, first: Ends, last: Ends) -> list[str]:
     return [text[a:b] for a, b in zip(first.tolist(), last.tolist(), strict=True)]
-
-
-def _objects(terms: Sequence[Term]) -> NDArray[np.object_]:
-    # One by one: a quoted triple would be taken for a row of three.
-    return np.fromiter(terms, np.object_, len(terms))
 
 
 def _unescaped(text: str) -> str:

@@ -24,7 +24,8 @@ from pyoxigraph import RdfFormat, Triple, serialize
 from livefacts.errors import LimitError
 from livefacts.model.facts import Term
 from livefacts.store.compiled import described
-from livefacts.store.terms import term_table, term_writer
+from livefacts.store.critical_sections import uninterrupted
+from livefacts.store.terms import term_table
 from livefacts.store.terms.line_scanner import split_triples
 from livefacts.store.terms.term_reader import TermReader, as_array, as_ids, key_of, packed
 from livefacts.store.terms.term_table import (
@@ -136,11 +137,13 @@ class Dictionary:
             )
         )
 
+    @uninterrupted
     def _set_terms(self, terms: TermArrays) -> None:
         self._terms = terms
         self._reader = TermReader(terms)
         self._desk[: term_table.TEXT_ON_DESK] = described(terms)
 
+    @uninterrupted
     def _set_scratch(self, size: int) -> None:
         """Room for the text of one term."""
         self._scratch = np.empty(size, np.uint8)
@@ -260,10 +263,7 @@ class Dictionary:
 
     def write_ntriples(self, rows: Ids) -> bytes:
         """Rows of ids as N-Triples; as N-Quads if there is a fourth column of graphs."""
-        statements = as_ids(rows)
-        out = np.empty(term_writer.statements_length(self._terms, statements), np.uint8)
-        term_writer.write_statements(self._terms, statements, out)
-        return out.tobytes()
+        return self._reader.write_ntriples(rows)
 
     # transient terms (they pass by)
 

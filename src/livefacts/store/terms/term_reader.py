@@ -7,11 +7,12 @@ share one.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from pyoxigraph import Literal, NamedNode, Triple
+from pyoxigraph import Literal, NamedNode, RdfFormat, Triple, parse
 
 from livefacts.model.facts import Symbol, Term
 from livefacts.store.compiled import described
@@ -25,6 +26,7 @@ from livefacts.store.terms.term_table import (
     KIND_MASK,
     KIND_SHIFT,
     LITERAL,
+    LIVE,
     LONG_TEXT,
     OFFSET_MASK,
     PREFIX_MASK,
@@ -38,10 +40,12 @@ SYMBOL_MARK = "'"
 """Stands before the name of a symbol in the heap, where no other kind of term begins so."""
 XSD_INTEGER = NamedNode("http://www.w3.org/2001/XMLSchema#integer")
 SHORT_TEXT = 256
-VERY_FEW = 6
-"""Up to so many are decoded one by one."""
-FEW = 24
-"""Up to so many ids are decoded without arrays."""
+FEW = 2048
+"""Up to so many terms are remembered when they are decoded."""
+VERY_FEW = 8
+"""Up to so many are made one by one."""
+MOST_REMEMBERED = 1 << 14
+IRIS_AT_ONCE = 3
 
 
 def text_of(term: Term) -> str:
@@ -103,48 +107,101 @@ class TermFinder:
 
 
 class TermReader:
-    """Reads a table of terms."""
+    """Reads a table of terms; the terms that were asked for in small numbers are remembered."""
 
     def __init__(self, terms: TermArrays) -> None:
         self._terms = terms
         self._decoder = Decoder()
         self._place = described(terms)
+        self._finders = threading.local()
+        self._remembered: dict[int, Term] = {}
+        """Never emptied, but replaced: other threads may be reading it."""
 
     @property
     def numbers(self) -> int:
         """How many numbers were given out: every id is below this, or an inline integer."""
         return int(self._terms.sizes[COUNT])
 
+    def __len__(self) -> int:
+        """How many terms there are; in one table that can only grow."""
+        return int(self._terms.sizes[LIVE])
+
     def find(self, term: Term) -> int | None:
         """The id of a term, or None if it was never added."""
         return self.finder().find(term)
 
     def finder(self) -> TermFinder:
-        """What looks terms up, for one thread."""
-        return TermFinder(self._place)
+        """What looks terms up, for this thread."""
+        try:
+            found: TermFinder = self._finders.finder
+        except AttributeError:
+            found = self._finders.finder = TermFinder(self._place)
+        return found
 
     def decode(self, ids: Sequence[int] | Ids) -> list[Term]:
         """The terms of ids; ids that are the same share one object."""
-        if len(ids) <= FEW:
-            return self._decode_few(ids if isinstance(ids, list) else np.asarray(ids).tolist())
-        distinct, places = np.unique(as_ids(ids), return_inverse=True)
-        terms = self._decoder.terms(*self.packed_texts(distinct), self.kinds(distinct))
-        found: list[Term] = terms[places].tolist()
-        return found
+        if len(ids) > FEW:
+            return self._decode_many(as_ids(ids))
+        numbers = ids.tolist() if isinstance(ids, np.ndarray) else ids
+        known = self._remembered
+        try:
+            return [known[number] for number in numbers]
+        except KeyError:
+            known = self._remember(numbers)
+            return [known[number] for number in numbers]
 
-    def _decode_few(self, ids: list[int]) -> list[Term]:
-        terms = dict.fromkeys(ids)
-        if len(terms) <= VERY_FEW:
-            known = {number: self.decode_one(number) for number in terms}
-            return [known[number] for number in ids]
-        numbers = np.array(list(terms), np.int32)
-        packed, ends = self.packed_texts(numbers)
-        found = self._decoder.few(packed, ends.tolist(), self.kinds(numbers).tolist())
-        decoded = dict(zip(terms, found, strict=True))
-        return [decoded[number] for number in ids]
+    def _remember(self, ids: Sequence[int]) -> dict[int, Term]:
+        """What is remembered, with the terms of these ids."""
+        known = self._remembered
+        if len(known) + len(ids) > MOST_REMEMBERED:
+            known = self._remembered = {}
+        missing = [number for number in dict.fromkeys(ids) if number not in known]
+        if len(missing) <= VERY_FEW:
+            for number in missing:
+                known[number] = self._made(number)
+        else:
+            known.update(zip(missing, self._decode_many(np.array(missing, np.int32)), strict=True))
+        return known
+
+    def _decode_many(self, ids: Ids) -> list[Term]:
+        if (ids[1:] > ids[:-1]).all():
+            return self._terms_of(ids)
+        distinct, places = np.unique(ids, return_inverse=True)
+        terms = np.fromiter(self._terms_of(distinct), np.object_, len(distinct))
+        return terms[places].tolist()  # type: ignore[no-any-return]
+
+    def _terms_of(self, ids: Ids) -> list[Term]:
+        """The terms of ids, each of them once."""
+        kinds = self.kinds(ids)
+        are_iris = kinds == IRI
+        if are_iris.all():
+            return self._named_nodes(ids)
+        others = ids[~are_iris]
+        terms = iter(self._decoder.terms(*self.packed_texts(others), kinds[~are_iris]))
+        nodes = iter(self._named_nodes(ids[are_iris]))
+        return [next(nodes if is_iri else terms) for is_iri in are_iris.tolist()]
+
+    def _named_nodes(self, ids: Ids) -> list[Term]:
+        """The IRIs of ids.
+
+        They are written and read again as if they were triples: that takes half the time of
+        making them one by one, since they are not looked over again.
+        """
+        left = -len(ids) % IRIS_AT_ONCE
+        rows = np.concatenate([ids, ids[:1].repeat(left)]).reshape(-1, IRIS_AT_ONCE)
+        found: list[Term] = []
+        for quad in parse(self.write_ntriples(rows), RdfFormat.N_TRIPLES, lenient=True):
+            found.append(quad.subject)
+            found.append(quad.predicate)
+            found.append(quad.object)
+        return found[: len(ids)]
 
     def decode_one(self, term_id: int) -> Term:
         """The term of an id, its lexical form as it came in."""
+        found = self._remembered.get(term_id)
+        return self._remember((term_id,))[term_id] if found is None else found
+
+    def _made(self, term_id: int) -> Term:
         if term_id >= INLINE_FIRST:
             return Literal(str(term_id - INLINE_ZERO), datatype=XSD_INTEGER)
         terms = self._terms
@@ -158,12 +215,7 @@ class TermReader:
         if prefix:
             first, last = terms.prefix_starts[prefix : prefix + 2].tolist()
             text = terms.prefix_heap[first:last].tobytes() + text
-        kind = (record >> KIND_SHIFT) & KIND_MASK
-        return (
-            NamedNode(text.decode()[1:-1])
-            if kind == IRI
-            else self._decoder.term(text.decode(), kind)
-        )
+        return self._decoder.term(text.decode(), (record >> KIND_SHIFT) & KIND_MASK)
 
     def texts(self, ids: Sequence[int] | Ids) -> list[str]:
         """The texts of ids."""
@@ -191,3 +243,13 @@ class TermReader:
         out = np.empty(int(ends[-1]) if len(ends) else 0, np.uint8)
         term_writer.write_texts(self._terms, ids, out)
         return out, ends
+
+    def write_ntriples(self, rows: Ids) -> bytes:
+        """Rows of ids as N-Triples; as N-Quads if there is a fourth column of graphs.
+
+        A graph id below 0 is the default graph.
+        """
+        statements = as_ids(rows)
+        out = np.empty(term_writer.statements_length(self._terms, statements), np.uint8)
+        term_writer.write_statements(self._terms, statements, out)
+        return out.tobytes()

@@ -1,4 +1,4 @@
-"""Signed runs: triples that came and went together, in every order that somebody asks for.
+"""Signed runs: rows that came and went together, in every order that somebody asks for.
 
 A run never changes.  Its first order is made from the rows as they come, the others from that
 one, when they are first asked for.
@@ -7,14 +7,13 @@ one, when they are first asked for.
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from livefacts.store.versions.sorted_orders import (
     NO_SIGNS,
     OSP,
-    PLACES,
     POS,
     PSO,
     SPO,
@@ -23,6 +22,7 @@ from livefacts.store.versions.sorted_orders import (
     SortedOrder,
     merged,
     order_of,
+    places_of,
     reordered,
 )
 
@@ -43,7 +43,7 @@ class Run:
         """A run with orders that are made already."""
         run = Run(None)
         run._orders = orders
-        run.count = len(next(iter(orders.values())).second)
+        run.count = run._any().size
         return run
 
     def order(self, kind: int) -> SortedOrder:
@@ -53,7 +53,8 @@ class Run:
             return found
         with self._making:
             if kind not in self._orders:
-                self._orders[kind] = self._made(kind)
+                # Another thread may be going through the orders: they are replaced, not changed.
+                self._orders = {**self._orders, kind: self._made(kind)}
                 self._rows = None
             return self._orders[kind]
 
@@ -61,13 +62,20 @@ class Run:
         if self._rows is None:
             known, order = next(iter(self._orders.items()))
             return reordered(order, known, kind)
-        columns = self._rows.T
-        return order_of([np.ascontiguousarray(columns[at]) for at in PLACES[kind]], self._signs)
+        columns, places = self._rows.T, places_of(self._rows.shape[1])[kind]
+        return order_of([np.ascontiguousarray(columns[at]) for at in places], self._signs)
 
     @property
-    def is_signed(self) -> bool:
-        """Whether some of its rows take others back."""
-        return bool(len(self._signs if self._rows is not None else self._any().signs))
+    def signs(self) -> Signs:
+        """The signs of the rows, in some order; none if all of them have come."""
+        rows, signs = self._rows, self._signs
+        return signs if rows is not None else self._any().signs
+
+    def sign_of(self, row: Sequence[int]) -> int:
+        """1 if a row has come, -1 if it takes one back, 0 if it is not here."""
+        orders = places_of(len(row))
+        kind = next(iter(self._orders), len(orders) // 2)
+        return self.order(kind).sign_of([row[place] for place in orders[kind]])
 
     def _any(self) -> SortedOrder:
         return next(iter(self._orders.values()))
@@ -86,20 +94,24 @@ class Run:
             self._distinct[place, predicate] = changes + (last > first)
         return self._distinct[place, predicate]
 
-    def with_newer(self, newer: Run) -> Run:
-        """This run and a newer one as one, in the orders that this one has."""
-        kinds = list(self._orders) or [0]
+    def with_newer(self, newer: Run, most: int | None = None) -> Run:
+        """This run and a newer one as one, in the orders that this one has, or in `most` of them."""
+        kinds = (list(self._orders) or [0])[:most]
         return Run.of({kind: merged(self.order(kind), newer.order(kind)) for kind in kinds})
 
-    def rows(self) -> tuple[Ids, NDArray[np.int8]]:
-        """The rows as triples, and their signs."""
-        if self._rows is not None:
-            return self._rows, self._signs
+    def rows(self) -> Ids:
+        """The rows, whatever their signs."""
+        rows = self._rows
+        if rows is not None:
+            return rows
         kind, order = next(iter(self._orders.items()))
-        places = dict(zip(PLACES[kind], order.columns(), strict=True))
-        return np.column_stack([places[place] for place in range(3)]), order.signs
+        columns = order.columns()
+        places = dict(zip(places_of(len(columns))[kind], columns, strict=True))
+        return np.column_stack([places[place] for place in range(len(columns))])
 
     @property
     def nbytes(self) -> int:
-        own = 0 if self._rows is None else self._rows.nbytes
-        return own + sum(order.nbytes for order in self._orders.values())
+        rows = self._rows
+        return (0 if rows is None else rows.nbytes) + sum(
+            order.nbytes for order in self._orders.values()
+        )

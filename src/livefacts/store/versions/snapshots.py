@@ -1,4 +1,4 @@
-"""Snapshots: the triples of one version, and how one version follows another.
+"""Snapshots: the rows of one version, and how one version follows another.
 
 A version is a few runs, each several times as long as the next; a row is there if the signs of
 its occurrences sum to one.  What changes bring waits until somebody asks, then becomes the
@@ -8,15 +8,16 @@ A snapshot holds its runs, so nothing that it shows can change or go away; a rea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from livefacts.store.compiled import described
 from livefacts.store.versions.signed_runs import Run
-from livefacts.store.versions.sorted_orders import OSP, PLACES, SPO, Ids, SortedOrder
+from livefacts.store.versions.sorted_orders import FEW, OSP, SPO, WIDTH, Ids, SortedOrder
 
 RATIO = 8
 """A run is merged with the one before it unless that is so many times as long."""
@@ -25,39 +26,34 @@ SHORT = 256
 FIELDS = 7
 KEYS, KEY_COUNT, STARTS, SECOND, THIRD, SIGNS, ROWS = range(FIELDS)
 ORDERS = 4
+FEW_GRAPHS = 16
 NO_IDS = np.zeros(0, np.int32)
 NO_TRIPLES = np.zeros((0, 3), np.int32)
 
 
 class Snapshot:
-    """The triples of one version."""
+    """The rows of one version: triples, or facts of one shape."""
 
-    def __init__(self, runs: Sequence[Run]) -> None:
+    def __init__(self, runs: Sequence[Run], width: int = WIDTH) -> None:
         self.runs = tuple(runs)
+        self._width = width
         self.table = np.zeros((ORDERS * len(self.runs), FIELDS), np.int64)
         """Where the columns are, for kernels: a line for each order and run."""
         self.place = described([self.table])
-        self._ready = [False] * ORDERS
+        self._ready = 0
+        """The orders that are made, as bits."""
         self._nodes: Ids | None = None
         self.count = sum(run.count for run in self.runs)
         """The number of rows, those that take others back included."""
 
     def make(self, kinds: int) -> None:
         """Make the orders whose bits are set, unless they are there."""
-        for kind in range(ORDERS):
-            if kinds >> kind & 1 and not self._ready[kind]:
+        missing = kinds & ~self._ready
+        for kind in range(ORDERS) if missing else ():
+            if missing >> kind & 1:
                 for number, run in enumerate(self.runs):
                     self.table[kind * len(self.runs) + number] = _described(run.order(kind))
-                self._ready[kind] = True
-
-    def expected_rows(self, known: Sequence[int | None]) -> int:
-        """About how many triples have these terms in their places; None for any term."""
-        terms = {place: term for place, term in enumerate(known) if term is not None}
-        if not terms:
-            return self.count
-        kind = next(k for k, places in enumerate(PLACES) if set(places[: len(terms)]) == set(terms))
-        values = [terms[place] for place in PLACES[kind][: len(terms)]]
-        return sum(run.order(kind).count_rows(values) for run in self.runs)
+                self._ready |= 1 << kind
 
     def distinct(self, place: int, predicate: object) -> int:
         """About how many terms stand in a place of the triples of a predicate, or of all."""
@@ -68,7 +64,7 @@ class Snapshot:
     def nodes(self) -> Ids:
         """Every term that is a subject or an object, each once."""
         if self._nodes is None:
-            if len(self.runs) < 2:
+            if len(self.runs) == 1 and self.count >= FEW:
                 ends = [run.order(kind).keys for run in self.runs for kind in (SPO, OSP)]
             else:
                 rows = self.rows()
@@ -92,14 +88,24 @@ class Snapshot:
     def nbytes(self) -> int:
         return sum(run.nbytes for run in self.runs)
 
+    @property
+    def size(self) -> int:
+        """The number of rows that are there."""
+        signs = [run.signs for run in self.runs]
+        return self.count - sum(2 * int(np.count_nonzero(each < 0)) for each in signs)
+
+    def holds(self, row: Sequence[int]) -> bool:
+        """Whether a row is there."""
+        return sum(run.sign_of(row) for run in self.runs) > 0
+
     def rows(self) -> Ids:
-        """All triples, sorted in some way."""
+        """All rows, in some order."""
         if not self.runs:
-            return NO_TRIPLES
+            return np.zeros((0, self._width), np.int32)
         run = self.runs[0]
         for newer in self.runs[1:]:
-            run = run.with_newer(newer)
-        return run.rows()[0]
+            run = run.with_newer(newer, 1)
+        return run.rows()
 
 
 def _described(order: SortedOrder) -> list[int]:
@@ -111,25 +117,45 @@ def _described(order: SortedOrder) -> list[int]:
         order.second.ctypes.data,
         order.third.ctypes.data,
         signs,
-        len(order.second),
+        order.size,
     ]
 
 
 def of_rows(rows: Ids) -> Snapshot:
-    """A snapshot of these triples."""
-    return Snapshot([Run(rows)] if len(rows) else [])
+    """A snapshot of these rows."""
+    return Snapshot([Run(rows)] if len(rows) else [], rows.shape[1])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GraphSnapshots:
     """One version of all graphs: what is true, and what named graphs assert, by their names' ids."""
 
     everything: Snapshot
     named: Mapping[int, Snapshot] = field(default_factory=dict)
 
+    def having(self, ids: Sequence[int]) -> Iterable[tuple[int, Snapshot]]:
+        """The named graphs in which each of these ids is a subject or an object.
+
+        Others may be among them where there are few graphs.
+        """
+        if not ids or len(self.named) < FEW_GRAPHS:
+            return self.named.items()
+        names, nodes = self._nodes
+        found = set(self.named)
+        for each in ids:
+            found &= set(names[nodes == each].tolist())
+        return [(name, self.named[name]) for name in sorted(found)]
+
+    @cached_property
+    def _nodes(self) -> tuple[Ids, Ids]:
+        """The name of a graph and a node of it, for all named graphs and their nodes."""
+        nodes = [graph.nodes() for graph in self.named.values()]
+        names = np.fromiter(self.named, np.int32, len(nodes))
+        return np.repeat(names, [len(each) for each in nodes]), np.concatenate(nodes)
+
 
 class Versions:
-    """The versions of a set of triples: what changes is noted, and who asks gets the newest one.
+    """The versions of a set of rows: what changes is noted, and who asks gets the newest one.
 
     `everything` gives all rows as they are now; it is called when there is no version yet, or
     so much has changed since the last that starting anew is cheaper.  Whoever has it lets one
@@ -174,7 +200,8 @@ class Versions:
             self.begin(self._everything())
         assert self._current is not None, "it has begun"
         if self._waiting:
-            self._current = Snapshot(_grown(self._current.runs, _net(self._waiting)))
+            grown = _grown(self._current.runs, _net(self._waiting))
+            self._current = Snapshot(grown, self._waiting[0][0].shape[1])
             self._waiting, self._waiting_rows = [], 0
         return self._current
 
@@ -183,7 +210,7 @@ def _net(changes: Sequence[tuple[Ids, int]]) -> Run:
     """Changes, one after the other, as one run without those that undo each other."""
     rows = np.concatenate([each for each, _ in changes])
     signs = np.concatenate([np.full(len(each), sign, np.int8) for each, sign in changes])
-    by = np.lexsort((rows[:, 2], rows[:, 1], rows[:, 0]))
+    by = np.lexsort(rows.T[::-1])
     rows, signs = rows[by], signs[by]
     begins = np.flatnonzero(np.r_[True, (rows[1:] != rows[:-1]).any(axis=1)])
     sums = np.add.reduceat(signs, begins)

@@ -7,10 +7,12 @@ text is.
 
 from __future__ import annotations
 
+import codecs
 import glob
 import gzip
 import io
 import os
+import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -28,31 +30,79 @@ Progress: TypeAlias = Callable[[int, int | None], None]
 STANDARD_INPUT = "-"
 MARKS = {".gz": b"\x1f\x8b", ".zst": b"\x28\xb5\x2f\xfd"}
 """Packings by extension, and the bytes that such files begin with."""
+MARK = codecs.BOM_UTF8
+FREELY = 16 << 20
+MOST_TIMES = 100
+"""A packed file may become 16 MB and a hundred times as large; texts of RDF become 10 to 50 times."""
 ZSTD_PIECE = 2048
 """Compressed bytes unpacked at a time: at most 64 MB, since zstd repeats up to 2**15 times."""
 
 
 class SourceStream(io.RawIOBase):
-    """The unpacked bytes of a source; errors on the way name the file."""
+    """The unpacked bytes of a source; errors on the way name the file.
+
+    A packed file may become at most `MOST_TIMES` as large, unless a number of bytes is given.
+    """
 
     def __init__(
-        self, name: str, raw: IO[bytes], unpacked: io.BufferedIOBase | IO[bytes], size: int | None
+        self,
+        name: str,
+        raw: IO[bytes],
+        unpacked: io.BufferedIOBase | IO[bytes],
+        size: int | None,
+        most: int | None = None,
     ) -> None:
         self.name = name
         self.size = size
         self._raw = raw
         self._unpacked = unpacked
+        self._is_packed = unpacked is not raw
+        self._most = most
+        self._given = 0
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]
         with self._named_errors():
-            return self._unpacked.readinto(buffer)  # type: ignore[union-attr]
+            count: int = self._unpacked.readinto(buffer)  # type: ignore[union-attr]
+        self._count(count or 0)
+        return count
 
     def readline(self, size: int | None = -1, /) -> bytes:
         with self._named_errors():
-            return self._unpacked.readline(-1 if size is None else size)
+            line = self._unpacked.readline(-1 if size is None else size)
+        self._count(len(line))
+        return line
+
+    def peek(self, size: int) -> bytes:
+        """The bytes that come next, which stay there; perhaps fewer."""
+        peek = getattr(self._unpacked, "peek", None)
+        with self._named_errors():
+            return b"" if peek is None else bytes(peek(size)[:size])
+
+    def behind_mark(self) -> SourceStream:
+        """Leave out the mark at the beginning that some programs write before UTF-8."""
+        try:
+            if self.peek(len(MARK)) == MARK:
+                self.read(len(MARK))
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def _count(self, more: int) -> None:
+        """A small file that unpacks to a huge one (a decompression bomb) is refused."""
+        self._given += more
+        if not self._is_packed or self._given <= FREELY:
+            return
+        packed = self._raw.tell() if self.size is None else self.size
+        most = FREELY + MOST_TIMES * packed if self._most is None else self._most
+        if self._given > most:
+            raise InputError(
+                f"{self.name} unpacks to more than {most:,} bytes",
+                hint=f"it has {packed:,}; if that is meant, unpack it first, or allow more: unpacked=…",
+            )
 
     def bytes_read(self) -> int:
         """How far the file itself, packed or not, has been read."""
@@ -88,22 +138,23 @@ def name_of(source: Source) -> str:
     return "<stdin>" if source == STANDARD_INPUT else os.fspath(source)
 
 
-def open_source(source: Source) -> SourceStream:
-    """The bytes of a source, unpacked if its name ends in .gz or .zst.
+def open_source(source: Source, most: int | None = None) -> SourceStream:
+    """The bytes of a source, unpacked if its name ends in .gz or .zst: to so many at `most`.
 
     Standard input has no name: its first bytes decide.
     """
     name = name_of(source)
     if isinstance(source, bytes):
-        text = io.BytesIO(source)
+        text = io.BytesIO(source.removeprefix(MARK))
         return SourceStream(name, text, text, len(source))
     if source == STANDARD_INPUT:
         given = sys.stdin.buffer
-        return SourceStream(name, given, _unpacked(given, Path(name + _packing_of(given))), None)
+        unpacked = _unpacked(given, Path(name + _packing_of(given)))
+        return SourceStream(name, given, unpacked, None, most).behind_mark()
     raw = _open_file(Path(source))
     _check_packing(raw, Path(source))
     size = os.fstat(raw.fileno()).st_size if Path(source).is_file() else None
-    return SourceStream(name, raw, _unpacked(raw, Path(source)), size)
+    return SourceStream(name, raw, _unpacked(raw, Path(source)), size, most).behind_mark()
 
 
 def without_compression(path: Path) -> Path:
@@ -122,9 +173,26 @@ def expand(pattern: str | os.PathLike[str]) -> list[Path]:
     return [Path(path) for path in found]
 
 
-def _open_file(path: Path) -> io.BufferedReader:
+def is_rereadable(source: Source) -> bool:
+    """Whether the same bytes come when a source is opened again: not of a pipe."""
+    return isinstance(source, bytes) or (source != STANDARD_INPUT and Path(source).is_file())
+
+
+def utf8(text: str) -> bytes:
+    """A text as bytes; one that no file could have is refused."""
     try:
-        return path.open("rb")
+        return text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"the text has half of a character (a lone surrogate) at {error.start}",
+            hint="read it with the encoding that it was written in",
+        ) from None
+
+
+def _open_file(path: Path) -> io.BufferedReader:
+    """A file, or a pipe that someone else writes; devices without an end are refused."""
+    try:
+        raw = path.open("rb")
     except FileNotFoundError as error:
         raise no_file(path) from error
     except IsADirectoryError as error:
@@ -136,7 +204,25 @@ def _open_file(path: Path) -> io.BufferedReader:
             f"no permission to read {path}", hint="change its permissions, or copy it"
         ) from error
     except OSError as error:
-        raise InputError(f"cannot open {path}: {error.strerror}") from error
+        raise InputError(f"cannot open {path}: {error.strerror}", hint="check the path") from error
+    except ValueError:
+        raise no_file(path) from None
+    if _is_endless(raw):
+        raw.close()
+        raise InputError(f"{path} is a device", hint='give a file or a pipe; "-" is standard input')
+    return raw
+
+
+def _is_endless(raw: IO[bytes]) -> bool:
+    """Whether what was opened is a device, but for a terminal and the one that is empty."""
+    mode = os.fstat(raw.fileno())
+    if stat.S_ISBLK(mode.st_mode):
+        return True
+    return (
+        stat.S_ISCHR(mode.st_mode)
+        and not raw.isatty()
+        and mode.st_rdev != os.stat(os.devnull).st_rdev
+    )
 
 
 def _packing_of(raw: IO[bytes]) -> str:

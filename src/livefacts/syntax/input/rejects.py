@@ -7,7 +7,9 @@ to a rejects file if there is one: JSON lines if its name ends in .jsonl, CSV ot
 from __future__ import annotations
 
 import csv
+import errno
 import json
+import os
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TextIO
@@ -18,6 +20,8 @@ LONGEST_TEXT = 200
 """Characters of a rejected line that are kept."""
 MOST_KEPT = 10_000
 JSON_LINES = (".jsonl", ".ndjson")
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+"""What a spreadsheet begins to compute with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +53,14 @@ class Reject:
 class Rejects:
     """All rejects of a load: counted, the first ones kept, all of them written."""
 
-    def __init__(self, path: str | Path | None = None, most: int = MOST_KEPT) -> None:
+    def __init__(self, path: str | os.PathLike[str] | None = None, most: int = MOST_KEPT) -> None:
         self.count = 0
         self._most = most
         self.kept: list[Reject] = []
         self.hints: list[str] = []
-        self._file = None if path is None else _open(Path(path))
+        self.unread: Reject | None = None
+        self._target = None if path is None else Path(path).absolute().resolve()
+        self._file = None if self._target is None else _open(self._target)
         self._writes_json = path is not None and Path(path).suffix.lower() in JSON_LINES
         if self._file and not self._writes_json:
             csv.writer(self._file).writerow(field.name for field in fields(Reject))
@@ -73,21 +79,67 @@ class Rejects:
         if self._file and self._writes_json:
             self._file.write(json.dumps(asdict(reject), ensure_ascii=False) + "\n")
         elif self._file:
-            csv.writer(self._file).writerow(asdict(reject).values())
+            csv.writer(self._file).writerow(map(_harmless, asdict(reject).values()))
 
-    def add_hint(self, hint: str) -> None:
-        """Note what may be wrong with a file as a whole."""
-        self.hints.append(hint)
+    def note_unread(self, name: str, first: Reject) -> None:
+        """Nothing of a file could be read; `first` is what was rejected first."""
+        self.hints.append(f"{name}: nothing in it could be read; is it a text in this format?")
+        self.unread = self.unread or first
+
+    def refuse_unread(self) -> None:
+        """An error if there was a file of which nothing could be read."""
+        if self.unread is not None:
+            error = self.unread.as_error()
+            error.message = f"nothing in {self.unread.file} could be read: {self.unread.reason}"
+            error.hint = "is it a text in this format? format= (--input-format) names another"
+            raise error
+
+    def refuse_input(self, path: str | os.PathLike[str]) -> None:
+        """Refuse to write rejects over a file that is read."""
+        if self._target is not None and Path(path).absolute().resolve() == self._target:
+            self._drop()
+            raise InputError(
+                f"{os.fspath(path)} is to be read, and rejects to be written there",
+                hint="give the rejects a file of their own",
+            )
 
     def close(self) -> None:
-        """Finish the file."""
-        if self._file:
+        """Finish the file: only now does it take the place of one that was there."""
+        if self._file is not None and self._target is not None:
             self._file.close()
+            if not _is_special(self._target):
+                os.replace(_unfinished(self._target), self._target)
+            self._file = None
+
+    def _drop(self) -> None:
+        if self._file is not None and self._target is not None:
+            self._file.close()
+            if not _is_special(self._target):
+                _unfinished(self._target).unlink()
+            self._file = None
+
+
+def _harmless(cell: object) -> object:
+    """A cell that no spreadsheet takes for a formula."""
+    return f"'{cell}" if isinstance(cell, str) and cell[:1] in FORMULA_STARTS else cell
+
+
+def _is_special(path: Path) -> bool:
+    """Whether a path is a device or a pipe, which cannot be replaced."""
+    return path.exists() and not path.is_file()
+
+
+def _unfinished(path: Path) -> Path:
+    """Where a file is written until it is whole."""
+    return path.with_name(f".{path.name}.{os.getpid()}.unfinished")
 
 
 def _open(path: Path) -> TextIO:
     try:
-        return path.open("w", encoding="utf-8", newline="")
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, "it is a directory")
+        target = path if _is_special(path) else _unfinished(path)
+        return target.open("w", encoding="utf-8", errors="backslashreplace", newline="")
     except OSError as error:
         raise InputError(
             f"cannot write the rejects file {path}: {error.strerror}",

@@ -29,6 +29,7 @@ import numpy as np
 from pyoxigraph import DefaultGraph, NamedNode, Quad, QuadParser, RdfFormat, parse, serialize
 
 from livefacts.errors import InputError
+from livefacts.model.work_bounds import look
 from livefacts.store.terms.dictionary import Dictionary, Ids
 from livefacts.store.terms.ntriples import (
     CHUNK,
@@ -45,8 +46,10 @@ from livefacts.syntax.input.files import (
     Progress,
     Source,
     SourceStream,
+    is_rereadable,
     name_of,
     open_source,
+    utf8,
     without_compression,
 )
 from livefacts.syntax.input.rejects import Reject, Rejects
@@ -58,6 +61,7 @@ from livefacts.syntax.rdf.entities import (
     refusal,
     without_doctype,
 )
+from livefacts.syntax.rdf.nesting import FlatText, JsonNesting, Nesting, XmlNesting
 
 FORMATS = {
     ".nt": RdfFormat.N_TRIPLES,
@@ -87,6 +91,13 @@ DEEPEST_NESTING = 400
 """Triple terms inside each other; pyoxigraph overflows its stack at some 10,000."""
 NAMESPACE = re.compile(rb"\bxmlns(?::([A-Za-z][\w-]*))?\s*=\s*[\"']([^\"'<>\s]+)[\"']")
 OTHER_ENCODINGS = (b"\xff\xfe", b"\xfe\xff", b"\x00", b"<\x00")
+
+# How a file begins that can be in no other format.
+XML_START = re.compile(rb"<\?xml\s|<rdf:RDF[\s>]|<!DOCTYPE\s", re.IGNORECASE)
+TURTLE_START = re.compile(
+    rb"@(?:prefix|base)\s|(?:PREFIX|BASE)\s|#|<[A-Za-z][\w+.-]*:[^<>\s]*>\s|_:\w"
+)
+JSON_START = re.compile(rb'\{\s*"|\[\s*\{\s*"')
 
 # A string, which is passed over, or a label of a blank node.
 STRING_OR_LABEL = re.compile(rb'"(?:[^"\\]|\\.)*"|_:([^\s<>"]+)')
@@ -141,6 +152,7 @@ def read_rows(
     rejects: Rejects | None = None,
     prefixes: dict[str, str] | None = None,
     progress: Progress | None = None,
+    unpacked: int | None = None,
 ) -> Iterator[Batch]:
     """The statements of a source as batches of rows and graphs.
 
@@ -148,8 +160,8 @@ def read_rows(
     line raises an `InputError`.  `prefixes` is filled with those that the file declares.
     """
     reading = _Reading(source, dictionary, scope, rejects)
-    with open_source(source) as stream:
-        kind = format_of(source, format)
+    with open_source(source, unpacked) as stream:
+        kind = _kind_of(source, format, stream)
         if kind in LINE_FORMATS:
             batches = reading.lines(stream, quads=kind == RdfFormat.N_QUADS)
         else:
@@ -165,7 +177,7 @@ def read_text(
     text: str, dictionary: Dictionary, scope: bytes, prefixes: dict[str, str] | None = None
 ) -> list[Batch]:
     """The statements of a text in Turtle; where it is N-Triples, line by line, which is quicker."""
-    source = text.encode()
+    source = utf8(text)
     if text.lstrip()[:1] in ("<", "_"):
         with suppress(InputError):
             return list(read_rows(source, dictionary, format=RdfFormat.N_TRIPLES, scope=scope))
@@ -185,10 +197,27 @@ def read_quads(
 
     `name` is what the error calls the source.
     """
-    kind = format_of(source, format)
     reading = _Reading(source, Dictionary(), b"", None, name)
     with open_source(source) as stream:
+        kind = _kind_of(source, format, stream)
         yield from reading.quads(stream, kind, base or _address(source), prefixes)
+
+
+def _kind_of(source: Source, format: str | RdfFormat | None, stream: SourceStream) -> RdfFormat:
+    """The format of a source; where its name says one and its beginning another, the latter."""
+    named = format_of(source, format)
+    if format is not None or isinstance(source, bytes) or source == STANDARD_INPUT:
+        return named
+    start = stream.peek(HEAD).lstrip()
+    if XML_START.match(start):
+        return RdfFormat.RDF_XML
+    if named == RdfFormat.RDF_XML and TURTLE_START.match(start):
+        return RdfFormat.TURTLE
+    if named != RdfFormat.JSON_LD and JSON_START.match(start):
+        return RdfFormat.JSON_LD
+    if named == RdfFormat.JSON_LD and TURTLE_START.match(start):
+        return RdfFormat.TURTLE
+    return named
 
 
 class _Reading:
@@ -207,7 +236,7 @@ class _Reading:
         self._dictionary = dictionary
         self._scope = scope
         self._rejects = rejects
-        self._rejected = 0
+        self._first: Reject | None = None
         self._accepted = 0
 
     def lines(self, stream: SourceStream, *, quads: bool) -> Iterator[Batch]:
@@ -247,7 +276,7 @@ class _Reading:
         base: str | None,
         prefixes: dict[str, str] | None,
     ) -> Iterator[Quad]:
-        feed = _XmlFeed(stream) if format == RdfFormat.RDF_XML else _Feed(stream)
+        feed = _feed(stream, format)
         parser = parse(cast(IO[bytes], feed), format=format, base_iri=base)
         yield from self._until_error(parser, feed, format)
         if prefixes is not None:
@@ -263,6 +292,10 @@ class _Reading:
                 yield quad
         except SyntaxError as error:
             self._reject_rest(error, feed)
+        except MemoryError as error:
+            if "buffer" not in str(error):
+                raise
+            self._reject_rest(SyntaxError("a term or comment of more than 16 MB"), feed)
 
     def _reject_line(self, bad: BadLine) -> None:
         self._reject(Reject(self._name, bad.line, bad.column, bad.reason, bad.text))
@@ -271,28 +304,27 @@ class _Reading:
         line = error.lineno or feed.line
         what = "text" if isinstance(self._source, bytes) else "file"
         reason = f"{reason_of(error)}; the rest of the {what} was not read"
-        text = _line_of(self._source, line) if line else ""
+        text = _line_of(self._source, line) if line and is_rereadable(self._source) else ""
         self._reject(Reject(self._name, line, error.offset or 1, reason, text))
 
     def _reject(self, reject: Reject) -> None:
         if self._rejects is None:
             raise reject.as_error()
         self._rejects.add(reject)
-        self._rejected += 1
+        self._first = self._first or reject
 
     def conclude(self) -> None:
         """Say what may be wrong if nothing at all could be read."""
-        if self._rejects is not None and self._rejected and not self._accepted:
-            self._rejects.add_hint(
-                f"{self._name}: nothing in it could be read; is it a text in this format?"
-            )
+        if self._rejects is not None and self._first is not None and not self._accepted:
+            self._rejects.note_unread(self._name, self._first)
 
 
 class _Feed:
     """What a parser reads from: watches for triple terms that are nested too deeply."""
 
-    def __init__(self, stream: SourceStream) -> None:
+    def __init__(self, stream: SourceStream, nesting: Nesting) -> None:
         self._stream = stream
+        self._nesting = nesting
         self._tail = b""
         self.opened = 0
         self.line = 0
@@ -300,12 +332,20 @@ class _Feed:
         """Prefixes that the parser does not report."""
 
     def read(self, size: int = -1) -> bytes:
+        look()
         piece = self._stream.read(size) or b""
+        self._nesting.follow(piece)
         self.opened += (self._tail + piece).count(OPEN_TRIPLE_TERM)
         self._tail = piece[1 - len(OPEN_TRIPLE_TERM) :]
         if self.opened > DEEPEST_NESTING:
             raise SyntaxError("triple terms are nested too deeply")
         return piece
+
+
+def _feed(stream: SourceStream, format: RdfFormat) -> _Feed:
+    if format == RdfFormat.RDF_XML:
+        return _XmlFeed(stream, XmlNesting())
+    return _Feed(stream, JsonNesting() if format == RdfFormat.JSON_LD else FlatText())
 
 
 class _XmlFeed(_Feed):
@@ -316,8 +356,8 @@ class _XmlFeed(_Feed):
     there from us may not hide from the parser.
     """
 
-    def __init__(self, stream: SourceStream) -> None:
-        super().__init__(stream)
+    def __init__(self, stream: SourceStream, nesting: Nesting) -> None:
+        super().__init__(stream, nesting)
         self._starts_line = True
         self._entities = Entities(stream.name)
         self._prolog: io.BytesIO | None = None
@@ -331,6 +371,7 @@ class _XmlFeed(_Feed):
             self._check(piece)
         self.line += self._starts_line and bool(piece)
         self._starts_line = piece.endswith(b"\n")
+        self._nesting.follow(piece)
         self._note_prefixes(piece)
         return piece
 
@@ -434,9 +475,7 @@ def _address(source: Source) -> str | None:
 
 
 def _line_of(source: Source, number: int) -> str:
-    """A line of a source that can be read again; empty if it cannot."""
-    if source == STANDARD_INPUT:
-        return ""
+    """A line of a source that can be read again."""
     with open_source(source) as stream:
         while number > 1:
             piece = stream.readline(1 << 16)

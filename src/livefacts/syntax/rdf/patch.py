@@ -48,6 +48,7 @@ _FACT = re.compile(r"[^\W\d]\w*\s*[(.]")
 _USUAL = re.compile(r'(?:<[^<>\s]*>|_:\S+)\s+<[^<>\s]*>\s+["<_]')
 _NODE = re.compile(r'"(?:[^"\\]|\\.)*"|<_:([^<>\s]*)>')
 _COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|<[^<>\s]*>|(#.*)')
+_NAME = re.compile(r"([\w.-]*):")
 _LIST = "<x:x> <x:x> ( "
 _FIRST = NamedNode(RDF + "first")
 
@@ -123,7 +124,7 @@ class _Reader:
         self._open: list[_Line] = []
         self._began: Place | None = None
         self._headers: dict[str, Term] = {}
-        self._prefixes: Mapping[str, str] = {}
+        self._prefixes: dict[str, str] = {}
         self._declared: dict[str, str] = {}
         self._aborted = 0
 
@@ -131,7 +132,7 @@ class _Reader:
         """A line that is neither empty nor a comment."""
         match = _ROW.fullmatch(place.text)
         operation, rest = (match[1], match[2]) if match else ("", "")
-        line = _Line(operation == "A", rest, place, self._prefixes)
+        line = _Line(operation == "A", rest, place, self._used(rest))
         if operation in ("A", "D"):
             (self._open if self._began else self._done).append(line)
         elif operation == "H":
@@ -142,6 +143,14 @@ class _Reader:
             self._take_bound(operation, place)
         else:
             raise InputError("this is no row of a patch", place=place, hint=KNOWN)
+
+    def _used(self, text: str) -> Mapping[str, str]:
+        """The prefixes that a row may use, as they are here: it is read later."""
+        if not self._prefixes:
+            return {}
+        return {
+            name: self._prefixes[name] for name in _NAME.findall(text) if name in self._prefixes
+        }
 
     def _take_header(self, line: _Line) -> None:
         match = _HEADER.fullmatch(line.text)
@@ -155,12 +164,10 @@ class _Reader:
         if match is None or (match["iri"] is None) is (operation == "PA"):
             wanted = "PA ex: <http://example.org/> ." if operation == "PA" else "PD ex: ."
             raise line.refuse("this declares no prefix", f"write {wanted}")
-        changed = dict(self._prefixes)
         if operation == "PA":
-            changed[match[1]] = self._declared[match[1]] = match["iri"]
+            self._prefixes[match[1]] = self._declared[match[1]] = match["iri"]
         else:
-            changed.pop(match[1], None)
-        self._prefixes = changed
+            self._prefixes.pop(match[1], None)
 
     def _take_bound(self, operation: str, place: Place) -> None:
         if (operation == "TX") is (self._began is not None):

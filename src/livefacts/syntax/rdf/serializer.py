@@ -22,6 +22,7 @@ from pyoxigraph import Quad, RdfFormat, parse, serialize
 from livefacts.errors import InputError
 from livefacts.store.terms.dictionary import Dictionary, Ids
 from livefacts.store.terms.ntriples import DEFAULT_GRAPH, Batch
+from livefacts.store.terms.term_reader import TermReader
 from livefacts.syntax.input.files import STANDARD_INPUT
 from livefacts.syntax.rdf.documents import format_named, format_of
 
@@ -36,7 +37,7 @@ ENDS_AS_XML_NAME = re.compile(r"[^\W\d][\w.\-]*>$")
 def write_rows(
     target: Target,
     batches: Iterable[Batch],
-    dictionary: Dictionary,
+    terms: Dictionary | TermReader,
     *,
     format: str | RdfFormat | None = None,
     prefixes: dict[str, str] | None = None,
@@ -51,9 +52,9 @@ def write_rows(
     with open_target(target) as stream:
         if kind in (RdfFormat.N_TRIPLES, RdfFormat.N_QUADS):
             for piece in pieces:
-                stream.write(dictionary.write_ntriples(piece))
+                stream.write(terms.write_ntriples(piece))
         else:
-            quads = _quads(pieces, dictionary, kind)
+            quads = _quads(pieces, terms, kind)
             serialize(quads, stream, kind, prefixes=prefixes)
     return written.rows
 
@@ -89,15 +90,17 @@ def _pieces(batches: Iterable[Batch], with_graphs: bool) -> Iterator[Ids]:
             yield statements[start : start + ROWS_AT_A_TIME]
 
 
-def _quads(pieces: Iterable[Ids], dictionary: Dictionary, format: RdfFormat) -> Iterator[Quad]:
+def _quads(
+    pieces: Iterable[Ids], terms: Dictionary | TermReader, format: RdfFormat
+) -> Iterator[Quad]:
     for piece in pieces:
         if format == RdfFormat.RDF_XML:
-            _check_xml_names(np.unique(piece[:, 1]), dictionary)
-        yield from parse(dictionary.write_ntriples(piece), format=RdfFormat.N_QUADS)
+            _check_xml_names(np.unique(piece[:, 1]), terms)
+        yield from parse(terms.write_ntriples(piece), format=RdfFormat.N_QUADS)
 
 
-def _check_xml_names(predicates: Ids, dictionary: Dictionary) -> None:
-    for text in dictionary.texts(predicates):
+def _check_xml_names(predicates: Ids, terms: Dictionary | TermReader) -> None:
+    for text in terms.texts(predicates):
         if not ENDS_AS_XML_NAME.search(text):
             raise InputError(
                 f"RDF/XML cannot write the predicate {text}: it does not end in an XML name",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from livefacts.errors import InputError, Place
 from livefacts.language.program import Program
+from livefacts.model.work_bounds import look
 from livefacts.syntax.input.files import name_of, open_source
 from livefacts.syntax.rulelang.constants import BlankNodes
 from livefacts.syntax.rulelang.parse_tree import TreeReader
@@ -34,6 +35,7 @@ def parse(text: str, file: str = "<text>", blank_nodes: BlankNodes | None = None
     source = rule_text(text, file)
     reader = TreeReader(source, blank_nodes)
     for piece in pieces(source.lines):
+        look()
         if isinstance(piece, Block):
             for statement in _tree(piece, source).children:
                 reader.statement(statement)  # type: ignore[arg-type]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from livefacts.errors import Place, RuleError, RuleSyntaxError
 from livefacts.language.formula import RESERVED
+from livefacts.syntax.input.files import utf8
 
 if TYPE_CHECKING:
     from lark import Token
@@ -99,6 +100,7 @@ class RuleText:
 
 
 def rule_text(text: str, file: str) -> RuleText:
+    utf8(text)
     lines = text.removeprefix("\ufeff").split("\n")
     return RuleText(file, [line.rstrip("\r") for line in lines])
 

@@ -35,7 +35,7 @@ WORDS = {
     "INTEGER": "a whole number",
     "VARIABLE": "a variable",
     "UNIT": "a unit of time (s, ms, min, …)",
-    "RANGE": "a window (10 s; range 10 s step 5 s; 3 facts)",
+    "RANGE": "a window (10 s; 1 h until 10 min ago; range 10 s step 5 s; 3 facts; session 30 s)",
     "OPEN_WINDOW": "a window in [ ]",
     "IN": "in [a window]",
     "_CLOSE_TERM": "a closing )>>",

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pyoxigraph import NamedNode
 
 from livefacts.errors import InputError
-from livefacts.language.windows import FactWindow, SteppedWindow, TimeWindow, Window
+from livefacts.language.windows import (
+    ONE_POINT,
+    FactWindow,
+    PastWindow,
+    SessionWindow,
+    SteppedWindow,
+    TimeWindow,
+    Window,
+)
 from livefacts.model.durations import Duration, duration, read_duration
 from livefacts.syntax.rulelang.constants import Constants
 from livefacts.syntax.rulelang.source_text import RuleText
@@ -15,7 +24,8 @@ from livefacts.syntax.rulelang.source_text import RuleText
 if TYPE_CHECKING:
     from lark import Token, Tree
 
-ONE_POINT = Duration(1)
+LONGEST_COUNT = 18
+"""Digits of a number of facts."""
 
 
 class TimeReader:
@@ -66,24 +76,62 @@ class TimeReader:
     def window(self, node: Any) -> Window:
         """The window in these brackets."""
         parts: list[Token] = list(node.children[1:])
+        full = self._drop(parts, "FULL")
         stream = self._after(parts, "ON")
         closed = self._drop(parts, "BOUNDS_CLOSED")
         first = parts[0]
         match first.type:
             case "FACTS_COUNT":
                 window: Window = self._fact_window(parts, stream)
+            case "SESSION":
+                of = self._of(parts)
+                window = SessionWindow(self._some(parts[1:], first), of, stream)
             case "RANGE":
                 window = self._stepped(parts, stream, closed)
             case "TUMBLING":
                 width = self._some(parts[1:], first)
                 window = SteppedWindow(width, width, stream, closed)
             case _:
-                window = TimeWindow(self._duration(parts), stream)
+                window = self._by_time(parts, stream)
+        self._check(window, first, closed, full)
+        if not full or isinstance(window, FactWindow | SessionWindow):
+            return window
+        return replace(window, full=True)
+
+    def _check(self, window: Window, first: Token, closed: bool, full: bool) -> None:
+        """Refuse what makes no sense of this window."""
         if closed and not isinstance(window, SteppedWindow):
             raise self._text.refuse(
                 first, "only a window with a range can be closed", "[n] has both its ends already"
             )
-        return window
+        if full and isinstance(window, FactWindow | SessionWindow):
+            raise self._text.refuse(
+                first,
+                "only a window that has a length can be seen in full",
+                "leave `full` out, or use a window by time: in [10 s] full",
+            )
+
+    def _by_time(self, parts: list[Token], stream: NamedNode | None) -> Window:
+        """`[n]`, or `[n until m ago]`."""
+        at = next((n for n, t in enumerate(parts) if t.type == "UNTIL"), None)
+        if at is None:
+            return TimeWindow(self._duration(parts), stream)
+        length, until = self._duration(parts[:at]), self._duration(parts[at + 1 : -1])
+        if length.is_by_clock == until.is_by_clock and until > length:
+            raise self._text.refuse(
+                parts[0],
+                f"a window that begins {length} ago has passed {until} ago",
+                f"the longer time comes first: [{until} until {length} ago]",
+            )
+        return PastWindow(length, until, stream)
+
+    def _of(self, parts: list[Token]) -> str | NamedNode | None:
+        """Take `of` and the name behind it out of the parts."""
+        if len(parts) < 2 or parts[-2].type != "OF":
+            return None
+        name = self._name(parts.pop())
+        parts.pop()
+        return name
 
     def _stepped(self, parts: list[Token], stream: NamedNode | None, closed: bool) -> SteppedWindow:
         at = next((n for n, t in enumerate(parts) if t.type == "STEP"), len(parts))
@@ -92,8 +140,13 @@ class TimeReader:
         return SteppedWindow(range, step, stream, closed)
 
     def _fact_window(self, parts: list[Token], stream: NamedNode | None) -> FactWindow:
-        of = self._name(parts[2]) if len(parts) > 1 else None
-        count = int(parts[0].split()[0])
+        of = self._of(parts)
+        digits = parts[0].split()[0]
+        if len(digits) > LONGEST_COUNT:
+            raise self._text.refuse(
+                parts[0], "a window of so many facts is longer than anything that comes"
+            )
+        count = int(digits)
         if not count:
             raise self._text.refuse(parts[0], "a window of no facts is always empty")
         return FactWindow(count, of, stream)

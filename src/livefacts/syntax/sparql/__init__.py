@@ -8,6 +8,7 @@ Out: `Query` of `language.algebra`, `RegisteredQuery`, update operations.
 - `triple_blocks`: triples, nodes and paths
 - `value_expressions`: expressions and aggregates
 - `group_patterns`: groups, and what stands in them
+- `aggregate_clauses`: AGGREGATE, which gives each row the total of its group
 - `query_forms`: SELECT, ASK, CONSTRUCT and DESCRIBE, and solution modifiers
 - `update_operations`: INSERT and DELETE, with data and with patterns
 - `stream_clauses`: REGISTER, FROM STREAM and windows

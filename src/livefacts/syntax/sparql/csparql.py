@@ -37,7 +37,7 @@ def parse_registration(
 
     `prefixes` are known without a declaration; `name` is what a text without REGISTER is called.
     """
-    DEFAULT_LIMITS.check_size(text)
+    DEFAULT_LIMITS.check(text)
     text = without_code_point_escapes(text)
     tokens, lexemes, found = read_registration(text, prefixes or {}, WINDOW_BASE)
     return _Registration(text, tokens, lexemes.windows, found, name).query()
@@ -71,7 +71,7 @@ class _Registration:
         form, register = self._form(), self._found.register
         what = "QUERY" if register is None else register.what.type
         every = None if register is None else register.every
-        makes_stream = what != "QUERY" and form == "CONSTRUCT"
+        makes_stream = what == "STREAM" or (what != "QUERY" and form == "CONSTRUCT")
         relation = what if what not in ("QUERY", "STREAM") else "RSTREAM"
         windows = self._windows()
         self._check(what, form, relation, reads_nothing=not windows and every is None)
@@ -103,9 +103,13 @@ class _Registration:
     def _check(self, what: str, form: str, relation: str, *, reads_nothing: bool) -> None:
         """Refuse what makes no sense as a whole."""
         said = hint = ""
-        if what == "STREAM" and form != "CONSTRUCT":
-            said = f"a stream is made of triples, and {form} makes none"
+        register = self._found.register
+        if what == "STREAM" and form == "ASK":
+            said = "a stream is made of triples, and ASK makes none"
             hint = "CONSTRUCT the triples of the stream, or write REGISTER QUERY"
+        elif what == "STREAM" and form == "SELECT" and register and register.name.value is None:
+            said = f"{register.name.text} is no IRI, and the properties of rows are named after one"
+            hint = "write REGISTER STREAM <http://...>, or CONSTRUCT the triples of the stream"
         elif form == "ASK" and relation != "RSTREAM":
             said = f"ASK has one answer, of which {relation} reports nothing"
             hint = "write REGISTER QUERY"

@@ -41,6 +41,7 @@ ARITIES = {
     **dict.fromkeys(("IF", "TRIPLE", "STRLANGDIR"), (3, 3)),
     **dict.fromkeys(("SUBSTR", "REGEX"), (2, 3)),
     "REPLACE": (3, 4),
+    "TIMESTAMP": (1, 3),
     "BNODE": (0, 1),
     "CONCAT": (0, ANY),
     "COALESCE": (0, ANY),
@@ -52,6 +53,7 @@ REGISTRATION_WORDS = frozenset(
     [
         *("REGISTER", "QUERY", "STREAM", "RSTREAM", "ISTREAM", "DSTREAM", "COMPUTE", "EVERY"),
         *("WINDOW", "ON", "RANGE", "STEP", "TUMBLING", "TRIPLES", "BOUNDS", "CLOSED"),
+        "SESSION",
     ]
 )
 """Words that C-SPARQL and RSP-QL add to SPARQL."""

@@ -30,6 +30,7 @@ from livefacts.language.algebra import (
 )
 from livefacts.language.expressions import QueryExpression, rewritten, variables_in_expression
 from livefacts.language.formula import TripleAtom, Variable
+from livefacts.syntax.sparql.aggregate_clauses import with_totals
 from livefacts.syntax.sparql.group_patterns import Extension, GroupPattern
 from livefacts.syntax.sparql.lexemes import Lexeme, QueryMistakeError
 from livefacts.syntax.sparql.triple_blocks import Atom
@@ -184,8 +185,8 @@ def triples_alone(atoms: list[Atom], opening: Lexeme) -> tuple[TripleAtom, ...]:
 
 
 def select_query(children: list[Any]) -> AskedQuery:
-    selected, graphs, group, ending, values = children
-    pattern, names = _solved(selected, group, ending, values)
+    selected, graphs, group, clauses, ending, values = children
+    pattern, names = _solved(selected, with_totals(group, clauses), ending, values)
     return _asked(Query("SELECT", pattern, tuple(v.name for v in names)), graphs)
 
 
@@ -196,13 +197,13 @@ def subselect(children: list[Any]) -> GroupPattern:
 
 
 def ask_query(children: list[Any]) -> AskedQuery:
-    graphs, group, ending, values = children
-    return _asked(Query("ASK", _unselected(group, ending, values)), graphs)
+    graphs, group, clauses, ending, values = children
+    return _asked(Query("ASK", _unselected(with_totals(group, clauses), ending, values)), graphs)
 
 
 def construct_query(children: list[Any]) -> AskedQuery:
-    made, graphs, group, ending, values = children
-    pattern = _unselected(group, ending, values)
+    made, graphs, group, clauses, ending, values = children
+    pattern = _unselected(with_totals(group, clauses), ending, values)
     return _asked(Query("CONSTRUCT", pattern, template=tuple(map(_apart, made))), graphs)
 
 

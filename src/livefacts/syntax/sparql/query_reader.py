@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from livefacts.language.algebra import BLANK, Basic, Pattern, Query, parts_in, variables_in
 from livefacts.model.namespaces import DECLARED
 from livefacts.syntax.sparql import (
+    aggregate_clauses,
     group_patterns,
     query_forms,
     stream_clauses,
@@ -47,6 +48,7 @@ ROOMS = (
     triple_blocks,
     value_expressions,
     group_patterns,
+    aggregate_clauses,
     query_forms,
     update_operations,
     stream_clauses,
@@ -121,7 +123,7 @@ def _parsed(lexemes: Lexemes, start: str) -> Any:
 
 def parse_update(text: str, prefixes: Mapping[str, str]) -> list[Operation]:
     """The operations of an update, in order; otherwise a `QueryError`."""
-    UPDATE_LIMITS.check_size(text)
+    UPDATE_LIMITS.check(text)
     text = without_code_point_escapes(text, UPDATE)
     known = {**DECLARED, **prefixes}
     with _reading(text, known, limits=UPDATE_LIMITS) as (tokens, lexemes):

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
 
 from pyoxigraph import Literal
@@ -40,7 +41,9 @@ from livefacts.syntax.sparql.query_text import (
 
 Prefixes = tuple[tuple[str, str], ...]
 REMEMBERED = 1024
-"""So many shapes are kept."""
+"""So many shapes are kept, and so many texts with their constants."""
+SHORT = 4096
+"""Texts up to this length are kept."""
 _PROLOGUE = re.compile(
     r"(?:[ \t\r\n]+|\#[^\r\n]*"
     r"|PREFIX[ \t\r\n]+[^\s:<>\#]*:[ \t\r\n]*<[^<>\s]*>|BASE[ \t\r\n]*<[^<>\s]*>)*",
@@ -57,7 +60,8 @@ class ShapeKey(NamedTuple):
     limits: QueryLimits
 
 
-class QueryShape(NamedTuple):
+@dataclass(frozen=True)
+class QueryShape:
     """A query without its constants, and the constants.
 
     Queries of one `key` have one `query`, the same object as long as it is remembered.
@@ -67,7 +71,7 @@ class QueryShape(NamedTuple):
     query: Query
     constants: tuple[Term, ...]
 
-    @property
+    @cached_property
     def bound(self) -> Query:
         """The query with its constants."""
         return self.query.bound(self.constants)
@@ -102,18 +106,27 @@ def shape_of(
     limits: QueryLimits = DEFAULT_LIMITS,
 ) -> QueryShape:
     """The shape of a query and its constants; a `QueryError` if it cannot be read."""
-    limits.check_size(text)
+    asked = ShapeKey(text, base, tuple(prefixes.items()), limits)
+    return _remembered_shape(asked) if len(text) <= SHORT else _shape(asked)
+
+
+def _shape(asked: ShapeKey) -> QueryShape:
+    text, base, prefixes, limits = asked
+    limits.check(text)
     if "\\" in text:
         text = without_code_point_escapes(text)
-    lifted = _lifted(text, prefixes, base)
+    lifted = _lifted(text, dict(prefixes), base)
     if lifted is not None:
         marked, known, constants = lifted
         key = ShapeKey(marked, base, known, limits)
         query = _of_shape(key, len(constants))
         if query is not None:
             return QueryShape(key, query, constants)
-    key = ShapeKey(text, base, tuple(prefixes.items()), limits)
+    key = ShapeKey(text, base, prefixes, limits)
     return QueryShape(key, _whole(key), ())
+
+
+_remembered_shape = lru_cache(REMEMBERED)(_shape)
 
 
 @lru_cache(REMEMBERED)
@@ -162,6 +175,12 @@ def _lifted(
         return None
     body = "".join(pieces) + text[at:]
     return text[:start] + body, tuple(prefixes.items()) if ":" in body else (), tuple(constants)
+
+
+def prefixes_in(text: str, prefixes: Mapping[str, str]) -> Mapping[str, str]:
+    """What prefixes stand for in a query: those it declares, and those that are known."""
+    prologue = _PROLOGUE.match(text)
+    return {**prefixes, **(_declarations(prologue[0], "")[0] if prologue else {})}
 
 
 def _term(kind: str | None, found: re.Match[str], names: Names) -> Term:

@@ -29,6 +29,8 @@ CALLING_WORDS = frozenset(["FILTER", "HAVING", "BY", "ASC", "DESC"])
 class QueryLimits:
     """How large a query may be: characters, open brackets, triple patterns, operators.
 
+    Signs are operators that make an expression deep, each on top of the one before.
+
     Beyond these a query could take minutes to plan, or be nested more deeply than is safe.
     """
 
@@ -36,11 +38,20 @@ class QueryLimits:
     nesting: int = 128
     patterns: int = 128
     operators: int = 1000
+    signs: int = 200
     what: str = "query"
     """What the text is called."""
 
-    def check_size(self, text: str) -> None:
-        """Refuse a text that is too long."""
+    def check(self, text: str) -> None:
+        """Refuse a text that is too long, or that no file could have."""
+        if not text.isascii():
+            try:
+                text.encode()
+            except UnicodeEncodeError as error:
+                raise QueryError(
+                    f"the {self.what} has half of a character (a lone surrogate) at {error.start}",
+                    hint="read it with the encoding that it was written in",
+                ) from None
         if len(text) > self.size:
             raise QueryError(
                 f"the {self.what} has {len(text):,} characters; {self.size:,} are allowed",
@@ -96,6 +107,7 @@ _CODE_POINT = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
 _OPENING = frozenset(["(", "{", "[", "<<("])
 _CLOSING = frozenset([")", "}", "]", ")>>"])
 _OPERATORS = frozenset(["||", "&&", "=", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/", "!"])
+_SIGNS = frozenset(["+", "-", "*", "/", "!"])
 _OPERANDS = (
     TokenKind.IRI,
     TokenKind.NAME,
@@ -194,6 +206,8 @@ class _Reader:
     )
     patterns: int = 0
     operators: int = 0
+    signs: int = 0
+    """Of the expression that is open."""
 
     def read(self) -> list[Token]:
         position = 0
@@ -244,6 +258,7 @@ class _Reader:
         opened = _Bracket(is_expression=False)
         if token.text == "(":
             opened.is_expression = self._computes(inside)
+            self.signs = self.signs if inside.is_expression else 0
             opened.is_list = not opened.is_expression
             opened.is_data = inside.is_data
         elif token.text == "{":
@@ -281,14 +296,17 @@ class _Reader:
             self.patterns = self.operators = 0
         if inside.is_expression:
             self.operators += token.kind is TokenKind.MARK and token.text in _OPERATORS
+            self.signs += token.kind is TokenKind.MARK and token.text in _SIGNS
         elif not inside.is_data and not inside.lists_solutions:
-            separates = token.kind is TokenKind.MARK and token.text in ".;,/{"
+            separates = token.kind is TokenKind.MARK and token.text in ".;,/|{"
             self.patterns += separates or (inside.is_list and token.kind in _OPERANDS)
         self.patterns += token.is_word("AS")
         if self.patterns > self.limits.patterns:
             raise self._too_large(token, "triple patterns", self.limits.patterns)
         if self.operators > self.limits.operators:
             raise self._too_large(token, "operators", self.limits.operators)
+        if self.signs > self.limits.signs:
+            raise self._too_large(token, "operators + - * / ! in one expression", self.limits.signs)
 
     def _too_large(self, token: Token, what: str, allowed: int) -> QueryError:
         return QueryError(

@@ -5,13 +5,18 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from livefacts.errors import InputError
-from livefacts.language.registration import CountWindow, RangeWindow
+from livefacts.language.windows import (
+    ONE_POINT,
+    FactWindow,
+    PastWindow,
+    SessionWindow,
+    SteppedWindow,
+    Window,
+)
 from livefacts.model.durations import Duration, read_duration
 from livefacts.model.durations import duration as duration_of
 from livefacts.syntax.sparql.lexemes import Lexeme, QueryRefusedError
 from livefacts.syntax.sparql.query_forms import AskedQuery
-
-ONE_POINT = Duration(1)
 
 
 class Length(NamedTuple):
@@ -36,7 +41,7 @@ class StreamClause(NamedTuple):
     word: Lexeme
     last: Lexeme
     stream: Lexeme
-    window: RangeWindow | CountWindow
+    window: Window
     name: Lexeme | None
 
 
@@ -50,7 +55,7 @@ class RegisteredText(NamedTuple):
 class WindowExtent(NamedTuple):
     """A window, and the bracket that ends it."""
 
-    window: RangeWindow | CountWindow
+    window: Window
     last: Lexeme
 
 
@@ -86,24 +91,69 @@ def by_time(children: list[Any]) -> Any:
     word, length, step = children
     range = _some(word, length).amount
     if isinstance(step, Lexeme):
-        return lambda closed: RangeWindow(range, range, closed)
-    return lambda closed: RangeWindow(range, step.amount if step else ONE_POINT, closed)
+        return lambda closed: SteppedWindow(range, range, closed=closed)
+    length = step.amount if step else ONE_POINT
+    return lambda closed: SteppedWindow(range, length, closed=closed)
 
 
 def by_count(children: list[Any]) -> Any:
     word, triples, *numbers = children
     counts = [_count(number) for number in numbers if number is not None]
 
-    def made(closed: bool) -> CountWindow:
+    def made(closed: bool) -> FactWindow:
         if closed:
             raise QueryRefusedError(
                 "a window of so many triples has no bounds",
                 (word or triples).start_pos,
                 "leave BOUNDS CLOSED out",
             )
-        return CountWindow(*counts)
+        count, *step = counts
+        return FactWindow(count, step=step[0] if step else 1)
 
     return made
+
+
+def by_session(children: list[Any]) -> Any:
+    word, length = children
+    window = SessionWindow(_some(word, length).amount)
+    return lambda closed: _unbounded(window, word) if closed else window
+
+
+def by_past(children: list[Any]) -> Any:
+    _, now, older, again, newer, step = children
+    for name in (now, again):
+        if name.text.upper() != "NOW":
+            said = f"{name.text} is not expected here"
+            raise QueryRefusedError(said, name.start_pos, "write [FROM NOW-PT1H TO NOW-PT10M]")
+    length = older.amount
+    until = newer.amount if newer else Duration(0, length.is_by_clock)
+    if length.is_by_clock == until.is_by_clock and until >= length:
+        raise QueryRefusedError(
+            f"a window from {length} ago has passed {until} ago",
+            older.first.start_pos,
+            "the longer time comes first: [FROM NOW-PT1H TO NOW-PT10M]",
+        )
+    moved = step.amount if step else ONE_POINT
+    return lambda closed: PastWindow(length, until, step=moved, closed=closed)
+
+
+def ago(children: list[Any]) -> Length:
+    first, length = children
+    if isinstance(length, Length):
+        return length
+    if not first.text.startswith("-"):
+        said, hint = f"{first.text} is not expected here", "write NOW-10, or NOW-PT10M"
+        raise QueryRefusedError(said, first.start_pos, hint)
+    unit = "" if length is None else length.text
+    try:
+        return Length(duration_of(first.text[1:], unit), first)
+    except InputError as error:
+        raise QueryRefusedError(error.message, first.start_pos, error.hint) from None
+
+
+def _unbounded(window: Window, word: Lexeme) -> Window:
+    hint = "leave BOUNDS CLOSED out"
+    raise QueryRefusedError(f"[{window}] has no bounds", word.start_pos, hint)
 
 
 def step(children: list[Any]) -> Length:

@@ -216,8 +216,11 @@ negated_inverse = inverse
 
 
 def repeated(children: list[Any]) -> Path:
-    path, mark = children
-    return Repeated(path, mark.text)
+    """A path that repeats what is repeated is repeated once: `((p)+)?` is `p*`."""
+    path, mark = children[0], children[1].text
+    if isinstance(path, Repeated):
+        return Repeated(path.path, mark if path.mark == mark else "*")
+    return Repeated(path, mark)
 
 
 def predicate(children: list[Any]) -> Path:

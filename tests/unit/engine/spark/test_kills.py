@@ -176,7 +176,7 @@ def unnamed_after_optimizing(pipeline: Pipeline) -> set[str]:
     [
         ("ingest", "deduplicate, dictionary"),
         pytest.param("materialize", "facts_3 committed", marks=pytest.mark.thorough),
-        pytest.param("checkpoint", "terms committed", marks=pytest.mark.thorough),
+        pytest.param("checkpoint", "facts_3 committed", marks=pytest.mark.thorough),
     ],
 )
 def test_a_driver_that_is_killed_leaves_the_last_version(

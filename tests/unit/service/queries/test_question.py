@@ -2,6 +2,9 @@
 
 import json
 import random
+import subprocess
+import sys
+from typing import Any
 
 import pytest
 from pyoxigraph import (
@@ -16,7 +19,7 @@ from pyoxigraph import (
     parse_query_results,
 )
 
-from livefacts.errors import LimitError, QueryError
+from livefacts.errors import InputError, LimitError, QueryError
 from livefacts.service.queries.results import Answer, Row, Rows, Triples
 from livefacts.service.reasoner.reasoner import Reasoner
 from livefacts.syntax.sparql.query_shapes import shape_of
@@ -241,6 +244,11 @@ def test_a_query_that_could_hang_or_crash_is_refused(text, said):
 )
 def test_long_lists_of_values_are_allowed(store, text):
     store.query(text)
+
+
+def test_half_of_a_character_is_refused(store):
+    with pytest.raises(QueryError, match="half of a character"):
+        store.query("SELECT * { ?s ?p '\ud800' }")
 
 
 def test_limits_can_be_chosen():
@@ -499,3 +507,110 @@ def test_queries_and_facts_of_a_reasoner_agree_after_every_change(seed):
         r.add(random.sample(world, 6))
         shown = {fact for fact in r.facts() if isinstance(fact, Triple)}
         assert set(r.query("CONSTRUCT WHERE { ?s ?p ?o }")) == shown
+
+
+def test_a_point_lookup_imports_neither_duckdb_nor_pyarrow():
+    program = (
+        "import sys, livefacts as lf; r = lf.Reasoner(); r.add('<x:a> <x:b> <x:c> .'); "
+        "assert len(r.query('SELECT ?o { <x:a> <x:b> ?o }')) == 1; "
+        "print([name for name in ('duckdb', 'pyarrow', 'rdflib') if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
+
+
+def test_a_known_term_is_found_in_the_graphs_that_have_it():
+    reasoner = Reasoner()
+    quads = [Quad(ex(f"s{n % 7}"), ex("p"), ex(f"o{n % 5}"), ex(f"g{n}")) for n in range(60)]
+    reasoner.add(quads)
+    asked = f"SELECT ?g ?o {{ GRAPH ?g {{ <{EX}s3> <{EX}p> ?o OPTIONAL {{ <{EX}o9> ?q ?r }} }} }}"
+    expected = {(quad.graph_name, quad.object) for quad in quads if quad.subject == ex("s3")}
+    assert {tuple(row) for row in reasoner.query(asked)} == expected
+    reasoner.remove(quads[3])
+    reasoner.add(Quad(ex("s3"), ex("p"), ex("o9"), ex("g1")))
+    expected = (expected - {(ex("g3"), ex("o3"))}) | {(ex("g1"), ex("o9"))}
+    assert {tuple(row) for row in reasoner.query(asked)} == expected
+    assert not reasoner.query(f"ASK {{ GRAPH ?g {{ <{EX}nobody> ?p ?o }} }}")
+    assert reasoner.query(f"ASK {{ GRAPH ?g {{ <{EX}nobody> <{EX}p>* ?o }} }}")
+
+
+# bindings
+
+
+GIVEN = [
+    "SELECT ?a { %s ?a <x:p> ?d FILTER(?d = ?v) }",
+    "SELECT ?a ?d { %s ?a <x:p> ?d FILTER(?d > ?v) }",
+    "SELECT ?d ?v { %s ?a <x:p> ?d FILTER(?d IN (?v)) }",
+    "SELECT (COUNT(*) AS ?n) { %s ?a <x:p> ?d FILTER(?d < ?v) }",
+    "SELECT ?d ?w { %s ?a <x:p> ?d BIND(?v + 1 AS ?w) }",
+    "SELECT ?v (STR(?v) AS ?t) { %s }",
+    "SELECT ?a { %s ?a <x:p> ?d FILTER(!BOUND(?v)) }",
+    "SELECT ?a ?e { %s ?a <x:p> ?d OPTIONAL { ?a <x:p> ?e FILTER(?e > ?v) } FILTER(BOUND(?e)) }",
+    "SELECT ?a { %s ?a <x:p> ?d FILTER EXISTS { ?a <x:p> ?e FILTER(?e > ?v) } }",
+    "SELECT ?a { %s ?a <x:p> ?d MINUS { ?a <x:p> ?v } }",
+    "SELECT * { %s { SELECT ?a { ?a <x:p> ?v } } }",
+    "SELECT * { %s { SELECT DISTINCT ?a { ?a <x:p> ?v } ORDER BY ?a LIMIT 1 } FILTER(?v = 3) }",
+    "SELECT ?n { %s ?a <x:p> ?v { SELECT (COUNT(*) AS ?n) { ?b <x:p> ?v } } }",
+    "SELECT ?v (COUNT(*) AS ?n) { %s ?a <x:p> ?d FILTER(?d < ?v) } GROUP BY ?v HAVING(?v = 3)",
+    "SELECT ?v (COUNT(?d) AS ?n) { %s { ?a <x:p> ?d } UNION { ?d <x:p> ?v } } GROUP BY ?v",
+    "ASK { %s FILTER(?v = 3) }",
+    "ASK { %s { SELECT ?a { ?a <x:p> ?v } LIMIT 1 } }",
+    "CONSTRUCT { ?a <x:q> ?v } { %s ?a <x:p> ?d FILTER(?d = ?v) }",
+    "DESCRIBE ?a { %s ?a <x:p> ?d FILTER(?d = ?v) }",
+]
+
+
+@pytest.mark.parametrize("text", GIVEN)
+def test_given_values_are_values_at_the_beginning_of_where(text: str) -> None:
+    r = Reasoner()
+    r.add("<x:a> <x:p> 1, 2, 3, 4 . <x:b> <x:p> 3 .")
+    given = r.query(text % "", bindings={"v": 3})
+    written = r.query(text % "VALUES ?v {3}")
+    if isinstance(given, Answer):
+        assert bool(given) == bool(written)
+        return
+    names = [name for name in getattr(written, "variables", ()) if name in given.variables]
+    assert not isinstance(given, Rows) or set(names) == set(given.variables)
+    as_bag = [
+        sorted(
+            str([row[name] for name in names]) if isinstance(found, Rows) else str(row)
+            for row in found
+        )
+        for found in (given, written)
+    ]
+    assert as_bag[0] == as_bag[1]
+
+
+def test_what_is_described_or_made_may_be_given() -> None:
+    r = Reasoner()
+    r.add("<x:a> <x:p> 1 .")
+    assert len(r.query("DESCRIBE ?x", bindings={"x": NamedNode("x:a")})) == 1
+    made = r.query("CONSTRUCT { ?a <x:q> ?v } { ?a <x:p> ?d }", bindings={"v": 3})
+    assert [str(triple.object.value) for triple in made] == ["3"]
+
+
+def test_a_computed_variable_cannot_be_given() -> None:
+    with pytest.raises(QueryError, match=r"\?n is computed"):
+        Reasoner().query("SELECT (COUNT(*) AS ?n) { ?a ?b ?c }", bindings={"n": 3})
+
+
+@pytest.mark.parametrize("text", ["CONSTRUCT WHERE { ?a ?b ?c }", "DESCRIBE <x:a>"])
+def test_of_triples_the_first_are_given(text: str) -> None:
+    r = Reasoner()
+    r.add("<x:a> <x:p> 1, 2, 3 .")
+    few, all_of_them = r.query(text, limit_rows=2), r.query(text, limit_rows=3)
+    assert (len(few), few.complete, len(all_of_them), all_of_them.complete) == (2, False, 3, True)
+
+
+@pytest.mark.parametrize("options", [{"limit_rows": 1.5}, {"limit_rows": True}, {"memory": 0.5}])
+def test_limits_are_whole_numbers(options: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="whole number"):
+        Reasoner().query("ASK {}", **options)
+
+
+@pytest.mark.parametrize("text", [b"ASK {}", None, 5])
+def test_a_query_is_a_text(text: Any) -> None:
+    with pytest.raises(InputError, match="is no text"):
+        Reasoner().query(text)

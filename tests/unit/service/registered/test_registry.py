@@ -16,7 +16,7 @@ from tests.unit.service.registered.stage import (
 )
 
 from livefacts.errors import QueryError
-from livefacts.service.registered.moving_window import TimeSpan
+from livefacts.service.registered.reports import TimeSpan
 
 
 def window(extent: str, what: str = "QUERY", body: str = PAIRS, name: str = "q") -> str:

@@ -110,6 +110,16 @@ def test_a_stream_that_first_shows_itself_too_late_blocks_nothing() -> None:
     assert events.watermark == 8
 
 
+def test_time_begins_by_the_clock_before_anything_has_come() -> None:
+    clock = Clock()
+    events = EventTime(clock)
+    for time in (3, 4, 6):
+        events.elapse(time)
+    events.push("a", 6, S)
+    events.push("a", 8, S)
+    assert clock.deeds == ["|3", "|5", "a@6", "a@8", "|7"]
+
+
 def test_a_fact_too_far_ahead_closes_no_window() -> None:
     clock = Clock()
     events = EventTime(clock)

@@ -49,10 +49,11 @@ def test_events_are_played_as_fast_as_they_happened_or_faster() -> None:
 
 
 def test_who_arrives_gets_the_time_of_the_clock_and_silence_has_a_time_too() -> None:
-    seconds = iter([7, 9, 11])
-    source = [event("in A B", 3), None, event("in B C")]
+    seconds = iter([7, 7, 9, 11])
+    source = [event("in A B", 3), event("in C D", 3), None, event("in B C")]
     found = list(stamped(source, None, lambda: next(seconds) * SECOND.amount))
-    assert found == [event("in A B", 7), Silence(9), event("in B C", 11)]
+    together = [Silence(7), event("in A B", 7), event("in C D", 7)]
+    assert found == [*together, Silence(9), Silence(11), event("in B C", 11)]
 
 
 def test_reports_are_due_by_the_clock_while_nothing_arrives() -> None:
@@ -61,10 +62,21 @@ def test_reports_are_due_by_the_clock_while_nothing_arrives() -> None:
     events = stage.reasoner.event_time()
     source = [Silence(3), event("in A B", 5), Silence(5), Silence(9)]
     assert list(play(source, events, Pace(), refuse)) == source
-    assert by_time(query) == {5: "AB", 6: "AB", 7: "", 8: ""}
+    assert by_time(query) == {3: "", 4: "", 5: "AB", 6: "AB", 7: "", 8: ""}
     events.push(triples("in C D"), 9, S)
     events.finish()
     assert by_time(query) == {9: "CD"}
+
+
+def test_a_stream_that_is_silent_while_another_is_not_holds_up_nothing() -> None:
+    stage = Stage()
+    query = stage.register(QUERY)
+    seconds = iter(range(5, 9))
+    others = [Event(0, EX + "t", tuple(triples("in X Y"))) for _ in range(3)]
+    source = stamped([event("in A B"), *others], None, lambda: next(seconds) * SECOND.amount)
+    for _ in play(source, stage.reasoner.event_time(), Pace(), refuse):
+        pass
+    assert by_time(query) == {5: "AB", 6: "AB", 7: ""}
 
 
 def test_silence_does_not_make_late_facts_come_too_late() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -277,3 +279,29 @@ def test_a_window_that_is_no_whole_number_of_ticks_is_refused_in_its_place() -> 
         lf.Reasoner(rules="@tick 1 min .\nq(?x) :- sometime a(?x) in [90 s] .")
     assert refused.value.place is not None
     assert refused.value.place.line == 2
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_change_that_is_not_about_time_costs_the_same_whatever_windows_hold(late: bool) -> None:
+    costs = []
+    for pushes in (4, 64):
+        r = lf.Reasoner("seen(?x) :- sometime reading(?x) in [1000] .", start=0)
+        for n in range(pushes):
+            r.push([("reading", f"s{n}")], at=n)
+            if late:
+                r.advance(n)
+        r.advance(pushes)
+        r.add(("sensor", "first"))
+        costs.append(_calls(lambda r=r: r.add(("sensor", "second"))))
+    assert costs[0] == costs[1]
+
+
+def _calls(deed: Callable[[], object]) -> int:
+    """How many Python functions something calls."""
+    events: list[str] = []
+    sys.setprofile(lambda frame, event, argument: events.append(event))
+    try:
+        deed()
+    finally:
+        sys.setprofile(None)
+    return events.count("call")

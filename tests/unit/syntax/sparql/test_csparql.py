@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from livefacts.errors import QueryError
-from livefacts.language.registration import CountWindow, RangeWindow, StreamOperator, StreamWindow
+from livefacts.language.registration import StreamOperator, StreamWindow
+from livefacts.language.windows import FactWindow, PastWindow, SessionWindow, SteppedWindow, Window
 from livefacts.model.durations import Duration, read_duration
 from livefacts.syntax.sparql.csparql import parse_registration
 
@@ -16,6 +17,12 @@ def with_window(extent: str) -> str:
     return f"REGISTER QUERY q AS SELECT ?s FROM STREAM <http://e/s> [{extent}] WHERE {{ ?s ?p ?o }}"
 
 
+def test_a_stream_may_be_made_of_rows() -> None:
+    text = with_window("RANGE 1").replace("QUERY q", "STREAM <http://e/q>")
+    assert parse_registration(text).makes_stream
+    assert not parse_registration(text.replace("STREAM <http://e/q>", "RSTREAM q")).makes_stream
+
+
 SECONDS = read_duration("1 s")
 TEN = read_duration("10 s")
 
@@ -23,19 +30,26 @@ TEN = read_duration("10 s")
 @pytest.mark.parametrize(
     ("extent", "window"),
     [
-        ("RANGE 10s STEP 1s", RangeWindow(TEN, SECONDS)),
-        ("range 10 sec step 1sec", RangeWindow(TEN, SECONDS)),
-        ("RANGE PT10S STEP PT1S", RangeWindow(TEN, SECONDS)),
-        ("RANGE 10s SLIDE 1 second", RangeWindow(TEN, SECONDS)),
-        ("RANGE 1 min TUMBLING", RangeWindow(read_duration("60s"), read_duration("60s"))),
-        ("RANGE 10s", RangeWindow(TEN, Duration(1))),
-        ("RANGE 5 STEP 2 BOUNDS CLOSED", RangeWindow(Duration(5), Duration(2), closed=True)),
-        ("TRIPLES 10", CountWindow(10)),
-        ("RANGE TRIPLES 10", CountWindow(10)),
-        ("ELEMENTS 100 STEP 10", CountWindow(100, 10)),
+        ("RANGE 10s STEP 1s", SteppedWindow(TEN, SECONDS)),
+        ("range 10 sec step 1sec", SteppedWindow(TEN, SECONDS)),
+        ("RANGE PT10S STEP PT1S", SteppedWindow(TEN, SECONDS)),
+        ("RANGE 10s SLIDE 1 second", SteppedWindow(TEN, SECONDS)),
+        ("RANGE 1 min TUMBLING", SteppedWindow(read_duration("60s"), read_duration("60s"))),
+        ("RANGE 10s", SteppedWindow(TEN, Duration(1))),
+        ("RANGE 5 STEP 2 BOUNDS CLOSED", SteppedWindow(Duration(5), Duration(2), closed=True)),
+        ("SESSION 10s", SessionWindow(TEN)),
+        ("FROM NOW-PT10S TO NOW-PT1S", PastWindow(TEN, SECONDS, closed=False)),
+        (
+            "from now-10 to now-1 step 5",
+            PastWindow(Duration(10), Duration(1), step=Duration(5), closed=False),
+        ),
+        ("FROM NOW - 10s TO NOW", PastWindow(TEN, Duration(0, True), closed=False)),
+        ("TRIPLES 10", FactWindow(10)),
+        ("RANGE TRIPLES 10", FactWindow(10)),
+        ("ELEMENTS 100 STEP 10", FactWindow(100, step=10)),
     ],
 )
-def test_windows_are_written_in_many_ways(extent: str, window: RangeWindow | CountWindow) -> None:
+def test_windows_are_written_in_many_ways(extent: str, window: Window) -> None:
     query = parse_registration(with_window(extent))
     assert query.windows == (StreamWindow("http://e/s", window),)
 
@@ -122,15 +136,24 @@ def test_construct_makes_a_stream() -> None:
         (with_window("RANGE 10q"), "q is not a unit of time", "10q"),
         (with_window("RANGE P1M"), "no fixed length", "P1M"),
         (with_window("RANGE 0s"), "RANGE needs a length", "0s"),
-        (with_window("FROM 1s TO 2s"), "FROM is not expected", "FROM 1s"),
+        (with_window("FROM 1s TO 2s"), "1 is not expected", "1s TO"),
+        (with_window("FROM NOW-1s TO NOW-2s"), "has passed", "-1s TO"),
+        (with_window("FROM RAND-2s TO NOW-1s"), "RAND is not expected", "RAND"),
+        (with_window("SESSION 0s"), "SESSION needs a length", "0s"),
+        (with_window("SESSION 1s BOUNDS CLOSED"), "has no bounds", "SESSION 1s"),
         (with_window("TRIPLES 0"), "no number of triples", "0]"),
         (with_window("TRIPLES 1 BOUNDS CLOSED"), "has no bounds", "TRIPLES 1"),
         (with_window("RANGE 1").replace("[RANGE 1]", ""), "WHERE is not expected", "WHERE"),
         (with_window("RANGE 1").replace("<http://e/s>", "e:s"), "prefix e: is not", "e:s"),
         (f"REGISTER QUERY q AS {SELECT}", "reads no stream", "REGISTER"),
         (
-            with_window("RANGE 1").replace("QUERY", "STREAM"),
+            with_window("RANGE 1").replace("QUERY", "STREAM").replace("SELECT ?s", "ASK"),
             "a stream is made of triples",
+            "REGISTER",
+        ),
+        (
+            with_window("RANGE 1").replace("QUERY", "STREAM"),
+            "q is no IRI, and the properties of rows are named after one",
             "REGISTER",
         ),
         (

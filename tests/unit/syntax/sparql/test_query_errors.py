@@ -7,7 +7,14 @@ import pytest
 from livefacts.errors import QueryError
 from livefacts.service.reasoner.reasoner import Reasoner
 
+BOOKS = "SELECT * { ?a ?p ?b } AGGREGATE "
 MISTAKES = [
+    (BOOKS + "{ (?b, COUNT, {?a}) }", "AGGREGATE computes ?b, which", 36, "another name"),
+    (BOOKS + "{ (?n, SUM, {?a}) }", "SUM of nothing", 40, "SUM(?x)"),
+    (BOOKS + "{ (?n, COUNT, {?c}) }", "no pattern has ?c", 48, "the WHERE clause"),
+    (BOOKS + "{ ?n, COUNT, {?a} }", "( is missing here", 35, ""),
+    (BOOKS + "{ (?n, COUNT, {}) }", "} cannot stand here", 48, ""),
+    ("SELECT * { ?a ?p ?b }" + " AGGREGATE { (?n, COUNT, ?a) }" * 7, "more than 6", 203, "GROUP"),
     ("SELECT ?x {", "this { is never closed", 11, ""),
     ("SELECT (COUNT(?x AS ?n) { ?x ?p ?y }", "this ( is never closed", 8, ""),
     ("SELECT ?x { ?x ?p ?y } }", "this } closes nothing", 24, ""),

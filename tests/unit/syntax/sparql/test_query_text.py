@@ -19,7 +19,7 @@ from livefacts.syntax.sparql.query_shapes import shape_of
         ("ASK { {} " + "UNION {} " * 100_000 + "}", "characters"),
         ("ASK { {} " + "UNION {} " * 7_000 + "}", "triple patterns"),
         ("ASK { " + "BIND(1 AS ?x) " * 4_000 + "}", "triple patterns"),
-        ("ASK { FILTER(1" + "+1" * 900 + " > 2) }", "nested too deeply"),
+        ("ASK { FILTER(1" + "+1" * 900 + " > 2) }", "operators"),
         ("ASK { " + "FILTER EXISTS { " * 120 + "}" * 120 + "}", "nested too deeply"),
         ("ASK { " + "a.a" * 20_000 + " }", "triple patterns"),
         ("ASK { ?s ?p " + '"' * 60_000 + " }", "cannot stand here"),

@@ -17,6 +17,7 @@ from livefacts.errors import LivefactsWarning
 from livefacts.model import values
 from livefacts.model.facts import Symbol, Term
 from livefacts.model.namespaces import XSD
+from livefacts.model.work_bounds import look
 from livefacts.plan.rules.operators import AggregatePlan
 from livefacts.store.facts import bits, layout
 from livefacts.store.facts.row_store import RowStore
@@ -46,6 +47,7 @@ class BoundAggregate:
         """The facts of the target that end and that begin, when these rows come and go."""
         ended, begun = [], []
         for group in self._groups_of(entries):
+            look()
             old, new = self._old_values(group), self._new_value(group)
             ended += [[self._target_name, *group, value] for value in old if value != new]
             if new is not None and new not in old:

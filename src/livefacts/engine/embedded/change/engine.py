@@ -88,6 +88,7 @@ class EmbeddedEngine:
     def _follow(self, change: Change, rules: RuleChange | None, keep: bool) -> IdDelta:
         """Follow a change through all levels, then settle or undo it."""
         base = self._base
+        base.interpreter.limit = self.limit
         before = base.binding
         try:
             base.take(change, rules)
@@ -127,7 +128,9 @@ class EmbeddedEngine:
     def _new_base(self, old: FactBase, plan: Plan, single_path: bool) -> FactBase:
         """An empty fact base; conclusions that the old one has are not counted by limits."""
         known = 0 if self.limit is None else sum(map(len, self.derived().values()))
-        return FactBase(self._settings, plan, single_path, old.interpreter, known)
+        base = FactBase(self._settings, plan, single_path, old.interpreter, known)
+        base.interpreter.limit = None if self.limit is None else self.limit + known
+        return base
 
     def _check_progress(self, made: int) -> None:
         self.on_pause(made)
@@ -235,6 +238,10 @@ class EmbeddedEngine:
     def derivations(self) -> int:
         """Rule instances found so far."""
         return self.interpreter.derivations
+
+    def nbytes(self) -> int:
+        """The memory of the facts, and of the change under way."""
+        return self.interpreter.nbytes()
 
     def proofs(self, rules: Sequence[Rule]) -> BoundRules:
         """Rules over the facts of this moment, for a search of proofs."""

@@ -24,6 +24,7 @@ from livefacts.engine.embedded.kernel.driver import Interpreter
 from livefacts.engine.embedded.schema.single_path import MakeSchema, SinglePath
 from livefacts.errors import RuleError
 from livefacts.model.facts import Symbol
+from livefacts.model.work_bounds import within
 from livefacts.plan.rules.normal_form import TRUE
 from livefacts.plan.rules.operators import Level, Plan
 from livefacts.plan.rules.rule_change import RuleChange, rule_change
@@ -145,7 +146,8 @@ class FactBase:
 
     def undo(self, before: Binding) -> None:
         """Undo the change under way, to the end even if interrupted: twice does no harm."""
-        self._undo_change(self.interpreter.epoch, before)
+        with within(None):
+            self._undo_change(self.interpreter.epoch, before)
 
     def _undo_change(self, epoch: int, before: Binding) -> None:
         try:

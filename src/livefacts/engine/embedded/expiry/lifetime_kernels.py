@@ -176,7 +176,7 @@ def next_match(
 
     A row that waits to be followed is left out, unless it `may_be` matched: it finds the
     instance itself when its turn comes.  Where only asserted rows match, the
-    time of their assertion counts.
+    time of their assertion counts.  Negative: the row to go on behind, after many.
     """
     relation = plans.steps[step, code.RELATION]
     index = plans.steps[step, code.LOOKUP]
@@ -189,6 +189,7 @@ def next_match(
     else:
         row = row_behind(rows, index, data + width * row, row)
     high = rows.relations[relation, layout.HIGH]
+    looked = 0
     while row and row < high:
         cells = data + width * row
         flags = load_int32(cells, layout.FLAGS)
@@ -198,9 +199,14 @@ def next_match(
             until = load_time(cells, asserted_cell(rows, relation) if needs else timed.UNTIL)
             if until != timed.NEVER:
                 times.least[depth + 1] = min(times.least[depth], until)
-                return row
+                break
+        looked += 1
+        if looked == code.MOST_LOOKED:
+            row = -row
+            break
         row = row_behind(rows, index, cells, row)
-    return np.int64(0)
+    times.state[code.WORK] += looked
+    return row if row < high else np.int64(0)
 
 
 @inlined
@@ -237,7 +243,6 @@ def join(
     first = plans.plans[plan, code.FIRST_STEP] - 1
     is_raising = mode != FELL and mode != FELL_GIVEN
     may_be = np.int64(-1) if mode == REDERIVE else state[timed.PIVOT]
-    work = 0
     while depth > 0:
         if depth > count:
             if times.least[depth] > beyond:
@@ -249,10 +254,10 @@ def join(
                 emit(rows, plans, times, plan, width, times.least[depth])
             depth -= 1
             continue
-        work += 1
-        if work > budget:
+        if state[code.WORK] >= budget:
             state[code.DEPTH] = depth
             return code.PAUSED
+        state[code.WORK] += 1
         step = first + depth
         if plans.steps[step, code.KIND] == code.MATCH:
             row = next_match(rows, plans, times, step, times.cursor[depth], depth, may_be)
@@ -267,6 +272,9 @@ def join(
             row = np.int64(0)
         if row == 0:
             depth -= 1
+            continue
+        if row < 0:
+            times.cursor[depth] = -row
             continue
         times.cursor[depth] = row
         depth += 1
@@ -312,7 +320,6 @@ def run(desk: Any, plan_vector: Any, mode: Any, given: Any, budget: Any) -> Any:
     state = times.state
     width = times.out.shape[0] // MOST_OUT
     is_raising = mode != FELL and mode != FELL_GIVEN
-    work = 0
     while True:
         if state[code.PHASE] == code.NEXT_PIVOT:
             at_end = is_at_end(times, mode, given)
@@ -322,9 +329,9 @@ def run(desk: Any, plan_vector: Any, mode: Any, given: Any, budget: Any) -> Any:
                 at_end = is_at_end(times, mode, given)
             if at_end:
                 return code.DONE
-            work += 1
-            if work > budget:
+            if state[code.WORK] >= budget:
                 return code.PAUSED
+            state[code.WORK] += 1
             entry = next_pivot(rows, times, mode, given)
             if entry < 0:
                 continue

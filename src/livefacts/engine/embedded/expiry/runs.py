@@ -19,7 +19,9 @@ from livefacts.engine.embedded.expiry import timed_rows
 from livefacts.engine.embedded.kernel import registers as code
 from livefacts.engine.embedded.kernel.bound_plans import Binder
 from livefacts.engine.embedded.kernel.value_memory import ValueMemo
+from livefacts.model.work_bounds import look
 from livefacts.plan.rules.operators import RulePlan
+from livefacts.store.critical_sections import uninterrupted
 from livefacts.store.facts import layout
 from livefacts.store.facts.row_kernels import BLOCK
 from livefacts.store.facts.row_store import RowStore
@@ -28,7 +30,9 @@ from livefacts.store.terms.dictionary import Dictionary
 Ids = NDArray[np.int32]
 Longs = NDArray[np.int64]
 BUDGET = 300_000
-"""Work between two looks at interrupts, limits and progress: some 50 ms."""
+"""Steps between two looks at interrupts, bounds and progress: some 30 ms."""
+FEWEST_STEPS = 1_000
+"""Steps between two looks, at least, however small a limit is."""
 FEWEST = 2 * kernels.MOST_OUT
 LARGE = 1 << 16
 """Working memory longer than this is given back after a change."""
@@ -43,6 +47,8 @@ class Runs:
     def __init__(self, dictionary: Dictionary) -> None:
         self.store = RowStore(timed.SPARE_CELLS)
         self.on_pause: Callable[[int], None] = lambda made: None
+        self.limit: int | None = None
+        """How many facts the change under way may derive, if that is limited."""
         self._answers = ValueMemo(dictionary)
         self._binder = Binder(self.store, dictionary, lambda rule: 0)
         self._times = _new_times()
@@ -72,11 +78,12 @@ class Runs:
         """Everything by address, for the next call of a kernel."""
         if self._rows is not self.store.rows:
             self._fit_buffer()
+            timed.DESK.put(self._desk, self.store.rows)
             self._rows = self.store.rows
-            timed.DESK.put(self._desk, self._rows)
-        if self._memo is not self._answers.memo:
-            self._memo = self._answers.memo
-            timed.DESK.put(self._desk, self._memo)
+        memo = self._answers.memo
+        if self._memo is not memo:
+            timed.DESK.put(self._desk, memo)
+            self._memo = memo
         return self._desk
 
     def _fit_buffer(self) -> None:
@@ -88,6 +95,7 @@ class Runs:
                 key=np.zeros(widest, np.int32),
             )
 
+    @uninterrupted
     def _replace(self, **arrays: Any) -> None:
         self._times = self._times._replace(**arrays)
         timed.DESK.put(self._desk, self._times)
@@ -154,14 +162,18 @@ class Runs:
     def run(self, plans: code.BoundPlans, mode: int, given: Longs = NOTHING) -> None:
         """Take all rows that a mode is about."""
         self._state[timed.GIVEN_AT] = 0
+        limit = self.budget if self.limit is None else self.limit + FEWEST_STEPS
         while True:
-            status = kernels.run(self.desk(), plans.vector, mode, given, self.budget)
+            steps = min(self.budget, limit)
+            status = kernels.run(self.desk(), plans.vector, mode, given, steps)
             if status == code.DONE:
                 return
             first, second, third = self._state[code.ASKED : code.ASKED + 3].tolist()
             if status == code.NEED_ROOM:
                 self._make_room()
             elif status == code.PAUSED:
+                look()
+                self._state[code.WORK] = 0
                 self.on_pause(self.made)
             elif status == code.ASK_NUMBER:
                 self._answers.answer_number(second)

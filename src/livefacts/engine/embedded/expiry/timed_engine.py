@@ -153,6 +153,7 @@ class ExpiringEngine:
         """All of it as one change, what goes before what comes; or nothing, if it fails."""
         self._check_sound()
         self._before = self._rules
+        self._runs.limit = self.limit
         try:
             gone, new = self._change_of_rules(add_rules, remove_rules)
             self._asserted = 0

@@ -22,14 +22,20 @@ from livefacts.engine.embedded.kernel.fixpoint import run, ticks
 from livefacts.engine.embedded.kernel.grounded import NO_WAYS, Ways
 from livefacts.engine.embedded.kernel.level_stages import follow
 from livefacts.engine.embedded.kernel.value_memory import ValueMemo
+from livefacts.model.work_bounds import look
 from livefacts.plan.rules.operators import RulePlan
+from livefacts.store.critical_sections import uninterrupted
 from livefacts.store.facts import bits, layout
 from livefacts.store.facts.row_kernels import BLOCK
 from livefacts.store.facts.row_store import RowStore
 from livefacts.store.terms.dictionary import Dictionary
 
-BUDGET = 20_000
-"""Work between two looks at interrupts, limits and progress: some 50 ms."""
+BUDGET = 200_000
+"""Steps between two looks at interrupts, bounds and progress: some 20 ms."""
+FEWEST_STEPS = 1_000
+"""Steps between two looks, at least, however small a limit is."""
+AT_ONCE = 1 << 17
+"""Asserted facts that one call of a kernel stores: some 20 ms."""
 FEWEST = 2 * layout.OUT_ROWS
 FEWEST_EDGES = 4 * code.MOST_EDGE_PLANS
 ROW_BITS = 0xFFFFFFFF
@@ -63,6 +69,8 @@ class Interpreter:
         self.store = store
         self.answers = ValueMemo(dictionary)
         self.on_pause: Callable[[int], None] = lambda made: None
+        self.limit: int | None = None
+        """How many facts the change under way may derive, if that is limited."""
         self.reports_reasons = False
         """Whether deltas say which facts rules have begun or ceased to derive."""
         self._machine = _new_machine((earlier.tally if earlier else NO_TALLY).copy())
@@ -83,17 +91,18 @@ class Interpreter:
     def _ready_desk(self) -> NDArray[np.int64]:
         """Everything by address, for the next call of a kernel."""
         if self._rows is not self.store.rows:
+            code.DESK.put(self._desk, self.store.rows)
             self._rows = self.store.rows
-            code.DESK.put(self._desk, self._rows)
-        if self._memo is not self.answers.memo:
-            self._memo = self.answers.memo
+        answers = self.answers
+        if self._memo is not answers.tables or answers.epoch != answers.dictionary.epoch:
+            self._memo = answers.memo
             code.DESK.put(self._desk, self._memo)
         return self._desk
 
     def _follow_single(self, consequences: code.Consequences) -> None:
         if self._consequences is not consequences:
-            self._consequences = consequences
             code.DESK.put(self._desk, consequences)
+            self._consequences = consequences
 
     # working memory
 
@@ -120,10 +129,12 @@ class Interpreter:
         self._fitted = self.store.rows
         return widest
 
+    @uninterrupted
     def _replace(self, **arrays: Any) -> None:
         self._machine = self._machine._replace(**arrays)
         code.DESK.put(self._desk, self._machine)
 
+    @uninterrupted
     def _make_room(self) -> None:
         for relation in range(self.store.count):
             self.store.make_room(relation, layout.OUT_ROWS)
@@ -219,14 +230,21 @@ class Interpreter:
             facts = facts.copy()
         if mode == code.GAIN and count > layout.OUT_ROWS:
             self._expect(relation, count)
+        for first in range(0, count, AT_ONCE):
+            self._change_some(mode, relation, facts[first : first + AT_ONCE], support)
+            if count > AT_ONCE:
+                look()
+
+    def _change_some(self, mode: int, relation: int, facts: Ids, support: int) -> None:
         done = 0
         while True:
             desk = self._ready_desk()
             done = support_counts.change_facts(desk, mode, relation, facts, support, done)
-            if done == count:
+            if done == len(facts):
                 return
             self._make_room()
 
+    @uninterrupted
     def _expect(self, relation: int, more: int) -> None:
         """Make room for many facts at once, and for some that they derive."""
         room = more + more // 4 + layout.OUT_ROWS
@@ -248,7 +266,7 @@ class Interpreter:
         while True:
             self._follow_single(NO_CONSEQUENCES if path is None else path.consequences())
             desk = self._ready_desk()
-            status: int = follow(desk, losing.vector, plans.vector, first, last, self.budget)
+            status: int = follow(desk, losing.vector, plans.vector, first, last, self._steps())
             if status in (code.DONE, code.LOST_ASIDE):
                 return status
             first = self._state[code.STAGE]
@@ -275,17 +293,32 @@ class Interpreter:
     ) -> None:
         self._follow_single(NO_CONSEQUENCES)
         while True:
-            status = run(self._ready_desk(), plans.vector, mode, source, given, self.budget)
+            status = run(self._ready_desk(), plans.vector, mode, source, given, self._steps())
             if status == code.DONE:
                 return
             self._answer(status, None)
 
+    def _steps(self) -> int:
+        """How many steps a kernel may take before it pauses."""
+        return self.budget if self.limit is None else min(self.budget, self.limit + FEWEST_STEPS)
+
+    def _pause(self) -> None:
+        """Let everyone have a look; where there is a limit, rows that wait are stored, and count."""
+        look()
+        state = self._state
+        state[code.WORK] = 0
+        if self.limit is not None and state[code.MODE] == code.GAIN and state[code.OUT_COUNT]:
+            while not support_counts.store_waiting(self._ready_desk()):
+                self._make_room()
+        self.on_pause(self.made)
+
     def _answer(self, status: int, path: Path | None) -> None:
         asked = self._state[code.ASKED : code.ASKED + 3].tolist()
         if status == code.NEED_ROOM:
+            look()
             self._make_room()
         elif status == code.PAUSED:
-            self.on_pause(self.made)
+            self._pause()
         elif status == code.ASK_NUMBER:
             self.answers.answer_number(asked[1])
         elif status == code.ASK_PAIR:
@@ -405,6 +438,10 @@ class Interpreter:
         counted = (cells[rows, layout.PLAIN : layout.SINGLE + 1] > 0).any(axis=1)
         derived: Flags = counted | (cells[rows, layout.FLAGS] & bits.CLOSED != 0)
         return derived
+
+    def nbytes(self) -> int:
+        """The memory of the facts and of the change under way."""
+        return self.store.nbytes() + sum(array.nbytes for array in self._machine)
 
     def commit(self) -> None:
         """End the change; what it has made is there to stay."""

@@ -261,7 +261,6 @@ def run(desk: Any, plan_vector: Any, mode: Any, source: Any, given: Any, budget:
         at_field, end_field, queue = code.LOSSES_AT, code.LOSSES_END, machine.losses
     if is_negative:
         at_field = code.NEGATIVES_AT
-    work = 0
     while True:
         if state[code.PHASE] == code.NEXT_PIVOT:
             is_empty = state[at_field] == state[end_field]
@@ -275,9 +274,10 @@ def run(desk: Any, plan_vector: Any, mode: Any, source: Any, given: Any, budget:
                 return code.DONE
             if state[code.EDGES_COUNT] + code.MOST_EDGE_PLANS > machine.edges.shape[0]:
                 return code.NEED_ROOM
-        work += 1
-        if work > budget:
-            return code.PAUSED
+        if state[code.PHASE] != code.JOINING:
+            if state[code.WORK] >= budget:
+                return code.PAUSED
+            state[code.WORK] += 1
         entry = queue[state[at_field]]
         relation = entry >> 32
         cells = row_address(rows, relation, entry & LOW)

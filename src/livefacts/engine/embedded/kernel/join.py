@@ -90,7 +90,8 @@ def next_match(rows: Any, plans: Any, machine: Any, step: Any, row: Any, pivot: 
     """The first row from `row` on (-1: from the start) that matches an atom, or 0.
 
     `pivot` is the queue entry of the pivot row, which counts as visible or not
-    according to the side of the pivot on which the atom stands.
+    according to the side of the pivot on which the atom stands.  Negative: the row to go on
+    behind, after many that do not match.
     """
     relation = plans.steps[step, code.RELATION]
     index = plans.steps[step, code.LOOKUP]
@@ -103,6 +104,7 @@ def next_match(rows: Any, plans: Any, machine: Any, step: Any, row: Any, pivot: 
     else:
         row = row_behind(rows, index, data + width * row, row)
     high = rows.relations[relation, layout.HIGH]
+    looked = 0
     while row and row < high:
         cells = data + width * row
         flags = load_int32(cells, layout.FLAGS)
@@ -110,9 +112,14 @@ def next_match(rows: Any, plans: Any, machine: Any, step: Any, row: Any, pivot: 
         if (relation << 32) | row == pivot and not machine.state[code.IS_NEGATIVE]:
             seen = plans.steps[step, code.BEFORE] == 0 or machine.state[code.UPGRADE] != 0
         if seen and flags & needs == needs and fits(plans, step, columns, cells, machine.env):
-            return row
+            break
+        looked += 1
+        if looked == code.MOST_LOOKED:
+            row = -row
+            break
         row = row_behind(rows, index, cells, row)
-    return np.int64(0)
+    machine.state[code.WORK] += looked
+    return row if row < high else np.int64(0)
 
 
 @inlined
@@ -205,7 +212,6 @@ def join(
     count = plans.plans[plan, code.STEP_COUNT]
     first = plans.plans[plan, code.FIRST_STEP] - 1
     depth = state[code.DEPTH]
-    work = 0
     while depth > 0:
         if depth > count:
             if state[code.OUT_COUNT] == layout.OUT_ROWS and not store_out(
@@ -216,10 +222,10 @@ def join(
             emit(rows, plans, machine, plan, width)
             depth -= 1
             continue
-        work += 1
-        if work > budget:
+        if state[code.WORK] >= budget:
             state[code.DEPTH] = depth
             return code.PAUSED
+        state[code.WORK] += 1
         step = first + depth
         if plans.steps[step, code.KIND] == code.MATCH:
             row = next_match(rows, plans, machine, step, machine.cursor[depth], pivot)
@@ -233,6 +239,9 @@ def join(
             row = np.int64(0)
         if row == 0:
             depth -= 1
+            continue
+        if row < 0:
+            machine.cursor[depth] = -row
             continue
         machine.cursor[depth] = row
         depth += 1

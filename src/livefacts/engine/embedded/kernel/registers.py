@@ -119,6 +119,8 @@ WENT_LISTED = field(2)
 """How many facts the change has made, or ended, net, and their relation if it is one."""
 MODE = field()
 """What is done with the rows that wait in `out`."""
+WORK = field()
+"""Steps since the kernel paused: rows looked at, plans begun."""
 STATE_FIELDS = field.count
 LASTING_FIELDS = (DERIVED, DOOMS_SINGLE, DOOMS_ALL, EPOCH, TURNS)
 """What outlives a change."""
@@ -134,6 +136,8 @@ NEW = field()
 TICKS = field()
 """Time, in ticks of the processor's counter, estimated from a sample."""
 TALLY_FIELDS = field.count
+MOST_LOOKED = 1 << 12
+"""Rows that do not match an atom, one after the other, before the kernel looks at its budget."""
 MEAN_TURNS = 64
 """One plan in so many is timed, at random."""
 

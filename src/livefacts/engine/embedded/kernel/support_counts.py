@@ -319,6 +319,14 @@ def store_out(rows: Any, machine: Any, width: Any, mode: Any) -> Any:
 
 
 @kernel
+def store_waiting(desk: Any) -> Any:
+    """Store the rows that wait in the buffer; False if there is no room."""
+    machine = machine_on(desk)
+    width = machine.out.shape[0] // layout.OUT_ROWS
+    return store_out(rows_on(desk), machine, width, machine.state[code.MODE])
+
+
+@kernel
 def change_facts(desk: Any, mode: Any, relation: Any, facts: Any, support: Any, first: Any) -> Any:
     """Give or take a reason for facts from number `first` on; returns how far there was room.
 

@@ -12,6 +12,7 @@ from pyoxigraph import Literal, Triple
 
 from livefacts.engine.embedded.kernel import registers as code
 from livefacts.model import values
+from livefacts.store.critical_sections import uninterrupted
 from livefacts.store.terms.dictionary import Dictionary
 
 COMPARISONS = {
@@ -34,25 +35,26 @@ class ValueMemo:
     """The kernel's memo, and the computing of what it lacks."""
 
     def __init__(self, dictionary: Dictionary) -> None:
-        self._dictionary = dictionary
+        self.dictionary = dictionary
         self._start()
 
+    @uninterrupted
     def _start(self) -> None:
-        self._epoch = self._dictionary.epoch
+        self.epoch = self.dictionary.epoch
         self._start_numbers(64)
         self._start_pairs(64)
-        self._tables = self._memo()
+        self.tables = self._memo()
 
     @property
     def memo(self) -> code.Memo:
-        """What is known, of the terms that ids mean now."""
-        if self._epoch != self._dictionary.epoch:
+        """What is known, of the terms that ids mean now; `tables`, if the `epoch` is theirs."""
+        if self.epoch != self.dictionary.epoch:
             self._start()
-        return self._tables
+        return self.tables
 
     def answer_number(self, term: int) -> None:
         """Enter the kind and the nearest double of a term."""
-        decoded = self._dictionary.decode_one(term)
+        decoded = self.dictionary.decode_one(term)
         number = values.number_of(decoded)
         other = NOT_A_NUMBER if isinstance(decoded, Literal | Triple) else code.NAME
         kind, value = (other, 0.0) if number is None else number
@@ -68,7 +70,7 @@ class ValueMemo:
         self._put_pair(((operator + 1) << 32) | left, right, result)
 
     def _result(self, operator: int, left: int, right: int) -> int:
-        first, second = self._dictionary.decode_one(left), self._dictionary.decode_one(right)
+        first, second = self.dictionary.decode_one(left), self.dictionary.decode_one(right)
         if operator in COMPARISONS:
             return int(values.compare(COMPARISONS[operator], first, second))
         if operator in FUNCTIONS:
@@ -77,8 +79,8 @@ class ValueMemo:
             term = values.arithmetic(ARITHMETIC[operator], first, second)
         if term is None:
             return -1
-        with self._dictionary.computing():
-            return int(self._dictionary.encode_one(term))
+        with self.dictionary.computing():
+            return int(self.dictionary.encode_one(term))
 
     def _memo(self) -> code.Memo:
         return code.Memo(self._number_ids, self._number_kinds, self._number_values, self._pairs)
@@ -90,16 +92,17 @@ class ValueMemo:
         self._number_values = np.zeros(size, np.float64)
 
     def _put_number(self, term: int, kind: int, value: float) -> None:
-        at = code.number_place(self._tables, term)
+        at = code.number_place(self.tables, term)
         self._number_ids[at], self._number_kinds[at] = term + 1, kind
         self._number_values[at] = value
         self._numbers += 1
 
+    @uninterrupted
     def _grow_numbers(self) -> None:
         ids, kinds, numbers = self._number_ids, self._number_kinds, self._number_values
         kept: list[int] = np.flatnonzero(ids).tolist() if self._numbers < MOST_ANSWERS else []
         self._start_numbers(2 * len(ids) if kept else 64)
-        self._tables = self._memo()
+        self.tables = self._memo()
         for at in kept:
             self._put_number(int(ids[at]) - 1, int(kinds[at]), float(numbers[at]))
 
@@ -112,10 +115,11 @@ class ValueMemo:
         self._pairs[at] = first, second, result
         self._pairs_used += 1
 
+    @uninterrupted
     def _grow_pairs(self) -> None:
         old = self._pairs
         kept = old[old[:, 0] != 0] if self._pairs_used < MOST_ANSWERS else old[:0]
         self._start_pairs(2 * len(old) if len(kept) else 64)
-        self._tables = self._memo()
+        self.tables = self._memo()
         for first, second, result in kept.tolist():
             self._put_pair(first, second, result)

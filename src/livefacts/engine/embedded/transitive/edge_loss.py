@@ -51,6 +51,7 @@ from livefacts.engine.embedded.transitive.retest import (
     unmark,
     unmark_all,
 )
+from livefacts.model.work_bounds import look
 from livefacts.store.compiled import kernel, load_int32
 from livefacts.store.facts import bits, layout
 from livefacts.store.facts.row_store import TRIPLES, RowStore
@@ -179,6 +180,7 @@ class TransitiveLosses:
         case = Case(rows, edges, region, parts, losses)
         try:
             while (status := lose_parts(case, BUDGET)) != DONE:
+                look()
                 _make_room(losses, status)
         finally:
             count = int(losses.state[LOST_COUNT])

@@ -1,0 +1,148 @@
+"""Fact texts: facts in the numbers of a dictionary as texts, and back.
+
+A row of the journal has each term once, and facts as numbers into these terms; it means the same
+to any dictionary, and labels of blank nodes come back as they were.  Many facts are a Parquet
+file beside the journal, of which the row has the name and a digest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from livefacts.errors import DamageError
+from livefacts.journal import file_operations
+from livefacts.journal.log_file import BEFORE, digest_of
+from livefacts.store.terms.dictionary import Dictionary, Ids
+
+Parts = Mapping[str, Mapping[int, Ids]]
+"""Facts by what a change did with them, and by shape; quads have the shape `QUADS`."""
+TRIPLES, QUADS = 0, -1
+WIDTHS = {TRIPLES: 3, QUADS: 4}
+MANY = 100_000
+"""More facts than these are a file of their own."""
+TERMS, ROWS, FILE, DIGEST = "terms", "rows", "file", "digest"
+
+
+def count(parts: Parts) -> int:
+    """How many facts there are."""
+    return sum(len(ids) for facts in parts.values() for ids in facts.values())
+
+
+def pack(parts: Parts, dictionary: Dictionary) -> dict[str, Any]:
+    """Facts as plain data: the texts of their terms, and rows of places among these."""
+    flat = [ids.reshape(-1) for facts in parts.values() for ids in facts.values()]
+    if not flat:
+        return {}
+    terms, places = np.unique(np.concatenate(flat), return_inverse=True)
+    texts = texts_of(terms.astype(np.int32), dictionary)
+    rows: dict[str, dict[str, list[int]]] = {}
+    first = 0
+    for name, facts in parts.items():
+        for shape, ids in facts.items():
+            if ids.size:
+                mine = places[first : first + ids.size].tolist()
+                rows.setdefault(name, {})[str(shape)] = mine
+                first += ids.size
+    return {TERMS: texts, ROWS: rows} if rows else {}
+
+
+def unpack(packed: Mapping[str, Any], dictionary: Dictionary) -> dict[str, dict[int, Ids]]:
+    """Facts in the numbers of a dictionary."""
+    if TERMS not in packed:
+        return {}
+    numbers = number_texts(packed[TERMS], dictionary)
+    return {
+        name: {
+            int(shape): numbers[np.array(places, np.int64)].reshape(-1, _width(int(shape)))
+            for shape, places in facts.items()
+        }
+        for name, facts in packed[ROWS].items()
+    }
+
+
+def _width(shape: int) -> int:
+    return WIDTHS.get(shape, shape)
+
+
+def texts_of(ids: Ids, dictionary: Dictionary) -> list[str]:
+    """Texts by which any dictionary knows the terms of ids; symbols begin with a quote."""
+    packed, ends = dictionary.packed_texts(ids)
+    data, starts = packed.tobytes(), [0, *ends.tolist()]
+    return [data[first:end].decode() for first, end in pairwise(starts)]
+
+
+def number_texts(texts: list[str], dictionary: Dictionary) -> Ids:
+    """The numbers that a dictionary gives to texts of terms."""
+    encoded = [text.encode() for text in texts]
+    ends = np.cumsum([len(each) for each in encoded], dtype=np.int64)
+    starts = np.concatenate([np.zeros(1, np.int64), ends[:-1]])
+    data = np.frombuffer(bytearray(b"".join(encoded)), np.uint8)
+    return dictionary.encode_spans(data, starts, ends, b"")
+
+
+# many facts
+
+
+def write_many(path: Path, parts: Parts, dictionary: Dictionary) -> dict[str, Any]:
+    """Facts as a file that is on the disk; what the row says of it."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    packed = pack(parts, dictionary)
+    terms = pa.array(packed[TERMS], pa.string())
+    tables = []
+    for name, facts in packed[ROWS].items():
+        for shape, places in facts.items():
+            values = pa.DictionaryArray.from_arrays(pa.array(places, pa.int32()), terms)
+            width = _width(int(shape))
+            rows = pa.ListArray.from_arrays(_offsets(len(places), width), values.cast(pa.string()))
+            kinds = pa.array([name] * len(rows), pa.string())
+            tables.append(
+                pa.table({"part": kinds, "shape": [int(shape)] * len(rows), "fact": rows})
+            )
+    buffer = pa.BufferOutputStream()
+    pq.write_table(pa.concat_tables(tables), buffer, compression="zstd")
+    data = buffer.getvalue().to_pybytes()
+    file_operations.replace_file(path, data)
+    return {FILE: path.name, DIGEST: digest_of(data).hex()}
+
+
+def _offsets(count: int, width: int) -> Any:
+    import pyarrow as pa
+
+    return pa.array(np.arange(0, count + 1, width, dtype=np.int32))
+
+
+def read_many(
+    folder: Path, packed: Mapping[str, Any], dictionary: Dictionary
+) -> dict[str, dict[int, Ids]]:
+    """The facts of a file that a row names."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = folder / packed[FILE]
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DamageError(f"{path} cannot be read: {error.strerror}", hint=BEFORE) from error
+    if digest_of(data).hex() != packed[DIGEST]:
+        raise DamageError(f"{path} is not as it was written", hint=BEFORE)
+    table = pq.read_table(pa.BufferReader(data)).combine_chunks()
+    found: dict[str, dict[int, Ids]] = {}
+    kinds = table.select(["part", "shape"]).group_by(["part", "shape"]).aggregate([])
+    for kind in kinds.to_pylist():
+        part, shape = kind["part"], kind["shape"]
+        is_mine = pa.compute.and_(
+            pa.compute.equal(table["part"], part), pa.compute.equal(table["shape"], shape)
+        )
+        values = table.filter(is_mine)["fact"].combine_chunks().flatten().dictionary_encode()
+        numbers = number_texts(values.dictionary.to_pylist(), dictionary)
+        places: NDArray[np.int32] = values.indices.to_numpy()
+        found.setdefault(part, {})[shape] = numbers[places].reshape(-1, _width(shape))
+    return found

@@ -1,0 +1,249 @@
+"""The journal: the log files of a folder, written and read as one log of changes.
+
+A row is one call of a user, or one tick of its clock: it names the first and the last number
+of the changes that it made.  With every checkpoint a new file begins; old ones stay as long as
+someone may ask what has happened.
+
+When the disk fails, nothing more is written, for good: what was not synced was not
+acknowledged, and what is on the disk is known when the folder is opened again.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from livefacts.errors import DamageError, LivefactsError, StoppedError
+from livefacts.journal.log_file import BEFORE, START, LogHeader, LogReader, LogWriter
+
+FOLDER = "journal"
+SYNC, GROUP, NONE = "sync", "group", "none"
+DURABILITIES = (SYNC, GROUP, NONE)
+AT_RISK = 0.05
+"""Seconds that pass at most before what was acknowledged is synced, with `durability="group"`."""
+DIGITS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class JournalRow:
+    """One call: the numbers of the changes that it made, its kind, and what is needed to repeat it.
+
+    A call that made no change, such as one that sets prefixes, has the numbers `last + 1` and
+    `last`.  The time is for people, and for how long rows are kept.
+    """
+
+    first: int
+    last: int
+    kind: str
+    content: Mapping[str, Any]
+    time: float = field(default_factory=time.time)
+
+    def text(self) -> bytes:
+        """The row as it stands in the file."""
+        head = {"seq": [self.first, self.last], "kind": self.kind, "time": round(self.time, 3)}
+        return json.dumps({**head, **self.content}, ensure_ascii=False).encode()
+
+
+def read_row(text: bytes) -> JournalRow:
+    """A row of a file."""
+    content = json.loads(text)
+    (first, last), kind, at = (content.pop(name) for name in ("seq", "kind", "time"))
+    return JournalRow(first, last, kind, content, at)
+
+
+def log_path(folder: Path, number: int) -> Path:
+    """The log file with a number."""
+    return folder / FOLDER / f"{number:0{DIGITS}d}.log"
+
+
+def log_numbers(folder: Path) -> list[int]:
+    """The numbers of the log files of a folder, oldest first."""
+    try:
+        return sorted(int(path.stem) for path in (folder / FOLDER).glob("*.log"))
+    except (OSError, ValueError) as error:
+        raise DamageError(f"{folder / FOLDER} cannot be read: {error}", hint=BEFORE) from error
+
+
+class JournalReader:
+    """The rows from one log file on, as they come."""
+
+    def __init__(self, folder: Path, number: int) -> None:
+        self._folder = folder
+        self.log = LogReader(log_path(folder, number))
+
+    def rows(self, *, is_growing: bool = False) -> Iterator[JournalRow]:
+        """The rows that have not been read yet."""
+        while True:
+            follows = log_path(self._folder, self.log.header.number + 1).exists()
+            yield from map(read_row, self.log.rows(is_growing=is_growing and not follows))
+            if not follows:
+                return
+            before, self.log = (
+                self.log,
+                LogReader(log_path(self._folder, self.log.header.number + 1)),
+            )
+            if self.log.header.digest != before.digest:
+                raise before.damaged("its last rows are missing")
+
+
+class Journal:
+    """The log to which this process writes."""
+
+    def __init__(self, folder: Path, log: LogWriter, number: int, durability: str) -> None:
+        self._folder = folder
+        self._log = log
+        self.number = number
+        self.rows = 0
+        """Rows in this file, as far as they are known."""
+        self._durability = durability
+        self._syncing = threading.Lock()
+        self._written = self._synced = 0
+        self._stopped: StoppedError | None = None
+        self._closed = threading.Event()
+        self._syncer: threading.Thread | None = None
+
+    @classmethod
+    def create(cls, folder: Path, seq: int, durability: str) -> Journal:
+        """The journal of a folder that has none yet."""
+        (folder / FOLDER).mkdir(parents=True, exist_ok=True)
+        log = LogWriter.create(log_path(folder, 1), LogHeader(1, seq, START))
+        return cls(folder, log, 1, durability)
+
+    @classmethod
+    def go_on(cls, folder: Path, read: LogReader, durability: str) -> Journal:
+        """The journal whose rows have all been read."""
+        log = LogWriter(read.path, read.end, read.digest)
+        log.clean()
+        return cls(folder, log, read.header.number, durability)
+
+    @property
+    def path(self) -> Path:
+        """The file that rows are written to."""
+        return self._log.path
+
+    @property
+    def size(self) -> int:
+        """How many bytes of rows this file has."""
+        return self._log.end
+
+    @property
+    def written(self) -> int:
+        """How many rows this process has written."""
+        return self._written
+
+    def check(self) -> None:
+        """Refuse to go on after the disk has failed, or after `close`."""
+        if self._stopped is not None:
+            raise StoppedError(self._stopped.message, hint=self._stopped.hint)
+
+    def append(self, row: JournalRow) -> None:
+        """Write a row; it counts once it is synced.  If it cannot be written, nothing was."""
+        self.check()
+        try:
+            self._log.append(row.text())
+        except OSError as error:
+            raise self._refused(error) from error
+        self._written += 1
+        self.rows += 1
+
+    def _refused(self, error: OSError) -> LivefactsError:
+        if error.errno == errno.ENOSPC:
+            return LivefactsError(
+                f"the disk is full: {self.path} cannot grow; nothing has changed",
+                hint="make room, and make the change again",
+            )
+        return self._stop(error)
+
+    def sync(self, upto: int) -> None:
+        """Have so many rows on the disk; those of everyone who waits go together."""
+        if self._durability == SYNC:
+            self._sync(upto)
+        else:
+            self.check()
+            if self._durability == GROUP and self._syncer is None:
+                self._syncer = threading.Thread(target=self._sync_again, daemon=True)
+                self._syncer.start()
+
+    def _sync(self, upto: int) -> None:
+        if self._synced >= upto:
+            return
+        with self._syncing:
+            if self._synced >= upto:
+                return
+            self.check()
+            written = self._written
+            try:
+                self._log.sync()
+            except OSError as error:
+                raise self._stop(error) from error
+            self._synced = written
+
+    def _stop(self, error: OSError) -> StoppedError:
+        self._stopped = StoppedError(
+            f"{self.path} could not be written: {error.strerror or error}; "
+            "no more changes are made here",
+            hint="see to the disk, then open the folder again: it has everything that was "
+            "acknowledged, and this change as a whole or not at all",
+        )
+        return self._stopped
+
+    def _sync_again(self) -> None:
+        """Sync every now and then, until the journal is closed."""
+        while not self._closed.wait(AT_RISK) and self._stopped is None:
+            try:
+                self._sync(self._written)
+            except StoppedError:
+                return
+
+    def begin_next(self, seq: int) -> None:
+        """Go on in a new file; this one is complete."""
+        self._sync(self._written)
+        header = LogHeader(self.number + 1, seq, self._log.digest)
+        log = LogWriter.create(log_path(self._folder, header.number), header)
+        with self._syncing:
+            self._log.close()
+            self._log, self.number, self.rows = log, header.number, 0
+
+    def close(self) -> None:
+        """Sync what is written, and let go of the file."""
+        self._closed.set()
+        if self._stopped is None:
+            try:
+                self._sync(self._written)
+            finally:
+                self._stopped = StoppedError(
+                    f"{self._folder} was closed", hint="open it again: Reasoner.open(folder)"
+                )
+        self._log.close()
+
+
+class ReadOnlyJournal:
+    """The journal of a folder that this process only reads: changes are refused."""
+
+    written = 0
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def check(self) -> None:
+        """Refuse a change."""
+        raise StoppedError(
+            f"{self._folder} was opened to be read only",
+            hint="open it without read_only to change it",
+        )
+
+    def append(self, row: JournalRow) -> None:
+        """Refuse a row."""
+        self.check()
+
+    def sync(self, upto: int) -> None:
+        """There is nothing to sync."""
+
+    def close(self) -> None:
+        """There is nothing to let go of."""

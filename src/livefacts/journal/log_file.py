@@ -1,0 +1,230 @@
+"""The log file: rows one after the other, each with a digest that goes on from the row before.
+
+A file is made larger, in zeros, before rows are written into it, and the last byte of a row is
+never zero.  So the end of a process in the middle of a row leaves the beginning of a row and then
+zeros; everything else, such as a flipped bit, a cut file, or a row that is not there any more, is
+damage and is said.
+
+    header   what this is, its number, the seq before it, the digest to go on from; a digest
+    row      mark, length, digest of this and all rows before; a checksum of these; text; mark
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from livefacts.errors import DamageError
+from livefacts.journal import file_operations
+
+MAGIC = b"livefacts journal 1\n"
+HEADER = struct.Struct(">20sQQ16s")
+HEADER_SIZE = HEADER.size + 16
+ROW = struct.Struct(">BI16s")
+CHECK = struct.Struct(">I")
+ROW_SIZE = ROW.size + CHECK.size
+MARK = 0xA5
+END = bytes([MARK])
+STEP = 1 << 18
+"""By so many bytes a file grows at least."""
+START = bytes(16)
+"""The digest before the first row of all."""
+BEFORE = "restore the folder from a backup, or have the file again as it was"
+
+
+@dataclass(frozen=True, slots=True)
+class LogHeader:
+    """What a file says of itself: which one it is, and what it goes on from."""
+
+    number: int
+    seq: int
+    digest: bytes
+
+    def packed(self) -> bytes:
+        """The header as it stands in the file."""
+        packed = HEADER.pack(MAGIC, self.number, self.seq, self.digest)
+        return packed + digest_of(packed)
+
+
+def digest_of(*parts: bytes) -> bytes:
+    """A short digest of these bytes together."""
+    found = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        found.update(part)
+    return found.digest()
+
+
+class LogWriter:
+    """A log file to which rows are appended."""
+
+    def __init__(self, path: Path, end: int, digest: bytes) -> None:
+        self.path = path
+        self.end = end
+        self.digest = digest
+        self._descriptor = os.open(path, os.O_RDWR)
+        self._size = os.fstat(self._descriptor).st_size
+
+    @classmethod
+    def create(cls, path: Path, header: LogHeader) -> LogWriter:
+        """A new file, which is on the disk with its name."""
+        data = header.packed()
+        file_operations.replace_file(path, data + bytes(STEP - len(data)))
+        return cls(path, HEADER_SIZE, header.digest)
+
+    def append(self, text: bytes) -> None:
+        """Write a row; `sync` has it on the disk."""
+        digest = digest_of(self.digest, text)
+        head = ROW.pack(MARK, len(text), digest)
+        row = b"".join((head, CHECK.pack(zlib.crc32(head)), text, END))
+        self._make_room(self.end + len(row))
+        try:
+            file_operations.write_at(self._descriptor, row, self.end, self.path)
+        except OSError:
+            self._wipe(len(row))
+            raise
+        self.end, self.digest = self.end + len(row), digest
+
+    def _wipe(self, count: int) -> None:
+        """What is half written must not stand before a row that comes later."""
+        try:
+            os.pwrite(self._descriptor, bytes(count), self.end)
+        except OSError as error:
+            raise OSError(errno.EIO, error.strerror) from error
+
+    def _make_room(self, end: int) -> None:
+        """After the last row there is always a zero: a file that was cut shows."""
+        if end >= self._size:
+            size = (end // STEP + 1) * STEP
+            file_operations.reserve(self._descriptor, size, self.path)
+            self._size = size
+
+    def clean(self) -> None:
+        """Zeros in place of a row that was cut off in the middle."""
+        with _opened(self.path) as file:
+            last = file.last_nonzero(self.end)
+        if last >= 0:
+            file_operations.write_at(
+                self._descriptor, bytes(last + 1 - self.end), self.end, self.path
+            )
+            self.sync()
+
+    def sync(self) -> None:
+        """Have all rows on the disk."""
+        file_operations.sync(self._descriptor, self.path)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
+class LogReader:
+    """The rows of a log file, as far as they have been read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with _opened(path) as file:
+            self.header = _header(path, os.pread(file.descriptor, HEADER_SIZE, 0))
+        self.end = HEADER_SIZE
+        self.digest = self.header.digest
+
+    def rows(self, *, is_growing: bool = False) -> Iterator[bytes]:
+        """The texts of the rows that have not been read yet.
+
+        Of a file that is growing, what does not look whole may only not be there yet.
+        """
+        with _opened(self.path) as file:
+            while (found := self._next(file, is_growing)) is not None:
+                text, digest = found
+                self.end += ROW_SIZE + len(text) + 1
+                self.digest = digest
+                yield text
+
+    def _next(self, file: _File, is_growing: bool) -> tuple[bytes, bytes] | None:
+        head = file.read(self.end, ROW_SIZE)
+        if len(head) < ROW_SIZE or not any(head):
+            self._check_end(file, len(head), is_growing)
+            return None
+        packed, check = head[: ROW.size], head[ROW.size :]
+        mark, length, digest = ROW.unpack(packed)
+        if mark != MARK or CHECK.pack(zlib.crc32(packed)) != check:
+            self._check_cut(file, self.end + ROW_SIZE, is_growing)
+            return None
+        row = file.read(self.end + ROW_SIZE, length + 1)
+        text = row[:-1]
+        if len(row) <= length or row[-1:] != END or digest_of(self.digest, text) != digest:
+            self._check_cut(file, self.end + ROW_SIZE + length + 1, is_growing)
+            return None
+        return text, digest
+
+    def _check_end(self, file: _File, left: int, is_growing: bool) -> None:
+        """There is no row here: nothing but zeros may follow, and one zero at the least."""
+        if is_growing:
+            return
+        if not left:
+            raise self.damaged("its end was cut off")
+        if file.last_nonzero(self.end) >= 0:
+            raise self.damaged("a row is missing, and others follow")
+
+    def _check_cut(self, file: _File, end: int, is_growing: bool) -> None:
+        """A row that is not whole: cut off in the middle of being written, or damaged."""
+        if is_growing:
+            return
+        if file.size < end + 1:
+            raise self.damaged("its end was cut off, or the length of a row changed")
+        if file.last_nonzero(self.end) >= end - 1:
+            raise self.damaged("a row is not as it was written")
+
+    def damaged(self, how: str) -> DamageError:
+        """The error for a file that is not as it was written."""
+        return DamageError(f"{self.path} is damaged at byte {self.end:,}: {how}", hint=BEFORE)
+
+
+class _File:
+    """A file that is read at places."""
+
+    def __init__(self, path: Path) -> None:
+        self.descriptor = os.open(path, os.O_RDONLY)
+        self.size = os.fstat(self.descriptor).st_size
+
+    def __enter__(self) -> _File:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        os.close(self.descriptor)
+
+    def read(self, offset: int, count: int) -> bytes:
+        """What stands there, less at the end of the file."""
+        return os.pread(self.descriptor, min(count, max(self.size - offset, 0)), offset)
+
+    def last_nonzero(self, offset: int) -> int:
+        """The place of the last byte from there on that is not zero; -1 if all are."""
+        last = -1
+        while offset < self.size:
+            piece = self.read(offset, STEP)
+            kept = len(piece.rstrip(b"\0"))
+            last = offset + kept - 1 if kept else last
+            offset += len(piece)
+        return last
+
+
+def _opened(path: Path) -> _File:
+    try:
+        return _File(path)
+    except OSError as error:
+        raise DamageError(f"{path} cannot be read: {error.strerror}", hint=BEFORE) from error
+
+
+def _header(path: Path, found: bytes) -> LogHeader:
+    packed, digest = found[: HEADER.size], found[HEADER.size :]
+    if len(found) < HEADER_SIZE or digest_of(packed) != digest or packed[:20] != MAGIC:
+        raise DamageError(f"{path} is damaged: it does not begin as a journal does", hint=BEFORE)
+    _, number, seq, chain = HEADER.unpack(packed)
+    return LogHeader(number, seq, chain)

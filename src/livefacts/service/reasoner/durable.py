@@ -1,0 +1,232 @@
+"""The durable reasoner: one that lives in a folder, and outlives its process.
+
+The folder has tables, the state at some number, and a journal, every change since.  Opening it
+reads the tables and repeats the journal; from then on each change is in the journal, synced,
+before it is acknowledged.
+"""
+
+from __future__ import annotations
+
+import os
+import weakref
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from livefacts.errors import LivefactsError
+from livefacts.journal.folder_lock import FolderLock
+from livefacts.journal.journal import (
+    DURABILITIES,
+    SYNC,
+    Journal,
+    JournalReader,
+    JournalRow,
+    ReadOnlyJournal,
+)
+from livefacts.kb.failures import read_whole
+from livefacts.kb.marker import folder_of, read_settings
+from livefacts.service.change.delta import Delta
+from livefacts.service.reasoner.creation import Creation, created
+from livefacts.service.reasoner.history import History
+from livefacts.service.reasoner.reasoner import Reasoner
+from livefacts.service.reasoner.recorder import Recorder
+from livefacts.service.reasoner.replay import Replay, made_again
+from livefacts.service.reasoner.saved_folder import SavedFolder, write_state
+from livefacts.syntax.rule_sets import RuleSource
+
+if TYPE_CHECKING:
+    from livefacts.service.reasoner.state import State
+
+
+class DurableReasoner(Reasoner):
+    """A reasoner in a folder, as `Reasoner.open` gives it.
+
+    `durability` says when a change is on the disk: "sync", before it is acknowledged; "group",
+    at most 50 ms later; "none", when the system likes.  Whatever it is, the end of the process
+    loses nothing.  With `read_only`, someone else may write: changes are refused here, and reads
+    see what the writer has written.  `same_as`, `start` and `tick` are those of a new folder.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        rules: RuleSource | None = None,
+        *,
+        durability: str = SYNC,
+        read_only: bool = False,
+        same_as: str | None = None,
+        start: Any = None,
+        tick: str | None = None,
+        upgrade: bool = False,
+        **options: Any,
+    ) -> None:
+        if durability not in DURABILITIES:
+            raise ValueError(f"durability is one of {', '.join(DURABILITIES)}, not {durability!r}")
+        folder = folder_of(path)
+        lock = None if read_only else _locked(folder)
+        try:
+            with read_whole(folder):
+                saved = SavedFolder(folder)
+            made = created(saved, Creation.of(rules, same_as, start, tick), upgrade, read_only)
+            super().__init__(**options, **made.options(same_as))
+            with read_whole(folder):
+                log = _read(self._state, saved, made, read_only)
+            if lock is not None:
+                saved.hold(self._state)
+            journal = _journal(saved, log, made, durability, self._state.seq, read_only)
+        except BaseException:
+            if lock is not None:
+                lock.release()
+            raise
+        self.path: Path = folder
+        self._log = log
+        self._saved = saved
+        self._journal = journal
+        state = self._state
+        state.recorder = Recorder(journal, state.dictionary, state.reader)
+        state.recorder.prefixes = dict(state.prefixes)
+        self._let_go = weakref.finalize(self, _let_go, journal, lock)
+
+    # the end
+
+    def close(self) -> None:
+        """Let others write to the folder; changes are refused from now on."""
+        state = self._state
+        with state.changing:
+            if self._let_go.alive and state.recorder is not None and not self.is_read_only:
+                state.recorder.note_prefixes(state.prefixes, state.seq)
+        self._let_go()
+
+    def __enter__(self) -> DurableReasoner:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    @property
+    def is_read_only(self) -> bool:
+        """Whether changes are refused because someone else may write."""
+        return isinstance(self._journal, ReadOnlyJournal)
+
+    @property
+    def seq(self) -> int:
+        """The number of the last change."""
+        return self._state.seq
+
+    # checkpoints
+
+    def checkpoint(self, path: str | os.PathLike[str] | None = None) -> int:
+        """Fold the journal into the tables, so that opening is quick; the version's number.
+
+        `path` is another folder, which becomes a copy of what is here now.
+        """
+        state = self._state
+        with state.changing:
+            if path is not None:
+                return write_state(state, path)
+            self._journal.check()
+            assert isinstance(self._journal, Journal), "only a journal that is written to passes"
+            return write_state(state, None, self._journal)
+
+    # what has happened
+
+    def changes_since(self, seq: int) -> Iterator[Delta]:
+        """The changes after the one with this number, oldest first."""
+        return iter(History(self.path, self._saved).changes(self._state, seq))
+
+    def at(self, seq: int) -> Reasoner:
+        """How things were after the change with this number; changes are refused there."""
+        saved = SavedFolder(self.path, seq)
+        made = created(saved, Creation(), upgrade=False, read_only=True)
+        found = Reasoner(**made.options(None))
+        state = found._state
+        with made_again(state):
+            if saved.has_tables:
+                saved.read_into(state)
+            else:
+                made.begin(state)
+        if saved.has_journal:
+            History(self.path, saved).make_until(state, saved.log_number, seq)
+        state.recorder = Recorder(ReadOnlyJournal(self.path), state.dictionary, state.reader)
+        return found
+
+    def undo(self, seq: int, *, preview: bool = False) -> Delta:
+        """Take one change back, by another: what it asserted and still stands goes, and
+        what it retracted comes; `preview` only says what that would do.
+        """
+        state = self._state
+        assert state.recorder is not None, "there is a journal"
+        return state.recorder.in_turn(state.changing, lambda: self._undone(seq, preview))
+
+    def _undone(self, seq: int, preview: bool) -> Delta:
+        draft = History(self.path, self._saved).inverse(self._state, seq)
+        if not preview:
+            return draft.apply()
+        with self._state.accepting_violations():
+            return draft.apply(keep=False)
+
+    def log(self) -> Iterator[JournalRow]:
+        """The rows of the journal that are kept, oldest first."""
+        return History(self.path, self._saved).all_rows()
+
+    def refresh(self) -> int:
+        """Follow what the writer of the folder has written since; the number of the last change."""
+        state = self._state
+        if self.is_read_only and self._log is not None:
+            with state.changing, read_whole(self.path):
+                Replay(state, self.path).follow(self._log.rows(is_growing=True))
+        return state.seq
+
+
+def _let_go(journal: Journal | ReadOnlyJournal, lock: FolderLock | None) -> None:
+    """Sync what is left, and let others write."""
+    try:
+        journal.close()
+    finally:
+        if lock is not None:
+            lock.release()
+
+
+def _locked(folder: Path) -> FolderLock:
+    read_settings(folder)  # a folder of others is refused, and stays as it is
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise LivefactsError(
+            f"{folder} cannot be made: {error.strerror}", hint="name another folder"
+        ) from error
+    return FolderLock(folder)
+
+
+def _read(
+    state: State, saved: SavedFolder, made: Creation, read_only: bool
+) -> JournalReader | None:
+    """Give a new state what the folder has; the journal, read to its end."""
+    with made_again(state) if saved.is_there else nullcontext():
+        if saved.has_tables:
+            saved.read_into(state)
+        else:
+            made.begin(state)
+    if not saved.has_journal:
+        return None
+    log = JournalReader(saved.path, saved.log_number)
+    Replay(state, saved.path).follow(log.rows(is_growing=read_only))
+    return log
+
+
+def _journal(
+    saved: SavedFolder,
+    log: JournalReader | None,
+    made: Creation,
+    durability: str,
+    seq: int,
+    read_only: bool,
+) -> Journal | ReadOnlyJournal:
+    if read_only:
+        return ReadOnlyJournal(saved.path)
+    if log is not None:
+        return Journal.go_on(saved.path, log.log, durability)
+    journal = Journal.create(saved.path, seq, durability)
+    saved.begin_journal(made.settings())
+    return journal

@@ -1,0 +1,93 @@
+"""The load: files, and graphs of rdflib, as one change."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeAlias
+
+from pyoxigraph import NamedNode
+
+from livefacts.errors import InputError
+from livefacts.service.change.delta import Delta
+from livefacts.service.change.intake import ReadingOptions
+from livefacts.service.reasoner.draft import Draft
+from livefacts.service.reasoner.progress import ProgressBar
+from livefacts.service.reasoner.state import State
+from livefacts.syntax.input.files import STANDARD_INPUT, expand
+from livefacts.syntax.input.rejects import Rejects
+
+LoadSource: TypeAlias = "str | os.PathLike[str] | Iterable[Any]"
+"""A path, a glob, "-", a graph of rdflib, or several of these."""
+_ADDRESS = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]+):(?://|/)")
+
+
+def load_files(
+    state: State,
+    source: LoadSource,
+    reading: ReadingOptions,
+    rejects: str | os.PathLike[str] | None,
+    progress: bool,
+) -> Delta:
+    """Read everything, then make one change of it."""
+    sources = [source] if isinstance(source, str | os.PathLike) or _is_graph(source) else source
+    with Rejects(rejects) as rejected, ProgressBar(progress) as bar:
+        draft = Draft(state, rejected)
+        options = reading.with_ears(rejected, bar.read)
+        for each in [found for given in sources for found in _found(given)]:
+            if _is_graph(each):
+                draft.intake.take_objects(list(_statements(each, options.graph)))
+                continue
+            rejected.refuse_input(each)
+            bar.start_file(each)
+            draft.intake.take_file(each, state.scope("f"), options)
+            rejected.refuse_unread()
+        bar.start_reasoning()
+        state.engine.on_progress = bar.made
+        try:
+            return draft.apply()
+        finally:
+            state.engine.on_progress = lambda made: None
+
+
+def _found(source: Any) -> Iterable[Any]:
+    """The files that a source stands for."""
+    if source == STANDARD_INPUT or _is_graph(source):
+        return [source]
+    address = _ADDRESS.match(os.fspath(source))
+    if address is not None and not os.path.exists(source):
+        raise _refused_address(os.fspath(source), address["scheme"].lower())
+    return expand(source)
+
+
+def _refused_address(text: str, scheme: str) -> InputError:
+    """livefacts reads files, and fetches nothing."""
+    if scheme == "file":
+        return InputError(
+            f"{text} is an IRI, and a path is wanted",
+            hint=f"give {re.sub('^[Ff][Ii][Ll][Ee]:(//)?', '', text)}",
+        )
+    return InputError(
+        f"{text} is an address on the network, and only files are read",
+        hint="fetch it first, for example with curl, and load the file",
+    )
+
+
+def _is_graph(source: Any) -> bool:
+    """Whether this is a graph or a dataset of rdflib, which is not imported for that."""
+    return any(each.__module__ == "rdflib.graph" for each in type(source).__mro__)
+
+
+def _statements(graph: Any, into: NamedNode | None) -> Iterator[tuple[Any, ...]]:
+    """The triples of a graph; the quads of a dataset, those of its default graph as triples."""
+    if not hasattr(graph, "quads"):
+        yield from ((*triple, into) if into else triple for triple in graph)
+        return
+    default = getattr(graph, "default_graph", None)
+    if default is None:
+        default = graph.default_context
+    for s, p, o, context in graph.quads((None, None, None, None)):
+        name = getattr(context, "identifier", context)
+        is_default = name is None or name == default.identifier
+        yield (s, p, o) if is_default and into is None else (s, p, o, into if is_default else name)

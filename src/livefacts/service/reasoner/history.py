@@ -1,0 +1,114 @@
+"""The history of a folder: what has happened, and how things were, out of its journal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import takewhile
+from pathlib import Path
+
+from livefacts.errors import LivefactsError
+from livefacts.journal.journal import FOLDER, JournalReader, JournalRow, log_numbers
+from livefacts.service.change.assertions import NO_QUADS
+from livefacts.service.change.delta import Delta
+from livefacts.service.reasoner.draft import Draft
+from livefacts.service.reasoner.recorder import (
+    ASSERTED,
+    CHANGE,
+    DROPPED_RULES,
+    RETRACTED,
+    RULES,
+    without_quads,
+)
+from livefacts.service.reasoner.replay import Replay, parts_of, recorded_delta
+from livefacts.service.reasoner.saved_folder import SavedFolder
+from livefacts.service.reasoner.state import State
+from livefacts.syntax.rulelang.rule_parser import parse
+
+ASK = "`livefacts log` lists the changes that are kept"
+
+
+class History:
+    """The journal of a folder, to be read."""
+
+    def __init__(self, folder: Path, saved: SavedFolder) -> None:
+        self._folder = folder
+        self._saved = saved
+
+    def changes(self, state: State, seq: int) -> Iterator[Delta]:
+        """What each change after this one did, oldest first."""
+        if seq > state.seq:
+            raise LivefactsError(
+                f"there is no change {seq} yet", hint=f"the last one is {state.seq}"
+            )
+        last = seq
+        for row in self.rows(seq):
+            if row.first > last + 1:
+                raise self._missing(last)
+            last = max(last, row.last)
+            if row.first <= row.last:
+                with state.streams.terms.passing():
+                    yield recorded_delta(row, state, self._folder / FOLDER)
+
+    def all_rows(self) -> Iterator[JournalRow]:
+        """All rows that are kept."""
+        numbers = log_numbers(self._folder)
+        return (
+            JournalReader(self._folder, numbers[0]).rows(is_growing=True) if numbers else iter(())
+        )
+
+    def rows(self, seq: int) -> Iterator[JournalRow]:
+        """The rows of the changes after this one."""
+        for row in self._reader(seq).rows(is_growing=True):
+            if row.last > seq or (row.last == seq and row.first > seq):
+                yield row
+
+    def row(self, seq: int) -> JournalRow:
+        """The row of one change."""
+        for row in self.rows(max(seq - 1, 0)):
+            if row.first <= seq <= row.last:
+                return row
+        raise LivefactsError(f"there is no change {seq} of {self._folder}", hint=ASK)
+
+    def make_until(self, state: State, number: int, seq: int) -> None:
+        """Repeat the changes from a log file on, up to this one."""
+        rows = JournalReader(self._folder, number).rows(is_growing=True)
+        Replay(state, self._folder).follow(takewhile(lambda row: row.last <= seq, rows))
+        if state.seq != seq:
+            raise LivefactsError(f"there is no change {seq} of {self._folder}", hint=ASK)
+
+    def inverse(self, state: State, seq: int) -> Draft:
+        """The change that takes back what this one asserted, and asserts what it retracted."""
+        row = self.row(seq)
+        if row.kind != CHANGE:
+            raise LivefactsError(
+                f"change {seq} of {self._folder} is a {row.kind}, and cannot be undone",
+                hint="a pushed fact is taken back by retract; time does not go back",
+            )
+        parts = parts_of(row, state, self._folder / FOLDER)
+        draft = Draft(state)
+        draft.intake.take_rows(*without_quads(parts.get(RETRACTED, {}), NO_QUADS))
+        draft.retraction.take_rows(*without_quads(parts.get(ASSERTED, {}), NO_QUADS))
+        if RULES in row.content:
+            there = {rule.key() for rule in state.program}
+            added = parse(row.content[RULES]).rules
+            draft.remove_rules([rule for rule in added if rule.key() in there])
+        if DROPPED_RULES in row.content:
+            draft.add_rules(parse(row.content[DROPPED_RULES]))
+        return draft
+
+    def _reader(self, seq: int) -> JournalReader:
+        """The journal, from the last file that begins no later."""
+        for number in reversed(log_numbers(self._folder)):
+            reader = JournalReader(self._folder, number)
+            if reader.log.header.seq <= seq:
+                return reader
+        raise LivefactsError(
+            f"what happened just after change {seq} of {self._folder} is no longer kept",
+            hint="ask for later changes; keep= says for how long they are kept",
+        )
+
+    def _missing(self, seq: int) -> LivefactsError:
+        return LivefactsError(
+            f"the changes after {seq} of {self._folder} were made by Spark",
+            hint="Pipeline.delta(version) has what each of its versions changed",
+        )

@@ -1,0 +1,242 @@
+"""The recorder: what a reasoner in a folder writes into its journal, and when that is synced.
+
+A change of facts or rules is written and synced before it is final: if that fails, the change is
+undone.  What time brings is written as it comes and synced at the end of the call.  Where
+several threads wait for their turn, the sync of one waits for the changes of the others, so that
+they share it; nobody is told of a change before it is on the disk.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from livefacts.engine.contract import TRIPLES, Facts, IdDelta, Ids
+from livefacts.journal import fact_texts
+from livefacts.journal.fact_texts import QUADS, Parts
+from livefacts.journal.journal import Journal, JournalRow, ReadOnlyJournal
+from livefacts.language.program import NO_PROGRAM, Program, Rule
+from livefacts.language.rule_text import write_program
+from livefacts.service.change.assertions import AskedChange, Assertions, QuadChange
+from livefacts.service.change.delta import Delta, Violation
+from livefacts.service.change.fact_reader import FactReader
+from livefacts.store.terms.dictionary import Dictionary
+
+Result = TypeVar("Result")
+CHANGE, PUSH, RETRACT, TICK, PREFIXES = "change", "push", "retract", "tick", "prefixes"
+REGISTER, CORRECT, FINISH = "register", "correct", "finish"
+ASSERTED, RETRACTED, ADDED, DERIVED, REMOVED = (
+    "asserted",
+    "retracted",
+    "added",
+    "derived",
+    "removed",
+)
+RUN = "run"
+RULES, DROPPED, CAME, WENT = "rules", "dropped", "violations", "resolved"
+DROPPED_RULES = "dropped rules"
+Pair = tuple[Sequence[Violation], Sequence[Violation]]
+"""The violations that came, and those that went."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedChange:
+    """A change that is about to be made: what it asks for, and the rules that come and go."""
+
+    asked: AskedChange
+    named: QuadChange
+    program: Program
+    dropped: Sequence[Rule]
+    prefixes: Mapping[str, str]
+    violated: Callable[[IdDelta], Pair]
+
+
+@dataclass(frozen=True, slots=True)
+class TimeCall:
+    """A call that speaks of time: its kind, what it was given, and the facts of it."""
+
+    kind: str
+    given: Mapping[str, Any] = field(default_factory=dict)
+    parts: Parts = field(default_factory=dict)
+
+
+class Recorder:
+    """Writes the rows of one reasoner."""
+
+    def __init__(
+        self, journal: Journal | ReadOnlyJournal, dictionary: Dictionary, reader: FactReader
+    ) -> None:
+        self.journal = journal
+        self._dictionary = dictionary
+        self._reader = reader
+        self.prefixes: dict[str, str] = {}
+        """Prefixes as the journal has them."""
+        self._planned: PlannedChange | None = None
+        self._call: TimeCall | None = None
+        self._counting = threading.Lock()
+        self._waiting = 0
+        self._depth = 0
+        self._held = 0
+        self.is_watched = False
+        """Whether others are called when a change is made: then it is on the disk before."""
+
+    # whose turn it is
+
+    def in_turn(self, changing: threading.RLock, call: Callable[[], Result]) -> Result:
+        """Make a call when no other thread makes one; what it did is on the disk afterwards."""
+        with self._counting:
+            self._waiting += 1
+        before = written = self.journal.written
+        try:
+            with changing:
+                with self._counting:
+                    self._waiting -= 1
+                before = self.journal.written
+                self._depth += 1
+                try:
+                    return call()
+                finally:
+                    self._depth -= 1
+                    written = before if self._depth else self.journal.written
+        finally:
+            if written > before:
+                self.journal.sync(written)
+
+    def settle(self) -> None:
+        """What was written goes to the disk; now, unless others can share the way."""
+        self._planned = None
+        can_wait = self._depth == 1 and self._waiting and not self.is_watched
+        if not can_wait and not self._held:
+            self.journal.sync(self.journal.written)
+
+    @contextmanager
+    def synced_together(self) -> Iterator[None]:
+        """What is written in the `with` block is on the disk at its end."""
+        self._held += 1
+        try:
+            yield
+        finally:
+            self._held -= 1
+            self.settle()
+
+    # changes
+
+    def expect(self, planned: PlannedChange) -> None:
+        """A change is about to be made."""
+        self.journal.check()
+        self._planned = planned
+
+    def decide(self, ids: IdDelta, seq: int) -> None:
+        """The change that was expected is made, and not final yet."""
+        planned, self._planned = self._planned, None
+        if planned is None:
+            return
+        net = Assertions(planned.asked, ids, planned.named)
+        parts = {
+            ASSERTED: with_quads(net.asserted, net.came),
+            RETRACTED: with_quads(net.retracted, net.went),
+            **self._shown(ids),
+        }
+        rules: dict[str, Any] = {}
+        if planned.program is not NO_PROGRAM:
+            rules[RULES] = write_program(planned.program)
+        if planned.dropped:
+            rules[DROPPED] = [rule.id for rule in planned.dropped]
+            rules[DROPPED_RULES] = write_program(Program(tuple(planned.dropped)))
+        self._write(CHANGE, seq, rules, parts, planned.violated(ids), planned.prefixes)
+        self.settle()
+
+    def _shown(self, ids: IdDelta) -> dict[str, Facts]:
+        """What became true and what ended, as far as users see it."""
+        derived = {shape: rows[ids.derived[shape]] for shape, rows in ids.added.items()}
+        others = {shape: rows[~ids.derived[shape]] for shape, rows in ids.added.items()}
+        found = {ADDED: others, DERIVED: derived, REMOVED: ids.removed}
+        return {name: self._reader.shown(facts) for name, facts in found.items()}
+
+    # time
+
+    def arrive(self, kind: str, runs: Sequence[Facts], time: int, stream: str | None) -> None:
+        """Facts of a stream are about to come, or to go."""
+        self.journal.check()
+        parts = {f"{RUN}{number}": run for number, run in enumerate(runs)}
+        self._call = TimeCall(kind, {"at": time, "stream": stream}, parts)
+
+    def tick(self) -> None:
+        """Time is about to move."""
+        self.journal.check()
+        self._call = TimeCall(TICK)
+
+    def moved(self, delta: Delta, now: int | None, prefixes: Mapping[str, str]) -> None:
+        """Time has brought a change."""
+        call = self._call
+        if call is None:
+            return
+        given = {"to": now} if call.kind == TICK else call.given
+        parts = {**call.parts, **self._shown(delta.ids)}
+        violated = delta.violations, delta.resolved
+        self._write(call.kind, delta.seq, given, parts, violated, prefixes)
+
+    def note(self, kind: str, seq: int, given: Mapping[str, Any]) -> None:
+        """Something that makes no change of facts."""
+        self.journal.append(JournalRow(seq + 1, seq, kind, dict(given)))
+        self.settle()
+
+    def note_prefixes(self, prefixes: Mapping[str, str], seq: int) -> None:
+        """Prefixes that were set since the last row."""
+        if dict(prefixes) != self.prefixes:
+            self.note(PREFIXES, seq, {PREFIXES: dict(prefixes)})
+            self.prefixes = dict(prefixes)
+
+    # rows
+
+    def _write(
+        self,
+        kind: str,
+        seq: int,
+        given: Mapping[str, Any],
+        parts: Parts,
+        violated: Pair,
+        prefixes: Mapping[str, str],
+    ) -> None:
+        content: dict[str, Any] = dict(given)
+        if dict(prefixes) != self.prefixes:
+            content[PREFIXES] = dict(prefixes)
+        for name, violations in zip((CAME, WENT), violated, strict=True):
+            if violations:
+                content[name] = [_plain(violation, self._dictionary) for violation in violations]
+        self.journal.append(JournalRow(seq, seq, kind, {**content, **self._packed(seq, parts)}))
+        self.prefixes = dict(prefixes)
+
+    def _packed(self, seq: int, parts: Parts) -> dict[str, Any]:
+        if fact_texts.count(parts) <= fact_texts.MANY:
+            return fact_texts.pack(parts, self._dictionary)
+        assert isinstance(self.journal, Journal), "only a journal that is written to gets here"
+        path = self.journal.path.with_name(f"{seq:020d}.parquet")
+        return fact_texts.write_many(path, parts, self._dictionary)
+
+
+def with_quads(facts: Facts, quads: Ids) -> Facts:
+    """Facts of the default graph, and quads of others."""
+    return {**facts, QUADS: quads} if len(quads) else facts
+
+
+def without_quads(facts: Mapping[int, Ids], none: Ids) -> tuple[Facts, Ids]:
+    """The same, apart again."""
+    return {s: ids for s, ids in facts.items() if s != QUADS}, facts.get(QUADS, none)
+
+
+def runs_of(parts: Mapping[str, Mapping[int, Ids]]) -> list[Facts]:
+    """The facts of a stream, in the order in which they came."""
+    names = sorted((n for n in parts if n.startswith(RUN)), key=lambda n: int(n[len(RUN) :]))
+    return [dict(parts[name]) for name in names]
+
+
+def _plain(violation: Violation, dictionary: Dictionary) -> list[Any]:
+    texts = fact_texts.texts_of(dictionary.encode(violation.bindings.values()), dictionary)
+    return [violation.constraint, dict(zip(violation.bindings, texts, strict=True))]
+
+
+assert TRIPLES == fact_texts.TRIPLES, "a journal means the shape of triples that engines mean"

@@ -1,0 +1,227 @@
+"""The replay: rows of a journal into a state, which is then as it was when they were written.
+
+Each row is made again as the change or call that it was.  Changes of facts alone that follow each
+other are made as one, since only what they come to counts.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+import numpy as np
+from pyoxigraph import NamedNode
+
+from livefacts.engine.contract import Facts, IdDelta, Ids
+from livefacts.errors import DamageError, LivefactsError
+from livefacts.journal import fact_texts
+from livefacts.journal.journal import FOLDER, JournalRow
+from livefacts.journal.log_file import BEFORE
+from livefacts.service.change.assertions import NO_QUADS, Assertions
+from livefacts.service.change.delta import Delta, Violation
+from livefacts.service.reasoner.draft import NO_LIMIT, Draft
+from livefacts.service.reasoner.recorder import (
+    ADDED,
+    ASSERTED,
+    CAME,
+    CHANGE,
+    DERIVED,
+    DROPPED,
+    PREFIXES,
+    PUSH,
+    REMOVED,
+    RETRACT,
+    RETRACTED,
+    RULES,
+    TICK,
+    WENT,
+    runs_of,
+    without_quads,
+)
+from livefacts.service.reasoner.state import State
+from livefacts.service.streams.timeline import NO_STREAM
+from livefacts.syntax.rulelang.rule_parser import parse
+
+AT_ONCE = 10_000
+"""So many changes of facts alone are made as one at the most."""
+
+
+@contextmanager
+def made_again(state: State) -> Iterator[None]:
+    """What was acknowledged is made again, whatever limits say now; nobody writes it again."""
+    limit, state.limit = state.limit, NO_LIMIT
+    recorder, state.recorder = state.recorder, None
+    try:
+        with state.accepting_violations(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        state.limit, state.recorder = limit, recorder
+
+
+class Replay:
+    """Brings a state up to date with the journal of its folder."""
+
+    def __init__(self, state: State, folder: Path) -> None:
+        self._state = state
+        self._folder = folder / FOLDER
+        self._plain: list[JournalRow] = []
+
+    def follow(self, rows: Iterable[JournalRow]) -> int:
+        """Make what the rows say; how many they were."""
+        done = 0
+        with made_again(self._state):
+            for row in rows:
+                self._take(row)
+                done += 1
+            self._make_plain()
+        self._state.scopes = (f"{self._state.seq}r{number}" for number in count(1))
+        return done
+
+    def _take(self, row: JournalRow) -> None:
+        if row.kind == CHANGE and RULES not in row.content and DROPPED not in row.content:
+            self._plain.append(row)
+            if self._state.streams.has_begun or len(self._plain) >= AT_ONCE:
+                self._make_plain()
+            return
+        self._make_plain()
+        self._make(row)
+
+    def _make_plain(self) -> None:
+        """Make the changes of facts that wait, as one."""
+        rows, self._plain = self._plain, []
+        if not rows:
+            return
+        draft = Draft(self._state)
+        if len(rows) == 1:
+            self._fill(draft, self._parts(rows[0]))
+        else:
+            self._fill(draft, netted([self._parts(row) for row in rows]))
+        self._state.seq = rows[-1].first - 1
+        draft.apply()
+        for row in rows:
+            self._set_prefixes(row)
+        self._check(rows[-1])
+
+    def _fill(self, draft: Draft, parts: Mapping[str, Mapping[int, Ids]]) -> None:
+        draft.intake.take_rows(*without_quads(parts.get(ASSERTED, {}), NO_QUADS))
+        if parts.get(RETRACTED):
+            draft.retraction.take_rows(*without_quads(parts[RETRACTED], NO_QUADS))
+
+    def _make(self, row: JournalRow) -> None:
+        state, given = self._state, row.content
+        if row.kind == CHANGE:
+            self._change(row)
+        elif row.kind in (PUSH, RETRACT):
+            self._arrive(row)
+        elif row.kind == TICK:
+            self._tolerantly(lambda: [*state.streams.ticks(int(given["to"]))], row)
+        elif row.kind != PREFIXES:
+            raise DamageError(
+                f"{self._folder} has a row of a kind that is not known here: {row.kind}",
+                hint="pip install --upgrade livefacts",
+            )
+        self._set_prefixes(row)
+        self._check(row)
+
+    def _change(self, row: JournalRow) -> None:
+        draft = Draft(self._state)
+        if RULES in row.content:
+            draft.intake.take_program(parse(row.content[RULES]))
+        draft.remove_rules(row.content.get(DROPPED, ()))
+        self._fill(draft, self._parts(row))
+        draft.apply()
+
+    def _arrive(self, row: JournalRow) -> None:
+        state, given = self._state, row.content
+        streams = state.streams
+        stream = NO_STREAM if given["stream"] is None else NamedNode(given["stream"])
+        name = int(state.dictionary.encode_one(stream))
+        with streams.terms.passing():
+            runs = runs_of(self._parts(row))
+        move = streams.push if row.kind == PUSH else streams.retract
+        self._tolerantly(lambda: move(runs, int(given["at"]), name), row)
+
+    def _tolerantly(self, call: Callable[[], object], row: JournalRow) -> None:
+        """A call that failed after its change was made does so again."""
+        try:
+            call()
+        except LivefactsError:
+            if self._state.seq != row.last:
+                raise
+
+    def _parts(self, row: JournalRow) -> dict[str, dict[int, Ids]]:
+        return parts_of(row, self._state, self._folder)
+
+    def _set_prefixes(self, row: JournalRow) -> None:
+        if PREFIXES in row.content:
+            self._state.prefixes = dict(row.content[PREFIXES])
+
+    def _check(self, row: JournalRow) -> None:
+        if self._state.seq != row.last:
+            raise DamageError(
+                f"change {row.last} of {self._folder} cannot be made again: "
+                f"it came out as number {self._state.seq}",
+                hint=BEFORE,
+            )
+
+
+def parts_of(row: JournalRow, state: State, folder: Path) -> dict[str, dict[int, Ids]]:
+    """The facts of a row, in ids."""
+    if fact_texts.FILE in row.content:
+        return fact_texts.read_many(folder, row.content, state.dictionary)
+    return fact_texts.unpack(row.content, state.dictionary)
+
+
+def netted(changes: list[dict[str, dict[int, Ids]]]) -> dict[str, Facts]:
+    """What changes of assertions, one after the other, come to."""
+    shapes = {s for change in changes for n in (ASSERTED, RETRACTED) for s in change.get(n, {})}
+    found: dict[str, Facts] = {ASSERTED: {}, RETRACTED: {}}
+    for shape in shapes:
+        net: dict[tuple[int, ...], bool] = {}
+        for change in changes:
+            for name in (RETRACTED, ASSERTED):
+                for row in change.get(name, {}).get(shape, NO_QUADS[:0]).tolist():
+                    net[tuple(row)] = name == ASSERTED
+        for name in (ASSERTED, RETRACTED):
+            rows = [row for row, is_asserted in net.items() if is_asserted == (name == ASSERTED)]
+            if rows:
+                found[name][shape] = np.array(rows, np.int32)
+    return found
+
+
+def recorded_delta(row: JournalRow, state: State, folder: Path) -> Delta:
+    """What a row changed, as its caller was told."""
+    parts = parts_of(row, state, folder)
+    plain, derived = parts.get(ADDED, {}), parts.get(DERIVED, {})
+    added: Facts = {}
+    flags = {}
+    for shape in plain.keys() | derived.keys():
+        both = [each[shape] for each in (plain, derived) if shape in each]
+        added[shape] = np.concatenate(both)
+        known = len(plain[shape]) if shape in plain else 0
+        flags[shape] = np.arange(len(added[shape])) >= known
+    asserted, came = without_quads(parts.get(ASSERTED, {}), NO_QUADS)
+    retracted, went = without_quads(parts.get(RETRACTED, {}), NO_QUADS)
+    ids = IdDelta(added, parts.get(REMOVED, {}), flags)
+    return Delta(
+        row.last,
+        ids,
+        state.reader,
+        Assertions.recorded(ids, asserted, retracted, came, went),
+        violations=_violations(row.content.get(CAME, ()), state),
+        resolved=_violations(row.content.get(WENT, ()), state),
+    )
+
+
+def _violations(plain: Iterable[list[object]], state: State) -> list[Violation]:
+    found = []
+    for constraint, bindings in plain:
+        assert isinstance(bindings, dict), "the values of variables by name"
+        numbers = fact_texts.number_texts(list(bindings.values()), state.dictionary)
+        terms = state.dictionary.decode(numbers)
+        found.append(Violation(str(constraint), dict(zip(bindings, terms, strict=True))))
+    return found

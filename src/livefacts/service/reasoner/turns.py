@@ -1,0 +1,66 @@
+"""Turns: the calls of a reasoner, one after the other, whichever thread they come from.
+
+Where there is a journal, what a call did is on the disk before it returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from livefacts.service.reasoner.reasoner import Reasoner
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+
+def one_at_a_time(
+    method: Callable[Concatenate[Reasoner, Parameters], Result],
+) -> Callable[Concatenate[Reasoner, Parameters], Result]:
+    """A method that waits until no other thread changes the reasoner, or looks at its tables."""
+
+    @wraps(method)
+    def wait(
+        self: Reasoner, /, *arguments: Parameters.args, **options: Parameters.kwargs
+    ) -> Result:
+        state = self._state
+        if state.recorder is not None:
+            return state.recorder.in_turn(
+                state.changing, partial(method, self, *arguments, **options)
+            )
+        with state.changing:
+            return method(self, *arguments, **options)
+
+    return wait
+
+
+def bounded_change(
+    method: Callable[Concatenate[Reasoner, Parameters], Result],
+) -> Callable[Concatenate[Reasoner, Parameters], Result]:
+    """The same for a method that changes something, within the bounds of the reasoner."""
+
+    @wraps(method)
+    def wait(
+        self: Reasoner, /, *arguments: Parameters.args, **options: Parameters.kwargs
+    ) -> Result:
+        state = self._state
+        if state.recorder is not None:
+            return state.recorder.in_turn(
+                state.changing, partial(_bounded, method, self, *arguments, **options)
+            )
+        with state.changing, state.bounded():
+            return method(self, *arguments, **options)
+
+    return wait
+
+
+def _bounded(
+    method: Callable[Concatenate[Reasoner, Parameters], Result],
+    self: Reasoner,
+    *arguments: Parameters.args,
+    **options: Parameters.kwargs,
+) -> Result:
+    with self._state.bounded():
+        return method(self, *arguments, **options)

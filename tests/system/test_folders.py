@@ -1,0 +1,61 @@
+"""Every command takes a folder where it takes files, and some are for folders alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.system.running import livefacts
+
+NEW, GONE = "<x:a> <x:knows> <x:b> .\n", "<x:b> <x:knows> <x:c> .\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    (tmp_path / "data.nt").write_text(NEW + GONE, encoding="utf-8")
+    (tmp_path / "gone.nt").write_text(GONE, encoding="utf-8")
+    (tmp_path / "mine.rules").write_text(
+        "[?y, <x:known>, ?x] :- [?x, <x:knows>, ?y] .\n", encoding="utf-8"
+    )
+    name = f"{tmp_path / 'kb'}/"
+    rules = str(tmp_path / "mine.rules")
+    assert livefacts("load", name, str(tmp_path / "data.nt"), "--rules", rules).code == 0
+    assert livefacts("remove", name, "--facts", str(tmp_path / "gone.nt")).code == 0
+    return name
+
+
+def count(folder: str, *options: str) -> str:
+    asked = "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }"
+    done = livefacts("query", asked, "--data", folder, "--format", "csv", *options)
+    assert done.code == 0, done.err
+    return done.out.split()[-1]
+
+
+def test_commands_change_a_folder_and_ask_it(folder: str) -> None:
+    assert (count(folder), count(folder, "--at", "1"), count(folder, "--at", "0")) == (
+        "2",
+        "4",
+        "0",
+    )
+    assert livefacts("verify", folder).code == 0
+    assert "<x:known>" in livefacts("dump", folder, "-o", "-", "--format", "nt").out
+    assert "<x:knows>" in livefacts("explain", "<x:b> <x:known> <x:a> .", "--data", folder).out
+
+
+def test_what_happened_is_listed_and_undone(folder: str) -> None:
+    lines = livefacts("log", folder).out.splitlines()
+    assert [line.split("\t")[0] for line in lines] == ["1", "2"]
+    shown = livefacts("undo", folder, "2", "--preview").out
+    assert "A <x:c> <x:known> <x:b> ." in shown
+    assert count(folder) == "2"
+    assert livefacts("undo", folder, "2").out.count("\nA ") == 2
+    assert count(folder) == "4"
+
+
+def test_a_backup_is_a_folder_like_any_other(folder: str, tmp_path: Path) -> None:
+    copy, again = str(tmp_path / "copy"), str(tmp_path / "again")
+    assert livefacts("backup", folder, copy).code == 0
+    assert livefacts("restore", copy, again).code == 0
+    assert count(again) == count(folder)
+    done = livefacts("backup", folder, copy)
+    assert (done.code, "is there already" in done.err) == (1, True)

@@ -1,0 +1,323 @@
+"""A reasoner in a folder: everything is there again, and nobody else writes."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import livefacts as lf
+from livefacts.journal import fact_texts, file_operations
+from livefacts.service.reasoner.durable import DurableReasoner
+
+FAMILY = """
+    ancestor(?x, ?y) :- parent(?x, ?y) .
+    ancestor(?x, ?z) :- ancestor(?x, ?y), parent(?y, ?z) .
+"""
+SEEN = "seen(?s) :- sometime reading(?s) in [3] ."
+ANN, BEN = "parent(ann, ben) .", "parent(ben, cleo) ."
+MIXED = '@prefix ex: <x:> . _:a ex:says "Grüße"@de, 5, 01, [ ex:in <x:b> ] .'
+
+
+def opened(folder: Path, rules: Any = None, **options: Any) -> DurableReasoner:
+    return lf.Reasoner.open(folder / "kb", rules, **options)
+
+
+def facts(reasoner: lf.Reasoner, derived: bool | None = None) -> list[str]:
+    return sorted(map(str, reasoner.facts(derived=derived)))
+
+
+CHANGES: dict[str, Callable[[lf.Reasoner], Any]] = {
+    "add": lambda r: r.add(BEN),
+    "blank nodes": lambda r: r.add(MIXED),
+    "remove": lambda r: r.remove(ANN),
+    "what is derived": lambda r: r.add("ancestor(ann, ben) ."),
+    "nothing new": lambda r: r.add(ANN),
+    "apply": lambda r: r.apply(add=BEN, remove=ANN, add_rules="@id one p(?x) :- parent(?x, ?y) ."),
+    "patch": lambda r: r.apply(patch="TX .\nA <x:a> <x:b> _:c .\nD parent(ann, ben) .\nTC ."),
+    "update": lambda r: r.update("INSERT DATA { GRAPH <x:g> { <x:a> <x:b> [] } }"),
+    "rules": lambda r: (r.add_rules("q(?x) :- parent(?x, ?y) ."), r.remove_rules("r1")),
+    "hidden": lambda r: r.add("_marked(door) ."),
+    "prefixes": lambda r: setattr(r, "prefixes", {"ex": "http://example.org/"}),
+    "nested": lambda r: r.add("<x:a> <x:b> <<( <x:c> <x:d> 5 )>> ."),
+}
+
+
+@pytest.mark.parametrize("kind", CHANGES)
+@pytest.mark.parametrize("folds", [False, True])
+def test_every_kind_of_change_is_there_again(tmp_path: Path, kind: str, folds: bool) -> None:
+    with opened(tmp_path, FAMILY) as first:
+        first.add(ANN)
+        CHANGES[kind](first)
+        if folds:
+            first.checkpoint()
+    with opened(tmp_path, FAMILY) as again:
+        for derived in (True, False):
+            assert facts(again, derived) == facts(first, derived)
+        assert [(rule.id, rule.key()) for rule in again.rules] == [
+            (rule.id, rule.key()) for rule in first.rules
+        ]
+        assert (again.seq, again.prefixes) == (first.seq, first.prefixes)
+        asked = "SELECT * { GRAPH ?g { ?s ?p ?o } }"
+        assert again.query(asked).to_csv() == first.query(asked).to_csv()
+        assert again.verify()
+
+
+def test_a_load_of_many_facts_is_a_file_beside_the_journal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fact_texts, "MANY", 10)
+    lines = [f"<x:s{n}> <x:p> {n} ." for n in range(20)]
+    (tmp_path / "many.ttl").write_text("\n".join(lines), encoding="utf-8")
+    with opened(tmp_path) as first:
+        first.load(tmp_path / "many.ttl")
+        (large,) = (tmp_path / "kb" / "journal").glob("*.parquet")
+    with opened(tmp_path) as again:
+        assert facts(again) == facts(first)
+        (delta,) = again.changes_since(0)
+        assert len(delta.added) == 20
+    large.write_bytes(large.read_bytes()[:-1] + b"?")
+    with pytest.raises(lf.DamageError, match="parquet is not as it was written"):
+        opened(tmp_path)
+
+
+def test_time_goes_on_where_it_was(tmp_path: Path) -> None:
+    with opened(tmp_path, SEEN) as first:
+        first.push("reading(s1) .", at=3)
+        first.advance(4)
+        first.push("reading(s2) .", at=6)
+        first.retract("reading(s9) .", at=6)
+        with pytest.raises(lf.LivefactsError, match="cannot hold streams"):
+            first.checkpoint()
+    with opened(tmp_path, SEEN) as again:
+        assert (again.now, facts(again), again.seq) == (4, ["seen(s1)"], first.seq)
+        assert [str(fact) for fact in again.advance(6).added] == ["reading(s2)", "seen(s2)"]
+        assert [str(fact) for fact in again.advance(7).removed] == ["reading(s2)", "seen(s1)"]
+
+
+def test_what_happened_can_be_asked_after_a_restart(tmp_path: Path) -> None:
+    with opened(tmp_path, FAMILY + "@id both false :- parent(?x, ?y), parent(?y, ?x) .") as first:
+        deltas = [first.add(ANN), first.add(BEN), first.add("parent(ben, ann) ."), first.add(ANN)]
+        deltas.append(first.remove("parent(ben, ann) ."))
+        first.checkpoint()
+    with opened(tmp_path) as again:
+        found = list(again.changes_since(1))
+        for delta, known in zip(found, deltas[1:], strict=True):
+            assert delta.seq == known.seq
+            for part in ("added", "removed", "derived"):
+                assert set(getattr(delta, part)) == set(getattr(known, part))
+            assert delta.violations == known.violations
+            assert delta.resolved == known.resolved
+            assert delta.counts == known.counts
+            assert delta.to_patch(asserted=True) == known.to_patch(asserted=True)
+        assert list(again.changes_since(5)) == []
+        with pytest.raises(lf.LivefactsError, match="no change 6 yet"):
+            list(again.changes_since(6))
+
+
+def test_a_preview_and_a_refused_change_leave_no_row(tmp_path: Path) -> None:
+    with opened(tmp_path, "false :- p(?x) .", on_violation="refuse") as first:
+        first.preview(add="p(a) .")
+        with pytest.raises(lf.ViolationError):
+            first.add("p(a) .")
+        first.update("INSERT DATA { <x:a> <x:b> <x:c> } ; INSERT { ?s <x:d> 1 } WHERE { ?s ?p ?o }")
+    with opened(tmp_path) as again:
+        assert (again.seq, len(again)) == (1, 2)
+
+
+# who may write
+
+
+def test_a_folder_has_one_writer_until_it_is_closed_or_dropped(tmp_path: Path) -> None:
+    first = opened(tmp_path)
+    with pytest.raises(lf.ConflictError, match=r"process \d+, since 20"):
+        opened(tmp_path)
+    first.close()
+    second = opened(tmp_path)
+    gc.disable()
+    try:
+        del second
+        opened(tmp_path).close()
+    finally:
+        gc.enable()
+    with pytest.raises(lf.LivefactsError, match="was closed"):
+        first.add(ANN)
+    assert facts(first) == []
+
+
+def test_a_reader_beside_the_writer_is_refused_changes(tmp_path: Path) -> None:
+    with opened(tmp_path, FAMILY) as writer:
+        writer.add(ANN)
+        reader = opened(tmp_path, read_only=True)
+        assert facts(reader) == facts(writer)
+        for change in (
+            lambda: reader.add(BEN),
+            lambda: reader.add_rules("p(?x) :- q(?x) ."),
+            lambda: reader.push(BEN, at=1),
+            lambda: reader.advance(1),
+            lambda: reader.checkpoint(),
+        ):
+            with pytest.raises(lf.LivefactsError, match="read only"):
+                change()
+    with pytest.raises(lf.LivefactsError, match="no knowledge base"):
+        lf.Reasoner.open(tmp_path / "none", read_only=True)
+    assert not (tmp_path / "none").exists()
+
+
+def test_other_rules_than_those_of_the_folder_are_refused_with_the_difference(
+    tmp_path: Path,
+) -> None:
+    with opened(tmp_path, [FAMILY, "p(a) ."]) as first:
+        first.add_rules("q(?x) :- parent(?x, ?y) .")
+    opened(tmp_path, [FAMILY, "p(a) ."]).close()
+    opened(tmp_path).close()
+    with pytest.raises(lf.LivefactsError, match="made with other rules") as refused:
+        opened(tmp_path, "ancestor(?a, ?b) :- parent(?a, ?b) .\np(b) .")
+    assert refused.value.message.splitlines()[1:] == [
+        "- ancestor(?x, ?z) :- ancestor(?x, ?y), parent(?y, ?z) .",
+        "- p(a)",
+        "+ p(b)",
+    ]
+
+
+# a disk that fails
+
+
+class Disk:
+    """Fails at the step that is named, as often as it is told."""
+
+    def __init__(self, step: str, times: int, error: int) -> None:
+        self._step, self._times, self._error = step, times, error
+
+    def __call__(self, step: str, path: Path) -> None:
+        if step == self._step and path.suffix == ".log" and self._times:
+            self._times -= 1
+            raise OSError(self._error, "so said the disk")
+
+
+@pytest.mark.parametrize("step", ["before write", "after write"])
+def test_a_full_disk_undoes_the_change_and_the_next_one_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    with opened(tmp_path, FAMILY) as first:
+        first.add(ANN)
+        monkeypatch.setattr(file_operations, "on_step", Disk(step, 1, 28))
+        before = facts(first)
+        with pytest.raises(lf.LivefactsError, match="disk is full"):
+            first.add(BEN)
+        assert (facts(first), first.seq) == (before, 1)
+        first.add("parent(cleo, dan) .")
+        assert first.verify()
+    with opened(tmp_path) as again:
+        assert facts(again) == facts(first)
+
+
+@pytest.mark.parametrize("step", ["before sync", "after sync", "before write"])
+def test_a_failing_disk_stops_changes_for_good(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    first = opened(tmp_path, FAMILY)
+    first.add(ANN)
+    monkeypatch.setattr(file_operations, "on_step", Disk(step, 1, 5))
+    before = facts(first)
+    for _ in range(2):
+        with pytest.raises(lf.LivefactsError, match="no more changes"):
+            first.add(BEN)
+        assert (facts(first), first.seq) == (before, 1)
+    first.close()
+    with opened(tmp_path) as again:
+        assert again.seq in (1, 2)
+        assert set(before) <= set(facts(again))
+        assert again.verify()
+
+
+def test_time_that_could_not_be_written_stops_changes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = opened(tmp_path, SEEN)
+    first.push("reading(s1) .", at=3)
+    monkeypatch.setattr(file_operations, "on_step", Disk("before sync", 1, 5))
+    for _ in range(2):
+        with pytest.raises(lf.LivefactsError, match="no more changes"):
+            first.advance(4)
+    first.close()
+    with opened(tmp_path) as again:
+        assert again.now in (None, 3, 4)
+
+
+# several writers
+
+
+@pytest.mark.parametrize("durability", ["sync", "group", "none"])
+def test_changes_of_many_threads_are_all_there(tmp_path: Path, durability: str) -> None:
+    first = opened(tmp_path, durability=durability)
+    numbers: list[int] = []
+
+    def write(name: int) -> None:
+        for number in range(5):
+            numbers.append(first.add(f"said(t{name}, {number}) .").seq)
+
+    threads = [threading.Thread(target=write, args=(name,)) for name in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(numbers) == list(range(1, 41))
+    first.close()
+    with opened(tmp_path) as again:
+        assert (len(again), again.seq) == (40, 40)
+
+
+# how things were
+
+
+def test_every_version_that_is_kept_can_be_asked(tmp_path: Path) -> None:
+    with opened(tmp_path, FAMILY) as reasoner:
+        states = [facts(reasoner)]
+        for number, change in enumerate((ANN, BEN, "parent(cleo, dan) .", "parent(dan, eve) .")):
+            reasoner.add(change)
+            states.append(facts(reasoner))
+            if number == 1:
+                reasoner.checkpoint()
+        reasoner.remove(ANN)
+        states.append(facts(reasoner))
+        for seq, expected in enumerate(states):
+            then = reasoner.at(seq)
+            assert facts(then) == expected, seq
+            assert then.verify()
+        with pytest.raises(lf.LivefactsError, match="read only"):
+            then.add(ANN)
+        with pytest.raises(lf.LivefactsError, match="no change 9"):
+            reasoner.at(9)
+
+
+def test_a_change_is_undone_by_another(tmp_path: Path) -> None:
+    with opened(tmp_path, FAMILY) as reasoner:
+        reasoner.add(ANN)
+        reasoner.apply(add=BEN, remove=ANN, add_rules="@id own p(?x) :- parent(?x, ?y) .")
+        reasoner.remove_rules("own")
+        preview = reasoner.undo(2, preview=True)
+        assert reasoner.seq == 3
+        made = reasoner.undo(2)
+        assert set(made.added) == set(preview.added)
+        assert facts(reasoner) == ["ancestor(ann, ben)", "parent(ann, ben)"]
+        reasoner.undo(3)
+        assert "p(ann)" in facts(reasoner)
+        reasoner.advance(1)
+        with pytest.raises(lf.LivefactsError, match="cannot be undone"):
+            reasoner.undo(reasoner.seq)
+
+
+def test_a_reader_follows_the_writer(tmp_path: Path) -> None:
+    with opened(tmp_path, FAMILY) as writer:
+        reader = opened(tmp_path, read_only=True)
+        for change in (ANN, BEN, "parent(cleo, dan) ."):
+            writer.add(change)
+            if change == BEN:
+                writer.checkpoint()
+            assert reader.refresh() == writer.seq
+            assert facts(reader) == facts(writer)
