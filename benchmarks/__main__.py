@@ -9,7 +9,7 @@ import platform
 import sys
 from datetime import UTC, datetime
 
-from benchmarks import tables
+from benchmarks import earlier, tables
 from benchmarks.options import Options
 from benchmarks.peers import NO_PEERS, prepare
 
@@ -33,12 +33,13 @@ EXPERIMENTS = (
     "patterns",
     "watch",
     "queries",
+    "durable",
     "spark",
     "spark general",
     "spark updates",
 )
 
-ALONE = {"owl equality", "ontologies", "patterns", "watch", "queries"}
+ALONE = {"owl equality", "ontologies", "patterns", "watch", "queries", "durable"}
 """Experiments without other systems to be installed."""
 
 
@@ -47,7 +48,10 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(EXPERIMENTS)}")
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
     parser.add_argument(
-        "--universities", metavar="N,N", default="", help="sizes of `spark`, such as 8,42,240"
+        "--universities",
+        metavar="N,N",
+        default="",
+        help="sizes of `spark` and `queries`, such as 8,42",
     )
     given = parser.parse_args()
     names = _experiments(given.names) or list(EXPERIMENTS)
@@ -55,13 +59,17 @@ def main() -> None:
         if name not in EXPERIMENTS:
             parser.error(f"there is no experiment {name}: choose from {', '.join(EXPERIMENTS)}")
     options = Options(given.quick, tuple(int(n) for n in given.universities.split(",") if n))
-    stand_alone = set(names) <= ALONE or (given.quick and all(map(_has_options, names)))
+    stand_alone = (
+        earlier.CHECKOUT is not None
+        or set(names) <= ALONE
+        or (given.quick and all(map(_has_options, names)))
+    )
     peers = NO_PEERS if stand_alone else prepare()
     for name in names:
         print(f"experiment {name}", file=sys.stderr)
         run = importlib.import_module(f"benchmarks.{name.replace(' ', '_')}").run
         report = run(peers, options) if _has_options(name) else run(peers)
-        report += _where_and_when(name)
+        report += earlier.report() + _where_and_when(name)
         print(report)
         print(f"kept in {tables.keep(name, report)}", file=sys.stderr)
 
@@ -78,9 +86,8 @@ def _experiments(words: list[str]) -> list[str]:
 
 
 def _has_options(name: str) -> bool:
-    return name.startswith(
-        ("owl", "ontologies", "spark", "streams", "imars", "laser", "patterns", "watch", "queries")
-    )
+    with_options = ("owl", "ontologies", "spark", "streams", "imars", "laser", "patterns", "watch")
+    return name.startswith((*with_options, "queries", "durable"))
 
 
 def _where_and_when(name: str) -> str:

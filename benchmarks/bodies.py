@@ -24,6 +24,11 @@ BODIES = {
         "?s ex:reads ?v",
         "GROUP BY ?s",
     ),
+    "least and greatest of each room": (
+        "SELECT ?r (MIN(?v) AS ?low) (MAX(?v) AS ?high)",
+        "?s ex:reads ?v . ?s ex:in ?r",
+        "GROUP BY ?r",
+    ),
     "hot sensors of each room": (
         "SELECT ?r (COUNT(DISTINCT ?s) AS ?n)",
         "?s ex:reads ?v . ?s ex:in ?r FILTER(?v > 95)",

@@ -7,7 +7,6 @@ while the closure grows from 0.1 to 10 million facts.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -38,8 +37,6 @@ MOST_OF_ROAD = {"text": 60e-6, "triple": 45e-6}
 """What `Reasoner.add` of one triple may take, given as text and as a `Triple`."""
 MOST_CALLS, MOST_FILES = 150, 25
 """How many Python functions, in how many files, one triple may pass on its way."""
-BEFORE = "LIVEFACTS_BEFORE"
-"""The `src` folder of another checkout, to be measured beside this one in the same run."""
 MOST_GROWTH = 2.0
 """How much more one triple may cost in the largest closure than in the smallest: caches."""
 
@@ -60,15 +57,11 @@ def run(peers: Peers) -> str:
 
 def _road() -> tuple[str, list[Target]]:
     """One triple through the public API, given as text and as an object, and what it passes."""
-    now = _walk({"turns": 2000})
-    checkouts = {"this checkout": now}
-    if os.environ.get(BEFORE):
-        checkouts["before"] = _walk({"turns": 2000, "source": os.environ[BEFORE]})
+    now = _walk()
     rows = [
-        [name, given, latency(min(way["seconds"])), str(way["calls"]), str(way["files"])]
-        for name, found in checkouts.items()
+        [given, latency(min(way["seconds"])), str(way["calls"]), str(way["files"])]
         for given in MOST_OF_ROAD
-        for way in (found[given],)
+        for way in (now[given],)
     ]
     targets = []
     for given, most in MOST_OF_ROAD.items():
@@ -78,12 +71,12 @@ def _road() -> tuple[str, list[Target]]:
             holds(f"add({given}): at most {MOST_CALLS} calls", way["calls"] <= MOST_CALLS),
             holds(f"add({given}): at most {MOST_FILES} files", way["files"] <= MOST_FILES),
         ]
-    heads = ["", "given as", "p50, best of 5", "Python calls", "files"]
+    heads = ["given as", "p50, best of 5", "Python calls", "files"]
     return "## The road of one triple\n\n" + table(heads, rows), targets
 
 
-def _walk(job: dict[str, Any]) -> dict[str, Any]:
-    found = run_worker("livefacts_road", job)
+def _walk() -> dict[str, Any]:
+    found = run_worker("livefacts_road", {"turns": 2000})
     if "failure" in found:
         raise SystemExit(f"changes, the road of one triple: {found['failure']}")
     return found

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from benchmarks import earlier
 from benchmarks.peers import ROOT, Peers
 
 WORKERS = Path(__file__).parent / "workers"
@@ -111,8 +112,24 @@ def run_worker(
     *,
     pinned: bool = True,
 ) -> dict[str, Any]:
-    """The report of one worker; `failure` says why there is none."""
-    command = [python, str(WORKERS / f"{worker}.py"), json.dumps(job)]
+    """The report of one worker; `failure` says why there is none.
+
+    Where an earlier checkout is to be measured, too, its worker does the same job next.
+    """
+    report = _report_of(ROOT, worker, job, python, pinned)
+    if earlier.CHECKOUT is not None and python == sys.executable and "failure" not in report:
+        before = _report_of(earlier.CHECKOUT, worker, job, python, pinned)
+        earlier.note(worker, job, report, before)
+    return report
+
+
+def _report_of(
+    root: Path, worker: str, job: Mapping[str, Any], python: str, pinned: bool
+) -> dict[str, Any]:
+    script = root / "benchmarks" / "workers" / f"{worker}.py"
+    if not script.exists():
+        script = WORKERS / script.name
+    command = [python, str(script), json.dumps(job)]
     try:
         done = subprocess.run(
             command,
@@ -120,7 +137,7 @@ def run_worker(
             text=True,
             timeout=TIME_LIMIT,
             preexec_fn=on_one_core if pinned else None,
-            env=_environment(),
+            env=_environment(root),
             check=False,
         )
     except subprocess.TimeoutExpired:
@@ -138,9 +155,9 @@ def on_one_core() -> None:
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
 
 
-def _environment() -> dict[str, str]:
+def _environment(root: Path) -> dict[str, str]:
     single = dict.fromkeys(("POLARS_MAX_THREADS", "RAYON_NUM_THREADS", "OMP_NUM_THREADS"), "1")
-    return {**os.environ, **single, "PYTHONPATH": str(ROOT / "src")}
+    return {**os.environ, **single, "PYTHONPATH": str(root / "src")}
 
 
 def fingerprint(path: Path) -> tuple[int, str]:

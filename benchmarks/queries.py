@@ -1,105 +1,142 @@
 """Queries: SPARQL over the facts themselves, beside a pyoxigraph store of the same triples.
 
 LUBM's fourteen queries where its data is at hand, under the rules of OWL 2 RL, or queries of
-the same shapes over generated universities; then stars, groups, point lookups, triangles in a
-skewed graph, and paths in a tree.  Every row is read, as terms, on both sides; a ratio is given
-where both have the same bag of rows.  Then: how soon the first query is answered after a load,
-what the columns take, and what a change costs while queries are asked.
+the same shapes over generated universities; then groups, point lookups, stars, paths and
+snowflakes in a shop, cycles in a skewed graph, and paths in a tree.  Every row is read, as terms,
+on both sides; a ratio is given where both have the same bag of rows.  Some are asked of duckdb,
+too, in SQL over the columns of ids, where no terms are made, and of rdflib, if it takes a few
+seconds at most.  Then: how soon the first query is answered after a load, what the columns take,
+and what a change costs while queries are asked.
+
+`--universities 20` asks the fourteen queries of so many generated universities, too.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
-from pyoxigraph import BlankNode, Quad, RdfFormat, Store, Triple
+from pyoxigraph import Store
 
 import livefacts as lf
-from benchmarks import datasets
+from benchmarks import datasets, shop
 from benchmarks.options import Options
 from benchmarks.peers import Peers
-from benchmarks.tables import latency, table, times
+from benchmarks.query_peers import DuckdbColumns, RdflibGraph, bag, best, store_of
+from benchmarks.query_texts import EDGES, FOURTEEN, OTHERS, SQL
+from benchmarks.tables import NOTHING, latency, table, times
 from benchmarks.targets import at_least, at_most, number_at_most, summary, within
 
-HOME = "http://www.Department0.University0.edu"
-FOURTEEN = {
-    "Q1": "?x a ub:GraduateStudent ; ub:takesCourse <{home}/GraduateCourse0> .",
-    "Q2": "?x a ub:GraduateStudent . ?y a ub:University . ?z a ub:Department . ?x ub:memberOf ?z . "
-    "?z ub:subOrganizationOf ?y . ?x ub:undergraduateDegreeFrom ?y .",
-    "Q3": "?x a ub:Publication ; ub:publicationAuthor <{home}/AssistantProfessor0> .",
-    "Q4": "?x a ub:Professor ; ub:worksFor <{home}> ; ub:name ?y1 ; ub:emailAddress ?y2 ; ub:telephone ?y3 .",
-    "Q5": "?x a ub:Person ; ub:memberOf <{home}> .",
-    "Q6": "?x a ub:Student .",
-    "Q7": "?x a ub:Student . ?y a ub:Course . ?x ub:takesCourse ?y . <{home}/AssociateProfessor0> ub:teacherOf ?y .",
-    "Q8": "?x a ub:Student . ?y a ub:Department . ?x ub:memberOf ?y . "
-    "?y ub:subOrganizationOf <http://www.University0.edu> . ?x ub:emailAddress ?z .",
-    "Q9": "?x a ub:Student . ?y a ub:Faculty . ?z a ub:Course . ?x ub:advisor ?y . ?y ub:teacherOf ?z . "
-    "?x ub:takesCourse ?z .",
-    "Q10": "?x a ub:Student ; ub:takesCourse <{home}/GraduateCourse0> .",
-    "Q11": "?x a ub:ResearchGroup ; ub:subOrganizationOf <http://www.University0.edu> .",
-    "Q12": "?x a ub:Chair . ?y a ub:Department . ?x ub:worksFor ?y . ?y ub:subOrganizationOf <http://www.University0.edu> .",
-    "Q13": "?x a ub:Person . <http://www.University0.edu> ub:hasAlumnus ?x .",
-    "Q14": "?x a ub:UndergraduateStudent .",
-}
-OTHERS = {
-    "everything by class": "SELECT ?c (COUNT(*) AS ?n) { ?x a ?c } GROUP BY ?c",
-    "COUNT of everything": "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }",
-    "distinct predicates": "SELECT DISTINCT ?p { ?s ?p ?o }",
-    "star with OPTIONAL": "SELECT ?x ?n ?e { ?x a ub:FullProfessor ; ub:name ?n OPTIONAL { ?x ub:emailAddress ?e } }",
-    "snowflake": "SELECT ?x ?u ?c { ?x ub:advisor ?p . ?p ub:worksFor ?d . ?d ub:subOrganizationOf ?u . "
-    "?p ub:teacherOf ?c . ?x ub:takesCourse ?c }",
-    "FILTER NOT EXISTS": "SELECT ?x { ?x a ub:GraduateStudent FILTER NOT EXISTS { ?x ub:advisor ?p . ?p a ub:FullProfessor } }",
-    "ORDER BY, LIMIT": "SELECT ?x ?n { ?x a ub:Student ; ub:name ?n } ORDER BY DESC(?n) ?x LIMIT 20",
-    "courses by professor": "SELECT ?p (COUNT(DISTINCT ?x) AS ?n) { ?p ub:teacherOf ?c . ?x ub:takesCourse ?c } GROUP BY ?p",
-}
-GRAPHS = {
-    "triangles": "SELECT (COUNT(*) AS ?n) { ?a <x:e> ?b . ?b <x:e> ?c . ?c <x:e> ?a }",
-    "4-cycles": "SELECT (COUNT(*) AS ?n) { ?a <x:e> ?b . ?b <x:e> ?c . ?c <x:e> ?d . ?d <x:e> ?a }",
-    "a hub without triangles": "SELECT (COUNT(*) AS ?n) { ?a <x:h> ?b . ?b <x:h> ?c . ?c <x:h> ?a }",
-    "paths * below a node": "SELECT ?y { <x:n2> <x:up>* ?y }",
-    "paths + from below": "SELECT ?y { ?y <x:up>+ <x:n9> }",
-}
+HEADS = ["query", "rows", "livefacts", "pyoxigraph", "ratio", "duckdb, ids alone", "rdflib"]
 HEAVY = 1e-3
+LUBM = "http://www.University0.edu", "http://www.Department0.University0.edu"
+OURS = "http://university0.example", "http://university0.example/department0"
+"""A university and its first department."""
 
 
 def run(peers: Peers, options: Options) -> str:
-    rows: list[list[str]] = []
-    ratios: dict[str, tuple[float, float]] = {}
-    reasoner, ready = _universities(options)
-    texts = {name: _text(body) for name, body in {**FOURTEEN, **OTHERS}.items()}
-    _compare(reasoner, texts, rows, ratios)
-    point, store_point = _points(reasoner)
-    ratios["point lookup"] = point, store_point
-    rows.append(
-        ["point lookup", "1", latency(point), latency(store_point), times(store_point, point)]
+    figures = Figures()
+    path = datasets.lubm(1 if options.quick else 5) or datasets.universities(
+        1 if options.quick else 5
     )
-    graph = _graph(1_000 if options.quick else 100_000)
-    _compare(graph, GRAPHS, rows, ratios)
-    mean = math.exp(sum(math.log(b / a) for a, b in ratios.values()) / len(ratios))
-    slower = [name for name, (a, b) in ratios.items() if b > HEAVY and a > b]
-    quiet, asked = _changes()
+    reasoner, ready = _universities(path)
+    store = store_of(reasoner)
+    figures.compare(reasoner, store, {**_fourteen(reasoner), **OTHERS})
+    point, store_point = _points(reasoner, store)
+    figures.add("point lookup", 1, point, store_point)
     columns = reasoner.stats()["column_bytes"] / len(reasoner)
+    for made, texts in (
+        (_shop(200 if options.quick else 4_000), shop.QUERIES),
+        (_graph(1_000 if options.quick else 100_000), EDGES),
+    ):
+        slow = RdflibGraph(made) if texts is shop.QUERIES else None
+        figures.compare(made, store_of(made), texts, slow)
+    report = ["# Queries\n", table(HEADS, figures.rows)]
+    for count in options.universities:
+        report += [f"## {count} generated universities\n", _many_universities(count)]
+    quiet, asked = _changes()
     targets = [
-        at_least("geometric mean of the ratios", mean, 10),
-        number_at_most("queries of more than 1 ms that are slower", len(slower), 0),
+        at_least("geometric mean of the ratios", figures.mean, 10),
+        number_at_most("queries of more than 1 ms that are slower", len(figures.slower), 0),
         within("ready after a load, a million triples", ready, 0.1),
         number_at_most("bytes a triple for the columns", columns, 40),
         within("a point lookup through the public API", point, 100e-6),
         at_most("a change while queries are asked, against one without", asked / quiet, 1.2),
     ]
-    heads = ["query", "rows", "livefacts", "pyoxigraph", "ratio"]
-    return "\n".join(["# Queries\n", table(heads, rows), summary("queries", targets)])
+    return "\n".join([*report, summary("queries", targets)])
 
 
-def _universities(options: Options) -> tuple[lf.Reasoner, float]:
+class Figures:
+    """The figures of queries: rows for a table, and the times of both sides where they agree."""
+
+    def __init__(self) -> None:
+        self.rows: list[list[str]] = []
+        self._times: dict[str, tuple[float, float]] = {}
+
+    @property
+    def mean(self) -> float:
+        """The geometric mean of the ratios."""
+        logs = [math.log(theirs / ours) for ours, theirs in self._times.values()]
+        return math.exp(sum(logs) / len(logs))
+
+    @property
+    def slower(self) -> list[str]:
+        """The queries that take a while, and longer than in pyoxigraph."""
+        return [name for name, (a, b) in self._times.items() if b > HEAVY and a > b]
+
+    def compare(
+        self,
+        reasoner: lf.Reasoner,
+        store: Store,
+        texts: Mapping[str, str],
+        rdflib: RdflibGraph | None = None,
+    ) -> None:
+        """Ask all of them, read every row, and note the best of some turns."""
+        prefixes = dict(reasoner._state.known_prefixes())
+        duckdb = DuckdbColumns(reasoner)
+        for name, text in texts.items():
+            ours, found = best(lambda text=text: list(reasoner.query(text)))
+            theirs, expected = best(lambda text=text: list(store.query(text, prefixes=prefixes)))
+            rows = bag(found)
+            by_duckdb = by_rdflib = NOTHING
+            if name in SQL:
+                taken, in_ids = duckdb.ask(SQL[name])
+                by_duckdb = latency(taken) if in_ids == rows else "other rows"
+            if rdflib is not None:
+                by_rdflib = _by_rdflib(rdflib, text, prefixes, found)
+            is_same = rows == bag(expected)
+            self.add(name, len(found), ours, theirs, is_same, by_duckdb, by_rdflib)
+
+    def add(
+        self,
+        name: str,
+        rows: int,
+        ours: float,
+        theirs: float,
+        is_same: bool = True,
+        *others: str,
+    ) -> None:
+        if is_same:
+            self._times[name] = ours, theirs
+        ratio = times(theirs, ours) if is_same else "other rows"
+        row = [name, f"{rows:,}", latency(ours), latency(theirs), ratio]
+        self.rows.append([*row, *(others or (NOTHING, NOTHING))])
+
+
+def _by_rdflib(graph: RdflibGraph, text: str, prefixes: Mapping[str, str], rows: list[Any]) -> str:
+    answered = graph.ask(text, prefixes)
+    if answered is None:
+        return "given up"
+    taken, found = answered
+    names = rows[0].variables if rows else ()
+    return latency(taken) if graph.bag(found, names) == bag(rows) else "other rows"
+
+
+def _universities(path: Any) -> tuple[lf.Reasoner, float]:
     """Universities under OWL 2 RL, and how long the columns of a million triples take."""
-    path = datasets.lubm(1 if options.quick else 5) or datasets.universities(
-        1 if options.quick else 5
-    )
     reasoner = lf.Reasoner(rules="owl-rl")
     reasoner.load(path)
     lf.Reasoner().query("SELECT ?o { <x:s> <x:p> ?o }")
@@ -109,70 +146,46 @@ def _universities(options: Options) -> tuple[lf.Reasoner, float]:
     return reasoner, (time.process_time() - started) / len(reasoner) * 1e6
 
 
-def _text(body: str) -> str:
-    if body.startswith("SELECT"):
-        return body
-    return f"SELECT * {{ {body.format(home=HOME)} }}"
-
-
-def _compare(
-    reasoner: lf.Reasoner,
-    texts: Mapping[str, str],
-    rows: list[list[str]],
-    ratios: dict[str, tuple[float, float]],
-) -> None:
-    """Ask both, read every row, and note the best of some turns."""
-    store, prefixes = _store(reasoner), dict(reasoner._state.known_prefixes())
-    for name, text in texts.items():
-        ours, found = _best(lambda text=text: list(reasoner.query(text)))
-        theirs, expected = _best(lambda text=text: list(store.query(text, prefixes=prefixes)))
-        is_same = _bag(found) == _bag(expected)
-        ratio = times(theirs, ours) if is_same else "other rows"
-        if is_same:
-            ratios[name] = ours, theirs
-        rows.append([name, f"{len(found):,}", latency(ours), latency(theirs), ratio])
-
-
-def _store(reasoner: lf.Reasoner) -> Store:
-    store = Store()
-    quads = (Quad(*fact) for fact in reasoner.facts() if isinstance(fact, Triple))
-    lines = "".join(f"{quad.subject} {quad.predicate} {quad.object} .\n" for quad in quads)
-    store.bulk_load(lines.encode(), RdfFormat.N_TRIPLES, lenient=True)
-    return store
-
-
-def _bag(rows: Any) -> Counter[Any]:
-    """Rows as text; blank nodes, which loading renames, are all alike."""
-    return Counter(
-        tuple("_:" if isinstance(term, BlankNode) else str(term) for term in row) for row in rows
+def _many_universities(count: int) -> str:
+    """The fourteen queries over generated universities."""
+    reasoner, ready = _universities(datasets.universities(count))
+    figures = Figures()
+    figures.compare(reasoner, store_of(reasoner), _fourteen(reasoner))
+    said = (
+        f"\n{len(reasoner):,} triples; ready for the first query after {latency(ready)} a million."
     )
+    return table(HEADS, figures.rows) + f"{said} Geometric mean: {figures.mean:.1f} x.\n"
 
 
-def _best(ask: Callable[[], list[Any]], seconds: float = 1.0) -> tuple[float, list[Any]]:
-    """The best processor time of a few turns, and what was found."""
-    best, spent, found = math.inf, 0.0, []
-    for _ in range(20):
-        started = time.process_time()
-        found = ask()
-        taken = time.process_time() - started
-        best, spent = min(best, taken), spent + taken
-        if spent > seconds:
-            break
-    return best, found
+def _fourteen(reasoner: lf.Reasoner) -> dict[str, str]:
+    is_ours = "livefacts" in reasoner._state.known_prefixes()["ub"]
+    university, home = OURS if is_ours else LUBM
+    filled = {
+        name: body.format(university=university, home=home) for name, body in FOURTEEN.items()
+    }
+    return {name: f"SELECT * {{ {body} }}" for name, body in filled.items()}
 
 
-def _points(reasoner: lf.Reasoner) -> tuple[float, float]:
-    """One lookup of many, through the public API and by pyoxigraph."""
-    subjects = [row["x"] for row in reasoner.query("SELECT ?x { ?x ub:name ?n } LIMIT 500")]
+def _points(reasoner: lf.Reasoner, store: Store) -> tuple[float, float]:
+    """One lookup of many, through the public API and by pyoxigraph.
+
+    There are more texts than are kept with their constants: each is read anew.
+    """
+    subjects = [row["x"] for row in reasoner.query("SELECT ?x { ?x ub:name ?n } LIMIT 3000")]
     name = f"<{reasoner._state.known_prefixes()['ub']}name>"
     texts = [f"SELECT ?n WHERE {{ {each} {name} ?n }}" for each in subjects]
-    store = _store(reasoner)
 
     def per_query(ask: Callable[[str], Any]) -> float:
-        turns = [_best(lambda: [list(ask(text)) for text in texts])[0] for _ in range(3)]
+        turns = [best(lambda: [list(ask(text)) for text in texts])[0] for _ in range(3)]
         return min(turns) / len(texts)
 
     return per_query(reasoner.query), per_query(store.query)
+
+
+def _shop(users: int) -> lf.Reasoner:
+    reasoner = lf.Reasoner()
+    reasoner.add(f"@prefix s: <{shop.NAMESPACE}> .\n" + "\n".join(shop.lines(users)))
+    return reasoner
 
 
 def _graph(edges: int) -> lf.Reasoner:
@@ -200,7 +213,7 @@ def _changes() -> tuple[float, float]:
         fresh.remove(f"<x:s{number}> <x:p> <x:o{number}> .")
 
     def per_turn(ask: bool) -> float:
-        best = math.inf
+        least = math.inf
         for _ in range(5):
             spent = 0.0
             for number in range(500):
@@ -209,7 +222,7 @@ def _changes() -> tuple[float, float]:
                 spent += time.process_time() - started
                 if ask:
                     fresh.query("SELECT ?o { <x:a> <x:b> ?o }")
-            best = min(best, spent / 1000)
-        return best
+            least = min(least, spent / 1000)
+        return least
 
     return per_turn(False), per_turn(True)

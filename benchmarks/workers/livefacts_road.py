@@ -1,8 +1,7 @@
 """The road of one triple: from `Reasoner.add` to having read what was added.
 
 Times of `add` with a text and with a `Triple`, how many functions of Python are called on the
-way, and in how many files of the package.  Only public names are used, so that another
-checkout of livefacts can be measured by the same script in the same run (`source`).
+way, and in how many files of the package.
 """
 
 from __future__ import annotations
@@ -22,8 +21,6 @@ REPEATS = 5
 
 
 def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
-    if job.get("source"):
-        sys.path.insert(0, job["source"])
     import livefacts as lf
 
     reasoner = lf.Reasoner(rules=RULES)
@@ -33,7 +30,7 @@ def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
             list(reasoner.add(given).added)
         found[name] = {
             "seconds": [measured(reasoner, make, job["turns"], n) for n in range(REPEATS)],
-            **walked(reasoner, make(f"walk{number}")),
+            **walked(reasoner, given_by(make, REPEATS, f"walk{number}")),
         }
     return found
 
@@ -62,13 +59,27 @@ def measured(reasoner: Any, make: Callable[[str], Any], turns: int, repeat: int)
     return median(seconds)
 
 
-def walked(reasoner: Any, given: Any) -> dict[str, int]:
-    """How many Python functions are called on the way, and in how many files of the package."""
+def walked(reasoner: Any, given: list[Any]) -> dict[str, int]:
+    """How many Python functions are called on the way, and in how many files of the package.
+
+    The least of several walks: now and then a table has to grow.
+    """
+    walks = [walk(reasoner, each) for each in given]
+    return {"calls": min(map(len, walks)), "files": min(len(files_of(each)) for each in walks)}
+
+
+def walk(reasoner: Any, given: Any) -> list[str]:
+    """The file of each call."""
     calls: list[str] = []
     with profiled(lambda frame: calls.append(frame.f_code.co_filename)):
         list(reasoner.add(given).added)
+    return calls
+
+
+def files_of(calls: list[str]) -> set[str]:
+    """The files of the package among them."""
     ours = {name for name in calls if "livefacts" in name and "site-packages" not in name}
-    return {"calls": len(calls), "files": len(ours - {__file__})}
+    return ours - {__file__}
 
 
 @contextmanager

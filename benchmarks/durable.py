@@ -1,0 +1,139 @@
+"""Durable changes: what a journal that is synced costs, by how many writers share it, and recovery.
+
+Times are those of the clock on the wall: a disk takes no processor time.  Durable and in memory
+are measured in one run, on the disk of the folder for temporary files.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
+
+from benchmarks.options import Options
+from benchmarks.peers import Peers
+from benchmarks.tables import latency, seconds, table, times
+
+RULES = "[?x, <x:known>, ?y] :- [?x, <x:seen>, ?y] ."
+WINDOW = "seen(?s) :- sometime reading(?s, ?v) in [10] ."
+
+
+def run(peers: Peers, options: Options) -> str:
+    scale = 20 if options.quick else 1
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        return "\n".join(
+            [
+                "# Durable changes\n",
+                _writers(place, scale),
+                _beside_memory(place, scale),
+                _recovery(place, scale),
+            ]
+        )
+
+
+def _writers(folder: Path, scale: int) -> str:
+    rows = []
+    for count in (1, 10, 100):
+        import livefacts as lf
+
+        taken: list[float] = []
+        turns = max(400 // scale // count, 2)
+        with lf.Reasoner.open(folder / f"writers{count}", RULES) as reasoner:
+            reasoner.add("<x:a> <x:seen> <x:b> .")
+            started = time.perf_counter()
+            threads = [
+                threading.Thread(target=_write, args=(reasoner, name, turns, taken))
+                for name in range(count)
+            ]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            passed = time.perf_counter() - started
+        rate = f"{len(taken) / passed:,.0f}"
+        rows.append([str(count), rate, latency(median(taken)), latency(_most(taken))])
+    return table(["waiting writers", "durable changes/s", "p50", "p99"], rows)
+
+
+def _write(reasoner: Any, name: int, turns: int, taken: list[float]) -> None:
+    for number in range(turns):
+        started = time.perf_counter()
+        reasoner.add(f"<x:t{name}> <x:seen> <x:{number}> .")
+        taken.append(time.perf_counter() - started)
+
+
+def _most(taken: list[float]) -> float:
+    return quantiles(taken, n=100)[98] if len(taken) > 1 else taken[0]
+
+
+def _beside_memory(folder: Path, scale: int) -> str:
+    import livefacts as lf
+
+    turns = max(100 // scale, 5)
+    rows = []
+    kinds: dict[str, tuple[str, Callable[[Any, int], object]]] = {
+        "one fact": (RULES, lambda r, n: r.add(f"<x:o{n}> <x:seen> <x:b> .")),
+        "1,000 facts": (RULES, lambda r, n: r.add(_thousand(n))),
+        "one tick": (WINDOW, lambda r, n: (r.push(f"reading(s, {n}) .", at=n), r.advance(n))),
+    }
+    for number, (kind, (rules, change)) in enumerate(kinds.items()):
+        memory = _middle(lf.Reasoner(rules), change, turns)
+        found = {}
+        for durability in ("sync", "group", "none"):
+            place = folder / f"beside{number}{durability}"
+            with lf.Reasoner.open(place, rules, durability=durability) as reasoner:
+                found[durability] = _middle(reasoner, change, turns)
+        ratio = times(found["none"], memory)
+        rows.append([kind, latency(memory), *map(latency, found.values()), ratio])
+    heads = ["p50 of a change", "in memory", "sync", "group", "none", "none / memory"]
+    return table(heads, rows)
+
+
+def _thousand(number: int) -> str:
+    return "".join(f"<x:m{number}> <x:seen> <x:n{each}> .\n" for each in range(1000))
+
+
+def _middle(reasoner: Any, change: Callable[[Any, int], object], turns: int) -> float:
+    taken = []
+    for number in range(turns):
+        started = time.perf_counter()
+        change(reasoner, number)
+        taken.append(time.perf_counter() - started)
+    return median(taken)
+
+
+def _recovery(folder: Path, scale: int) -> str:
+    import livefacts as lf
+
+    facts, changes, place = 500_000 // scale, 20_000 // scale, folder / "recovery"
+    path = folder / "many.nt"
+    path.write_text("".join(f"<x:s{n}> <x:seen> <x:o{n % 999}> .\n" for n in range(facts)))
+    with lf.Reasoner.open(place, RULES, durability="none") as reasoner:
+        reasoner.load(path)
+        pause = _timed(reasoner.checkpoint)
+        held = len(reasoner)
+        for number in range(changes):
+            reasoner.add(f"<x:c{number}> <x:seen> <x:d> .")
+    whole = _timed(lambda: lf.Reasoner.open(place).close())
+    with lf.Reasoner.open(place) as reasoner:
+        reasoner.checkpoint()
+    tables = _timed(lambda: lf.Reasoner.open(place).close())
+    size = sum(each.stat().st_size for each in place.rglob("*") if each.is_file())
+    rows = [
+        ["opening, a million facts of the tables", seconds(tables * 1_000_000 / held)],
+        ["repeating, 100,000 rows", seconds(max(whole - tables, 0) * 100_000 / changes)],
+        [f"a checkpoint of {held:,} facts: pause of the writer", seconds(pause)],
+        ["bytes on disk for a fact, history included", f"{size / held:.0f}"],
+    ]
+    return table(["recovery", "measured"], rows)
+
+
+def _timed(call: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    call()
+    return time.perf_counter() - started
