@@ -7,7 +7,6 @@ them can be written as a table for people, and in the formats of the SPARQL stan
 from __future__ import annotations
 
 import csv
-import gc
 import io
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,6 +21,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple, seriali
 
 from livefacts.errors import QueryError
 from livefacts.model.namespaces import XSD
+from livefacts.service.change.fact_reader import listed
 
 if TYPE_CHECKING:
     from livefacts.service.queries.plan_source import PlanSource
@@ -118,15 +118,7 @@ class IdRows(Sequence[T]):
         return self._piece(slice(at, at + 1))[0]
 
     def _piece(self, part: slice) -> list[T]:
-        # Rows hold no cycles; looking for some after every few hundred takes twice as long as all
-        # the rest.
-        is_on = gc.isenabled()
-        gc.disable()
-        try:
-            return list(self._rows_of(part))
-        finally:
-            if is_on:
-                gc.enable()
+        return listed(lambda: self._rows_of(part))
 
     def _rows_of(self, part: slice) -> Iterator[T]:
         if not self._columns:
