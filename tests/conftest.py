@@ -17,6 +17,8 @@ import pytest
 from tests.schedule import Schedule, rank_of
 from tests.system.running import SMALL_JAVA
 
+from livefacts.store.critical_sections import Held
+
 VARIABLE = "LIVEFACTS_TEST_DATA"
 ROOMY = "-Xms1g -Xmn500m -XX:MetaspaceSize=256m"
 """A heap that need not grow is collected less often."""
@@ -26,6 +28,13 @@ def pytest_configure() -> None:
     """Tests and what they start hear Ctrl-C: who runs in the background inherits that it is ignored."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def _ctrl_c_is_heard_after_each_test() -> Iterator[None]:
+    """What holds an interrupt back lets go of it, whatever goes wrong."""
+    yield
+    assert not isinstance(getattr(signal.getsignal(signal.SIGINT), "__self__", None), Held)
 
 
 @pytest.fixture(scope="session")

@@ -152,6 +152,8 @@ class Replay:
         except LivefactsError:
             if self._state.seq != row.last:
                 raise
+        finally:
+            self._state.interrupts.release()
 
     def _parts(self, row: JournalRow) -> dict[str, dict[int, Ids]]:
         return parts_of(row, self._state, self._folder)
