@@ -180,8 +180,8 @@ def variables_of(part: Formula | Expression) -> Iterator[Variable]:
                 yield from variables_of(inner)
 
 
-def filled(part: Formula, terms: Mapping[Variable, Term]) -> Formula:
-    """A formula with terms in the place of variables, as far as they are given.
+def filled(part: Formula, terms: Mapping[Variable, Slot]) -> Formula:
+    """A formula with terms, or other variables, in the place of variables, as far as they are given.
 
     >>> x, y = Variable("x"), Variable("y")
     >>> filled(PredicateAtom("isIn", (x, y)), {x: Symbol("cup")}).arguments
@@ -207,11 +207,11 @@ def filled(part: Formula, terms: Mapping[Variable, Term]) -> Formula:
             return replace(part, body=tuple(filled(inner, terms) for inner in part.body))
 
 
-def _in_slot(slot: Slot, terms: Mapping[Variable, Term]) -> Slot:
+def _in_slot(slot: Slot, terms: Mapping[Variable, Slot]) -> Slot:
     return terms.get(slot, slot) if isinstance(slot, Variable) else slot
 
 
-def _in_expression(part: Expression, terms: Mapping[Variable, Term]) -> Expression:
+def _in_expression(part: Expression, terms: Mapping[Variable, Slot]) -> Expression:
     match part:
         case Variable():
             return terms.get(part, part)

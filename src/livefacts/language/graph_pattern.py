@@ -7,7 +7,7 @@ the engine that keeps conclusions true keeps their answers true, too.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyoxigraph import Literal, Triple
 
@@ -20,10 +20,12 @@ from livefacts.language.algebra import (
     Query,
     TripleTerm,
     Where,
+    Without,
 )
-from livefacts.language.expressions import Call, Constant, QueryExpression, conjuncts
+from livefacts.language.expressions import Call, Constant, Exists, QueryExpression, conjuncts
 from livefacts.language.formula import (
     Comparison,
+    Formula,
     Slot,
     TripleAtom,
     Variable,
@@ -31,6 +33,24 @@ from livefacts.language.formula import (
 )
 
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=")
+
+
+@dataclass(frozen=True, slots=True)
+class AbsentGroup:
+    """Triple patterns and comparisons that must not all hold: NOT EXISTS, or MINUS."""
+
+    patterns: tuple[TripleAtom, ...]
+    comparisons: tuple[Comparison, ...] = ()
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables of the patterns, each once, in the order of the text."""
+        return _variables(self.patterns)
+
+    @property
+    def formulas(self) -> tuple[Formula, ...]:
+        """All of it."""
+        return (*self.patterns, *self.comparisons)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +68,28 @@ class BasicQuery:
     selected: tuple[Variable, ...] = ()
     distinct: bool = False
     template: tuple[TripleAtom, ...] = ()
+    absent: tuple[AbsentGroup, ...] = ()
     name: str = ""
     """A number for queries of the same text, where they must differ."""
 
     @property
     def variables(self) -> tuple[Variable, ...]:
         """The variables of the patterns, each once, in the order of the text."""
-        found = (v for pattern in self.patterns for v in variables_of(pattern))
-        return tuple(dict.fromkeys(found))
+        return _variables(self.patterns)
+
+
+def _variables(patterns: tuple[TripleAtom, ...]) -> tuple[Variable, ...]:
+    return tuple(dict.fromkeys(v for pattern in patterns for v in variables_of(pattern)))
 
 
 def basic_query_of(query: Query) -> BasicQuery | None:
     """The query, if it is nothing but triple patterns and comparisons; None for all others."""
+    found = guarded_query_of(query)
+    return None if found is None or found.absent else found
+
+
+def guarded_query_of(query: Query) -> BasicQuery | None:
+    """The query, if it has nothing else but groups of patterns and comparisons that are absent."""
     try:
         found = _read(query)
     except _NotPlainError:
@@ -80,15 +110,55 @@ def _read(query: Query) -> BasicQuery:
     if isinstance(pattern, Chosen):
         selected = pattern.variables
         pattern = pattern.of
-    comparisons = []
+    conditions: list[QueryExpression] = []
     if isinstance(pattern, Where):
-        comparisons = [_comparison(part) for part in conjuncts(pattern.condition)]
+        conditions = list(conjuncts(pattern.condition))
         pattern = pattern.of
+    comparisons = [_comparison(part) for part in conditions if not isinstance(part, Exists)]
+    without = []
+    while isinstance(pattern, Without):
+        without.append(pattern.right)
+        pattern = pattern.left
     has_new_nodes = any(v.name.startswith(BLANK) for a in query.template for v in variables_of(a))
     if query.form == "DESCRIBE" or query.dataset is not None or has_new_nodes:
         raise _NotPlainError
     patterns, template = tuple(_patterns(pattern)), query.template
-    return BasicQuery(query.form, patterns, tuple(comparisons), selected, distinct, template)
+    made = BasicQuery(query.form, patterns, tuple(comparisons), selected, distinct, template)
+    exists = [part for part in conditions if isinstance(part, Exists)]
+    groups = [_not_existing(part, made.variables) for part in exists]
+    groups += [group for right in without for group in _taken_away(right, made.variables)]
+    return replace(made, absent=tuple(groups))
+
+
+def _not_existing(condition: Exists, known: tuple[Variable, ...]) -> AbsentGroup:
+    group = _group(condition.pattern)
+    if not condition.negated or not {*known, *group.variables}.issuperset(_compared(group)):
+        raise _NotPlainError
+    return group
+
+
+def _taken_away(pattern: Pattern, known: tuple[Variable, ...]) -> Iterator[AbsentGroup]:
+    """What MINUS takes away; nothing, where it shares no variable."""
+    group = _group(pattern)
+    if not set(group.variables).issuperset(_compared(group)):
+        raise _NotPlainError
+    if not set(known).isdisjoint(group.variables):
+        yield group
+
+
+def _group(pattern: Pattern) -> AbsentGroup:
+    comparisons: tuple[Comparison, ...] = ()
+    if isinstance(pattern, Where):
+        comparisons = tuple(map(_comparison, conjuncts(pattern.condition)))
+        pattern = pattern.of
+    patterns = tuple(_patterns(pattern))
+    if not patterns:
+        raise _NotPlainError
+    return AbsentGroup(patterns, comparisons)
+
+
+def _compared(group: AbsentGroup) -> set[Variable]:
+    return {v for part in group.comparisons for v in variables_of(part)}
 
 
 def _patterns(pattern: Pattern) -> Iterator[TripleAtom]:

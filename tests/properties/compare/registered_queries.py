@@ -84,10 +84,14 @@ class Question:
     distinct: bool
     relation: str
     nested: bool
+    absent: tuple[tuple[str, tuple[Pattern, ...]], ...] = ()
+    """NOT EXISTS or MINUS, and the patterns."""
 
     def __str__(self) -> str:
-        body = " . ".join(" ".join(map(written, pattern)) for pattern in self.patterns)
-        group = f"{{ {{ {body} }} }}" if self.nested else f"{{ {body} }}"
+        body = group_text(self.patterns)
+        group = f"{{ {body} }}" if self.nested else body
+        for words, patterns in self.absent:
+            group = f"{{ {group[1:-1]} {words} {group_text(patterns)} }}"
         names = " ".join(f"?{name}" for name in self.selected)
         return (
             f"REGISTER {self.relation} {self.name} COMPUTE EVERY {self.every} AS "
@@ -99,12 +103,27 @@ class Question:
         """The rows that match, as often as they do."""
         rows: Bag = Counter()
         for found in _matches(self.patterns, triples, {}):
+            if any(_is_denied(found, *each, triples) for each in self.absent):
+                continue
             rows[tuple(found[name] for name in self.selected)] += 1
         return Counter(dict.fromkeys(rows, 1)) if self.distinct else rows
 
     def reported(self, report: Report) -> Bag:
         """The rows of a report."""
         return Counter(tuple(row) for row in report.rows)  # type: ignore[arg-type]
+
+
+def group_text(patterns: tuple[Pattern, ...]) -> str:
+    return f"{{ {' . '.join(' '.join(map(written, pattern)) for pattern in patterns)} }}"
+
+
+def _is_denied(
+    found: dict[str, Term], words: str, patterns: tuple[Pattern, ...], triples: set[Triple]
+) -> bool:
+    names = {slot for pattern in patterns for slot in pattern if isinstance(slot, str)}
+    if words == "MINUS" and names.isdisjoint(found):
+        return False
+    return any(True for _ in _matches(patterns, triples, found))
 
 
 def written(slot: str | Term) -> str:

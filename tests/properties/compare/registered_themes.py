@@ -31,9 +31,23 @@ from tests.properties.generate.timed_rules import fits as fits_in_time
 
 from livefacts.language.program import Program
 from livefacts.model.facts import Fact
+from livefacts.service.registered.reports import Report
 from livefacts.syntax.rule_sets import open_rules
 from livefacts.syntax.rulelang.rule_parser import parse
 
+DENIALS = (
+    "[?x, :in, ?z] :- [?x, :in, ?y], [?y, :in, ?z] .",
+    "[?x, :near, ?y] :- [?x, :in, ?z], [?y, :in, ?z] .",
+    "[?x, :alone, ?z] :- [?x, :in, ?z], not [?z, :has, ?x] .",
+    "[?x, :alone, ?z] :- [?x, :near, ?y], [?y, :has, ?z], not [?y, :in, ?z] .",
+    "[?x, :alone, ?x] :- [?x, :has, ?y], not [?y, :near, ?x], ?x is not ?y .",
+    "[?x, :alone, :a] :- inside(?x, ?y), not [?y, :in, :d] .",
+    "[:a, :alone, :b] :- not [:c, :has, :d] .",
+    "[?x, :apart, ?y] :- [?x, :alone, ?z], [?y, :alone, ?z] .",
+    "[?x, :quiet, ?z] :- [?x, :alone, ?z], not inside(?x, ?z), not [?x, :has, ?x] .",
+    "[?x, :loud, ?z] :- [?x, :in, ?z], not [?x, :alone, ?z] .",
+    "[?x, :apart, ?z] :- [?x, :apart, ?y], [?y, :apart, ?z] .",
+)
 RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 SUB_CLASS, SUB_PROPERTY = RDFS + "subClassOf", RDFS + "subPropertyOf"
@@ -131,6 +145,46 @@ class Equals(Places):
         nodes = [NamedNode(EX + name) for name in "abcdef"]
         pairs = [Triple(x, SAME, y) for x, y in pairwise(pick.sample(nodes, 6))]
         return [*places(pick), *pairs, Triple(*pick.choices(nodes, k=1), SAME, pick.choice(nodes))]
+
+
+class Denials(Places):
+    """Who is in what, and what follows while something is absent."""
+
+    def program(self, pick: random.Random, seed: int) -> Program:
+        rules = pick.sample(DENIALS[2:6], pick.choice((1, 2, 3)))
+        rules += pick.sample([*DENIALS[:2], *DENIALS[6:]], pick.choice((1, 2, 3)))
+        return parse(f"@prefix : <{EX}> .\n" + "\n".join(rules))
+
+    def pool(self, pick: random.Random, seed: int) -> list[Triple | Fact]:
+        a, b, d, alone = (NamedNode(EX + name) for name in ("a", "b", "d", "alone"))
+        return [*places(pick), Triple(a, alone, b), Triple(b, alone, d)]
+
+    def question(self, history: RegisteredHistory, number: int) -> Question:
+        question, pick = history.patterns(number), history.pick
+        absent = tuple(
+            (pick.choice(("FILTER NOT EXISTS", "MINUS")), (history._pattern(),))
+            for _ in range(pick.choice((0, 0, 1, 1, 2)))
+        )
+        return replace(question, absent=absent)
+
+
+class DeniedHistory(RegisteredHistory):
+    """Queries side by side, with windows of many lengths, about what is absent in them."""
+
+    def __init__(self, seed: int) -> None:
+        self.denied = 0
+        super().__init__(seed, Denials())
+        for number in range(10, 14):
+            self.register(number)
+
+    def _window(self) -> Window:
+        if self.kinds.random() < 0.2:
+            return super()._window()
+        return Window(STREAMS[self.kinds.random() < 0.2], self.kinds.randint(1, 7), 1)
+
+    def _compare_at(self, asked: Asked, report: Report, time: int) -> Iterator[str]:
+        self.denied += "what denies them" in asked.registration.plan and bool(report)
+        yield from super()._compare_at(asked, report, time)
 
 
 class SchemaHistory(RegisteredHistory):

@@ -22,7 +22,7 @@ Key: TypeAlias = tuple[Relation, Slot | None]
 def needed_rules(rules: Iterable[Rule], asked: Iterable[Atom]) -> tuple[Rule, ...]:
     """The rules that can matter to these atoms, in their order; constraints never do."""
     rules = tuple(rules)
-    heads = _Heads(rules)
+    heads = _Patterns((n, rule.head) for n, rule in enumerate(rules) if rule.head is not None)
     waiting = list(dict.fromkeys(map(pattern_of, asked)))
     seen, needed = set(waiting), set[int]()
     while waiting:
@@ -38,21 +38,42 @@ def needed_rules(rules: Iterable[Rule], asked: Iterable[Atom]) -> tuple[Rule, ..
     return tuple(rules[number] for number in sorted(needed))
 
 
-class _Heads:
-    """The heads of rules, found by relation and by the predicate of triples."""
+def dependent_rules(rules: Iterable[Rule], on: Iterable[Rule]) -> tuple[Rule, ...]:
+    """Some of the rules, and those to which their conclusions can matter, in their order."""
+    rules, waiting = tuple(rules), list(on)
+    if not waiting:
+        return ()
+    found = {id(rule) for rule in waiting}
+    atoms = ((n, atom) for n, rule in enumerate(rules) for atom, _ in body_atoms(rule.body))
+    bodies = _Patterns(atoms)
+    while waiting:
+        head = waiting.pop().head
+        for number in [] if head is None else bodies.matching(pattern_of(head)):
+            if id(rules[number]) not in found:
+                found.add(id(rules[number]))
+                waiting.append(rules[number])
+    return tuple(rule for rule in rules if id(rule) in found)
 
-    def __init__(self, rules: tuple[Rule, ...]) -> None:
+
+def can_meet(one: Atom, other: Atom) -> bool:
+    """Whether a fact can match both atoms, as far as constants say."""
+    mine, theirs = pattern_of(one), pattern_of(other)
+    return mine.relation == theirs.relation and _can_meet(mine, theirs)
+
+
+class _Patterns:
+    """Heads or body atoms of rules, found by relation and by the predicate of triples."""
+
+    def __init__(self, atoms: Iterable[tuple[int, Atom]]) -> None:
         self._by_key: dict[Key, list[tuple[int, Pattern]]] = {}
         self._by_relation: dict[Relation, list[tuple[int, Pattern]]] = {}
-        for number, rule in enumerate(rules):
-            if rule.head is None:
-                continue
-            pattern = pattern_of(rule.head)
+        for number, atom in atoms:
+            pattern = pattern_of(atom)
             self._by_key.setdefault(_key(pattern), []).append((number, pattern))
             self._by_relation.setdefault(pattern.relation, []).append((number, pattern))
 
     def matching(self, pattern: Pattern) -> list[int]:
-        """The rules whose head can match the pattern."""
+        """The rules that have an atom which can match the pattern."""
         relation, predicate = _key(pattern)
         if relation != TRIPLES or predicate is None:
             found = self._by_relation.get(relation, [])

@@ -116,7 +116,7 @@ def _exchanges(
     for chosen in product(*map(permutations, alike.values())):
         pairs = zip(alike.values(), chosen, strict=True)
         exchange = {old: new for olds, news in pairs for old, new in zip(olds, news, strict=True)}
-        if {_canonical(filled(part, exchange), symmetric) for part in body} == wanted:  # type: ignore[arg-type]
+        if {_canonical(filled(part, exchange), symmetric) for part in body} == wanted:
             yield exchange
 
 
@@ -126,7 +126,7 @@ def _part_of(
     """What part a variable plays: the conditions it is in, with no regard to the others."""
     anyone = {other: Variable("") for part in body for other in variables_of(part)}
     marked = anyone | {variable: Variable("this")}
-    found = [_canonical(filled(part, marked), symmetric) for part in body]  # type: ignore[arg-type]
+    found = [_canonical(filled(part, marked), symmetric) for part in body]
     return tuple(sorted(map(str, found)))
 
 

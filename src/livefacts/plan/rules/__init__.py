@@ -16,6 +16,7 @@ Out: a `Plan` of `Level`s, each with its `RulePlan`s; the difference of two plan
 - `join_order`: which atom is matched next, and how early a test can be made
 - `specialisation`: partial evaluation: rules that read axioms, made for the axioms asserted
 - `expiry_plans`: plans for facts that carry the time until which they hold
+- `unfolding`: queries with the bodies of rules that negate in the place of their heads
 - `rule_change`: what goes, stays and comes between two plans
 - `plan_text`: a plan as text, for people and golden tests
 

@@ -13,8 +13,15 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from livefacts.errors import Place, RuleError
-from livefacts.language.formula import Comparison, PredicateAtom, Slot, TripleAtom, Variable
+from livefacts.errors import RuleError
+from livefacts.language.formula import (
+    Comparison,
+    Formula,
+    PredicateAtom,
+    Slot,
+    TripleAtom,
+    Variable,
+)
 from livefacts.language.program import Rule
 from livefacts.plan.rules.join_order import backward_steps, ordered_steps
 from livefacts.plan.rules.normal_form import normalize, positive_atoms
@@ -38,24 +45,22 @@ def lasting_rules(rules: Iterable[Rule]) -> tuple[Rule, ...]:
 
 def are_lasting(rules: Iterable[Rule]) -> bool:
     """Whether the conclusions of all rules have ends that are known beforehand."""
-    try:
-        lasting_rules(rules)
-    except NotPositiveError:
-        return False
-    return True
+    return not any(rule.at is not None or any(_odd_formulas(rule)) for rule in rules)
+
+
+def _odd_formulas(rule: Rule) -> list[Formula]:
+    kinds = TripleAtom | PredicateAtom | Comparison
+    return [formula for formula in rule.body if not isinstance(formula, kinds)]
 
 
 def _require_positive(rule: Rule) -> None:
-    place: Place | None = rule.place
-    is_plain = rule.at is None
-    for formula in rule.body:
-        if is_plain and not isinstance(formula, TripleAtom | PredicateAtom | Comparison):
-            is_plain, place = False, formula.place
-    if not is_plain:
+    if not are_lasting([rule]):
+        odd = _odd_formulas(rule) if rule.at is None else []
+        place = odd[0].place if odd else rule.place
         raise NotPositiveError(
             f"rule {rule.id or '(without a name)'} has more than atoms and comparisons: until "
             "when its conclusions hold is not known beforehand",
-            place=place if place and place.line else None,
+            place=place if place.line else None,
             hint="such a program is kept by exact changes instead",
         )
 

@@ -7,13 +7,13 @@ no answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from livefacts.engine.contract import Flags, Ids
-from livefacts.language.formula import Formula, PredicateAtom, Variable
+from livefacts.language.formula import Formula, PredicateAtom, TripleAtom, Variable
 from livefacts.language.graph_pattern import BasicQuery
 from livefacts.language.program import Rule
 from livefacts.model.facts import Symbol
@@ -36,7 +36,7 @@ class Projection:
         name = f"{ANSWERS}{number}"
         body: tuple[Formula, ...] = (*query.patterns, *query.comparisons)
         self.rule = Rule(PredicateAtom(name, self._variables), body, id=name)
-        self._name = dictionary.encode_one(Symbol(name))
+        self._name = self.id_of(name)
         self.shape = 1 + len(self._variables)
         self._columns = [self._places(slots) for slots in self._asked()]
         self.is_distinct = query.distinct or query.form != "SELECT"
@@ -71,12 +71,23 @@ class Projection:
     def matches(self, facts: Ids) -> Flags:
         """Which facts of the shape are matches of this query, of triples that RDF can write."""
         right: Flags = facts[:, 0] == self._name
-        for pattern in self.query.patterns:
+        columns = {variable: 1 + at for at, variable in enumerate(self._variables)}
+        return right & self.can_be_read(facts, self.query.patterns, columns)
+
+    def can_be_read(
+        self, facts: Ids, patterns: Iterable[TripleAtom], columns: Mapping[Variable, int]
+    ) -> Flags:
+        """Which facts are about triples that RDF can write, as far as variables have columns."""
+        right: Flags = np.ones(len(facts), np.bool_)
+        for pattern in patterns:
             for place, slot in enumerate(pattern.slots):
                 if isinstance(slot, Variable):
-                    column = facts[:, 1 + self._variables.index(slot)]
-                    right &= self._may_stand(column, place)
+                    right &= self._may_stand(facts[:, columns[slot]], place)
         return right
+
+    def id_of(self, name: str) -> int:
+        """The id of a predicate."""
+        return self._dictionary.encode_one(Symbol(name))
 
     def answers(self, matches: Ids) -> Ids:
         """The rows that matches give, in ids."""

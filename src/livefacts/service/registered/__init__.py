@@ -12,6 +12,7 @@ Out: a `Report` at every grid point, to be read, iterated and written.
 - `stream_state`: one state for windows of every length, by arrival times
 - `shared_worlds`: which queries share a state or a world
 - `timed_matches`: matches of a query in a state, by time
+- `match_spans`: matches that something may deny, by the windows that see them
 - `world_store`: a world as a store that answers any SPARQL query
 - `window_times`: when the triples in the windows of a query arrived
 - `flow_answers`: answers kept by a dataflow

@@ -16,17 +16,19 @@ from pyoxigraph import NamedNode, Quad
 from livefacts.errors import InputError, Place, QueryError
 from livefacts.language.algebra import Query
 from livefacts.language.arrival_times import timed
-from livefacts.language.graph_pattern import BasicQuery, basic_query_of
+from livefacts.language.graph_pattern import BasicQuery, guarded_query_of
 from livefacts.language.registration import RegisteredQuery, StreamOperator, StreamWindow
 from livefacts.language.windows import Extent, TimeExtent, extent_of
 from livefacts.model.durations import Duration
 from livefacts.model.namespaces import DECLARED
+from livefacts.plan.rules.unfolding import MatchWay
 from livefacts.service.change.fact_reader import FactReader
 from livefacts.service.continuous.query_plans import plan_of, refuse_unrepeatable
 from livefacts.service.continuous.row_projection import Projection
 from livefacts.service.queries.question import check_functions
 from livefacts.service.registered.background import Background
 from livefacts.service.registered.flow_answers import FlowedAnswers, looked_up
+from livefacts.service.registered.match_spans import SpannedMatches
 from livefacts.service.registered.report_answers import AskedAnswers, FollowedAnswers
 from livefacts.service.registered.scheduled_query import Prepared, QueryRequest
 from livefacts.service.registered.shared_worlds import Needs, SharedState, SharedWorld, SharedWorlds
@@ -84,13 +86,12 @@ class Preparer:
         query = asked.query
         asked_for = shape_of(query.body, asked.prefixes, WINDOW_BASE).bound
         read = timed(asked_for)
-        basic = None if query.named_graphs else basic_query_of(read)
+        basic = None if query.named_graphs else guarded_query_of(read)
         if basic is not None and len(basic.patterns) > MOST_PATTERNS:
             basic = None
         try:
-            if basic is not None:
-                return self._followed(asked, basic)
-            return self._flowed(asked, looks_at_times=read is not asked_for)
+            prepared = None if basic is None else self._followed(asked, basic)
+            return prepared or self._flowed(asked, looks_at_times=read is not asked_for)
         except BaseException:
             self._worlds.release(asked.number)
             raise
@@ -120,19 +121,18 @@ class Preparer:
         )
         return Prepared(asked, shared, world, answers, answers)
 
-    def _followed(self, asked: QueryRequest, basic: BasicQuery) -> Prepared:
+    def _followed(self, asked: QueryRequest, basic: BasicQuery) -> Prepared | None:
+        """A query that is followed by rules; None if rules alone cannot say what is absent."""
         number, relation = asked.number, asked.query.relation
         projection = Projection(basic, number, self._dictionary)
-        needs = Needs(basic.patterns, projection.rule, asked.full)
-        if self._worlds.can_last(asked.windows, asked.every, needs):
-            state = self._worlds.state_of(asked.windows, asked.graphs, number)
-            matches = state.matches.get(basic)
-            if matches is None:
-                matches = state.matches[basic] = Matches(projection)
-                state.state.follow(matches.follow)
-            self._worlds.need(state, number, replace(needs, rule=matches.projection.rule))
-            view = state.views[number]
-            return Prepared(asked, state, view, SeenAnswers(matches, view, relation))
+        absent = tuple(group.formulas for group in basic.absent)
+        goal = MatchWay(basic.variables, projection.rule.body, absent)
+        needs = Needs(tuple(goal.atoms()), (projection.rule,), asked.full, goal)
+        lasting = self._worlds.lasting(asked.windows, asked.every, needs)
+        if lasting is not None:
+            return self._seen(asked, projection, lasting)
+        if basic.absent:
+            return None
         shared = self._world_of(asked, needs)
         answers = shared.followed.get(basic) if relation is StreamOperator.ALL else None
         if answers is None:
@@ -140,8 +140,22 @@ class Preparer:
             key = basic if relation is StreamOperator.ALL else replace(basic, name=str(number))
             shared.followed[key] = answers
             shared.world.follow(answers.follow)
-        self._worlds.need(shared, number, replace(needs, rule=answers.projection.rule))
+        self._worlds.need(shared, number, replace(needs, rules=(answers.projection.rule,)))
         return Prepared(asked, shared, shared.world, answers)
+
+    def _seen(self, asked: QueryRequest, projection: Projection, needs: Needs) -> Prepared:
+        """A query whose matches are followed in a state of windows of every length."""
+        number, basic = asked.number, projection.query
+        state = self._worlds.state_of(asked.windows, asked.graphs, number)
+        if basic not in state.matches:
+            is_plain = needs.ways == (needs.goal,) and not basic.absent
+            made = Matches(projection) if is_plain else SpannedMatches(projection, needs.ways)
+            state.matches[basic] = made
+            state.state.follow(made.follow)
+        matches = state.matches[basic]
+        self._worlds.need(state, number, replace(needs, rules=matches.rules))
+        view = state.views[number]
+        return Prepared(asked, state, view, SeenAnswers(matches, view, asked.query.relation))
 
     def _queried(self, asked: QueryRequest, reason: str) -> Prepared:
         query, needs = asked.query, Needs(full=asked.full)
@@ -157,7 +171,7 @@ class Preparer:
     ) -> tuple[SharedWorld | SharedState, World | WindowView]:
         """What the query is asked in: a state of windows of every length, if one can be."""
         is_named = any(window.name is not None for window in asked.query.windows)
-        if not is_named and self._worlds.can_last(asked.windows, asked.every, needs):
+        if not is_named and self._worlds.lasting(asked.windows, asked.every, needs) is not None:
             state = self._worlds.state_of(asked.windows, asked.graphs, asked.number)
             return state, state.views[asked.number]
         shared = self._world_of(asked, needs)

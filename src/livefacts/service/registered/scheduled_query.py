@@ -12,6 +12,7 @@ from livefacts.language.windows import Extent, grid_point
 from livefacts.service.continuous.answers import Change
 from livefacts.service.continuous.findings import Found, found_rows
 from livefacts.service.registered.flow_answers import FlowedAnswers
+from livefacts.service.registered.match_spans import SpannedMatches
 from livefacts.service.registered.report_answers import AskedAnswers, FollowedAnswers
 from livefacts.service.registered.reports import Report, ReportChanges, ReportQueue
 from livefacts.service.registered.shared_worlds import Needs, SharedState, SharedWorld
@@ -131,7 +132,8 @@ class Registration:
     def plan(self) -> str:
         """How the answers are found, in words."""
         shared = self._prepared.shared
-        rules = ", ".join(rule.id for rule in shared.rules)
+        inside = [name for way in self.needs.ways for name in way.rules]
+        rules = ", ".join(dict.fromkeys([*(rule.id for rule in shared.rules), *inside]))
         made = " (made for the schema that is asserted)" if shared.is_narrowed else ""
         kind = "world" if isinstance(shared, SharedWorld) else "state of windows of every length"
         return "\n".join(
@@ -152,7 +154,8 @@ class Registration:
         if isinstance(answers, AskedAnswers):
             yield f"answers: asked anew of a store at each report: {answers.reason}"
             return
-        yield "answers: followed change by change"
+        denied = isinstance(answers, SeenAnswers) and isinstance(answers.matches, SpannedMatches)
+        yield f"answers: followed change by change{', and what denies them' if denied else ''}"
         if isinstance(answers, FlowedAnswers):
             yield from (f"  {line}" for line in answers.plan.splitlines())
 

@@ -11,7 +11,7 @@ rules that they need, then each from all others.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 from pyoxigraph import NamedNode
@@ -25,12 +25,12 @@ from livefacts.language.program import Program, Rule
 from livefacts.language.windows import Extent, TimeExtent
 from livefacts.model.durations import Duration
 from livefacts.model.facts import Symbol
-from livefacts.plan.rules.expiry_plans import are_lasting
+from livefacts.plan.rules.unfolding import MatchWay, negating_rules, ways_to
 from livefacts.plan.time_lowering import looks_at_time
 from livefacts.service.registered.background import Background
 from livefacts.service.registered.report_answers import FollowedAnswers
 from livefacts.service.registered.stream_state import Offsets, StreamState, WindowView, offsets_of
-from livefacts.service.registered.timed_matches import Matches
+from livefacts.service.registered.timed_matches import KeptMatches
 from livefacts.service.registered.world import World
 from livefacts.service.streams.arrival_log import ArrivalChunk, ArrivalLog, ArrivalView
 from livefacts.service.streams.fact_rows import Rows
@@ -51,12 +51,16 @@ ANY_TRIPLE = TripleAtom(Variable("s"), Variable("p"), Variable("o"))
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What a query asks of its world: the atoms it looks up, and a rule that finds its answers."""
+    """What a query asks of its world: the atoms it looks up, and rules that find its answers."""
 
-    atoms: tuple[TripleAtom, ...] = (ANY_TRIPLE,)
-    rule: Rule | None = None
+    atoms: tuple[Atom, ...] = (ANY_TRIPLE,)
+    rules: tuple[Rule, ...] = ()
     full: bool = False
     """Whether all rules are wanted, not only those that can matter."""
+    goal: MatchWay | None = None
+    """What is looked for, if its matches can be followed by rules."""
+    ways: tuple[MatchWay, ...] = ()
+    """How it is found where rules that negate are not followed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +100,7 @@ class SharedWorld:
     def release(self, number: int) -> bool:
         """A query is gone; whether it was one of these."""
         was_here = self.needs.pop(number, None) is not None
-        needed = {need.rule for need in self.needs.values()}
+        needed = {rule for need in self.needs.values() for rule in need.rules}
         for body, answers in list(self.followed.items()):
             if answers.projection.rule not in needed:
                 self.world.unfollow(answers.follow)
@@ -112,7 +116,7 @@ class SharedState:
     needs: dict[int, Needs] = field(default_factory=dict)
     """By the numbers of the queries."""
     views: dict[int, WindowView] = field(default_factory=dict)
-    matches: dict[BasicQuery, Matches] = field(default_factory=dict)
+    matches: dict[BasicQuery, KeptMatches] = field(default_factory=dict)
 
     @property
     def place(self) -> StreamState:
@@ -139,9 +143,9 @@ class SharedState:
         """A query is gone; whether it was one of these."""
         was_here = self.needs.pop(number, None) is not None
         self.views.pop(number, None)
-        needed = {need.rule for need in self.needs.values()}
+        needed = {rule for need in self.needs.values() for rule in need.rules}
         for body, matches in list(self.matches.items()):
-            if matches.projection.rule not in needed:
+            if needed.isdisjoint(matches.rules):
                 self.state.unfollow(matches.follow)
                 del self.matches[body]
         return was_here
@@ -203,6 +207,17 @@ class SharedWorlds:
         return ArrivalView(self.log, self.lane(name), {self.lane(name)})
 
     @property
+    def program(self) -> Program:
+        """The rules that may matter."""
+        return self._program
+
+    @program.setter
+    def program(self, program: Program) -> None:
+        self._program = program
+        self._negating = frozenset(negating_rules(program.rules))
+        """The rules that no state follows."""
+
+    @property
     def limit(self) -> int | None:
         """The largest number of facts that a change of one of them may derive."""
         return self._limit
@@ -258,16 +273,29 @@ class SharedWorlds:
     def _view_of(self, extent: Extent) -> ArrivalView:
         return self.stream("" if extent.stream is None else extent.stream.value)
 
-    def can_last(self, extents: Sequence[Extent], every: int, needs: Needs) -> bool:
-        """Whether a query can be answered from a state.
+    def lasting(self, extents: Sequence[Extent], every: int, needs: Needs) -> Needs | None:
+        """What a query asks of a state, if it can be answered from one.
 
-        Its windows move whenever it reports, and its rules are positive.
+        Its windows move whenever it reports, and its rules are positive, or can be left out.
         """
         moves = all(
             isinstance(extent, TimeExtent) and not extent.newer and every % extent.step == 0
             for extent in extents
         )
-        return moves and bool(extents) and are_lasting(self._needed([needs]))
+        return self._lasting(needs) if moves and extents else None
+
+    def _lasting(self, needs: Needs) -> Needs | None:
+        goal = needs.goal
+        if goal is not None:
+            needs = replace(needs, atoms=tuple(goal.atoms()), ways=(goal,))
+        negating = [rule for rule in self._needed([needs]) if rule in self._negating]
+        if not negating:
+            return needs
+        ways = None if goal is None or needs.full else ways_to(goal, negating)
+        if ways is None:
+            return None
+        atoms = dict.fromkeys(atom for way in ways for atom in way.atoms())
+        return replace(needs, atoms=tuple(atoms), ways=ways)
 
     def timed_rule(self, needs: Needs) -> Rule | None:
         """A rule that a query needs and that looks at time itself, if there is one."""
@@ -315,14 +343,12 @@ class SharedWorlds:
 
     def unlasting(self, program: Program) -> set[int]:
         """The queries whose state or world cannot be kept under the rules of another program."""
-        self.program, before = program, self.program
-        if before.rules == program.rules:
-            return set()
+        self.program = program
         return {
             number
             for shared in self._states.values()
             for number, needs in shared.needs.items()
-            if not are_lasting(self._needed([needs]))
+            if (lasting := self._lasting(needs)) is None or lasting.ways != needs.ways
         }
 
     def timed(self) -> set[int]:
@@ -351,15 +377,21 @@ class SharedWorlds:
     def _require(self, shared: Shared) -> None:
         """Let the rules run that some query of this world needs."""
         needs = list(shared.needs.values())
-        answers = dict.fromkeys(need.rule for need in needs if need.rule is not None)
+        answers = dict.fromkeys(rule for need in needs for rule in need.rules)
         is_full = any(need.full for need in needs)
         asked = None if is_full else [atom for need in needs for atom in need.atoms]
-        shared.require(self._needed(needs), list(answers), asked)
+        left_out = self._negating if isinstance(shared, SharedState) else frozenset()
+        shared.require(self._needed(needs, left_out), list(answers), asked)
 
-    def _needed(self, needs: Sequence[Needs]) -> tuple[Rule, ...]:
+    def _needed(
+        self, needs: Sequence[Needs], left_out: frozenset[Rule] = frozenset()
+    ) -> tuple[Rule, ...]:
+        rules = self.program.rules
+        if left_out:
+            rules = tuple(rule for rule in rules if rule not in left_out)
         if any(need.full for need in needs):
-            return tuple(rule for rule in self.program.rules if not rule.is_constraint)
-        return needed_rules(self.program.rules, [atom for need in needs for atom in need.atoms])
+            return tuple(rule for rule in rules if not rule.is_constraint)
+        return needed_rules(rules, [atom for need in needs for atom in need.atoms])
 
     def held_ids(self) -> Iterator[Ids]:
         """The ids that states and worlds keep."""

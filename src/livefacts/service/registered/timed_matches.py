@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain, compress
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from livefacts.engine.contract import Flags, Ids
 from livefacts.engine.embedded.expiry.timed_engine import NEVER, ExpiryDelta
+from livefacts.language.program import Rule
 from livefacts.language.registration import StreamOperator
 from livefacts.service.continuous.findings import Found, found_answer
 from livefacts.service.continuous.row_projection import Projection
@@ -84,6 +86,7 @@ class Matches:
 
     def __init__(self, projection: Projection) -> None:
         self.projection = projection
+        self.rules: tuple[Rule, ...] = (projection.rule,)
         self._chunks: dict[int, MatchChunk] = {}
 
     def follow(self, delta: ExpiryDelta) -> None:
@@ -130,10 +133,30 @@ class Matches:
         return tuple(self._chunks[time] for time in sorted(self._chunks) if time > after)
 
 
+class KeptMatches(Protocol):
+    """All matches of a query in a state, as windows see them."""
+
+    projection: Projection
+    rules: tuple[Rule, ...]
+    """What finds them."""
+
+    def follow(self, delta: ExpiryDelta) -> None:
+        """The state has changed."""
+        ...
+
+    def forget(self, after: int) -> None:
+        """No window looks at what has this time or an earlier one."""
+        ...
+
+    def seen(self, after: int) -> Chunks:
+        """What a window sees that begins behind a time, the oldest first."""
+        ...
+
+
 class SeenAnswers:
     """What one query sees of its matches through its windows."""
 
-    def __init__(self, matches: Matches, view: WindowView, relation: StreamOperator) -> None:
+    def __init__(self, matches: KeptMatches, view: WindowView, relation: StreamOperator) -> None:
         self.matches = matches
         self._projection = matches.projection
         self._view = view
