@@ -19,9 +19,11 @@ from livefacts.errors import DamageError
 from livefacts.journal import file_operations
 from livefacts.journal.log_file import BEFORE, digest_of
 from livefacts.store.terms.dictionary import Dictionary, Ids
+from livefacts.store.terms.term_reader import TermReader
 
 Parts = Mapping[str, Mapping[int, Ids]]
 """Facts by what a change did with them, and by shape; quads have the shape `QUADS`."""
+Terms = Dictionary | TermReader
 TRIPLES, QUADS = 0, -1
 WIDTHS = {TRIPLES: 3, QUADS: 4}
 MANY = 100_000
@@ -34,7 +36,7 @@ def count(parts: Parts) -> int:
     return sum(len(ids) for facts in parts.values() for ids in facts.values())
 
 
-def pack(parts: Parts, dictionary: Dictionary) -> dict[str, Any]:
+def pack(parts: Parts, dictionary: Terms) -> dict[str, Any]:
     """Facts as plain data: the texts of their terms, and rows of places among these."""
     flat = [ids.reshape(-1) for facts in parts.values() for ids in facts.values()]
     if not flat:
@@ -70,7 +72,7 @@ def _width(shape: int) -> int:
     return WIDTHS.get(shape, shape)
 
 
-def texts_of(ids: Ids, dictionary: Dictionary) -> list[str]:
+def texts_of(ids: Ids, dictionary: Terms) -> list[str]:
     """Texts by which any dictionary knows the terms of ids; symbols begin with a quote."""
     packed, ends = dictionary.packed_texts(ids)
     data, starts = packed.tobytes(), [0, *ends.tolist()]
@@ -81,7 +83,7 @@ def number_texts(texts: list[str], dictionary: Dictionary) -> Ids:
     """The numbers that a dictionary gives to texts of terms."""
     encoded = [text.encode() for text in texts]
     ends = np.cumsum([len(each) for each in encoded], dtype=np.int64)
-    starts = np.concatenate([np.zeros(1, np.int64), ends[:-1]])
+    starts = np.concatenate([np.zeros(1, np.int64), ends])[:-1]
     data = np.frombuffer(bytearray(b"".join(encoded)), np.uint8)
     return dictionary.encode_spans(data, starts, ends, b"")
 

@@ -6,7 +6,6 @@ fact the support count that the pipeline would have found, so that it can go on 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,17 +15,18 @@ import numpy as np
 import pyarrow as pa
 
 from livefacts.errors import DamageError, LivefactsError
+from livefacts.kb import predicate_rows
 from livefacts.kb.bucket_stages import bucket_files
 from livefacts.kb.buckets import bucket_of
 from livefacts.kb.consequences import fact_table, in_order, make_table, summed
 from livefacts.kb.graph_rows import DEFAULT, quads_at, told_by_default, write_quads
 from livefacts.kb.id_map import number_terms
 from livefacts.kb.live_buckets import Live, ToldTriples
+from livefacts.kb.predicate_rows import CountedRows
 from livefacts.kb.rule_table import rule_notes, rules_write, stored_program
 from livefacts.kb.schema_closure import (
     SchemaCloser,
     SchemaNotSingleError,
-    constants_of,
     is_followed_singly,
 )
 from livefacts.kb.tables import (
@@ -41,7 +41,6 @@ from livefacts.kb.tables import (
     PREDICATE_CHANGES,
     PREDICATES_TABLE,
     RULES,
-    SCHEMAS,
     SINGLE,
     TERMS,
     TRIPLES_TABLE,
@@ -51,13 +50,13 @@ from livefacts.kb.tables import (
     Write,
     write_file,
 )
-from livefacts.kb.term_encoding import Apart, Encoding, encode_numbers, keep_apart
-from livefacts.kb.term_rows import encoding_of, term_writes
+from livefacts.kb.term_encoding import Encoding, Texts, encode_numbers, keep_apart, new_terms
+from livefacts.kb.term_rows import encoding_of, new_term_writes
 from livefacts.language.program import Program
 from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary, Ids
 from livefacts.store.terms.hash_ids import HashIds
-from livefacts.store.terms.term_reader import text_of
+from livefacts.store.terms.term_reader import TermReader, text_of
 
 Facts = Mapping[int, Ids]
 
@@ -81,7 +80,8 @@ class SavedState:
     """What is written: a program, facts asserted and derived, and which graphs assert triples.
 
     `quads` are triples that named graphs assert, each with its graph; `shared` are those of
-    them that the default graph asserts, too.  The commit has these `notes`, too.
+    them that the default graph asserts, too; `constants` are those of the rules.  The commit has
+    these `notes`, too.
     """
 
     program: Program
@@ -89,6 +89,7 @@ class SavedState:
     derived: Facts
     quads: Ids
     shared: Ids
+    constants: Ids
     notes: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -125,24 +126,15 @@ def read_base(base: KnowledgeBase, dictionary: Dictionary, commit: Commit | None
 
 
 def _told_predicates(base: KnowledgeBase, commit: Commit) -> dict[int, HashIds]:
-    told: Counter[tuple[int, ...]] = Counter()
-    for table in (PREDICATES_TABLE, PREDICATE_CHANGES):
-        for row in base.read(table, commit).to_pylist():
-            told[row["pred"], *row["arguments"]] += row["told"]
-    found: dict[int, list[tuple[int, ...]]] = {}
-    for fact, count in told.items():
-        if count > 0:
-            found.setdefault(len(fact), []).append(fact)
-    return {shape: np.array(rows, np.int64) for shape, rows in found.items()}
+    facts, changes = (base.files(name, commit) for name in (PREDICATES_TABLE, PREDICATE_CHANGES))
+    told = predicate_rows.summed(predicate_rows.by_shape(predicate_rows.read_files(facts, changes)))
+    return {each.facts.shape[1]: each.facts[each.told > 0] for each in told}
 
 
-def write_base(
-    base: KnowledgeBase, start: Commit, dictionary: Dictionary, state: SavedState
-) -> Commit:
-    """Write asserted facts and conclusions as the next commit."""
-    constants = dictionary.encode(constants_of(state.program.rules))
-    facts = [*state.told.values(), *state.derived.values(), state.quads, constants]
-    encoding, ids = _settled(base, start, dictionary, facts)
+def write_base(base: KnowledgeBase, start: Commit, terms: TermReader, state: SavedState) -> Commit:
+    """Write asserted facts and conclusions as the next commit; no thread has to wait for it."""
+    facts = [*state.told.values(), *state.derived.values(), state.quads, state.constants]
+    encoding, ids = _settled(base, start, terms, facts)
     hashed = {shape: ids.of(rows) for shape, rows in state.told.items()}
     others = {shape: ids.of(rows) for shape, rows in state.derived.items()}
     triples, path = _supported(state.program, encoding, hashed[TRIPLES], others[TRIPLES])
@@ -151,7 +143,7 @@ def write_base(
         PREDICATES_TABLE: Write((_predicate_file(base, hashed, others),), OVERWRITE),
         RULES: rules_write(base, start.seq + 1, state.program),
         **_graph_writes(base, start, ids.of(state.quads), ids.of(state.shared)),
-        **term_writes(base, ids.new, encoding),
+        **new_term_writes(base, ids.new, encoding),
     }
     for table in (CHANGES, PREDICATE_CHANGES):
         if table in start.versions:
@@ -170,27 +162,34 @@ def write_base(
 
 
 class _Hashes:
-    """The hash ids of a dictionary's numbers."""
+    """The hash ids of numbers, and those terms that no table has yet."""
 
-    def __init__(self, numbers: Ids, apart: Apart) -> None:
+    def __init__(self, numbers: Ids, ids: HashIds, new: Texts) -> None:
         self._numbers = numbers
-        self._ids = apart.terms.ids
-        self.new = apart.new
+        self._ids = ids
+        self.new = new
 
     def of(self, rows: Ids) -> HashIds:
         return self._ids[np.searchsorted(self._numbers, rows)]
 
 
 def _settled(
-    base: KnowledgeBase, start: Commit, dictionary: Dictionary, facts: list[Ids]
+    base: KnowledgeBase, start: Commit, terms: TermReader, facts: list[Ids]
 ) -> tuple[Encoding, _Hashes]:
     """The ids of all terms of facts, and those of them that no table has yet."""
     encoding = encoding_of(base, start)
     numbers = np.unique(np.concatenate([rows.reshape(-1) for rows in facts])).astype(np.int32)
     assert not len(numbers) or numbers[0] >= 0, "facts are in numbers of the dictionary"
+    encode = partial(encode_numbers, numbers, terms)
+    found = encode(encoding)
+    new = new_terms(found, base.read(TERMS, start))
+    if new is not None:
+        return encoding, _Hashes(numbers, found.ids, new)
     live = Live(bucket_files(base, start, int(base.settings["buckets"])))
-    apart = keep_apart(partial(encode_numbers, numbers, dictionary), encoding, live.texts)
-    return apart.encoding, _Hashes(numbers, apart)
+    apart = keep_apart(encode, encoding, live.texts)
+    texts = pa.array(list(apart.new.values()), pa.large_string())
+    new = Texts(np.array(list(apart.new), np.int64), texts)
+    return apart.encoding, _Hashes(numbers, apart.terms.ids, new)
 
 
 def _graph_writes(
@@ -238,12 +237,10 @@ def _fact_files(base: KnowledgeBase, facts: pa.Table) -> list[DataFile]:
 def _predicate_file(
     base: KnowledgeBase, told: Mapping[int, HashIds], derived: Mapping[int, HashIds]
 ) -> DataFile:
-    rows = [
-        {"pred": row[0], "arguments": row[1:], "support": 1 - is_told, "told": is_told}
+    parts = [
+        CountedRows(rows, np.full(len(rows), 1 - is_told), np.full(len(rows), is_told, np.int32))
         for is_told, facts in ((1, told), (0, derived))
-        for shape, listed in facts.items()
+        for shape, rows in facts.items()
         if shape != TRIPLES
-        for row in listed.tolist()
     ]
-    table = pa.Table.from_pylist(rows, schema=SCHEMAS[PREDICATES_TABLE])
-    return write_file(base.path / PREDICATES_TABLE, table)
+    return write_file(base.path / PREDICATES_TABLE, predicate_rows.as_table(parts))

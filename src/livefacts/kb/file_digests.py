@@ -8,6 +8,7 @@ log of its table is damage, and is named.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -64,6 +65,29 @@ def file_digest(path: str | Path) -> str:
             return hashlib.file_digest(file, "blake2b").hexdigest()[:32]
     except OSError as error:
         raise DamageError(f"{path} cannot be read: {error.strerror}", hint=HINT) from error
+
+
+def write_noted(folder: Path, name: str, content: Mapping[str, Any]) -> dict[str, str]:
+    """Write plain data as a file that is on the disk; what a commit notes of it."""
+    path = folder / name
+    path.parent.mkdir(exist_ok=True)
+    data = json.dumps(content, ensure_ascii=False).encode()
+    file_operations.replace_file(path, data)
+    file_operations.sync_folder(folder)
+    return {"file": name, "digest": digest_of(data).hex()}
+
+
+def read_noted(folder: Path, noted: Mapping[str, str]) -> dict[str, Any]:
+    """The plain data of a file that a commit notes."""
+    path = folder / noted["file"]
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DamageError(f"{path} cannot be read: {error.strerror}", hint=HINT) from error
+    if digest_of(data).hex() != noted["digest"]:
+        raise DamageError(f"{path} is not as it was written", hint=HINT)
+    found: dict[str, Any] = json.loads(data)
+    return found
 
 
 def row_digest(row: Mapping[str, Any]) -> str:

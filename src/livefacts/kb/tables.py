@@ -115,6 +115,8 @@ PROPERTIES = {"delta.enableExpiredLogCleanup": "false"}
 LONG_AGO = datetime.fromtimestamp(0, UTC)
 JOURNAL = "journal"
 """What the marker says of a folder that has one, and a commit of where it goes on."""
+TIME = "time"
+"""The note of a commit that has time with it: the file that says what streams had brought."""
 FILES = "files"
 """The note in which a checkpoint says which data files it has, by table, and their digests."""
 ROW_DIGEST = "digest"
@@ -268,6 +270,7 @@ class KnowledgeBase:
                 start = self.last()
                 if lock is not None:
                     self._check_journal(start)
+                    self._check_time(start)
                 yield start
             finally:
                 if lock is not None:
@@ -283,6 +286,14 @@ class KnowledgeBase:
                     f"the journal of {self.path} has changes that its tables do not have yet",
                     hint="Reasoner.open(folder).checkpoint() writes them into the tables",
                 )
+
+    def _check_time(self, start: Commit) -> None:
+        """Refuse to change facts beside streams, whose conclusions a reasoner alone can draw."""
+        if TIME in start.notes:
+            raise LivefactsError(
+                f"{self.path} has streams and windows, which Spark does not follow",
+                hint="Reasoner.open(folder) goes on with it",
+            )
 
     @contextmanager
     def exchange(self) -> Iterator[Path]:

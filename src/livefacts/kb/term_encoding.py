@@ -28,6 +28,7 @@ from livefacts.store.terms.hash_ids import (
     kind_of_text,
     term_ids,
 )
+from livefacts.store.terms.term_reader import TermReader
 from livefacts.store.terms.term_table import INLINE_FIRST
 
 ALL_BITS = 64 - KIND_BITS
@@ -83,7 +84,7 @@ def encode_all(
     return [terms.ids[each] for each in places], terms
 
 
-def encode_numbers(numbers: Ids, dictionary: Dictionary, encoding: Encoding) -> Texts:
+def encode_numbers(numbers: Ids, dictionary: Dictionary | TermReader, encoding: Encoding) -> Texts:
     """The ids and texts of the terms that have these numbers."""
     packed, ends = dictionary.packed_texts(numbers)
     ids = term_ids(hashes(packed, ends), dictionary.kinds(numbers), encoding.bits)
@@ -120,6 +121,21 @@ def clashes(ids: HashIds, texts: pa.LargeStringArray) -> dict[int, list[str]]:
         first, last = np.searchsorted(ids, number), np.searchsorted(ids, number, "right")
         found[number] = sorted(set(texts[first:last].to_pylist()))
     return found
+
+
+def new_terms(terms: Texts, known: pa.Table) -> Texts | None:
+    """Those of different terms that a table does not have; None if two texts have one id."""
+    if len(np.unique(terms.ids)) < len(terms.ids):
+        return None
+    known = known.combine_chunks().sort_by("id")
+    ids = known["id"].to_numpy()
+    places = np.searchsorted(ids, terms.ids)
+    is_known = np.isin(terms.ids, ids)
+    here = terms.texts.take(pa.array(np.flatnonzero(is_known)))
+    there = known["text"].cast(pa.large_string()).take(pa.array(places[is_known]))
+    if not pc.all(pc.equal(here, there.combine_chunks()), min_count=0).as_py():
+        return None
+    return Texts(terms.ids[~is_known], terms.texts.take(pa.array(np.flatnonzero(~is_known))))
 
 
 @dataclass(frozen=True, slots=True)

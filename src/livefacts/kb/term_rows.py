@@ -18,7 +18,7 @@ from livefacts.kb.tables import (
     Write,
     write_file,
 )
-from livefacts.kb.term_encoding import Encoding
+from livefacts.kb.term_encoding import Encoding, Texts
 
 
 def encoding_of(base: KnowledgeBase, commit: Commit) -> Encoding:
@@ -33,12 +33,19 @@ def term_writes(
     base: KnowledgeBase, terms: Mapping[int, str], encoding: Encoding
 ) -> dict[str, Write]:
     """What adds new terms and exceptions."""
-    ids = np.array(sorted(terms), np.int64)
+    texts = pa.array(list(terms.values()), pa.large_string())
+    return new_term_writes(base, Texts(np.array(list(terms), np.int64), texts), encoding)
+
+
+def new_term_writes(base: KnowledgeBase, terms: Texts, encoding: Encoding) -> dict[str, Write]:
+    """The same with terms as columns."""
+    order = np.argsort(terms.ids)
+    ids, texts = terms.ids[order], terms.texts.take(pa.array(order))
     homes = bucket_of(ids, int(base.settings["buckets"]))
     files = []
     for number in np.unique(homes).tolist():
-        mine = ids[homes == number].tolist()
-        rows = pa.table([mine, [terms[each] for each in mine]], SCHEMAS[TERMS])
+        mine = homes == number
+        rows = pa.table([ids[mine], texts.filter(pa.array(mine)).cast(pa.string())], SCHEMAS[TERMS])
         files.append(write_file(base.path / TERMS, rows, number))
     writes = exception_writes(base, encoding)
     return {TERMS: Write(tuple(files)), **writes} if files else writes

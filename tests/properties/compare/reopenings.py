@@ -41,7 +41,7 @@ class Home:
         assert isinstance(reasoner, DurableReasoner)
         if self._pick.random() > SHARE:
             return reasoner
-        if self._pick.random() < 0.3 and not reasoner._state.streams.has_begun:
+        if self._pick.random() < 0.3:
             reasoner.checkpoint()
         seq, rules = reasoner.seq, [rule.id for rule in reasoner.rules]
         if self._pick.random() < 0.5:

@@ -8,6 +8,7 @@ before it is acknowledged.
 from __future__ import annotations
 
 import os
+import threading
 import weakref
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -32,7 +33,7 @@ from livefacts.service.reasoner.history import History
 from livefacts.service.reasoner.reasoner import Reasoner
 from livefacts.service.reasoner.recorder import Recorder
 from livefacts.service.reasoner.replay import Replay, made_again
-from livefacts.service.reasoner.saved_folder import SavedFolder, write_state
+from livefacts.service.reasoner.saved_folder import SavedFolder, capture, write_state
 from livefacts.syntax.rule_sets import RuleSource
 
 if TYPE_CHECKING:
@@ -83,6 +84,8 @@ class DurableReasoner(Reasoner):
         self._log = log
         self._saved = saved
         self._journal = journal
+        self._folding = threading.Lock()
+        """Held by whoever writes a version of the tables."""
         state = self._state
         state.recorder = Recorder(journal, state.dictionary, state.reader)
         state.recorder.prefixes = dict(state.prefixes)
@@ -122,12 +125,16 @@ class DurableReasoner(Reasoner):
         `path` is another folder, which becomes a copy of what is here now.
         """
         state = self._state
-        with state.changing:
-            if path is not None:
-                return write_state(state, path)
-            self._journal.check()
-            assert isinstance(self._journal, Journal), "only a journal that is written to passes"
-            return write_state(state, None, self._journal)
+        with self._folding:
+            with state.changing:
+                if path is not None:
+                    return write_state(state, path)
+                self._journal.check()
+                assert isinstance(self._journal, Journal), "only a journal that is written to"
+                assert state.folder is not None, "the folder is held"
+                captured = capture(state, state.folder, self._journal)
+            state.folder = captured.write()
+            return state.folder.seq
 
     # what has happened
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +13,15 @@ import numpy as np
 from livefacts.engine.contract import IN_DEFAULT, TRIPLES, Facts
 from livefacts.errors import LivefactsError
 from livefacts.journal.journal import Journal
-from livefacts.kb.tables import JOURNAL, Commit
+from livefacts.kb.file_digests import read_noted, write_noted
+from livefacts.kb.tables import JOURNAL, TIME, Commit
 from livefacts.service.change.assertions import distinct
 from livefacts.service.merging.equality import RULES, with_equality
 from livefacts.service.reasoner.draft import Draft
 from livefacts.service.reasoner.state import State
-from livefacts.store.terms.dictionary import Dictionary
+from livefacts.service.streams import saved_time
+from livefacts.store.terms.dictionary import Dictionary, Ids
+from livefacts.store.terms.term_reader import TermReader
 
 if TYPE_CHECKING:
     from livefacts.kb.checkpoint import SavedState
@@ -89,7 +92,7 @@ class SavedFolder:
         state.folder = OpenFolder(self._base, self._commit.seq)
 
     def read_into(self, state: State) -> None:
-        """Give a new state the rules and the asserted facts of the last version."""
+        """Give a new state the rules, the asserted facts and the time of the last version."""
         from livefacts.kb.checkpoint import read_base
 
         stored = read_base(self._base, state.dictionary, self._commit)
@@ -97,11 +100,20 @@ class SavedFolder:
         draft.restore(with_equality(stored.program, state.same_as))
         draft.intake.take_rows(stored.facts, stored.quads)
         draft.apply()
+        if TIME in self._commit.notes:
+            self._resume(state)
         state.prefixes = dict(stored.commit.notes.get(PREFIXES, stored.program.prefixes))
         state.seq = _seq_of(stored.commit)
         # Labels of blank nodes that come later must not be those that are there already.
         state.scopes = (f"{state.seq}r{number}" for number in count(1))
         state.folder = OpenFolder(self._base, stored.commit.seq)
+
+    def _resume(self, state: State) -> None:
+        """Go on from the moment at which the version was written."""
+        found = read_noted(self.path, self._commit.notes[TIME])
+        moment = saved_time.unpacked(found, state.dictionary)
+        state.moved(state.streams.change(saved_time.resume(state.streams, moment)))
+        saved_time.began(state.streams, moment)
 
 
 def _seq_of(commit: Commit) -> int:
@@ -110,50 +122,67 @@ def _seq_of(commit: Commit) -> int:
     return int(noted["seq"]) + commit.seq - int(noted["commit"])
 
 
-def write_state(
-    state: State, path: str | os.PathLike[str] | None, journal: Journal | None = None
-) -> int:
+def write_state(state: State, path: str | os.PathLike[str] | None) -> int:
     """Write a state as the next version of its folder, or into a new one; the version's number."""
-    from livefacts.kb.checkpoint import write_base
-
-    kept = state.folder if path is None else _new_folder(path)
-    if kept is None:
+    folder = state.folder if path is None else _new_folder(path)
+    if folder is None:
         raise LivefactsError(
             "this reasoner was not opened from a folder",
             hint="Reasoner.open(path), or checkpoint(path) to make one",
         )
-    _check_time(state)
-    with kept.base.writing(new=True) as start:
-        kept.base.create({"buckets": 2 * (os.cpu_count() or 1)})
-        if start.seq != kept.seq:
-            raise LivefactsError(
-                f"version {start.seq} of {kept.base.path} was written since version {kept.seq} "
-                "was opened",
-                hint="open it again, and make the changes there",
-            )
-        noted = _noted(state, start, journal)
-        commit = write_base(kept.base, start, state.dictionary, _saved(state, noted))
-    if state.recorder is None or path is None:
-        state.folder = OpenFolder(kept.base, commit.seq)
-    return commit.seq
+    written = capture(state, folder).write()
+    if state.recorder is None:
+        state.folder = written
+    return written.seq
 
 
-def _check_time(state: State) -> None:
-    """Tables do not hold what streams brought yet."""
-    if state.streams.has_begun:
-        raise LivefactsError(
-            "a version of the tables cannot hold streams and windows yet: nothing was written",
-            hint="Reasoner.open(folder) keeps time in its journal, and needs no checkpoint",
-        )
+def capture(state: State, folder: OpenFolder, journal: Journal | None = None) -> Captured:
+    """What there is now, while nobody changes anything; it can be written beside all changes."""
+    from livefacts.kb.schema_closure import constants_of
 
-
-def _noted(state: State, start: Commit, journal: Journal | None) -> dict[str, Any]:
-    """What a version notes of where the journal goes on."""
+    constants = state.dictionary.encode(constants_of(state.program.rules))
     notes: dict[str, Any] = {SAME_AS: state.same_as, PREFIXES: dict(state.prefixes)}
     if journal is not None:
         journal.begin_next(state.seq)
-        notes[JOURNAL] = {"seq": state.seq, "log": journal.number, "commit": start.seq + 1}
-    return notes
+        noted = {"seq": state.seq, "log": journal.number, "commit": folder.seq + 1}
+        notes[JOURNAL] = noted
+    time = saved_time.state_of(state.streams) if state.streams.has_begun else None
+    saved = _saved(state, constants, notes)
+    return Captured(folder, saved, state.dictionary.reader(), time)
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """A state as it was at one moment, for the next version of a folder."""
+
+    folder: OpenFolder
+    saved: SavedState
+    terms: TermReader
+    time: Mapping[str, Any] | None
+
+    def write(self) -> OpenFolder:
+        """Write it; the folder with the new version."""
+        from livefacts.kb.checkpoint import write_base
+
+        base = self.folder.base
+        with base.writing(new=True) as start:
+            base.create({"buckets": 2 * (os.cpu_count() or 1)})
+            if start.seq != self.folder.seq:
+                raise LivefactsError(
+                    f"version {start.seq} of {base.path} was written since version "
+                    f"{self.folder.seq} was opened",
+                    hint="open it again, and make the changes there",
+                )
+            commit = write_base(base, start, self.terms, self._with_time(start.seq + 1))
+        return OpenFolder(base, commit.seq)
+
+    def _with_time(self, seq: int) -> SavedState:
+        """The same, with its time in a file that the commit notes."""
+        if self.time is None:
+            return self.saved
+        place, moment = self.folder.base.path, saved_time.packed(self.time, self.terms)
+        noted = write_noted(place, f"{TIME}/{seq:020d}.json", moment)
+        return replace(self.saved, notes={**self.saved.notes, TIME: noted})
 
 
 def _new_folder(path: str | os.PathLike[str]) -> OpenFolder:
@@ -168,17 +197,18 @@ def _new_folder(path: str | os.PathLike[str]) -> OpenFolder:
     return OpenFolder(base, 0)
 
 
-def _saved(state: State, notes: Mapping[str, Any]) -> SavedState:
-    """What a state asserts and derives."""
+def _saved(state: State, constants: Ids, notes: Mapping[str, Any]) -> SavedState:
+    """What a state asserts for all time, and derives."""
     from livefacts.kb.checkpoint import SavedState
 
     none = {TRIPLES: np.zeros((0, 3), np.int32)}
-    asserted = {**none, **_given(state.truth.asserted(), state.dictionary)}
+    asserted = {**none, **_given(state.streams.background(), state.dictionary)}
     derived = {**none, **state.truth.derived()}
     quads = state.graphs.quads()
     triples = distinct(quads[:, :3])
     in_default = state.truth.standing(TRIPLES, triples) & IN_DEFAULT != 0
-    return SavedState(state.program, asserted, derived, quads, triples[in_default], notes)
+    shared = triples[in_default]
+    return SavedState(state.program, asserted, derived, quads, shared, constants, notes)
 
 
 def _given(facts: Facts, dictionary: Dictionary) -> Facts:

@@ -11,6 +11,7 @@ Out: changes for the engine: hidden facts about arrivals, windows and the clock.
 - `clocked_engine`: what a timeline means for an engine
 - `streams`: the door: push, retract, advance
 - `event_time`: watermarks: from sources with times of their own to the clock
+- `saved_time`: the clock and the arrivals that can still matter, as a value
 - `playback`: events from files and live sources, at their pace
 - `reclamation`: terms of streams, reclaimed when no id of theirs is in use
 - `lifetimes`: since when a fact has held, and until when it will

@@ -6,12 +6,13 @@ Where a stream brings facts to a time point more than once, it is noted which ch
 that what comes and goes costs what it is, however much is there.
 
 A reasoner has one log.  Streams that queries make are lanes of their own in it, which only those
-see who read them.  The log can be written down and read back (`state`, `from_state`).
+see who read them.  The log can be written down and read back (`state`, `resume`).
 """
 
 from __future__ import annotations
 
 import bisect
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -292,37 +293,34 @@ class ArrivalLog:
     # written down
 
     def state(self) -> dict[str, Any]:
-        """The log as plain numbers and arrays: by shape, the facts and the columns beside them."""
+        """The log as plain numbers, and by shape the facts in the order in which they came."""
         chunks = sorted(self._chunks(), key=lambda chunk: chunk.number)
-        shapes = {chunk.shape: [c for c in chunks if c.shape == chunk.shape] for chunk in chunks}
+        shapes = dict.fromkeys(chunk.shape for chunk in chunks)
         return {
             "first": self.first,
             "set_aside": self.set_aside,
-            "lateness": dict(self.lateness),
-            "forgotten": {number: lane.forgotten for number, lane in self.lanes.items()},
+            "lateness": [[lane, late] for lane, late in self.lateness.items()],
+            "forgotten": [[number, lane.forgotten] for number, lane in self.lanes.items()],
+            "chunks": [[c.time, c.lane, c.shape, c.number, len(c.ids)] for c in chunks],
             "facts": {
-                shape: np.concatenate([c.ids for c in mine]) for shape, mine in shapes.items()
+                shape: np.concatenate([c.ids for c in chunks if c.shape == shape])
+                for shape in shapes
             },
-            "columns": {shape: _columns(mine) for shape, mine in shapes.items()},
         }
 
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> ArrivalLog:
-        """The log that was written down."""
-        log = cls()
-        log.first, log.set_aside = state["first"], state["set_aside"]
-        log.lateness = dict(state["lateness"])
-        for number, forgotten in state["forgotten"].items():
-            log.lanes[number] = Lane()
-            log.lanes[number].forgotten = forgotten
-        for shape, ids in state["facts"].items():
-            columns = state["columns"][shape]
-            for number in dict.fromkeys(columns[:, 2].tolist()):
-                mine = columns[:, 2] == number
-                time, lane, _ = columns[mine][0].tolist()
-                log._put(ArrivalChunk(time, lane, shape, ids[mine], number))
-        log._numbers = count(max((chunk.number for chunk in log._chunks()), default=GONE) + 1)
-        return log
+    def resume(self, state: Mapping[str, Any]) -> None:
+        """A new log goes on from what was written down."""
+        self.first, self.set_aside = state["first"], state["set_aside"]
+        self.lateness = dict(map(tuple, state["lateness"]))
+        for number, forgotten in state["forgotten"]:
+            self.lanes[number] = Lane()
+            self.lanes[number].forgotten = forgotten
+        done: Counter[int] = Counter()
+        for time, lane, shape, number, size in state["chunks"]:
+            ids = state["facts"][shape][done[shape] : done[shape] + size]
+            self._put(ArrivalChunk(time, lane, shape, ids, number))
+            done[shape] += size
+        self._numbers = count(max((chunk.number for chunk in self._chunks()), default=GONE) + 1)
 
     def _chunks(self) -> Iterator[ArrivalChunk]:
         for lane in self.lanes.values():
@@ -332,12 +330,6 @@ class ArrivalLog:
     def held_ids(self) -> Iterator[Ids]:
         """The ids of all arrivals."""
         return (chunk.ids for chunk in self._chunks())
-
-
-def _columns(chunks: Iterable[ArrivalChunk]) -> Ids:
-    """For each fact its time point, its lane, and its place in the order of pushing."""
-    rows = [(c.time, c.lane, c.number) for c in chunks for _ in range(len(c.ids))]
-    return np.array(rows, np.int64).reshape(-1, 3)  # type: ignore[return-value]
 
 
 def _needed(chunk: ArrivalChunk, left: Mapping[LatestNeed, int]) -> Flags:

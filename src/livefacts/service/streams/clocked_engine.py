@@ -55,7 +55,7 @@ class ClockedEngine:
         change = self._holding(change)
         is_dense = timeline.is_dense or (timing.binds_times and bool(mirrored))
         if timing.binds_times and not timeline.timing.binds_times:
-            is_dense |= any(self._companions([self._background()], timing.background))
+            is_dense |= any(self._companions([self.background()], timing.background))
         moved = self.change(timeline.under(timing, is_dense))
         try:
             yield replace(
@@ -79,7 +79,7 @@ class ClockedEngine:
         asserted = [change.facts, change.others]
         retracted = [change.retracted, self._unmarked(change.unnamed)]
         new, old = timing.background - before, before - timing.background
-        present = [self._background()] if new or old else []
+        present = [self.background()] if new or old else []
         came = [
             *self._companions(asserted, timing.background),
             *self._companions(present, new),
@@ -102,7 +102,7 @@ class ClockedEngine:
                     wide, rows = self.timeline.naming.companions(BACKGROUND, shape, ids[chosen])
                     yield {wide: rows}
 
-    def _background(self) -> Facts:
+    def background(self) -> Facts:
         """What is asserted for all time."""
         held = self.timeline.held()
         facts = self.engine.asserted()

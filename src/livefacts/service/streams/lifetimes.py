@@ -8,11 +8,11 @@ rules do.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from livefacts.engine.contract import IN_DEFAULT, Change, Engine, IdDelta, Ids
+from livefacts.engine.contract import HOLDS, IN_DEFAULT, Change, Engine, IdDelta, Ids
 from livefacts.service.streams.clocked_engine import ClockedEngine
 
 if TYPE_CHECKING:
@@ -69,6 +69,18 @@ class Beginnings:
             if ids is not None and (ids == row).all(axis=1).any():
                 return time
         return None
+
+    def state(self, engine: Engine) -> list[tuple[int, dict[int, Ids]]]:
+        """Since when the facts have held that hold now, as far as it is remembered."""
+        return [
+            (time, {s: ids[engine.standing(s, ids) & HOLDS != 0] for s, ids in added.items()})
+            for time, added in self._began
+        ]
+
+    def resume(self, began: Iterable[tuple[int, Mapping[int, Ids]]]) -> None:
+        """Go on from what was remembered."""
+        self._began = deque(began)
+        self._rows = sum(_count(added) for _, added in self._began)
 
 
 def _count(facts: Mapping[int, Ids]) -> int:

@@ -137,6 +137,12 @@ class Timeline:
         self.now = now
         self._feeds = self._fresh(self.timing, self.is_dense)[0]
 
+    def resume(self, now: int | None, is_dense: bool) -> Notes:
+        """A new timeline goes on from this moment of its log; all that it asserts."""
+        self.now, self.is_dense = now, is_dense
+        self._feeds, notes = self._fresh(self.timing, is_dense)
+        return notes
+
     # what may still be needed
 
     def needed(self, lane: int, now: int) -> int:
