@@ -7,7 +7,7 @@ file beside the journal, of which the row has the name and a digest.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -66,6 +66,39 @@ def unpack(packed: Mapping[str, Any], dictionary: Dictionary) -> dict[str, dict[
         }
         for name, facts in packed[ROWS].items()
     }
+
+
+def unpack_net(
+    contents: Sequence[Mapping[str, Any]], came: str, went: str, dictionary: Dictionary
+) -> dict[str, dict[int, Ids]]:
+    """What came and went by several rows, one after the other, in the end.
+
+    What one of them both removes and adds is there afterwards.
+    """
+    texts: list[str] = []
+    places: dict[int, list[int]] = {}
+    signs: dict[int, list[bool]] = {}
+    for packed in contents:
+        first, rows = len(texts), packed.get(ROWS, {})
+        texts += packed.get(TERMS, ())
+        for name in (went, came):
+            for key, mine in rows.get(name, {}).items():
+                shape = int(key)
+                places.setdefault(shape, []).extend([first + place for place in mine])
+                signs.setdefault(shape, []).extend([name == came] * (len(mine) // _width(shape)))
+    numbers = number_texts(texts, dictionary)
+    found: dict[str, dict[int, Ids]] = {came: {}, went: {}}
+    for shape, mine in places.items():
+        ids = numbers[np.array(mine, np.int64)].reshape(-1, _width(shape))
+        latest, is_there = _latest(ids, np.array(signs[shape], np.bool_))
+        found[came][shape], found[went][shape] = latest[is_there], latest[~is_there]
+    return found
+
+
+def _latest(ids: Ids, signs: NDArray[np.bool_]) -> tuple[Ids, NDArray[np.bool_]]:
+    """Each fact once, with the last of its signs."""
+    latest, places = np.unique(ids[::-1], axis=0, return_index=True)
+    return latest, signs[::-1][places]
 
 
 def _width(shape: int) -> int:

@@ -193,6 +193,8 @@ class _File:
     def __init__(self, path: Path) -> None:
         self.descriptor = os.open(path, os.O_RDONLY)
         self.size = os.fstat(self.descriptor).st_size
+        self._first, self._piece = 0, b""
+        """A piece of the file that was read, and where it begins."""
 
     def __enter__(self) -> _File:
         return self
@@ -202,7 +204,11 @@ class _File:
 
     def read(self, offset: int, count: int) -> bytes:
         """What stands there, less at the end of the file."""
-        return os.pread(self.descriptor, min(count, max(self.size - offset, 0)), offset)
+        end = min(offset + count, self.size)
+        if not self._first <= offset or end > self._first + len(self._piece):
+            self._first = offset
+            self._piece = os.pread(self.descriptor, max(count, STEP), offset)
+        return self._piece[offset - self._first : max(end - self._first, 0)]
 
     def last_nonzero(self, offset: int) -> int:
         """The place of the last byte from there on that is not zero; -1 if all are."""

@@ -18,6 +18,7 @@ from pyoxigraph import NamedNode
 from livefacts.engine.contract import Facts, IdDelta, Ids
 from livefacts.errors import DamageError, LivefactsError
 from livefacts.journal import fact_texts
+from livefacts.journal.fact_texts import unpack_net
 from livefacts.journal.journal import FOLDER, JournalRow
 from livefacts.journal.log_file import BEFORE
 from livefacts.service.change.assertions import NO_QUADS, Assertions
@@ -47,6 +48,8 @@ from livefacts.syntax.rulelang.rule_parser import parse
 
 AT_ONCE = 10_000
 """So many changes of facts alone are made as one at the most."""
+NOT_PLAIN = frozenset((RULES, DROPPED, fact_texts.FILE))
+"""What is in rows that are made alone."""
 
 
 @contextmanager
@@ -82,7 +85,7 @@ class Replay:
         return done
 
     def _take(self, row: JournalRow) -> None:
-        if row.kind == CHANGE and RULES not in row.content and DROPPED not in row.content:
+        if row.kind == CHANGE and not NOT_PLAIN & row.content.keys():
             self._plain.append(row)
             if self._state.streams.has_begun or len(self._plain) >= AT_ONCE:
                 self._make_plain()
@@ -96,10 +99,8 @@ class Replay:
         if not rows:
             return
         draft = Draft(self._state)
-        if len(rows) == 1:
-            self._fill(draft, self._parts(rows[0]))
-        else:
-            self._fill(draft, netted([self._parts(row) for row in rows]))
+        contents = [row.content for row in rows]
+        self._fill(draft, unpack_net(contents, ASSERTED, RETRACTED, self._state.dictionary))
         self._state.seq = rows[-1].first - 1
         draft.apply()
         for row in rows:
@@ -176,23 +177,6 @@ def parts_of(row: JournalRow, state: State, folder: Path) -> dict[str, dict[int,
     if fact_texts.FILE in row.content:
         return fact_texts.read_many(folder, row.content, state.dictionary)
     return fact_texts.unpack(row.content, state.dictionary)
-
-
-def netted(changes: list[dict[str, dict[int, Ids]]]) -> dict[str, Facts]:
-    """What changes of assertions, one after the other, come to."""
-    shapes = {s for change in changes for n in (ASSERTED, RETRACTED) for s in change.get(n, {})}
-    found: dict[str, Facts] = {ASSERTED: {}, RETRACTED: {}}
-    for shape in shapes:
-        net: dict[tuple[int, ...], bool] = {}
-        for change in changes:
-            for name in (RETRACTED, ASSERTED):
-                for row in change.get(name, {}).get(shape, NO_QUADS[:0]).tolist():
-                    net[tuple(row)] = name == ASSERTED
-        for name in (ASSERTED, RETRACTED):
-            rows = [row for row, is_asserted in net.items() if is_asserted == (name == ASSERTED)]
-            if rows:
-                found[name][shape] = np.array(rows, np.int32)
-    return found
 
 
 def recorded_delta(row: JournalRow, state: State, folder: Path) -> Delta:
