@@ -70,6 +70,16 @@ def log_numbers(folder: Path) -> list[int]:
         raise DamageError(f"{folder / FOLDER} cannot be read: {error}", hint=BEFORE) from error
 
 
+def remove_logs(folder: Path, number: int, seq: int) -> None:
+    """Remove the log files before this one, and the files beside them of changes up to `seq`."""
+    for before in log_numbers(folder):
+        if before < number:
+            log_path(folder, before).unlink()
+    for path in (folder / FOLDER).glob("*.parquet"):
+        if int(path.stem) <= seq:
+            path.unlink()
+
+
 class JournalReader:
     """The rows from one log file on, as they come."""
 
@@ -99,8 +109,8 @@ class Journal:
         self._folder = folder
         self._log = log
         self.number = number
-        self.rows = 0
-        """Rows in this file, as far as they are known."""
+        self.bytes = log.end
+        """How much has been written, in files beside the log, too."""
         self._durability = durability
         self._syncing = threading.Lock()
         self._written = self._synced = 0
@@ -128,11 +138,6 @@ class Journal:
         return self._log.path
 
     @property
-    def size(self) -> int:
-        """How many bytes of rows this file has."""
-        return self._log.end
-
-    @property
     def written(self) -> int:
         """How many rows this process has written."""
         return self._written
@@ -145,12 +150,13 @@ class Journal:
     def append(self, row: JournalRow) -> None:
         """Write a row; it counts once it is synced.  If it cannot be written, nothing was."""
         self.check()
+        text = row.text()
         try:
-            self._log.append(row.text())
+            self._log.append(text)
         except OSError as error:
             raise self._refused(error) from error
         self._written += 1
-        self.rows += 1
+        self.bytes += len(text)
 
     def _refused(self, error: OSError) -> LivefactsError:
         if error.errno == errno.ENOSPC:
@@ -208,7 +214,7 @@ class Journal:
         log = LogWriter.create(log_path(self._folder, header.number), header)
         with self._syncing:
             self._log.close()
-            self._log, self.number, self.rows = log, header.number, 0
+            self._log, self.number = log, header.number
 
     def close(self) -> None:
         """Sync what is written, and let go of the file."""

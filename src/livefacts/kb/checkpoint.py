@@ -57,6 +57,7 @@ from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary, Ids
 from livefacts.store.terms.hash_ids import HashIds
 from livefacts.store.terms.term_reader import TermReader, text_of
+from livefacts.store.terms.term_table import INLINE_FIRST
 
 Facts = Mapping[int, Ids]
 
@@ -165,21 +166,45 @@ class _Hashes:
     """The hash ids of numbers, and those terms that no table has yet."""
 
     def __init__(self, numbers: Ids, ids: HashIds, new: Texts) -> None:
-        self._numbers = numbers
-        self._ids = ids
+        """The numbers are in order, inline integers last."""
+        first = int(np.searchsorted(numbers, INLINE_FIRST))
+        self._inline, self._inline_ids = numbers[first:], ids[first:]
+        self._ids = np.zeros(numbers[first - 1] + 1 if first else 0, np.int64)
+        self._ids[numbers[:first]] = ids[:first]
         self.new = new
 
     def of(self, rows: Ids) -> HashIds:
-        return self._ids[np.searchsorted(self._numbers, rows)]
+        if not len(self._inline):
+            return self._ids[rows]
+        found = np.empty(rows.shape, np.int64)
+        is_inline = rows >= INLINE_FIRST
+        found[~is_inline] = self._ids[rows[~is_inline]]
+        found[is_inline] = self._inline_ids[np.searchsorted(self._inline, rows[is_inline])]
+        return found
+
+
+def _numbers(facts: list[Ids], terms: TermReader) -> Ids:
+    """The numbers of all terms of facts, in order.
+
+    Marks are quicker than any sorting, and let other threads go on.
+    """
+    marks, inline = np.zeros(terms.numbers, np.bool_), [np.zeros(0, np.int32)]
+    for rows in facts:
+        flat = rows.reshape(-1)
+        is_inline = flat >= INLINE_FIRST
+        if is_inline.any():
+            inline.append(flat[is_inline])
+            flat = flat[~is_inline]
+        marks[flat] = True
+    numbers = np.flatnonzero(marks).astype(np.int32)
+    return np.concatenate([numbers, np.unique(np.concatenate(inline))])
 
 
 def _settled(
     base: KnowledgeBase, start: Commit, terms: TermReader, facts: list[Ids]
 ) -> tuple[Encoding, _Hashes]:
     """The ids of all terms of facts, and those of them that no table has yet."""
-    encoding = encoding_of(base, start)
-    numbers = np.unique(np.concatenate([rows.reshape(-1) for rows in facts])).astype(np.int32)
-    assert not len(numbers) or numbers[0] >= 0, "facts are in numbers of the dictionary"
+    encoding, numbers = encoding_of(base, start), _numbers(facts, terms)
     encode = partial(encode_numbers, numbers, terms)
     found = encode(encoding)
     new = new_terms(found, base.read(TERMS, start))

@@ -247,6 +247,12 @@ class KnowledgeBase:
         """How many rows a table has at a commit."""
         return sum(pq.read_metadata(name).num_rows for name in self.files(table, commit))
 
+    def size(self) -> int:
+        """How many bytes the data files of the present state have."""
+        last = self.last()
+        files = [name for table in last.versions for name in self.files(table, last)]
+        return sum(Path(name).stat().st_size for name in files)
+
     def version(self, table: str) -> int:
         """The version that a table is at, whether it counts or not."""
         return self._log(table).version()

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from livefacts.kb.tables import COMMITS, SCHEMAS, Commit, KnowledgeBase
+
 LOG = "_delta_log"
 ENTRY = re.compile(r"\d{20}\.json")
 TEMPORARY = "*.tmp"
@@ -43,6 +45,16 @@ def vacuum(table: Path, versions: Sequence[int]) -> Removed:
     for path in found:
         removed += Removed(1, path.stat().st_size)
         path.unlink()
+    return removed
+
+
+def vacuum_versions(base: KnowledgeBase, kept: Sequence[Commit]) -> Removed:
+    """Remove the data files of all tables that none of these commits needs."""
+    removed = vacuum(base.path / COMMITS, [base.version(COMMITS)])
+    for table in SCHEMAS.keys() - {COMMITS}:
+        versions = {each.versions[table] for each in kept if table in each.versions}
+        removed += vacuum(base.path / table, sorted(versions))
+        base.reached(f"{table} vacuumed")
     return removed
 
 

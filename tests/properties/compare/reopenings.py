@@ -1,7 +1,7 @@
 """Reopenings: a reasoner in a folder, which ends at random points and is opened again.
 
 It is closed, or its process is killed, which is what a copy of the folder at that moment shows;
-sometimes the journal is folded into the tables before.
+sometimes the journal is folded into the tables before, and sometimes by itself all the time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ class Home:
     def __init__(self, folder: Path, seed: object, **options: Any) -> None:
         self._folder = folder
         self._pick = random.Random(f"reopenings {seed}")
-        self._options = {"durability": "none", **options}
+        folds = self._pick.choice((None, None, 2_000))
+        self._options = {"durability": "none", "fold_after": folds, **options}
         self._moves = 0
         self.reopened = 0
 
@@ -43,6 +44,8 @@ class Home:
             return reasoner
         if self._pick.random() < 0.3:
             reasoner.checkpoint()
+        assert reasoner._checkpoints is not None
+        reasoner._checkpoints.wait()
         seq, rules = reasoner.seq, [rule.id for rule in reasoner.rules]
         if self._pick.random() < 0.5:
             place = self._place

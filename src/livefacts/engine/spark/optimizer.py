@@ -40,7 +40,7 @@ from livefacts.kb.tables import (
     by_bucket,
     write_file,
 )
-from livefacts.kb.vacuum import Removed, vacuum
+from livefacts.kb.vacuum import Removed, vacuum_versions
 
 FOLDED = (TRIPLES_TABLE, TERMS, CHANGES, PREDICATE_CHANGES, GRAPHS)
 """Tables whose files are by bucket, or whose rows add up: Delta must not put them together."""
@@ -168,9 +168,4 @@ def tidy(base: KnowledgeBase, commit: Commit) -> Removed:
     kept = [each for each in base.commits() if each.seq >= commit.notes.get(OLDEST, 1)]
     base.tidy()
     forget(base.path)
-    removed = vacuum(base.path / COMMITS, [base.version(COMMITS)])
-    for table in SCHEMAS.keys() - {COMMITS}:
-        versions = {each.versions[table] for each in kept if table in each.versions}
-        removed += vacuum(base.path / table, sorted(versions))
-        base.reached(f"{table} vacuumed")
-    return removed
+    return vacuum_versions(base, kept)

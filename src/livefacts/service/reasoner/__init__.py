@@ -11,6 +11,7 @@ Out: `Delta`s, facts, violations, answers, saved folders.
 - `file_load`: files, and graphs of rdflib, as one change
 - `updates`: SPARQL Update as one change
 - `saved_folder`: the state out of a folder, and back as its next version
+- `checkpoints`: when versions are written, beside the running writer, and which history goes
 - `replay`: rows of a journal into a state again
 - `creation`: what a folder was made with, compared with what is given now
 - `history`: what has happened, and how things were, out of a journal

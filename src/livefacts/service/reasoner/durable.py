@@ -28,12 +28,13 @@ from livefacts.journal.journal import (
 from livefacts.kb.failures import read_whole
 from livefacts.kb.marker import folder_of, read_settings
 from livefacts.service.change.delta import Delta
+from livefacts.service.reasoner.checkpoints import FOLD_AFTER, KEPT, Checkpoints, Kept
 from livefacts.service.reasoner.creation import Creation, created
 from livefacts.service.reasoner.history import History
 from livefacts.service.reasoner.reasoner import Reasoner
 from livefacts.service.reasoner.recorder import Recorder
 from livefacts.service.reasoner.replay import Replay, made_again
-from livefacts.service.reasoner.saved_folder import SavedFolder, capture, write_state
+from livefacts.service.reasoner.saved_folder import SavedFolder, write_state
 from livefacts.syntax.rule_sets import RuleSource
 
 if TYPE_CHECKING:
@@ -47,6 +48,10 @@ class DurableReasoner(Reasoner):
     at most 50 ms later; "none", when the system likes.  Whatever it is, the end of the process
     loses nothing.  With `read_only`, someone else may write: changes are refused here, and reads
     see what the writer has written.  `same_as`, `start` and `tick` are those of a new folder.
+
+    `keep` is how far `changes_since` and `at` reach back: a number of changes, a length of time
+    such as "7 days", or the longer one of both; None keeps everything.  A journal that has grown
+    by `fold_after` bytes, and by as many as the tables have, is folded by itself; None: never.
     """
 
     def __init__(
@@ -56,6 +61,8 @@ class DurableReasoner(Reasoner):
         *,
         durability: str = SYNC,
         read_only: bool = False,
+        keep: int | str | tuple[int, str] | None = KEPT,
+        fold_after: int | None = FOLD_AFTER,
         same_as: str | None = None,
         start: Any = None,
         tick: str | None = None,
@@ -84,12 +91,21 @@ class DurableReasoner(Reasoner):
         self._log = log
         self._saved = saved
         self._journal = journal
-        self._folding = threading.Lock()
-        """Held by whoever writes a version of the tables."""
-        state = self._state
+        self._checkpoints: Checkpoints | None = None
+        if isinstance(journal, Journal):
+            self._checkpoints = Checkpoints(self._state, journal, Kept.of(keep), fold_after)
+        writing = self._begin_recording(journal)
+        self._let_go = weakref.finalize(self, _let_go, journal, lock, writing)
+
+    def _begin_recording(self, journal: Journal | ReadOnlyJournal) -> threading.Lock:
+        """From now on changes are in the journal; the lock of who writes a version."""
+        state, checkpoints = self._state, self._checkpoints
         state.recorder = Recorder(journal, state.dictionary, state.reader)
         state.recorder.prefixes = dict(state.prefixes)
-        self._let_go = weakref.finalize(self, _let_go, journal, lock)
+        if checkpoints is None:
+            return threading.Lock()
+        state.recorder.when_written = checkpoints.look
+        return checkpoints.writing
 
     # the end
 
@@ -124,17 +140,12 @@ class DurableReasoner(Reasoner):
 
         `path` is another folder, which becomes a copy of what is here now.
         """
-        state = self._state
-        with self._folding:
-            with state.changing:
-                if path is not None:
-                    return write_state(state, path)
-                self._journal.check()
-                assert isinstance(self._journal, Journal), "only a journal that is written to"
-                assert state.folder is not None, "the folder is held"
-                captured = capture(state, state.folder, self._journal)
-            state.folder = captured.write()
-            return state.folder.seq
+        if path is not None:
+            with self._state.changing:
+                return write_state(self._state, path)
+        self._journal.check()
+        assert self._checkpoints is not None, "only a journal that is written to passes"
+        return self._checkpoints.write()
 
     # what has happened
 
@@ -186,10 +197,13 @@ class DurableReasoner(Reasoner):
         return state.seq
 
 
-def _let_go(journal: Journal | ReadOnlyJournal, lock: FolderLock | None) -> None:
-    """Sync what is left, and let others write."""
+def _let_go(
+    journal: Journal | ReadOnlyJournal, lock: FolderLock | None, writing: threading.Lock
+) -> None:
+    """Sync what is left, and let others write, once no version is being written."""
     try:
-        journal.close()
+        with writing:
+            journal.close()
     finally:
         if lock is not None:
             lock.release()

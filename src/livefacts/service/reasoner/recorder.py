@@ -82,6 +82,8 @@ class Recorder:
         self._held = 0
         self.is_watched = False
         """Whether others are called when a change is made: then it is on the disk before."""
+        self.when_written: Callable[[], None] = lambda: None
+        """Called when a call has written something, and others may make theirs."""
 
     # whose turn it is
 
@@ -104,6 +106,7 @@ class Recorder:
         finally:
             if written > before:
                 self.journal.sync(written)
+                self.when_written()
 
     def settle(self) -> None:
         """What was written goes to the disk; now, unless others can share the way."""
@@ -215,7 +218,9 @@ class Recorder:
             return fact_texts.pack(parts, self._dictionary)
         assert isinstance(self.journal, Journal), "only a journal that is written to gets here"
         path = self.journal.path.with_name(f"{seq:020d}.parquet")
-        return fact_texts.write_many(path, parts, self._dictionary)
+        packed = fact_texts.write_many(path, parts, self._dictionary)
+        self.journal.bytes += path.stat().st_size
+        return packed
 
 
 def with_quads(facts: Facts, quads: Ids) -> Facts:

@@ -14,12 +14,13 @@ from livefacts.engine.contract import IN_DEFAULT, TRIPLES, Facts
 from livefacts.errors import LivefactsError
 from livefacts.journal.journal import Journal
 from livefacts.kb.file_digests import read_noted, write_noted
-from livefacts.kb.tables import JOURNAL, TIME, Commit
+from livefacts.kb.tables import JOURNAL, OLDEST, TIME, Commit
 from livefacts.service.change.assertions import distinct
 from livefacts.service.merging.equality import RULES, with_equality
 from livefacts.service.reasoner.draft import Draft
 from livefacts.service.reasoner.state import State
 from livefacts.service.streams import saved_time
+from livefacts.service.streams.saved_time import SavedTime
 from livefacts.store.terms.dictionary import Dictionary, Ids
 from livefacts.store.terms.term_reader import TermReader
 
@@ -33,6 +34,7 @@ PREFIXES = "prefixes"
 OWN = ":"
 """What is in the names of predicates that no rule text can write, and in no others."""
 NO_NAMES = np.zeros(0, np.int32)
+NO_NOTES: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +56,19 @@ class SavedFolder:
         self.settings = self._base.settings
         self._commit = self._base.last()
         if upto is not None:
-            fitting = [c for c in self._base.commits() if _seq_of(c) <= upto]
-            self._commit = fitting[-1] if fitting else Commit()
+            self._commit = self._last_until(upto)
         self.same_as: str = self._commit.notes.get(SAME_AS, RULES)
         """How equality was treated by the reasoner that wrote it."""
+
+    def _last_until(self, seq: int) -> Commit:
+        oldest = int(self._commit.notes.get(OLDEST, 1))
+        fitting = [c for c in self._base.commits() if seq_of(c) <= seq and c.seq >= oldest]
+        if not fitting and oldest > 1:
+            raise LivefactsError(
+                f"how things were after change {seq} of {self.path} is no longer kept",
+                hint="ask for later changes; keep= says for how long they are kept",
+            )
+        return fitting[-1] if fitting else Commit()
 
     @property
     def is_there(self) -> bool:
@@ -77,7 +88,7 @@ class SavedFolder:
     @property
     def log_number(self) -> int:
         """The log file in which the journal goes on after the last version."""
-        return int(self._commit.notes.get(JOURNAL, {}).get("log", 1))
+        return log_after(self._commit)
 
     def begin_journal(self, settings: Mapping[str, Any]) -> None:
         """From now on the folder has a journal."""
@@ -103,7 +114,7 @@ class SavedFolder:
         if TIME in self._commit.notes:
             self._resume(state)
         state.prefixes = dict(stored.commit.notes.get(PREFIXES, stored.program.prefixes))
-        state.seq = _seq_of(stored.commit)
+        state.seq = seq_of(stored.commit)
         # Labels of blank nodes that come later must not be those that are there already.
         state.scopes = (f"{state.seq}r{number}" for number in count(1))
         state.folder = OpenFolder(self._base, stored.commit.seq)
@@ -113,10 +124,15 @@ class SavedFolder:
         found = read_noted(self.path, self._commit.notes[TIME])
         moment = saved_time.unpacked(found, state.dictionary)
         state.moved(state.streams.change(saved_time.resume(state.streams, moment)))
-        saved_time.began(state.streams, moment)
+        state.streams.beginnings.resume(moment.began)
 
 
-def _seq_of(commit: Commit) -> int:
+def log_after(commit: Commit) -> int:
+    """The log file in which the journal goes on after a version."""
+    return int(commit.notes.get(JOURNAL, {}).get("log", 1))
+
+
+def seq_of(commit: Commit) -> int:
     """The number of the last change in a version; each version that Spark wrote is one, too."""
     noted = commit.notes.get(JOURNAL, {"seq": 0, "commit": 0})
     return int(noted["seq"]) + commit.seq - int(noted["commit"])
@@ -146,9 +162,9 @@ def capture(state: State, folder: OpenFolder, journal: Journal | None = None) ->
         journal.begin_next(state.seq)
         noted = {"seq": state.seq, "log": journal.number, "commit": folder.seq + 1}
         notes[JOURNAL] = noted
-    time = saved_time.state_of(state.streams) if state.streams.has_begun else None
+    time = saved_time.moment_of(state.streams) if state.streams.has_begun else None
     saved = _saved(state, constants, notes)
-    return Captured(folder, saved, state.dictionary.reader(), time)
+    return Captured(folder, state.seq, saved, state.dictionary.reader(), time)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,12 +172,13 @@ class Captured:
     """A state as it was at one moment, for the next version of a folder."""
 
     folder: OpenFolder
+    seq: int
     saved: SavedState
     terms: TermReader
-    time: Mapping[str, Any] | None
+    time: SavedTime | None
 
-    def write(self) -> OpenFolder:
-        """Write it; the folder with the new version."""
+    def write(self, notes: Mapping[str, Any] = NO_NOTES) -> OpenFolder:
+        """Write it, with more notes; the folder with the new version."""
         from livefacts.kb.checkpoint import write_base
 
         base = self.folder.base
@@ -173,16 +190,16 @@ class Captured:
                     f"{self.folder.seq} was opened",
                     hint="open it again, and make the changes there",
                 )
-            commit = write_base(base, start, self.terms, self._with_time(start.seq + 1))
+            saved = replace(self.saved, notes={**self.saved.notes, **notes, **self._time(start)})
+            commit = write_base(base, start, self.terms, saved)
         return OpenFolder(base, commit.seq)
 
-    def _with_time(self, seq: int) -> SavedState:
-        """The same, with its time in a file that the commit notes."""
+    def _time(self, start: Commit) -> dict[str, Any]:
+        """What the commit notes of the file that has the time."""
         if self.time is None:
-            return self.saved
-        place, moment = self.folder.base.path, saved_time.packed(self.time, self.terms)
-        noted = write_noted(place, f"{TIME}/{seq:020d}.json", moment)
-        return replace(self.saved, notes={**self.saved.notes, TIME: noted})
+            return {}
+        name = f"{TIME}/{start.seq + 1:020d}.json"
+        return {TIME: write_noted(self.folder.base.path, name, self.time.packed(self.terms))}
 
 
 def _new_folder(path: str | os.PathLike[str]) -> OpenFolder:

@@ -12,11 +12,10 @@ see who read them.  The log can be written down and read back (`state`, `resume`
 from __future__ import annotations
 
 import bisect
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -136,6 +135,17 @@ class Lane:
         """How many arrivals there have been until a time, forgotten ones included."""
         last = bisect.bisect_right(self.times, time)
         return self.forgotten + sum(len(self.moments[each]) for each in self.times[:last])
+
+
+@dataclass(frozen=True, slots=True)
+class LogState:
+    """A log at one moment; streams are named by lanes."""
+
+    first: int | None
+    set_aside: int
+    lateness: Mapping[int, int]
+    forgotten: Mapping[int, int]
+    chunks: Sequence[ArrivalChunk]
 
 
 class LatestNeed(Protocol):
@@ -292,35 +302,22 @@ class ArrivalLog:
 
     # written down
 
-    def state(self) -> dict[str, Any]:
-        """The log as plain numbers, and by shape the facts in the order in which they came."""
-        chunks = sorted(self._chunks(), key=lambda chunk: chunk.number)
-        shapes = dict.fromkeys(chunk.shape for chunk in chunks)
-        return {
-            "first": self.first,
-            "set_aside": self.set_aside,
-            "lateness": [[lane, late] for lane, late in self.lateness.items()],
-            "forgotten": [[number, lane.forgotten] for number, lane in self.lanes.items()],
-            "chunks": [[c.time, c.lane, c.shape, c.number, len(c.ids)] for c in chunks],
-            "facts": {
-                shape: np.concatenate([c.ids for c in chunks if c.shape == shape])
-                for shape in shapes
-            },
-        }
+    def state(self) -> LogState:
+        """The log as it is now; it stays so, whatever comes."""
+        forgotten = {number: lane.forgotten for number, lane in self.lanes.items()}
+        chunks = tuple(self._chunks())
+        return LogState(self.first, self.set_aside, dict(self.lateness), forgotten, chunks)
 
-    def resume(self, state: Mapping[str, Any]) -> None:
+    def resume(self, state: LogState) -> None:
         """A new log goes on from what was written down."""
-        self.first, self.set_aside = state["first"], state["set_aside"]
-        self.lateness = dict(map(tuple, state["lateness"]))
-        for number, forgotten in state["forgotten"]:
+        self.first, self.set_aside = state.first, state.set_aside
+        self.lateness = dict(state.lateness)
+        for number, forgotten in state.forgotten.items():
             self.lanes[number] = Lane()
             self.lanes[number].forgotten = forgotten
-        done: Counter[int] = Counter()
-        for time, lane, shape, number, size in state["chunks"]:
-            ids = state["facts"][shape][done[shape] : done[shape] + size]
-            self._put(ArrivalChunk(time, lane, shape, ids, number))
-            done[shape] += size
-        self._numbers = count(max((chunk.number for chunk in self._chunks()), default=GONE) + 1)
+        for chunk in state.chunks:
+            self._put(chunk)
+        self._numbers = count(max((chunk.number for chunk in state.chunks), default=GONE) + 1)
 
     def _chunks(self) -> Iterator[ArrivalChunk]:
         for lane in self.lanes.values():

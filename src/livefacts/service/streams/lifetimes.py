@@ -8,9 +8,12 @@ rules do.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from livefacts.engine.contract import HOLDS, IN_DEFAULT, Change, Engine, IdDelta, Ids
 from livefacts.service.streams.clocked_engine import ClockedEngine
@@ -18,6 +21,7 @@ from livefacts.service.streams.clocked_engine import ClockedEngine
 if TYPE_CHECKING:
     from livefacts.service.streams.streams import Streams
 
+Longs = NDArray[np.int64]
 MOST_ROWS = 1 << 18
 """Rows of past changes that are remembered."""
 MOST_STEPS = 2_000
@@ -70,16 +74,24 @@ class Beginnings:
                 return time
         return None
 
-    def state(self, engine: Engine) -> list[tuple[int, dict[int, Ids]]]:
-        """Since when the facts have held that hold now, as far as it is remembered."""
-        return [
-            (time, {s: ids[engine.standing(s, ids) & HOLDS != 0] for s, ids in added.items()})
-            for time, added in self._began
-        ]
+    def state(self, engine: Engine) -> dict[int, tuple[Longs, Ids]]:
+        """By shape, since when the facts have held that hold now, as far as it is remembered."""
+        found = {}
+        for shape in {shape for _, added in self._began for shape in added}:
+            mine = [(time, added[shape]) for time, added in self._began if shape in added]
+            times = np.repeat([time for time, _ in mine], [len(ids) for _, ids in mine])
+            ids = np.concatenate([ids for _, ids in mine])
+            holds = engine.standing(shape, ids) & HOLDS != 0
+            found[shape] = times[holds].astype(np.int64), ids[holds]
+        return found
 
-    def resume(self, began: Iterable[tuple[int, Mapping[int, Ids]]]) -> None:
+    def resume(self, state: Mapping[int, tuple[Longs, Ids]]) -> None:
         """Go on from what was remembered."""
-        self._began = deque(began)
+        began: dict[int, dict[int, Ids]] = {}
+        for shape, (times, ids) in state.items():
+            for time in np.unique(times).tolist():
+                began.setdefault(time, {})[shape] = ids[times == time]
+        self._began = deque(sorted(began.items()))
         self._rows = sum(_count(added) for _, added in self._began)
 
 

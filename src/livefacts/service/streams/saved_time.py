@@ -6,84 +6,111 @@ from it, is found anew from the arrivals, the rules and the time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from livefacts.engine.contract import Ids
 from livefacts.journal import fact_texts
+from livefacts.service.streams.arrival_log import ArrivalChunk, LogState
 from livefacts.service.streams.feeds import Notes
+from livefacts.service.streams.lifetimes import Longs
 from livefacts.service.streams.streams import Streams
 from livefacts.store.terms.dictionary import Dictionary
 from livefacts.store.terms.term_reader import TermReader
 
-ARRIVALS, BEGAN = "arrivals", "began "
+ARRIVALS, BEGAN = "arrivals", "began"
 
 
-def state_of(streams: Streams) -> dict[str, Any]:
-    """The present moment: plain data; `lanes`, the ids of streams; `parts`, facts of all kinds."""
-    log = streams.log.state()
-    began = streams.beginnings.state(streams.engine)
-    lanes = [number for number, _ in (*log["forgotten"], *log["lateness"])]
-    names = sorted({_stream(number) for number in lanes})
-    place = {name: at for at, name in enumerate(names)}
-    parts = {ARRIVALS: log["facts"]}
-    parts |= {f"{BEGAN}{at}": facts for at, (_, facts) in enumerate(began)}
-    return {
-        "now": streams.now,
-        "dense": streams.timeline.is_dense,
-        "first": log["first"],
-        "set_aside": log["set_aside"],
-        "lateness": _placed(log["lateness"], 0, place),
-        "forgotten": _placed(log["forgotten"], 0, place),
-        "chunks": _placed(log["chunks"], 1, place),
-        "began": [time for time, _ in began],
-        "lanes": np.array(names, np.int32),
-        "parts": parts,
-    }
+@dataclass(frozen=True, slots=True)
+class SavedTime:
+    """One moment of streams, in the numbers of a dictionary."""
+
+    now: int | None
+    is_dense: bool
+    log: LogState
+    began: Mapping[int, tuple[Longs, Ids]]
+
+    def packed(self, terms: TermReader) -> dict[str, Any]:
+        """The moment as plain data, with the texts of all terms."""
+        log = self.log
+        names = sorted({_stream(lane) for lane in (*log.forgotten, *log.lateness)})
+        place = {name: at for at, name in enumerate(names)}
+        chunks = sorted(log.chunks, key=lambda chunk: chunk.number)
+        parts = {ARRIVALS: _facts(chunks), BEGAN: {s: ids for s, (_, ids) in self.began.items()}}
+        return {
+            "now": self.now,
+            "dense": self.is_dense,
+            "first": log.first,
+            "set_aside": log.set_aside,
+            "streams": fact_texts.texts_of(np.array(names, np.int32), terms),
+            "lateness": [[_renamed(n, place), late] for n, late in log.lateness.items()],
+            "forgotten": [[_renamed(n, place), many] for n, many in log.forgotten.items()],
+            "chunks": [
+                [c.time, _renamed(c.lane, place), c.shape, c.number, len(c.ids)] for c in chunks
+            ],
+            "began": {shape: times.tolist() for shape, (times, _) in self.began.items()},
+            "facts": fact_texts.pack(parts, terms),
+        }
 
 
-def resume(streams: Streams, state: Mapping[str, Any]) -> Notes:
-    """Streams that are new go on from that moment; what their windows assert."""
-    names = state["lanes"].tolist()
-    log = {name: _placed(state[name], 0, names) for name in ("lateness", "forgotten")}
-    log["chunks"] = _placed(state["chunks"], 1, names)
-    streams.log.resume({**state, **log, "facts": state["parts"].get(ARRIVALS, {})})
-    return streams.timeline.resume(state["now"], state["dense"])
+def moment_of(streams: Streams) -> SavedTime:
+    """The present moment."""
+    timeline, began = streams.timeline, streams.beginnings.state(streams.engine)
+    return SavedTime(timeline.now, timeline.is_dense, streams.log.state(), began)
 
 
-def began(streams: Streams, state: Mapping[str, Any]) -> None:
-    """What holds has held since then, not since it was read."""
-    times = state["began"]
-    streams.beginnings.resume(
-        [(time, dict(state["parts"].get(f"{BEGAN}{at}", {}))) for at, time in enumerate(times)]
-    )
-
-
-def packed(state: Mapping[str, Any], terms: Dictionary | TermReader) -> dict[str, Any]:
-    """The moment as plain data, with the texts of all terms."""
-    lanes = fact_texts.texts_of(state["lanes"], terms)
-    facts = fact_texts.pack(state["parts"], terms)
-    return {**state, "lanes": lanes, "parts": facts}
-
-
-def unpacked(found: Mapping[str, Any], dictionary: Dictionary) -> dict[str, Any]:
-    """The moment, in the numbers of a dictionary."""
-    lanes = fact_texts.number_texts(found["lanes"], dictionary)
+def unpacked(found: Mapping[str, Any], dictionary: Dictionary) -> SavedTime:
+    """A moment that was written down."""
+    names = fact_texts.number_texts(found["streams"], dictionary).tolist()
     with dictionary.passing():
-        parts = fact_texts.unpack(found["parts"], dictionary)
-    return {**found, "lanes": lanes, "parts": parts}
+        parts = fact_texts.unpack(found["facts"], dictionary)
+    log = LogState(
+        found["first"],
+        found["set_aside"],
+        {_renamed(lane, names): late for lane, late in found["lateness"]},
+        {_renamed(lane, names): many for lane, many in found["forgotten"]},
+        list(_chunks(found["chunks"], names, parts.get(ARRIVALS, {}))),
+    )
+    began = {
+        shape: (np.array(found["began"][str(shape)], np.int64), ids)
+        for shape, ids in parts.get(BEGAN, {}).items()
+    }
+    return SavedTime(found["now"], found["dense"], log, began)
+
+
+def resume(streams: Streams, moment: SavedTime) -> Notes:
+    """Streams that are new go on from a moment; what their windows assert."""
+    streams.log.resume(moment.log)
+    return streams.timeline.resume(moment.now, moment.is_dense)
+
+
+def _facts(chunks: list[ArrivalChunk]) -> dict[int, Ids]:
+    """By shape, the facts in the order in which they came."""
+    by_shape: dict[int, list[Ids]] = {}
+    for chunk in chunks:
+        by_shape.setdefault(chunk.shape, []).append(chunk.ids)
+    return {shape: np.concatenate(parts) for shape, parts in by_shape.items()}
+
+
+def _chunks(
+    rows: Iterable[list[int]], names: list[int], facts: Mapping[int, Ids]
+) -> Iterable[ArrivalChunk]:
+    done: Counter[int] = Counter()
+    for time, lane, shape, number, size in rows:
+        ids = facts[shape][done[shape] : done[shape] + size]
+        yield ArrivalChunk(time, _renamed(lane, names), shape, ids, number)
+        done[shape] += size
 
 
 def _stream(lane: int) -> int:
     return lane if lane >= 0 else ~lane
 
 
-def _placed(rows: list[Any], column: int, names: Any) -> list[list[int]]:
-    """Rows in which lanes are named otherwise; those that queries make stay apart."""
-    found = []
-    for row in rows:
-        lane = row[column]
-        named = names[_stream(lane)]
-        found.append([*row[:column], named if lane >= 0 else ~named, *row[column + 1 :]])
-    return found
+def _renamed(lane: int, names: Any) -> int:
+    """A lane under another number of its stream; those that queries make stay apart."""
+    named = int(names[_stream(lane)])
+    return named if lane >= 0 else ~named

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import threading
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,11 @@ import pytest
 
 import livefacts as lf
 from livefacts.journal import fact_texts, file_operations
+from livefacts.journal.journal import JournalReader
+from livefacts.kb.tables import Commit
+from livefacts.service.reasoner.checkpoints import Kept
 from livefacts.service.reasoner.durable import DurableReasoner
+from livefacts.service.reasoner.saved_folder import SavedFolder
 
 FAMILY = """
     ancestor(?x, ?y) :- parent(?x, ?y) .
@@ -99,6 +105,97 @@ def test_time_goes_on_where_it_was(tmp_path: Path, folds: bool) -> None:
         assert str(again.explain("seen(s1)")) == str(first.explain("seen(s1)"))
         assert [str(fact) for fact in again.advance(6).added] == ["reading(s2)", "seen(s2)"]
         assert [str(fact) for fact in again.advance(7).removed] == ["reading(s2)", "seen(s1)"]
+
+
+def test_changes_go_on_while_a_checkpoint_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+
+    def add_meanwhile(step: str, path: Path) -> None:
+        if step == "before sync" and path.parent.name == "facts_3" and not made:
+            made.append(0)
+            writer = threading.Thread(target=lambda: made.append(first.add(BEN).seq))
+            writer.start()
+            writer.join()
+
+    with opened(tmp_path, FAMILY) as first:
+        first.add(ANN)
+        monkeypatch.setattr(file_operations, "on_step", add_meanwhile)
+        first.checkpoint()
+        assert made == [0, 2]
+    with opened(tmp_path) as again:
+        assert (again.seq, facts(again)) == (2, facts(first))
+
+
+def test_a_journal_that_has_grown_is_folded_by_itself(tmp_path: Path) -> None:
+    with opened(tmp_path, FAMILY, fold_after=1) as first:
+        for number in range(100):
+            first.add(f"parent(p{number}, {'q' * 1000}) .")
+        assert first._checkpoints is not None
+        first._checkpoints.wait()
+    rows = JournalReader(tmp_path / "kb", SavedFolder(tmp_path / "kb").log_number).rows()
+    assert len(list(rows)) < 100
+    with opened(tmp_path) as again:
+        assert (again.seq, facts(again)) == (100, facts(first))
+
+
+def test_a_checkpoint_that_fails_by_itself_is_a_warning_and_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(step: str, path: Path) -> None:
+        if path.parent.name == "facts_n":
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with opened(tmp_path, FAMILY, fold_after=1_000_000) as first:
+        monkeypatch.setattr(file_operations, "on_step", full)
+        first.add(ANN)
+        assert first._checkpoints is not None
+        with pytest.warns(lf.LivefactsWarning, match="was not folded: .*full"):
+            first._checkpoints.write_quietly()
+        first.add(BEN)
+    monkeypatch.undo()
+    with opened(tmp_path) as again:
+        assert (again.seq, facts(again)) == (2, facts(first))
+        assert again.checkpoint() == 1
+
+
+def test_history_that_is_not_to_be_kept_goes_with_a_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fact_texts, "MANY", 3)
+    with opened(tmp_path, SEEN, keep=4) as first:
+        for number in range(6):
+            first.add([lf.Fact("p", (lf.Symbol(f"s{number}_{n}"),)) for n in range(5)])
+            first.push("reading(s) .", at=number)
+            first.checkpoint()
+    with opened(tmp_path, keep=4) as again:
+        assert [delta.seq for delta in again.changes_since(8)] == [9, 10, 11, 12]
+        assert len(again.at(8)) == 20
+        for asked in (lambda: list(again.changes_since(7)), lambda: again.at(7)):
+            with pytest.raises(lf.LivefactsError, match="no longer kept"):
+                asked()
+        again.verify()
+    left = [len(list((tmp_path / "kb" / name).glob("*.*"))) for name in ("journal", "time")]
+    assert left == [5, 3]
+
+
+def test_how_much_is_kept_is_a_number_a_length_of_time_or_the_longer_of_both() -> None:
+    assert Kept.of(5) == Kept(5)
+    assert Kept.of("2 h") == Kept(None, 7200)
+    assert Kept.of((5, "1 min")) == Kept(5, 60)
+    assert Kept.of(None) == Kept()
+    for wrong in (-1, "5"):
+        with pytest.raises(lf.LivefactsError, match="keep="):
+            Kept.of(wrong)
+    now = datetime(2026, 1, 9, tzinfo=UTC)
+    commits = [
+        Commit(n, notes={"journal": {"seq": 10 * n, "log": n, "commit": n}}, time=now - days)
+        for n, days in ((1, timedelta(8)), (2, timedelta(6)), (3, timedelta(1)))
+    ]
+    for keep, oldest in ((5, 3), (15, 2), (31, None), ("7 days", 1), ((5, "2 d"), 2), (None, None)):
+        found = Kept.of(keep).oldest(commits, 35, now)
+        assert (found and found.seq) == oldest
 
 
 def test_what_happened_can_be_asked_after_a_restart(tmp_path: Path) -> None:

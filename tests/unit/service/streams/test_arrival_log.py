@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import json
 from random import Random
 from typing import Any
 
 import numpy as np
 import pytest
+from pyoxigraph import NamedNode
 
 from livefacts.service.streams import arrival_log
-from livefacts.service.streams.arrival_log import ArrivalLog, ArrivalView
+from livefacts.service.streams.arrival_log import ArrivalLog, ArrivalView, LogState
 from livefacts.service.streams.fact_rows import row_bytes
+from livefacts.service.streams.saved_time import SavedTime, unpacked
+from livefacts.store.terms.dictionary import Dictionary
 
 ALL = range(-5, 25)
 
@@ -72,7 +74,8 @@ def test_a_log_that_is_written_down_and_read_back_is_the_same(seed: int) -> None
             log.add(time, lane, [facts])
     log.forget(lambda lane: 4)
     log.lateness[1] = 3
-    copy = ArrivalLog.from_state(read_back(log.state()))
+    copy = ArrivalLog()
+    copy.resume(read_back(log.state()))
     assert seen(ArrivalView(copy, made={2})) == seen(ArrivalView(log, made={2}))
     assert (copy.first, copy.set_aside, copy.lateness) == (log.first, log.set_aside, log.lateness)
     assert len(copy) == len(log)
@@ -84,25 +87,12 @@ def test_a_log_that_is_written_down_and_read_back_is_the_same(seed: int) -> None
     assert seen(views[0]) == seen(views[1])
 
 
-def read_back(state: dict[str, Any]) -> dict[str, Any]:
-    """The state by way of bytes: arrays as files of numpy, all else as JSON."""
-    arrays = {
-        f"{part} {shape}": a for part in ("facts", "columns") for shape, a in state[part].items()
-    }
-    file = io.BytesIO()
-    np.savez(file, **arrays)
-    file.seek(0)
-    kept = np.load(file)
-    plain = json.loads(
-        json.dumps({k: v for k, v in state.items() if k not in ("facts", "columns")})
-    )
-    for name in ("lateness", "forgotten"):
-        plain[name] = {int(lane): number for lane, number in plain[name].items()}
-    for part in ("facts", "columns"):
-        plain[part] = {
-            int(name.split()[1]): kept[name] for name in kept.files if name.startswith(part)
-        }
-    return plain
+def read_back(state: LogState) -> LogState:
+    """The state by way of JSON."""
+    dictionary = Dictionary()
+    dictionary.encode([NamedNode(f"x:{number}") for number in range(20)])
+    written = json.dumps(SavedTime(3, False, state, {}).packed(dictionary.reader()))
+    return unpacked(json.loads(written), dictionary).log
 
 
 class Last:

@@ -1,0 +1,149 @@
+"""Checkpoints: versions of a folder's tables, one after the other, beside the running writer.
+
+What is to be written is captured while nobody changes anything, which takes some milliseconds;
+it is written while changes go on.  It begins by itself when the journal has grown larger than
+the tables.  With each version, history goes that is older than what is to be kept.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import warnings
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from livefacts.errors import LivefactsError, LivefactsWarning, StoppedError
+from livefacts.journal.journal import Journal, remove_logs
+from livefacts.kb.tables import JOURNAL, OLDEST, TIME, Commit, KnowledgeBase
+from livefacts.kb.vacuum import vacuum_versions
+from livefacts.model.durations import read_duration
+from livefacts.service.reasoner.saved_folder import capture, log_after, seq_of
+from livefacts.service.reasoner.state import State
+
+FOLD_AFTER = 8_000_000
+"""A journal of fewer bytes is not folded by itself."""
+KEPT = (10_000, "7 days")
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How far history reaches back: so many changes and so many seconds, whichever is longer.
+
+    None of both keeps everything.
+    """
+
+    changes: int | None = None
+    seconds: float | None = None
+
+    @classmethod
+    def of(cls, keep: int | str | tuple[int, str] | None) -> Kept:
+        """What a user says: a number of changes, a duration, or both."""
+        given = keep if isinstance(keep, tuple) else (keep,)
+        numbers = [each for each in given if isinstance(each, int)]
+        lengths = [read_duration(each) for each in given if isinstance(each, str)]
+        if any(number < 0 for number in numbers) or not all(each.is_by_clock for each in lengths):
+            raise LivefactsError(
+                f"keep={keep!r} is neither a number of changes nor a length of time",
+                hint='such as keep=10_000, keep="7 days", or both of them: (10_000, "7 days")',
+            )
+        return cls(
+            max(numbers, default=None),
+            max((each.amount / 1e9 for each in lengths), default=None),
+        )
+
+    def oldest(self, commits: list[Commit], seq: int, now: datetime) -> Commit | None:
+        """The last version that nothing which is kept goes back behind; None if there is none."""
+        behind = list[Commit | None]()
+        if self.changes is not None:
+            last = seq - self.changes
+            behind.append(next((c for c in reversed(commits) if seq_of(c) <= last), None))
+        if self.seconds is not None:
+            then = now - timedelta(seconds=self.seconds)
+            behind.append(next((c for c in reversed(commits) if c.time <= then), None))
+        found = [commit for commit in behind if commit is not None]
+        return min(found, key=seq_of) if found and len(found) == len(behind) else None
+
+
+class Checkpoints:
+    """Writes the versions of one folder; by itself, when the journal has grown by `after` bytes."""
+
+    def __init__(self, state: State, journal: Journal, kept: Kept, after: int | None) -> None:
+        self._state = state
+        self._journal = journal
+        self._kept = kept
+        self._after = after
+        self.writing = threading.Lock()
+        """Held by whoever writes a version."""
+        self._thread: threading.Thread | None = None
+        self._folded = 0
+        """How many bytes the journal had when it was last folded."""
+        self._due = after or 0
+        """How many more it may have before it is folded again."""
+
+    def write(self) -> int:
+        """Write the next version; its number."""
+        with self.writing:
+            state = self._state
+            with state.changing:
+                self._journal.check()
+                assert state.folder is not None, "the folder is held"
+                size = self._journal.bytes
+                captured = capture(state, state.folder, self._journal)
+            base = captured.folder.base
+            before, oldest = self._oldest(base, captured.seq)
+            state.folder = captured.write({OLDEST: oldest})
+            self._folded = size
+            if oldest > before:
+                forget_history(base, oldest)
+            return state.folder.seq
+
+    def _oldest(self, base: KnowledgeBase, seq: int) -> tuple[int, int]:
+        """The oldest version that was kept until now, and the one that is from now on."""
+        before = int(base.last().notes.get(OLDEST, 1))
+        commits = [commit for commit in base.commits() if JOURNAL in commit.notes]
+        # How long history is kept is a matter of the clock on the wall.
+        found = self._kept.oldest(commits, seq, datetime.fromtimestamp(time.time(), UTC))
+        return before, before if found is None else max(before, found.seq)
+
+    # by itself
+
+    def look(self) -> None:
+        """Begin to write a version, if the journal has grown."""
+        if self._after is None or self._journal.bytes - self._folded < self._due:
+            return
+        if self._thread is None or not self._thread.is_alive():
+            self._thread = threading.Thread(target=self._write_if_due, daemon=True)
+            self._thread.start()
+
+    def wait(self) -> None:
+        """Wait until a version that is being written is there."""
+        if self._thread is not None:
+            self._thread.join()
+
+    def _write_if_due(self) -> None:
+        folder = self._state.folder
+        assert folder is not None, "versions go somewhere"
+        self._due = max(self._after or 0, folder.base.size())
+        if self._journal.bytes - self._folded >= self._due:
+            self.write_quietly()
+
+    def write_quietly(self) -> None:
+        """Write the next version; if that fails, the journal has everything all the same."""
+        try:
+            self.write()
+        except StoppedError:
+            pass
+        except (LivefactsError, OSError) as error:
+            self._folded = self._journal.bytes
+            warnings.warn(f"the journal was not folded: {error}", LivefactsWarning, stacklevel=1)
+
+
+def forget_history(base: KnowledgeBase, oldest: int) -> None:
+    """Remove what only versions before this one need."""
+    kept = [commit for commit in base.commits() if commit.seq >= oldest]
+    remove_logs(base.path, log_after(kept[0]), seq_of(kept[0]))
+    for path in (base.path / TIME).glob("*.json"):
+        if int(path.stem) < oldest:
+            path.unlink(missing_ok=True)
+    vacuum_versions(base, kept)
