@@ -17,6 +17,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode
 
 from livefacts.model.facts import Term
 from livefacts.model.moments import DAY, Moment, Span
+from livefacts.model.namespaces import XSD
 from livefacts.model.numbers import Number
 from livefacts.model.values import Text, value_of
 
@@ -54,6 +55,15 @@ def rank_of(term: Term) -> tuple[Any, ...]:
     if isinstance(term, BlankNode):
         return TermClass.BLANK, term.value, ""
     return TermClass.REST, "~~", str(term), ""
+
+
+def rank_of_whole(number: int) -> tuple[Any, ...]:
+    """The rank of an integer.
+
+    >>> rank_of_whole(2) == rank_of(Literal(2))
+    True
+    """
+    return TermClass.NUMBER, number, f'"{number}"^^<{XSD}integer>'
 
 
 def _rank_of_literal(term: Literal) -> tuple[Any, ...]:

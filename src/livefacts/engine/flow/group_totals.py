@@ -17,10 +17,10 @@ from typing import Any, Protocol
 from pyoxigraph import Literal, Store
 
 from livefacts.engine.flow.bags import UNBOUND, Bag, Row, add_to, key_getter, nothing_kept
-from livefacts.engine.flow.evaluator import NumberedTerms
+from livefacts.engine.flow.evaluator import REMEMBERED, NumberedTerms
 from livefacts.engine.flow.ordered_values import OrderedValues
 from livefacts.model.numbers import Number, NumberKind, literal_of
-from livefacts.model.term_ranks import rank_of
+from livefacts.model.term_ranks import rank_of, rank_of_whole
 from livefacts.model.totals import ExactSum, truncated_quotient
 from livefacts.model.values import Text, value_of
 from livefacts.plan.continuous.flow import Group, Total
@@ -58,14 +58,36 @@ class CountTotal:
         return self._dictionary.encode_one(Literal(self._count)) if known is None else known
 
 
+class KnownNumbers:
+    """The numbers that terms stand for, read once: what comes into a window goes again."""
+
+    def __init__(self, dictionary: NumberedTerms) -> None:
+        self._dictionary = dictionary
+        self._known: dict[int, Number | None] = {UNBOUND: None}
+        self._epoch = dictionary.epoch
+
+    def of(self, value: int) -> Number | None:
+        """The number of an id; None for anything else."""
+        known = self._known
+        if self._epoch != self._dictionary.epoch or len(known) > REMEMBERED:
+            known = self._known = {UNBOUND: None}
+            self._epoch = self._dictionary.epoch
+        if value not in known:
+            term = self._dictionary.decode_one(value)
+            number = None if term is None else value_of(term)
+            known[value] = number if isinstance(number, Number) else None
+        return known[value]
+
+
 class Summing:
     """SUM and AVG: an exact sum, written as the query engine writes it."""
 
     rows = nothing_kept
 
-    def __init__(self, dictionary: NumberedTerms, averages: bool) -> None:
+    def __init__(self, dictionary: NumberedTerms, averages: bool, numbers: KnownNumbers) -> None:
         self._dictionary = dictionary
         self._averages = averages
+        self._numbers = numbers
         self.sum = ExactSum()
         self._errors = 0
 
@@ -73,9 +95,8 @@ class Summing:
         if is_inline(value):
             self.sum.add_whole(inline_value(value), count)
             return
-        term = None if value == UNBOUND else self._dictionary.decode_one(value)
-        number = None if term is None else value_of(term)
-        if isinstance(number, Number):
+        number = self._numbers.of(value)
+        if number is not None:
             self.sum.add(number, count)
         else:
             self._errors += count
@@ -119,6 +140,8 @@ class Choosing:
         self._dictionary = dictionary
         self._function = function
         self._counts: dict[int, int] = {}
+        self._entries: dict[int, tuple[Any, ...]] = {}
+        """Where each value stands in the order."""
         self._order = OrderedValues()
         self._errors = 0
 
@@ -126,14 +149,20 @@ class Choosing:
         if value == UNBOUND:
             self._errors += count
             return
-        before = value in self._counts
         add_to(self._counts, value, count)
-        after = value in self._counts
-        if before != after:
-            term = self._dictionary.decode_one(value)
-            assert term is not None, "a value is a term"
-            entry = *rank_of(term), value
-            (self._order.add if after else self._order.remove)(entry)
+        is_there, was_there = value in self._counts, value in self._entries
+        if is_there and not was_there:
+            entry = self._entries[value] = self._entry(value)
+            self._order.add(entry)
+        elif was_there and not is_there:
+            self._order.remove(self._entries.pop(value))
+
+    def _entry(self, value: int) -> tuple[Any, ...]:
+        if is_inline(value):
+            return *rank_of_whole(inline_value(value)), value
+        term = self._dictionary.decode_one(value)
+        assert term is not None, "a value is a term"
+        return *rank_of(term), value
 
     def total(self) -> int:
         if not self._order or (self._errors and self._function != "SAMPLE"):
@@ -202,13 +231,13 @@ class Distinctly:
         return (each if isinstance(each, tuple) else (each,) for each in self._counts)
 
 
-def _running(total: Total, dictionary: Dictionary) -> Running:
+def _running(total: Total, dictionary: Dictionary, numbers: KnownNumbers) -> Running:
     made: Running
     match total.function:
         case "COUNT":
             made = CountTotal(dictionary)
         case "SUM" | "AVG":
-            made = Summing(dictionary, total.function == "AVG")
+            made = Summing(dictionary, total.function == "AVG", numbers)
         case "MIN" | "MAX" | "SAMPLE":
             made = Choosing(dictionary, total.function)
         case _:
@@ -233,6 +262,7 @@ class Grouper:
     def __init__(self, operator: Group, dictionary: Dictionary) -> None:
         self._operator = operator
         self._dictionary = dictionary
+        self._numbers = KnownNumbers(dictionary)
         self._key = key_getter(operator.keys)
         self._groups: dict[Any, _Group] = {}
         self.looked_at = 0
@@ -262,7 +292,8 @@ class Grouper:
         return made
 
     def _new_group(self) -> _Group:
-        return _Group([_running(total, self._dictionary) for total in self._operator.totals])
+        totals, numbers = self._operator.totals, self._numbers
+        return _Group([_running(total, self._dictionary, numbers) for total in totals])
 
     def _count(self, group: _Group, row: Row, count: int) -> None:
         group.rows += count

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pyoxigraph import Literal
 
-from livefacts.engine.flow.group_totals import Summing
+from livefacts.engine.flow.group_totals import KnownNumbers, Summing
 from livefacts.engine.queries.column_expressions import Expressions
 from livefacts.engine.queries.column_operators import IS_EXACT, IS_ROUNDED
 from livefacts.engine.queries.pyoxigraph_values import too_long
@@ -181,9 +181,9 @@ class _Totals:
         self, column: ValueColumn, bag: GroupValues, averages: bool
     ) -> dict[int, Summing]:
         """The sums of groups with doubles, large numbers, or what is no number."""
-        totals: dict[int, Summing] = {}
-        for group in np.unique(bag.groups).tolist():
-            totals[group] = Summing(self._terms, averages)
+        numbers = KnownNumbers(self._terms)
+        groups = np.unique(bag.groups).tolist()
+        totals = {group: Summing(self._terms, averages, numbers) for group in groups}
         rounded = IS_ROUNDED[column.sorts]
         for group, kind, amount, count in _sums_of_doubles(column.at(rounded), bag.at(rounded)):
             totals[group].sum.add_rounded(kind, amount.as_integer_ratio(), 1, count)
