@@ -779,7 +779,7 @@ REPORTS = (
 WATCHED = (
     Mutant(
         "rows of the left are not kept for those of the right that come later",
-        "            ours.change_exact(key, row, count)",
+        "            ours.exact.change(key, row, count)",
         "            pass",
     ),
     Mutant(
@@ -794,13 +794,23 @@ WATCHED = (
     ),
     Mutant(
         "a row stays hidden when what has hidden it goes",
-        "            if before != after:\n                bag = self._rows.get(key, {})",
-        "            if after and not before:\n                bag = self._rows.get(key, {})",
+        "            if self._support.change(key, count):",
+        "            if self._support.change(key, count) and key in self._support:",
     ),
     Mutant(
         "a distinct row stays when its last reason goes",
-        "            if before != (row in self._counts):\n                made[row]",
-        "            if not before:\n                made[row]",
+        "            if self._counts.change(row, count):",
+        "            if self._counts.change(row, count) and row in self._counts:",
+    ),
+    Mutant(
+        "a row that was there at first is there again when its key is next asked for",
+        "        self._taken[first:last] |= chosen",
+        "        pass",
+    ),
+    Mutant(
+        "rows with other third columns are taken for those of a key",
+        "            chosen &= self._rows[first:last, column] == value",
+        "            pass",
     ),
     Mutant(
         "what is still led to does not come back",

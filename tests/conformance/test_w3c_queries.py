@@ -158,7 +158,7 @@ class Replay:
         self._dictionary = Dictionary()
         self._flow = Dataflow(self._dictionary)
         plan = plan_of(self._text, {}, test.base)
-        self._standing: RunningQuery = self._flow.add(plan, np.zeros((0, 3), np.int32))
+        self._standing: RunningQuery = self._flow.add(plan)
         self._variables = plan.variables
         self._store = Store()
 
@@ -175,7 +175,7 @@ class Replay:
             if next(self._store.quads_for_pattern(None, None, None, quad.graph_name), None) is None:
                 self._store.remove_graph(quad.graph_name)
             self._move(removed=[quad])
-        assert self._standing.answers == self._flow.add(self._standing.plan, NOTHING).answers
+        assert self._standing.answers == self._flow.add(self._standing.plan).answers
 
     def _move(self, added: Any = (), removed: Any = ()) -> None:
         triples = [self._ids(asserted, 3) for asserted in (added, removed)]

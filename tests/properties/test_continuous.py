@@ -21,6 +21,7 @@ from livefacts.plan.continuous.flow import Cut
 from livefacts.service.continuous.query_plans import plan_of
 from livefacts.service.queries.results import Answer, Triples
 from livefacts.store.terms.dictionary import Dictionary
+from livefacts.store.versions.snapshots import graphs_of
 
 QUERIES, CHUNKS, MESSAGES = 400, 4, 8
 NOTHING = np.zeros((0, 3), np.int32)
@@ -32,7 +33,7 @@ def follow(text: str, seed: int | str, messages: int = MESSAGES) -> int:
     flow, store, assertion = Dataflow(dictionary), Store(), MessageMaker(f"data {seed}")
     plan = plan_of(text, {})
     assert not any(isinstance(step.operator, Cut) for step in plan.steps)
-    standing = flow.add(plan, NOTHING)
+    standing = flow.add(plan)
     summed: Bag = dict(standing.answers)
     answered = 0
     for _ in range(messages):
@@ -104,9 +105,8 @@ def follow_siblings(text: str, seed: int) -> tuple[int, int]:
         if asked in standing:
             flow.drop(standing.pop(asked)[0])
         else:
-            added = flow.add(
-                plan_of(asked, {}), encoded(dictionary, sorted(assertion.present, key=str))
-            )
+            there = graphs_of(encoded(dictionary, sorted(assertion.present, key=str)))
+            added = flow.add(plan_of(asked, {}), there)
             standing[asked] = added, dict(added.answers)
         come, go = assertion.message()
         sums = {id(each): summed for each, summed in standing.values()}

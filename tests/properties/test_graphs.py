@@ -60,7 +60,7 @@ def follow(text: str, seed: int) -> bool:
     """Follow a query over random graphs; whether it ever had answers."""
     dictionary, store, graphs = Dictionary(), Store(), Graphs(f"graphs {seed}")
     flow = Dataflow(dictionary)
-    standing = flow.add(plan_of(text, {}), quads_of(dictionary, [])[:, :3])
+    standing = flow.add(plan_of(text, {}))
     summed: Bag = dict(standing.answers)
     answered = False
     for _ in range(MESSAGES):

@@ -7,6 +7,7 @@ Out: signed rows of answers.
 - `triple_changes`: a change in the shapes in which triple patterns look at it
 - `triple_filters`: one triple pattern, which keeps nothing
 - `pattern_matches`: several triple patterns together, by compiled code
+- `first_rows`: what a step is filled with, in columns until it is asked for
 - `join_workers`: joins, semi-joins and anti-joins
 - `reachability`: property paths: what seeds reach along edges
 - `ordered_values`: the values of a group in their order, which come and go

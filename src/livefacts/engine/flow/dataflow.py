@@ -8,16 +8,17 @@ needs and nothing else; a triple pattern keeps nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
 
 from livefacts.engine.contract import Ids
-from livefacts.engine.flow.bags import Bag, Row, add_to, summed
-from livefacts.engine.flow.group_totals import Grouper
+from livefacts.engine.flow.bags import Bag, Row, add_to
+from livefacts.engine.flow.first_rows import bag_of, rows_of
 from livefacts.engine.flow.memory_use import Footprint, KeptPart
 from livefacts.engine.flow.nodes import (
     Family,
@@ -31,39 +32,67 @@ from livefacts.engine.flow.nodes import (
 from livefacts.engine.flow.pattern_matches import PatternMatches
 from livefacts.engine.flow.triple_changes import TripleChange
 from livefacts.engine.flow.triple_filters import ANY, TripleFilter
-from livefacts.engine.flow.workers import Lister, Worker, worker_of
+from livefacts.engine.flow.workers import Fillable, Lister, Worker, worker_of
+from livefacts.engine.patterns.signed_rows import SignedRows
 from livefacts.plan.continuous.flow import FlowPlan, Joined, Match, MatchNamed
 from livefacts.plan.continuous.flow_text import described
 from livefacts.store.terms.dictionary import Dictionary
+from livefacts.store.versions.snapshots import NO_QUADS, NO_TRIPLES, GraphSnapshots, graphs_of
 
-NO_QUADS = np.zeros((0, 4), np.int32)
+NOTHING_THERE = graphs_of(NO_TRIPLES)
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class RunningQuery:
     """A query at work: its plan, its steps, and its answers."""
 
     plan: FlowPlan
     nodes: tuple[Node, ...]
-    answers: Bag
-    ordered: Bag
-    """The answers with what they are ordered by, where they do not show that; else themselves."""
+    first: SignedRows | None
+    """The answers when it began, as long as they are the same."""
+
+    @cached_property
+    def ordered(self) -> Bag:
+        """The answers with what they are ordered by, where they do not show that."""
+        assert self.first is not None, "nothing has changed yet"
+        return bag_of(self.first)
+
+    @cached_property
+    def answers(self) -> Bag:
+        """The answers."""
+        if not self.plan.is_ordered_by_more:
+            return self.ordered
+        return shown_rows(self.plan, self.ordered)
+
+    @property
+    def rows(self) -> SignedRows:
+        """The answers with what they are ordered by, as they are now."""
+        first = self.first
+        return rows_of(dict(self.ordered), self.plan.steps[-1].width) if first is None else first
 
     def follow(self, bag: Bag) -> Bag:
         """Take note of rows that the last step has made; the answers that come and go."""
+        ordered, answers = self.ordered, self.answers
+        self.first = None
         for row, count in bag.items():
-            add_to(self.ordered, row, count)
-        if self.ordered is self.answers:
+            add_to(ordered, row, count)
+        if ordered is answers:
             return bag
         shown = shown_rows(self.plan, bag)
         for row, count in shown.items():
-            add_to(self.answers, row, count)
+            add_to(answers, row, count)
         return shown
 
     @property
     def size(self) -> int:
         """How many rows its steps keep, answers included."""
-        return len(self.ordered) + sum(node.worker.size for node in self.nodes)
+        return self.count + sum(node.worker.size for node in self.nodes)
+
+    @property
+    def count(self) -> int:
+        """How many different answers there are."""
+        first = self.first
+        return len(self.ordered) if first is None else len(first.counts)
 
     def kept(self, measured: Footprint | None = None) -> tuple[KeptPart, ...]:
         """What each step keeps, and the answers; what several keep counts where it is first."""
@@ -74,8 +103,8 @@ class RunningQuery:
                 name = f"step {number}, {described(step.operator)}"
                 size = measured.bytes_of(node.worker)
                 parts.append(KeptPart(name, node.worker.size, size))
-        kept = sum(map(measured.bytes_of, (self.answers, self.ordered)))
-        return (*parts, KeptPart("answers", len(self.ordered), kept))
+        answers = (self.answers, self.ordered) if self.first is None else (self.first,)
+        return (*parts, KeptPart("answers", self.count, sum(map(measured.bytes_of, answers))))
 
     @property
     def looked_at(self) -> int:
@@ -118,35 +147,34 @@ class Dataflow:
         """How many steps are at work, each counted once."""
         return len(self._nodes)
 
-    def add(self, plan: FlowPlan, triples: Ids, quads: Ids = NO_QUADS) -> RunningQuery:
+    def add(self, plan: FlowPlan, there: GraphSnapshots = NOTHING_THERE) -> RunningQuery:
         """A query begins to stand, over the triples that are there, and those of named graphs."""
-        workers, answers = _filled(plan, self._dictionary, triples, quads)
+        workers, answers = _filled(plan, self._dictionary, there)
         nodes: list[Node] = []
         for step, worker in zip(plan.steps, workers, strict=True):
             inputs = tuple(nodes[each] for each in step.inputs)
             key = step.operator, tuple(node.number for node in inputs), plan.base
-            nodes.append(self._nodes.get(key) or self._new_node(key, worker, inputs, triples))
+            nodes.append(self._nodes.get(key) or self._new_node(key, worker, inputs, there))
         for node in nodes:
             node.users += 1
-        shown = shown_rows(plan, answers) if plan.is_ordered_by_more else answers
-        standing = RunningQuery(plan, tuple(nodes), shown, answers)
+        standing = RunningQuery(plan, tuple(nodes), answers)
         self._standing.append(standing)
         self._ends.setdefault(nodes[-1].number, []).append(standing)
         return standing
 
     def _new_node(
-        self, key: NodeKey, worker: Worker | Source, inputs: tuple[Node, ...], triples: Ids
+        self, key: NodeKey, worker: Worker | Source, inputs: tuple[Node, ...], there: GraphSnapshots
     ) -> Node:
-        """A node with the state of a worker that has seen the triples."""
+        """A node with the state of a worker that has seen what is there."""
         node = self._nodes[key] = Node(key, self._next, worker, inputs)
         self._next += 1
         for place, other in enumerate(inputs):
             other.outputs.append((node, place))
-        if isinstance(worker, Source) and not self._finds_family(node, triples):
+        if isinstance(worker, Source) and not self._finds_family(node, there):
             self._sources.add(node)
         return node
 
-    def _finds_family(self, node: Node, triples: Ids) -> bool:
+    def _finds_family(self, node: Node, there: GraphSnapshots) -> bool:
         """Whether there are steps that differ from this one in a constant: they join together."""
         found = shape_of(node.key[0])
         if found is None:
@@ -159,10 +187,10 @@ class Dataflow:
                 self._only[shape] = node
                 return False
             self._sources.remove(only)
-            family = self._families[shape] = Family(shape, self._dictionary, triples)
+            family = self._families[shape] = Family(shape, self._dictionary, there)
             self._sources.add(family)
-            family.add(self._constant_of(only), only, triples)
-        family.add(self._dictionary.encode_one(constant), node, triples)
+            family.add(self._constant_of(only), only, there)
+        family.add(self._dictionary.encode_one(constant), node, there)
         return True
 
     def _constant_of(self, node: Node) -> int:
@@ -230,8 +258,9 @@ class Dataflow:
         """The ids that steps and answers keep."""
         bags = [node.worker.rows() for node in self._nodes.values()]
         bags += [family.matches.rows() for family in self._families.values()]
-        bags += [standing.ordered for standing in self._standing]
         yield np.array(list({each for rows in bags for row in rows for each in row}), np.int32)
+        for standing in self._standing:
+            yield standing.rows.rows.ravel()
 
 
 class Sources:
@@ -327,25 +356,30 @@ def shown_rows(plan: FlowPlan, bag: Bag) -> Bag:
 
 
 def _filled(
-    plan: FlowPlan, dictionary: Dictionary, triples: Ids, quads: Ids
-) -> tuple[list[Worker | Source], Bag]:
+    plan: FlowPlan, dictionary: Dictionary, there: GraphSnapshots
+) -> tuple[list[Worker | Source], SignedRows]:
     """Workers for all steps of a plan, fed with triples, and what the last of them has made."""
     workers: list[Worker | Source] = []
-    made: list[Bag] = []
-    change, named = TripleChange(triples, triples[:0]), TripleChange(quads, quads[:0])
+    made: list[SignedRows] = []
     for step in plan.steps:
         if isinstance(step.operator, Match | MatchNamed | Joined):
             source = _source(step.operator, dictionary)
             workers.append(source)
-            made.append(source.bag(named if source.is_named else change))
+            made.append(source.fill(there))
             continue
         width = plan.steps[step.inputs[0]].width if step.inputs else 0
         worker = worker_of(step.operator, width, dictionary, plan.base)
-        first = worker.start() if isinstance(worker, Lister | Grouper) else {}
-        rest = worker.apply(*(made[each] for each in step.inputs))
         workers.append(worker)
-        made.append(summed([first, rest]))
+        made.append(_first_rows(worker, [made[each] for each in step.inputs], step.width))
     return workers, made[-1]
+
+
+def _first_rows(worker: Worker, inputs: Sequence[SignedRows], width: int) -> SignedRows:
+    if isinstance(worker, Lister):
+        return rows_of(worker.start(), width)
+    if isinstance(worker, Fillable):
+        return worker.fill(*inputs)
+    return rows_of(worker.apply(*map(bag_of, inputs)), width)
 
 
 def _source(

@@ -11,8 +11,11 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Store, Triple
 
+from livefacts.engine.contract import Ids
 from livefacts.engine.flow.bags import UNBOUND, Row
 from livefacts.engine.flow.conditions import UNDECIDED, Decide, decider
 from livefacts.errors import QueryError
@@ -21,14 +24,13 @@ from livefacts.language.expressions import (
     Constant,
     QueryExpression,
     rewritten,
-    variables_in_expression,
     written,
 )
 from livefacts.language.formula import Variable
 from livefacts.model.facts import Term
 from livefacts.model.numbers import Number
 from livefacts.model.values import value_of
-from livefacts.plan.continuous.flow import NEVER_BOUND, position_of
+from livefacts.plan.continuous.flow import NEVER_BOUND, position_of, positions_in
 from livefacts.store.terms.dictionary import Dictionary
 
 REMEMBERED = 1 << 16
@@ -68,8 +70,7 @@ class Evaluator:
         self._expression = adding_durations(expression)
         self._dictionary = dictionary
         self._base = base or None
-        used = {v for v in variables_in_expression(expression) if v != NEVER_BOUND}
-        self._positions = tuple(sorted(position_of(variable) for variable in used))
+        self._positions = positions_in(expression)
         self._known: dict[Row, int] = {}
         self._epoch = dictionary.epoch
         self._store = Store()
@@ -220,11 +221,15 @@ class Ordering:
         """The rows, first things first."""
         if len(rows) < 2:
             return list(rows)
-        texts = self._texts(rows)
-        rows = sorted(rows, key=lambda row: [texts[each] for each in row])
-        if not self._keys:
-            return rows
-        columns = [key.values(rows) for key in self._keys]
+        return [rows[at] for at in self.order(np.array(rows, np.int32)).tolist()]
+
+    def order(self, rows: Ids) -> NDArray[np.int64]:
+        """The places of rows, first things first."""
+        by = self._by_texts(rows)
+        if not self._keys or len(rows) < 2:
+            return by
+        in_order = list(map(tuple, rows[by].tolist()))
+        columns = [key.values(in_order) for key in self._keys]
         store = Store()
         for number, values in enumerate(zip(*columns, strict=True)):
             store.add(Quad(BlankNode(f"row{number}"), _HERE, Literal(number)))
@@ -232,7 +237,7 @@ class Ordering:
                 if value != UNBOUND:
                     term = self._dictionary.decode_one(value)
                     store.add(Quad(BlankNode(f"row{number}"), _column(at), term))  # type: ignore[arg-type]
-        return [rows[int(number.value)] for (number,) in store.query(self._text())]  # type: ignore[union-attr]
+        return by[[int(number.value) for (number,) in store.query(self._text())]]  # type: ignore[union-attr]
 
     def _text(self) -> str:
         numbers = range(len(self._descending))
@@ -243,9 +248,15 @@ class Ordering:
         )
         return f"SELECT ?number {{ ?row {_HERE} ?number {parts} }} ORDER BY {keys} ?number"
 
-    def _texts(self, rows: Sequence[Row]) -> dict[int, str]:
-        ids = sorted({each for row in rows for each in row} - {UNBOUND})
-        return {UNBOUND: "", **dict(zip(ids, self._dictionary.texts(ids), strict=True))}
+    def _by_texts(self, rows: Ids) -> NDArray[np.int64]:
+        if not rows.size:
+            return np.arange(len(rows))
+        ids, places = np.unique(rows, return_inverse=True)
+        unbound = int(ids[0] == UNBOUND)
+        texts = [""] * unbound + self._dictionary.texts(ids[unbound:])
+        ranks = np.empty(len(ids), np.int64)
+        ranks[sorted(range(len(ids)), key=texts.__getitem__)] = np.arange(len(ids))
+        return np.lexsort(ranks[places].reshape(rows.shape).T[::-1])
 
 
 def check_expression(expression: QueryExpression, base: str | None) -> None:

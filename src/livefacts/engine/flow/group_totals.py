@@ -14,11 +14,14 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Protocol
 
+import numpy as np
 from pyoxigraph import Literal, Store
 
 from livefacts.engine.flow.bags import UNBOUND, Bag, Row, add_to, key_getter, nothing_kept
 from livefacts.engine.flow.evaluator import REMEMBERED, NumberedTerms
+from livefacts.engine.flow.first_rows import bag_of, rows_of
 from livefacts.engine.flow.ordered_values import OrderedValues
+from livefacts.engine.patterns.signed_rows import SignedRows, consolidated
 from livefacts.model.numbers import Number, NumberKind, literal_of
 from livefacts.model.term_ranks import rank_of, rank_of_whole
 from livefacts.model.totals import ExactSum, truncated_quotient
@@ -267,13 +270,29 @@ class Grouper:
         self._groups: dict[Any, _Group] = {}
         self.looked_at = 0
 
-    def start(self) -> Bag:
-        """Without keys there is a group even of nothing."""
-        if self._operator.keys:
-            return {}
-        group = self._groups[()] = self._new_group()
-        group.shown = tuple(running.total() for running in group.totals)
-        return {group.shown: 1}
+    def fill(self, found: SignedRows) -> SignedRows:
+        """The groups of the rows that are there when it begins; without keys there is always one."""
+        keys, totals = self._operator.keys, self._operator.totals
+        if not keys:
+            self._groups[()] = self._new_group()
+        made = self.apply(bag_of(self._thinned(found)))
+        if not keys and not made:
+            self._show((), self._groups[()], made)
+        return rows_of(made, len(keys) + len(totals))
+
+    def _thinned(self, found: SignedRows) -> SignedRows:
+        """Rows that are equal where the totals look at them, together."""
+        totals = self._operator.totals
+        if any(total.distinct and total.column is None for total in totals):
+            return found
+        looked_at = {each.column for each in totals if each.distinct or each.function != "COUNT"}
+        rows = np.zeros_like(found.rows)
+        for column in {each.column for each in totals} - {None}:
+            # Of what is only counted it matters whether it is bound.
+            rows[:, column] = np.minimum(found.rows[:, column], 0)
+        for column in {*self._operator.keys, *looked_at} - {None}:
+            rows[:, column] = found.rows[:, column]
+        return consolidated(SignedRows(rows, found.counts))
 
     def apply(self, *bags: Bag) -> Bag:
         """The rows of groups that come and go."""

@@ -10,9 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 
+import numpy as np
 from pyoxigraph import Literal
 
+from livefacts.engine.contract import Flags
 from livefacts.engine.flow.bags import UNBOUND, Bag, Key, Row, add_to, key_getter, tuple_getter
+from livefacts.engine.flow.first_rows import CountTable, FirstRows, RowTable, bag_of, rows_of
+from livefacts.engine.patterns.signed_rows import SignedRows
 from livefacts.plan.continuous.flow import Combine, Keep, Mark
 from livefacts.store.terms.dictionary import Dictionary
 
@@ -29,23 +33,20 @@ class JoinSide:
         self._tables: dict[int, dict[int, Table]] = {}
         self._getters: dict[int, Callable[[Row], Key]] = {}
         self._all = (1 << len(agreeing)) - 1
-        self.size = 0
-        self.exact: Table = self._tables.setdefault(0, {0: {}})[0] if not agreeing else {}
-        """The rows by their key, where no column may be unbound."""
+        self._size = 0
         self.exact_key = key_getter(equal)
+        self.exact = RowTable(self.exact_key)
+        """The rows by their key, where no column may be unbound."""
 
-    def change_exact(self, key: Key, row: Row, count: int) -> None:
-        """Keep a row so many times more, or less, where no column may be unbound."""
-        bag = self.exact.get(key)
-        if bag is None:
-            self.exact[key] = {row: count}
-            self.size += 1
-            return
-        before = len(bag)
-        add_to(bag, row, count)
-        self.size += len(bag) - before
-        if not bag:
-            del self.exact[key]
+    @property
+    def size(self) -> int:
+        """How many rows are kept."""
+        return self._size + self.exact.size
+
+    def fill(self, rows: SignedRows) -> FirstRows:
+        """Keep rows at the beginning, where no column may be unbound."""
+        self.exact.first = FirstRows(rows, self._equal)
+        return self.exact.first
 
     def mask(self, row: Row) -> int:
         """Which of the agreeing columns are bound, as bits."""
@@ -73,7 +74,7 @@ class JoinSide:
             before = len(bag)
             add_to(bag, row, count)
             if looked_at == mask:
-                self.size += len(bag) - before
+                self._size += len(bag) - before
             if not bag:
                 del table[key]
 
@@ -87,6 +88,7 @@ class JoinSide:
 
     def rows(self) -> Iterator[Row]:
         """The rows that are kept."""
+        yield from self.exact.rows()
         for mask, tables in self._tables.items():
             yield from chain.from_iterable(tables[mask].values())
 
@@ -108,8 +110,21 @@ class Combiner:
         self._left = JoinSide(*_columns(operator, 0))
         self._right = JoinSide(*_columns(operator, 1))
         self._agreeing = operator.agreeing
+        self._equal = [pair[0] for pair in operator.equal]
+        self._right_only = list(operator.right_only)
         self._rest = tuple_getter(operator.right_only)
         self.looked_at = 0
+
+    def fill(self, left: SignedRows, right: SignedRows) -> SignedRows:
+        """All pairs of the rows that are there when it begins."""
+        if self._agreeing:
+            made = self.apply(bag_of(left), bag_of(right))
+            return rows_of(made, left.rows.shape[1] + len(self._right_only))
+        self._left.fill(left)
+        lefts, found = self._right.fill(right).pairs(left.rows, self._equal)
+        self.looked_at += len(lefts)
+        rows = np.concatenate([left.rows[lefts], found.rows[:, self._right_only]], axis=1)
+        return SignedRows(rows, left.counts[lefts] * found.counts)
 
     def apply(self, *bags: Bag) -> Bag:
         """The pairs that come and go with rows of both sides."""
@@ -135,22 +150,24 @@ class Combiner:
         """The same where no column may be unbound: pairs of one side's rows are all different."""
         made: Bag = {}
         rest, ours, theirs = self._rest, self._left, self._right
+        for side in (ours, theirs):
+            side.exact.expect(len(left) + len(right))
         for row, count in left.items():
             key = ours.exact_key(row)
-            bag = theirs.exact.get(key)
+            bag = theirs.exact[key]
             if bag:
                 self.looked_at += len(bag)
                 for other, others in bag.items():
                     made[row + rest(other)] = count * others
-            ours.change_exact(key, row, count)
+            ours.exact.change(key, row, count)
         for row, count in right.items():
             key = theirs.exact_key(row)
-            bag = ours.exact.get(key)
+            bag = ours.exact[key]
             if bag:
                 self.looked_at += len(bag)
                 for other, others in bag.items():
                     add_to(made, other + rest(row), count * others)
-            theirs.change_exact(key, row, count)
+            theirs.exact.change(key, row, count)
         return made
 
     def _pair(self, left: Row, right: Row) -> Row:
@@ -176,42 +193,44 @@ class SupportedRows:
     """Rows by their keys, and how often each key is supported."""
 
     def __init__(self, keys: Sequence[int]) -> None:
+        self._keys = keys
         self._key = tuple_getter(keys)
-        self._rows: dict[Row, Bag] = {}
-        self._support: dict[Row, int] = {}
+        self._rows = RowTable(self._key)
+        self._support = CountTable()
         self.looked_at = 0
-        self._count = 0
 
     @property
     def size(self) -> int:
         """How many rows are kept, and how many keys have support."""
-        return self._count + len(self._support)
+        return self._rows.size + self._support.size
+
+    def filled(self, rows: SignedRows, support: SignedRows) -> Flags:
+        """Keep rows and support at the beginning; which rows have support."""
+        self._rows.first = FirstRows(rows, self._keys)
+        self._support.first = FirstRows(support, range(len(self._keys)))
+        has_support = np.zeros(len(rows.counts), np.bool_)
+        has_support[self._support.first.pairs(rows.rows, self._keys)[0]] = True
+        return has_support
 
     def turned(self, support: Bag) -> Iterator[tuple[bool, Bag]]:
         """The rows that have support now and had none, or have none now and had some."""
+        self._rows.expect(len(support))
+        self._support.expect(len(support))
         for key, count in support.items():
-            before = key in self._support
-            add_to(self._support, key, count)
-            after = key in self._support
-            if before != after:
-                bag = self._rows.get(key, {})
+            if self._support.change(key, count):
+                bag = self._rows[key]
                 self.looked_at += len(bag)
-                yield after, bag
+                yield key in self._support, bag
 
     def keep(self, row: Row, count: int) -> bool:
         """Keep a row so many times more, or less; whether it has support."""
         key = self._key(row)
-        bag = self._rows.setdefault(key, {})
-        before = len(bag)
-        add_to(bag, row, count)
-        self._count += len(bag) - before
-        if not bag:
-            del self._rows[key]
-        return key in self._support
+        self._rows.change(key, row, count)
+        return self._support[key] > 0
 
     def rows(self) -> Iterator[Row]:
         """The rows that are kept, and the keys that have support."""
-        return chain(self._support, chain.from_iterable(self._rows.values()))
+        return chain(self._support.rows(), self._rows.rows())
 
 
 class KeepWorker(SupportedRows):
@@ -220,6 +239,11 @@ class KeepWorker(SupportedRows):
     def __init__(self, operator: Keep) -> None:
         super().__init__(operator.keys)
         self._present = operator.present
+
+    def fill(self, rows: SignedRows, support: SignedRows) -> SignedRows:
+        """The rows that are there when it begins."""
+        kept = self.filled(rows, support) == self._present
+        return SignedRows(rows.rows[kept], rows.counts[kept])
 
     def apply(self, *bags: Bag) -> Bag:
         """The rows that come and go, on their own or with their support."""
@@ -241,6 +265,11 @@ class Marker(SupportedRows):
     def __init__(self, operator: Mark, dictionary: Dictionary) -> None:
         super().__init__(operator.keys)
         self._truths = [dictionary.encode_one(Literal(truth)) for truth in (False, True)]
+
+    def fill(self, rows: SignedRows, support: SignedRows) -> SignedRows:
+        """All rows, with their marks."""
+        marks = np.array(self._truths, np.int32)[self.filled(rows, support).astype(np.int8)]
+        return SignedRows(np.column_stack([rows.rows, marks]), rows.counts)
 
     def apply(self, *bags: Bag) -> Bag:
         """The rows that come and go, and those whose mark turns."""

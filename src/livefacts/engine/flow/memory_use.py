@@ -55,6 +55,7 @@ def _inside(thing: Any) -> Iterator[Any]:
     if isinstance(thing, dict):
         yield from thing
         yield from thing.values()
+        yield from getattr(thing, "__dict__", {}).values()
     elif isinstance(thing, list | tuple | set | frozenset | deque):
         yield from thing
     elif isinstance(thing, np.ndarray):

@@ -22,6 +22,7 @@ from livefacts.engine.flow.workers import Worker
 from livefacts.model.facts import Term
 from livefacts.plan.continuous.flow import Joined, Operator
 from livefacts.store.terms.dictionary import Dictionary
+from livefacts.store.versions.snapshots import GraphSnapshots, of_rows
 
 NodeKey = tuple[Operator, tuple[int, ...], str]
 SUBJECT, PREDICATE, OBJECT = 0, 1, 2
@@ -130,36 +131,37 @@ class Family:
 
     is_named = False
 
-    def __init__(self, shape: FamilyShape, dictionary: Dictionary, triples: Ids) -> None:
+    def __init__(self, shape: FamilyShape, dictionary: Dictionary, there: GraphSnapshots) -> None:
         self.matches = PatternMatches(shape.general, dictionary)
         self._place = shape.place
         self._predicate = self.matches.patterns[shape.pattern][PREDICATE]
         self.nodes: dict[int, Node] = {}
         """The step of each constant."""
-        self._feed(triples[triples[:, PREDICATE] != self._predicate])
+        for pattern in set(self.patterns):
+            if pattern[PREDICATE] != self._predicate:
+                self._feed(there.everything.matching(pattern))
 
     @property
     def patterns(self) -> list[Row]:
         """The triple patterns, with a variable where the constants are."""
         return self.matches.patterns
 
-    def add(self, constant: int, node: Node, triples: Ids) -> None:
+    def add(self, constant: int, node: Node, there: GraphSnapshots) -> None:
         """One more step."""
         assert isinstance(node.worker, PatternMatches), "a step comes with joins of its own"
         node.worker = Member(self.matches, node.worker)
         self.nodes[constant] = node
-        self._feed(self._of(constant, triples))
+        self._feed(there.everything.matching(self._pattern_of(constant)))
 
     def drop(self, constant: int) -> None:
         """A step less."""
         del self.nodes[constant]
-        gone = self._of(constant, self.matches.triples())
+        gone = of_rows(self.matches.triples()).matching(self._pattern_of(constant))
         self.matches.bag(TripleChange(gone[:0], gone))
 
-    def _of(self, constant: int, triples: Ids) -> Ids:
-        is_its: Flags = triples[:, PREDICATE] == self._predicate
-        is_its &= triples[:, self._place] == constant
-        return triples[is_its]
+    def _pattern_of(self, constant: int) -> Row:
+        ends = (constant, -1) if self._place == SUBJECT else (-1, constant)
+        return ends[0], self._predicate, ends[1]
 
     def _feed(self, triples: Ids) -> None:
         self.matches.bag(TripleChange(triples, triples[:0]))

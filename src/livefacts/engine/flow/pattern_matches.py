@@ -13,12 +13,14 @@ import numpy as np
 
 from livefacts.engine.contract import Ids
 from livefacts.engine.flow.bags import Bag, Row
+from livefacts.engine.flow.first_rows import bag_of
 from livefacts.engine.flow.triple_changes import TripleChange
 from livefacts.engine.patterns.connected_parts import JoinMatcher
 from livefacts.engine.patterns.signed_rows import SignedRows
 from livefacts.engine.patterns.stars import StarMatcher
 from livefacts.plan.continuous.flow import Joined
 from livefacts.store.terms.dictionary import Dictionary
+from livefacts.store.versions.snapshots import GraphSnapshots
 
 
 class PatternMatches:
@@ -51,6 +53,11 @@ class PatternMatches:
             triples, signs = triples[concerned], signs[concerned]
         return bag_of(self._matcher.change(triples, signs))
 
+    def fill(self, there: GraphSnapshots) -> SignedRows:
+        """The matches among what is there when it begins."""
+        triples = np.concatenate([there.everything.matching(each) for each in set(self.patterns)])
+        return self._matcher.change(triples, np.ones(len(triples), np.int32))
+
     @property
     def size(self) -> int:
         """How many triples, or centres with their bits, are kept."""
@@ -74,11 +81,3 @@ class PatternMatches:
         """The triples that are kept, and the terms of the patterns."""
         constants = [tuple(each for each in pattern if each >= 0) for pattern in self.patterns]
         return chain(constants, map(tuple, self._matcher.kept().tolist()))
-
-
-def bag_of(found: SignedRows) -> Bag:
-    """Signed rows as a bag."""
-    if not found:
-        return {}
-    columns = [found.rows[:, at].tolist() for at in range(found.rows.shape[1])]
-    return dict(zip(zip(*columns, strict=True), found.counts.tolist(), strict=True))

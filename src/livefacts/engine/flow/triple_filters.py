@@ -10,8 +10,10 @@ import numpy as np
 from livefacts.engine.contract import Ids
 from livefacts.engine.flow.bags import Bag, Row, add_to, nothing_kept, tuple_getter
 from livefacts.engine.flow.triple_changes import TripleChange
+from livefacts.engine.patterns.signed_rows import SignedRows, consolidated
 from livefacts.plan.continuous.flow import Match, MatchNamed
 from livefacts.store.terms.dictionary import Dictionary
+from livefacts.store.versions.snapshots import GraphSnapshots
 
 ANY = -1
 GRAPH = 3
@@ -37,7 +39,8 @@ class TripleFilter:
             else:
                 places[slot] = place
         constants = dict(self._constants)
-        self.pattern = tuple(constants.get(place, ANY) for place in range(3))
+        self._asked = tuple(constants.get(place, ANY) for place in range(4))
+        self.pattern = self._asked[:3]
         """The pattern in ids, -1 in the place of a variable."""
         self._columns = [places[column] for column in range(len(places))]
         self.patterns = [self.pattern]
@@ -47,6 +50,16 @@ class TripleFilter:
         self._within: Ids | None = None
         if isinstance(operator, MatchNamed) and operator.within is not None:
             self._within = dictionary.encode(operator.within)
+
+    def fill(self, there: GraphSnapshots) -> SignedRows:
+        """The rows of what is there when it begins."""
+        if self.is_named:
+            triples = there.quads_matching(self._asked)
+        else:
+            triples = there.everything.matching(self.pattern)
+        rows = triples[self.matches(triples)][:, self._columns]
+        found = SignedRows(rows, np.ones(len(rows), np.int64))
+        return found if self._within is None else consolidated(found)
 
     def bag(self, change: TripleChange) -> Bag:
         """The rows of triples that come and go."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable
 from itertools import chain
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from pyoxigraph import BlankNode
@@ -20,9 +21,11 @@ from livefacts.engine.flow.bags import (
     tuple_getter,
 )
 from livefacts.engine.flow.evaluator import Evaluator, Ordering, Truths
+from livefacts.engine.flow.first_rows import CountTable, FirstRows, told_apart
 from livefacts.engine.flow.group_totals import Grouper
 from livefacts.engine.flow.join_workers import joiner_of
 from livefacts.engine.flow.reachability import Reacher, ReacherApart
+from livefacts.engine.patterns.signed_rows import SignedRows, added_up, consolidated
 from livefacts.plan.continuous.flow import (
     Choose,
     Combine,
@@ -42,6 +45,7 @@ from livefacts.plan.continuous.flow import (
     Reach,
     Stamp,
     Statements,
+    positions_in,
 )
 from livefacts.store.terms.dictionary import Dictionary
 
@@ -64,6 +68,14 @@ class Worker(Protocol):
         """The rows that it keeps, whole or in parts: whose ids must go on to mean what they do."""
 
 
+@runtime_checkable
+class Fillable(Protocol):
+    """A worker that takes what is there when it begins as columns."""
+
+    def fill(self, *rows: SignedRows) -> SignedRows:
+        """All its rows, from those of its inputs; as `apply` for the first change."""
+
+
 class Lister:
     """Follows a `Constantly`."""
 
@@ -78,10 +90,7 @@ class Lister:
 
     def start(self) -> Bag:
         """The rows, which are there from the beginning."""
-        found: Bag = {}
-        for row in self._rows:
-            add_to(found, row, 1)
-        return found
+        return dict(Counter(self._rows))
 
     def apply(self, *bags: Bag) -> Bag:
         """Nothing ever changes."""
@@ -110,6 +119,14 @@ class Chooser:
             for source in operator.sources
         ]
 
+    def fill(self, found: SignedRows) -> SignedRows:
+        """The rows that are there when it begins, with other columns."""
+        rows = np.empty((len(found.counts), len(self._sources)), np.int32)
+        for at, (fixed, source) in enumerate(self._sources):
+            rows[:, at] = source if fixed else found.rows[:, source]
+        made = SignedRows(rows, found.counts)
+        return made if self._tells_apart else consolidated(made)
+
     def apply(self, *bags: Bag) -> Bag:
         """Rows with other columns; those that become equal are counted together."""
         (rows,) = bags
@@ -131,6 +148,10 @@ class Gatherer:
     looked_at = size = 0
     rows = nothing_kept
 
+    def fill(self, *several: SignedRows) -> SignedRows:
+        """The rows of all that are there when it begins."""
+        return added_up(several, several[0].rows.shape[1])
+
     def apply(self, *bags: Bag) -> Bag:
         """The sum of the changes."""
         return summed(bags)
@@ -142,26 +163,30 @@ class Oncer:
     looked_at = 0
 
     def __init__(self) -> None:
-        self._counts: Bag = {}
+        self._counts = CountTable()
 
     @property
     def size(self) -> int:
         """How many different rows there are."""
-        return len(self._counts)
+        return self._counts.size
+
+    def fill(self, found: SignedRows) -> SignedRows:
+        """The rows that are there when it begins, each once."""
+        self._counts.first = FirstRows(found, range(found.rows.shape[1]))
+        return SignedRows(found.rows, np.ones_like(found.counts))
 
     def apply(self, *bags: Bag) -> Bag:
         """Rows that were not there, and rows that are there no longer."""
         made: Bag = {}
+        self._counts.expect(len(bags[0]))
         for row, count in bags[0].items():
-            before = row in self._counts
-            add_to(self._counts, row, count)
-            if before != (row in self._counts):
-                made[row] = -1 if before else 1
+            if self._counts.change(row, count):
+                made[row] = 1 if row in self._counts else -1
         return made
 
     def rows(self) -> Iterable[Row]:
         """The different rows."""
-        return self._counts
+        return self._counts.rows()
 
 
 class Conditioner:
@@ -172,6 +197,13 @@ class Conditioner:
 
     def __init__(self, operator: Condition, dictionary: Dictionary, base: str) -> None:
         self._truths = Truths(operator.expression, dictionary, base)
+        self._used = positions_in(operator.expression)
+
+    def fill(self, found: SignedRows) -> SignedRows:
+        """The rows that are there when it begins and for which the condition is true."""
+        rows, places = told_apart(found.rows, self._used)
+        kept = np.array(self._truths.of(rows), np.bool_)[places]
+        return SignedRows(found.rows[kept], found.counts[kept])
 
     def apply(self, *bags: Bag) -> Bag:
         """The rows for which the condition is true."""
@@ -188,6 +220,13 @@ class Computer:
 
     def __init__(self, operator: Compute, dictionary: Dictionary, base: str) -> None:
         self._values = Evaluator(operator.expression, dictionary, base)
+        self._used = positions_in(operator.expression)
+
+    def fill(self, found: SignedRows) -> SignedRows:
+        """The rows that are there when it begins, with their values."""
+        rows, places = told_apart(found.rows, self._used)
+        values = np.array(self._values.values(rows), np.int32)[places]
+        return SignedRows(np.column_stack([found.rows, values]), found.counts)
 
     def apply(self, *bags: Bag) -> Bag:
         """The rows with their values."""
@@ -225,6 +264,14 @@ class StatementFilter:
 
     def __init__(self, dictionary: Dictionary) -> None:
         self._dictionary = dictionary
+
+    def fill(self, found: SignedRows) -> SignedRows:
+        """The triples of RDF that are there when it begins."""
+        kept = (found.rows != UNBOUND).all(axis=1)
+        marks = np.empty(int(kept.sum()), np.bool_)
+        self._dictionary.mark_statements(np.ascontiguousarray(found.rows[kept]), marks)
+        kept[kept] = marks
+        return SignedRows(found.rows[kept], found.counts[kept])
 
     def apply(self, *bags: Bag) -> Bag:
         """The rows that are triples of RDF."""

@@ -19,14 +19,12 @@ from livefacts.plan.continuous.flow import FlowPlan
 from livefacts.plan.continuous.flow_text import words_of
 from livefacts.store.terms.dictionary import Dictionary
 
-NO_TRIPLES = np.zeros((0, 3), np.int32)
-
 
 class StandingFlow:
     """Follows one query of any form that a flow can follow."""
 
     def __init__(self, plan: FlowPlan, dictionary: Dictionary, flow: Dataflow) -> None:
-        self.standing = flow.add(plan, NO_TRIPLES)
+        self.standing = flow.add(plan)
         self.form = plan.form
         self.variables = plan.variables
         self.plan: QueryPlan = words_of(plan)

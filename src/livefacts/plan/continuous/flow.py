@@ -36,6 +36,12 @@ def position_of(variable: Variable) -> int:
     return int(variable.name[len(COLUMN) :])
 
 
+def positions_in(expression: QueryExpression) -> list[int]:
+    """The columns that an expression speaks of."""
+    variables = set(variables_in_expression(expression)) - {NEVER_BOUND}
+    return sorted(map(position_of, variables))
+
+
 @dataclass(frozen=True, slots=True)
 class Match:
     """The triples that match a pattern; a number is the column that its place is read into."""

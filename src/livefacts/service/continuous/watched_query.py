@@ -10,12 +10,24 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from livefacts.engine.flow.bags import UNBOUND, Bag
+import numpy as np
+from pyoxigraph import Triple
+
+from livefacts.engine.flow.bags import UNBOUND
 from livefacts.engine.flow.dataflow import RunningQuery
 from livefacts.engine.flow.evaluator import Ordering
 from livefacts.engine.flow.memory_use import Footprint
+from livefacts.engine.queries.query_terms import QueryTerms
 from livefacts.plan.continuous.flow_text import PlanWords, words_of
-from livefacts.service.queries.results import Answer, QueryResult, Row, Rows, Triples
+from livefacts.service.queries.results import (
+    Answer,
+    IdRows,
+    QueryResult,
+    Row,
+    Rows,
+    Triples,
+    row_type,
+)
 from livefacts.store.terms.dictionary import Dictionary, Loan
 
 Bags = Mapping[Any, int]
@@ -87,15 +99,17 @@ class Incremental:
         return Row.of(self.variables, found)
 
     def answers(self, prefixes: Mapping[str, str]) -> QueryResult:
-        bag: Bag = dict(self.standing.ordered)
+        found = self.standing.rows
         if self.standing.plan.form == "ASK":
-            return Answer(bool(bag))
-        width = len(self.variables)
-        ordered = self._ordering.sorted(list(bag))
-        rows = [row for key in ordered for row in [self.row(key[:width])] * bag[key]]
+            return Answer(bool(found))
+        order = self._ordering.order(found.rows)
+        by = np.repeat(order, found.counts[order])
+        columns = [found.rows[by, at] for at in range(len(self.variables))]
+        terms = QueryTerms(self._dictionary.reader())
         if self.standing.plan.form == "CONSTRUCT":
-            return Triples(tuple(_triple(row) for row in rows), prefixes)
-        return Rows(self.variables, tuple(rows), prefixes)
+            return Triples(IdRows(columns, len(by), terms, _triple), prefixes)
+        made = row_type(self.variables)
+        return Rows(self.variables, IdRows(columns, len(by), terms, made), prefixes)
 
 
 class Reevaluated:
@@ -149,7 +163,5 @@ def _bag_of(result: QueryResult) -> Counter[Row]:
     return Counter(result.as_rows() if isinstance(result, Triples) else result)
 
 
-def _triple(row: Row) -> Any:
-    from pyoxigraph import Triple
-
-    return Triple(*row)
+def _triple(terms: tuple[Any, ...]) -> Triple:
+    return Triple(*terms)

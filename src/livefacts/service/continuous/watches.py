@@ -7,15 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 
-import numpy as np
-
 from livefacts.engine.contract import TRIPLES, Engine, Ids
 from livefacts.engine.flow.bags import Bag, add_to
 from livefacts.engine.flow.dataflow import Dataflow
 from livefacts.errors import NotIncrementalError
 from livefacts.model.namespaces import DECLARED
 from livefacts.service.change.delta import Delta
-from livefacts.service.change.fact_reader import FactReader
 from livefacts.service.continuous.answers import Change
 from livefacts.service.continuous.query_plans import plan_of
 from livefacts.service.continuous.watch import Callback, Watch
@@ -23,9 +20,8 @@ from livefacts.service.continuous.watched_query import Bags, FollowedQuery, Incr
 from livefacts.service.queries.fact_versions import FactVersions
 from livefacts.service.queries.question import check_graphs
 from livefacts.service.queries.results import QueryResult
+from livefacts.store.versions.snapshots import NO_TRIPLES
 from livefacts.syntax.sparql.query_shapes import shape_of
-
-NO_TRIPLES = np.zeros((0, 3), np.int32)
 
 
 class Watching:
@@ -34,12 +30,10 @@ class Watching:
     def __init__(
         self,
         engine: Engine,
-        reader: FactReader,
         versions: FactVersions,
         ask: Callable[[str, None, Mapping[str, str]], QueryResult],
     ) -> None:
         self._engine = engine
-        self._reader = reader
         self._versions = versions
         self._ask = ask
         self._flow = Dataflow(engine.dictionary)
@@ -59,17 +53,12 @@ class Watching:
             plan = plan_of(text, prefixes)
         except NotIncrementalError as error:
             return Reevaluated(partial(self._ask, text, None, prefixes), error.message)
-        there = self._triples({TRIPLES: self._engine.rows(TRIPLES)})
+        version = self._versions.version()
         dataset = shape_of(text, {**DECLARED, **prefixes}).bound.dataset
         if dataset is not None:
-            check_graphs(dataset, self._versions.version())
-        standing = self._flow.add(plan, there, self._versions.graphs.quads())
+            check_graphs(dataset, version)
+        standing = self._flow.add(plan, version.graphs)
         return Incremental(standing, self._engine.dictionary)
-
-    def _triples(self, facts: Mapping[int, Ids]) -> Ids:
-        if not len(facts.get(TRIPLES, NO_TRIPLES)):
-            return NO_TRIPLES
-        return self._reader.shown({TRIPLES: facts[TRIPLES]}).get(TRIPLES, NO_TRIPLES)
 
     def _drop(self, watch: Watch) -> None:
         self._watches = [each for each in self._watches if each is not watch]

@@ -31,6 +31,7 @@ from livefacts.store.versions.snapshots import (
     GraphSnapshots,
     Snapshot,
     Versions,
+    by_graph,
     of_rows,
 )
 
@@ -91,11 +92,7 @@ class FactVersion:
 
     def quads(self) -> Ids:
         """What named graphs assert."""
-        found = [np.zeros((0, 4), np.int32)]
-        for name, snapshot in self.graphs.named.items():
-            rows = snapshot.rows()
-            found.append(np.column_stack([rows, np.full(len(rows), name, np.int32)]))
-        return np.concatenate(found)
+        return self.graphs.quads_matching((-1, -1, -1, -1))
 
     def graph_names(self) -> list[NamedNode]:
         """The named graphs, also those that assert nothing any more."""
@@ -180,7 +177,7 @@ class FactVersions:
     def _begin(self, whole: bool) -> None:
         """Write out the columns."""
         self._stamp = self._stamp_now()
-        parts = dict.fromkeys(self._named, NO_TRIPLES) | _by_graph(self.graphs.quads())
+        parts = dict.fromkeys(self._named, NO_TRIPLES) | by_graph(self.graphs.quads())
         self._named = {name: Versions.beginning(rows) for name, rows in parts.items()}
         if whole:
             self._triples.begin(self._parts.begin(self._stamp.now))
@@ -236,7 +233,7 @@ class FactVersions:
                 self._note_quads(came, gone)
 
     def _note_quads(self, came: Ids, gone: Ids) -> None:
-        added, removed = _by_graph(came), _by_graph(gone)
+        added, removed = by_graph(came), by_graph(gone)
         for graph in sorted(added.keys() | removed.keys()):
             if graph not in self._named:
                 self._named[graph] = Versions.beginning(NO_TRIPLES)
@@ -267,13 +264,3 @@ class FactVersions:
 
 def _has(terms: TermReader, iri: str) -> bool:
     return terms.find(NamedNode(iri)) is not None
-
-
-def _by_graph(quads: Ids) -> dict[int, Ids]:
-    """The triples of each graph."""
-    by = np.argsort(quads[:, 3], kind="stable")
-    names, firsts = np.unique(quads[by, 3], return_index=True)
-    triples = np.ascontiguousarray(quads[by, :3])
-    # Each has rows of its own: a graph that changes does not keep those of all others.
-    parts = [part.copy() for part in np.split(triples, firsts[1:])]
-    return dict(zip(names.tolist(), parts, strict=False))

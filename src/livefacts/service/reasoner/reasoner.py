@@ -501,9 +501,7 @@ class Reasoner:
         from livefacts.service.continuous.watches import Watching
 
         if self._state.watches is None:
-            self._state.watches = Watching(
-                self._state.truth, self._state.reader, self._state.versions, self._state.ask
-            )
+            self._state.watches = Watching(self._state.truth, self._state.versions, self._state.ask)
             self._state.streams.terms.ask(self._state.watches)
         known = self._state.known_prefixes()
         return self._state.watches.watch(text, known, buffer, self._state.seq)

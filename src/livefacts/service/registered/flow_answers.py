@@ -17,7 +17,7 @@ from pyoxigraph import Quad
 from livefacts.engine.contract import TRIPLES, IdDelta, Ids
 from livefacts.engine.flow.bags import UNBOUND, Bag, add_to
 from livefacts.engine.flow.bags import Row as IdRow
-from livefacts.engine.flow.dataflow import NO_QUADS, Dataflow
+from livefacts.engine.flow.dataflow import Dataflow
 from livefacts.engine.flow.evaluator import Ordering
 from livefacts.language.formula import TripleAtom, Variable
 from livefacts.language.registration import StreamOperator
@@ -30,8 +30,7 @@ from livefacts.service.registered.window_times import WindowTimes
 from livefacts.service.registered.world_store import NO_GRAPHS, StoredWorld, WindowGraphs
 from livefacts.service.streams.fact_rows import Rows, facts_of, keys_of
 from livefacts.store.terms.dictionary import Dictionary
-
-NO_TRIPLES = np.zeros((0, 3), np.int32)
+from livefacts.store.versions.snapshots import NO_QUADS, NO_TRIPLES, graphs_of
 
 
 def looked_up(plan: FlowPlan) -> tuple[TripleAtom, ...]:
@@ -67,7 +66,8 @@ class FlowedAnswers:
         self._dictionary = dictionary
         self._flow = Dataflow(dictionary)
         asserted = self._encoded(quads)
-        self._standing = self._flow.add(plan, self._triples(world.facts()), asserted)
+        there = graphs_of(self._triples(world.facts()), asserted)
+        self._standing = self._flow.add(plan, there)
         self._changed: Bag = dict(self._standing.answers)
         self._pending: list[tuple[Ids, Ids]] = []
         """Triples that have come and gone since the flow was last fed."""

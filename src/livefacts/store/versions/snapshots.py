@@ -10,14 +10,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
 from livefacts.store.compiled import described
 from livefacts.store.versions.signed_runs import Run
-from livefacts.store.versions.sorted_orders import FEW, OSP, SPO, WIDTH, Ids, SortedOrder
+from livefacts.store.versions.sorted_orders import (
+    FEW,
+    OSP,
+    PLACES,
+    POS,
+    PSO,
+    SPO,
+    WIDTH,
+    Ids,
+    SortedOrder,
+    merged,
+)
 
 RATIO = 8
 """A run is merged with the one before it unless that is so many times as long."""
@@ -29,6 +40,18 @@ ORDERS = 4
 FEW_GRAPHS = 16
 NO_IDS = np.zeros(0, np.int32)
 NO_TRIPLES = np.zeros((0, 3), np.int32)
+NO_QUADS = np.zeros((0, 4), np.int32)
+_KINDS: dict[tuple[bool, ...], int] = {
+    (False, False, False): PSO,
+    (False, True, False): PSO,
+    (True, True, False): PSO,
+    (True, True, True): PSO,
+    (False, True, True): POS,
+    (True, False, False): SPO,
+    (False, False, True): OSP,
+    (True, False, True): OSP,
+}
+"""The order in which the triples of a pattern lie together, by which of its places are known."""
 
 
 class Snapshot:
@@ -107,6 +130,15 @@ class Snapshot:
             run = run.with_newer(newer, 1)
         return run.rows()
 
+    def matching(self, pattern: Sequence[int]) -> Ids:
+        """The triples that have the ids of a pattern, in which -1 stands for any."""
+        kind = _KINDS[tuple(each >= 0 for each in pattern)]
+        known = [pattern[place] for place in PLACES[kind] if pattern[place] >= 0]
+        if not known:
+            return self.rows()
+        parts = [part for run in self.runs if (part := run.order(kind).part_with(known)).size]
+        return Run.of({kind: reduce(merged, parts)}).rows() if parts else NO_TRIPLES
+
 
 def _described(order: SortedOrder) -> list[int]:
     signs = order.signs.ctypes.data if len(order.signs) else 0
@@ -133,6 +165,15 @@ class GraphSnapshots:
     everything: Snapshot
     named: Mapping[int, Snapshot] = field(default_factory=dict)
 
+    def quads_matching(self, pattern: Sequence[int]) -> Ids:
+        """The quads of named graphs that have the ids of a pattern, in which -1 stands for any."""
+        found = [NO_QUADS]
+        for name, graph in self.named.items():
+            if pattern[3] in (-1, name):
+                rows = graph.matching(pattern[:3])
+                found.append(np.column_stack([rows, np.full(len(rows), name, np.int32)]))
+        return np.concatenate(found)
+
     def having(self, ids: Sequence[int]) -> Iterable[tuple[int, Snapshot]]:
         """The named graphs in which each of these ids is a subject or an object.
 
@@ -152,6 +193,22 @@ class GraphSnapshots:
         nodes = [graph.nodes() for graph in self.named.values()]
         names = np.fromiter(self.named, np.int32, len(nodes))
         return np.repeat(names, [len(each) for each in nodes]), np.concatenate(nodes)
+
+
+def graphs_of(triples: Ids, quads: Ids = NO_QUADS) -> GraphSnapshots:
+    """Snapshots of triples that are true, and of the quads of named graphs."""
+    named = {name: of_rows(rows) for name, rows in by_graph(quads).items()}
+    return GraphSnapshots(of_rows(triples), named)
+
+
+def by_graph(quads: Ids) -> dict[int, Ids]:
+    """The triples of each graph."""
+    by = np.argsort(quads[:, 3], kind="stable")
+    names, firsts = np.unique(quads[by, 3], return_index=True)
+    triples = np.ascontiguousarray(quads[by, :3])
+    # Each has rows of its own: a graph that changes does not keep those of all others.
+    parts = [part.copy() for part in np.split(triples, firsts[1:])]
+    return dict(zip(names.tolist(), parts, strict=False))
 
 
 class Versions:

@@ -72,13 +72,24 @@ class SortedOrder(NamedTuple):
             return 0, 0
         return int(self.starts[at]), int(self.starts[at + 1])
 
+    def range_with(self, values: Sequence[int]) -> tuple[int, int]:
+        """Where the rows that have these values in their first columns begin and end."""
+        first, last = self.range_of(values[0])
+        for column, value in zip(self.rest, values[1:], strict=False):
+            part, wanted = column[first:last], np.int32(value)
+            last = first + int(part.searchsorted(wanted, "right"))
+            first += int(part.searchsorted(wanted))
+        return first, last
+
+    def part_with(self, values: Sequence[int]) -> SortedOrder:
+        """The rows that have these values in their first columns."""
+        part = slice(*self.range_with(values))
+        rest = tuple(column[part] for column in self.rest)
+        return _keyed([np.full(len(rest[0]), values[0], np.int32), *rest], self.signs[part])
+
     def sign_of(self, row: Sequence[int]) -> int:
         """1 if a row has come, -1 if it takes one back, 0 if it is not here."""
-        first, last = self.range_of(row[0])
-        for column, value in zip(self.rest, row[1:], strict=True):
-            values, wanted = column[first:last], np.int32(value)
-            last = first + int(values.searchsorted(wanted, "right"))
-            first += int(values.searchsorted(wanted))
+        first, last = self.range_with(row)
         if first == last:
             return 0
         return int(self.signs[first]) if len(self.signs) else 1

@@ -18,6 +18,7 @@ from livefacts.engine.flow.dataflow import Dataflow, RunningQuery
 from livefacts.plan.continuous.flow import Cut
 from livefacts.service.continuous.query_plans import plan_of
 from livefacts.store.terms.dictionary import Dictionary
+from livefacts.store.versions.snapshots import graphs_of
 
 NOTHING = np.zeros((0, 3), np.int32)
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -92,7 +93,7 @@ def work(text: str, size: int) -> tuple[int, int]:
     """The rows that steps look at when a triple comes and goes, and the lines that are run."""
     dictionary, triples = known_graph(size)
     flow = Dataflow(dictionary)
-    standing = flow.add(plan_of(text, {}), triples)
+    standing = flow.add(plan_of(text, {}), graphs_of(triples))
     triple = message(dictionary)
     flow.apply(triple, NOTHING)
     flow.apply(NOTHING, triple)
@@ -158,7 +159,7 @@ class Table:
     def __init__(self, text: str) -> None:
         self.dictionary = Dictionary()
         self.flow = Dataflow(self.dictionary)
-        self.standing: RunningQuery = self.flow.add(plan_of(text, {}), NOTHING)
+        self.standing: RunningQuery = self.flow.add(plan_of(text, {}))
 
     def tell(self, *terms: Any, gone: bool = False) -> None:
         triple = self.dictionary.encode(terms).reshape(-1, 3)
@@ -299,7 +300,7 @@ def test_the_memory_that_is_reported_is_what_python_has_given(form: str) -> None
     dictionary = Dictionary()
     triples = graph(dictionary, 6_000)
     flow = Dataflow(dictionary)
-    standing = flow.add(plan_of(FORMS[form], {}), NOTHING)
+    standing = flow.add(plan_of(FORMS[form], {}))
     flow.apply(triples[:300], NOTHING)
     gc.collect()
     before = sum(part.bytes for part in standing.kept())

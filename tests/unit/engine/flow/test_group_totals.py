@@ -12,6 +12,7 @@ from pyoxigraph import Literal, NamedNode, Store
 
 from livefacts.engine.flow.group_totals import Grouper
 from livefacts.engine.flow.ordered_values import MOST, OrderedValues
+from livefacts.engine.patterns.signed_rows import no_rows
 from livefacts.model.facts import Term
 from livefacts.model.namespaces import XSD
 from livefacts.plan.continuous.flow import Group, Total
@@ -29,7 +30,7 @@ def filled(function: str, values: list[Literal]) -> tuple[Grouper, list[int]]:
     dictionary = Dictionary()
     grouper = Grouper(Group((), (Total(function, 0, False),)), dictionary)
     ids = [dictionary.encode_one(value) for value in values]
-    grouper.start()
+    grouper.fill(no_rows(1))
     grouper.apply({(each,): 1 for each in ids})
     return grouper, ids
 
@@ -113,7 +114,7 @@ def test_totals_of_exact_numbers_are_those_of_the_query_engine(function: str) ->
 def total(function: str, numbers: list[Literal]) -> Term | None:
     dictionary = Dictionary()
     grouper = Grouper(Group((), (Total(function, 0, False),)), dictionary)
-    grouper.start()
+    grouper.fill(no_rows(1))
     made = grouper.apply(Counter((dictionary.encode_one(number),) for number in numbers))
     (row,) = (row for row, count in made.items() if count > 0)
     return dictionary.decode_one(row[0])
