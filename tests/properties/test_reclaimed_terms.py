@@ -15,6 +15,7 @@ from tests.properties.compare.stream_histories import differences
 from tests.properties.generate.seeds import chunks
 from tests.properties.generate.stream_histories import draw_stream_history
 
+from livefacts.errors import ViolationError
 from livefacts.model.facts import Fact
 from livefacts.service.reasoner.reasoner import Reasoner
 from livefacts.service.streams import reclamation
@@ -156,7 +157,7 @@ def test_watched_queries_are_right_though_terms_are_given_back(
 def test_terms_stay_few_though_queries_are_watched_and_rules_compute(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(reclamation, "FEWEST_BORN", 200)
+    monkeypatch.setattr(reclamation, "FEWEST_LOOSE", 200)
     reasoner = Reasoner(
         rules=f"@prefix : <{EX}> . [?x, :twice, ?w] :- [?x, :reads, ?v], ?w = ?v * 2.5 ."
     )
@@ -189,7 +190,7 @@ def test_terms_stay_few_though_all_that_streams_bring_is_new(
     ready: list[str], rules: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Things, classes, properties, values, and what rules compute of them."""
-    monkeypatch.setattr(reclamation, "FEWEST_BORN", 200)
+    monkeypatch.setattr(reclamation, "FEWEST_LOOSE", 200)
     reasoner = Reasoner(rules=[f"@prefix : <{EX}> . {rules}", *ready])
     queries = [
         reasoner.register(
@@ -218,6 +219,56 @@ def all_new(time: int) -> Iterator[Triple]:
             yield Triple(thing, NamedNode(EX + "reads"), Literal(time + n / 8 + part / 64))
 
 
+COMING = (
+    "<x:{n}> <x:p> <x:o{n}> .",
+    'word("w{n}", {n}.5) .',
+    '<x:{n}> <x:p> _:b . _:b <x:p> "{n}" .',
+    "GRAPH <x:g> {{ <x:{n}> <x:p> <x:o{n}> }}",
+)
+
+
+@pytest.mark.parametrize("same_as", ["rules", "merge"])
+def test_terms_end_where_they_began_whatever_came_and_went(
+    same_as: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside a snapshot and a watch; previews, refusals and updates come and go as well."""
+    monkeypatch.setattr(reclamation, "FEWEST_LOOSE", 20)
+    reasoner = Reasoner(
+        rules="[?x, <x:q>, ?y] :- [?x, <x:p>, ?y] . false :- [?x, <x:bad>, ?y] . "
+        "twice(?y) :- word(?x, ?v), ?y = ?v * 2 .",
+        same_as=same_as,
+        on_violation="refuse",
+    )
+    reasoner.add("<x:kept> <x:p> <x:o> .")
+    watch = reasoner.watch("SELECT ?x (STR(?y) AS ?s) { ?x <x:q> ?y }")
+    snapshot, figures = reasoner.snapshot(), []
+    kept = set(snapshot.facts())
+    for round in range(12):
+        for n in range(100 * round, 100 * round + 20):
+            for text in COMING:
+                change(reasoner, text.format(n=n))
+            reasoner.preview(add=f"<x:previewed{n}> <x:p> <x:o> .")
+            with pytest.raises(ViolationError):
+                reasoner.add(f"<x:refused{n}> <x:bad> <x:o> .")
+        assert set(snapshot.facts()) == kept == set(reasoner.facts())
+        assert {str(row[0]) for row in snapshot.query("SELECT ?x { ?x <x:q> ?y }")} == {"<x:kept>"}
+        assert sum(c.count if c.op == "+" else -c.count for c in watch.changes()) == 0
+        assert len(watch.answers()) == 1
+        assert " asserted" in str(reasoner.explain("<x:kept> <x:q> <x:o>"))
+        figures.append(reasoner.stats()["terms"])
+    assert max(figures) < 150
+
+
+def change(reasoner: Reasoner, text: str) -> None:
+    """Facts come, and go again."""
+    if text.startswith("GRAPH"):
+        reasoner.update(f"INSERT DATA {{ {text} }}")
+        reasoner.update(f"DELETE DATA {{ {text} }}")
+    else:
+        delta = reasoner.add(text)
+        reasoner.remove([fact for fact in delta.added if fact not in delta.derived])
+
+
 def test_what_is_read_later_is_what_was_reported_then(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reports and deltas are read only at the end, when most of their terms have passed by."""
     lazy = []
@@ -237,7 +288,7 @@ def test_what_is_read_later_is_what_was_reported_then(monkeypatch: pytest.Monkey
 def test_terms_and_their_bytes_stay_the_same_over_many_windows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(reclamation, "FEWEST_BORN", 500)
+    monkeypatch.setattr(reclamation, "FEWEST_LOOSE", 500)
     reasoner = Reasoner(rules=RULES)
     queries, figures = registered(reasoner), []
     for time in range(150):

@@ -37,6 +37,14 @@ class PredicateArities:
         self._rules: tuple[Rule, ...] = ()
         self._in_rules: dict[int, tuple[int, Place]] = {}
         self._asserted: dict[int, int] = {}
+        dictionary.tell_before_sweeps(self)
+
+    def let_go(self) -> None:
+        """Forget the names of facts of which none is asserted any more."""
+        there: set[int] = set()
+        for shape in set(self._asserted.values()):
+            there.update(np.unique(self._engine.rows(shape, False)[:, 0]).tolist())
+        self._asserted = {name: shape for name, shape in self._asserted.items() if name in there}
 
     def held_ids(self) -> Iterator[Ids]:
         """The ids of the names that are remembered."""

@@ -68,7 +68,14 @@ class Delta:
         self._reader = reader
         self.assertions = assertions
         self._loan = reader.lend_later(
-            lambda: (ids.added, ids.removed, assertions.asserted, assertions.retracted)
+            lambda: (
+                ids.added,
+                ids.removed,
+                assertions.asserted,
+                assertions.retracted,
+                {TRIPLES: assertions.came},
+                {TRIPLES: assertions.went},
+            )
         )
 
     @cached_property

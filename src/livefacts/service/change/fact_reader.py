@@ -45,7 +45,8 @@ class FactReader:
 
     def holds(self, engine: Engine, shape: int, terms: Iterable[Term]) -> bool:
         """Whether a fact holds and is shown."""
-        found = [self._dictionary.find(term) for term in terms]
+        terms_now = self._dictionary.reader()
+        found = [terms_now.find(term) for term in terms]
         if None in found:
             return False
         ids = np.array([found], np.int32)
@@ -62,11 +63,11 @@ class FactReader:
         mark = self._dictionary.mark_statements if shape == TRIPLES else self._names.mark
         return ids if mark(ids, marks) else ids[marks]
 
-    def lend(self, *parts: Mapping[int, Ids]) -> Loan | None:
+    def lend(self, *parts: Mapping[int, Ids]) -> Loan:
         """Keep the terms of facts as long as the loan is kept."""
         return self.lend_later(lambda: parts)
 
-    def lend_later(self, parts: Callable[[], Iterable[Mapping[int, Ids]]]) -> Loan | None:
+    def lend_later(self, parts: Callable[[], Iterable[Mapping[int, Ids]]]) -> Loan:
         """The same for facts that are worked out when terms are given back."""
         return self._dictionary.lend_later(
             lambda: (ids for facts in parts() for ids in facts.values())

@@ -8,6 +8,7 @@ one that it never gave is refused: it was meant for a node that it does not name
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -27,6 +28,8 @@ from livefacts.syntax.input.files import utf8
 AS_HANDED_OUT = b""
 """The scope of labels that are taken as they are."""
 UNKNOWN = -1
+HANDED_OUT = re.compile(r"_:[ftu][0-9][0-9r]*_")
+"""What labels begin with that come from a scope; their nodes are forgotten with their last fact."""
 QUADS = -1
 """Stands for the shape of quads, beside those of facts."""
 
@@ -86,9 +89,8 @@ class Retraction:
         """Rows of another dictionary in ours."""
         terms, places = np.unique(ids.reshape(-1), return_inverse=True)
         found = self._dictionary.ids_of(read, terms)
-        strangers = terms[(found == UNKNOWN) & (read.kinds(terms) == BLANK)]
-        if len(strangers):
-            raise _refused(read.texts(strangers[:1])[0])
+        for label in read.texts(terms[(found == UNKNOWN) & (read.kinds(terms) == BLANK)]):
+            _check_label(label)
         translated: Ids = found[places].reshape(ids.shape)
         return translated
 
@@ -105,7 +107,7 @@ class Retraction:
             ids = self._dictionary.find_all(terms)
             for at in np.flatnonzero(ids == UNKNOWN).tolist():
                 if isinstance(terms[at], BlankNode):
-                    raise _refused(str(terms[at]))
+                    _check_label(str(terms[at]))
             self._take_known(shape, ids.reshape(-1, 3 if shape == TRIPLES else shape))
         for statement in others:
             self.take_statement(statement)
@@ -130,7 +132,7 @@ class Retraction:
     def _find(self, term: Term, place: Place | None) -> int:
         found = self._dictionary.find(term)
         if found is None and isinstance(term, BlankNode):
-            raise _refused(str(term), place)
+            _check_label(str(term), place)
         return UNKNOWN if found is None else found
 
     # what was taken in
@@ -151,9 +153,11 @@ class Retraction:
         return rows[0] if len(rows) == 1 else np.concatenate(rows)
 
 
-def _refused(label: str, place: Place | None = None) -> InputError:
-    """The error for a blank node that the reasoner does not know."""
-    return InputError(
+def _check_label(label: str, place: Place | None = None) -> None:
+    """Refuse a blank node that the reasoner does not know, unless it may have known it once."""
+    if HANDED_OUT.match(label):
+        return
+    raise InputError(
         f"there is no blank node {label}",
         place=place,
         hint="a label is local to its file; use the labels that facts, queries and deltas "

@@ -112,7 +112,7 @@ class Projection:
             allowed = allowed | (kinds == BLANK)
         return kinds != SYMBOL if place == 2 else allowed
 
-    def lend(self, ids: Ids) -> Loan | None:
+    def lend(self, ids: Ids) -> Loan:
         """Keep the terms of answers as long as the loan is kept."""
         return self._dictionary.lend(ids)
 

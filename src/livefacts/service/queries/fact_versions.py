@@ -143,6 +143,10 @@ class FactVersions:
         self.is_followed = False
         """Whether changes must be noted, because there is a version."""
 
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids of the names of graphs; a version has all others with it."""
+        yield np.fromiter(self._named, np.int32)
+
     # readers
 
     def version(self, *, whole: bool = False) -> FactVersion:

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from pyoxigraph import NamedNode, Triple
+from pyoxigraph import NamedNode
 
 from livefacts.engine.contract import TRIPLES, Change, Facts, IdDelta
 from livefacts.errors import InterruptAfterChange
@@ -50,26 +50,37 @@ NO_LIMIT = 1 << 62
 class Draft:
     """What one change asserts and retracts, and the rules that come and go with it."""
 
-    def __init__(self, state: State, rejects: Rejects | None = None) -> None:
+    def __init__(
+        self, state: State, rejects: Rejects | None = None, *, labels_stay: bool = True
+    ) -> None:
         self._state = state
         self._rejects = rejects
         self._dropped: list[Rule] = []
         self._retraction: Retraction | None = None
         self._restored: Program | None = None
+        state.streams.terms.sweep()
+        self._passing = partial(state.dictionary.passing, labels_stay=labels_stay)
+        self._loose = state.dictionary.loose
         self.intake = Intake(state.dictionary, state.prefixes)
 
     # read
 
     def add(self, facts: Any) -> None:
         """Facts that come: triples, Facts, tuples, text, or a Path to a file."""
-        if isinstance(facts, str):
-            self.intake.take_text(facts, self._state.scope("t"))
-        elif isinstance(facts, Triple | list):
-            self.intake.take_objects(facts)
-        elif isinstance(facts, os.PathLike):
-            self.intake.take_file(facts, self._state.scope("f"), ReadingOptions())
-        elif not _is_nothing(facts):
-            self.intake.take_objects(facts)
+        if _is_nothing(facts):
+            return
+        with self._passing():
+            if isinstance(facts, str):
+                self.intake.take_text(facts, self._state.scope("t"))
+            elif isinstance(facts, os.PathLike):
+                self.intake.take_file(facts, self._state.scope("f"), ReadingOptions())
+            else:
+                self.intake.take_objects(facts)
+
+    def load(self, path: Any, reading: ReadingOptions) -> None:
+        """A file that comes."""
+        with self._passing():
+            self.intake.take_file(path, self._state.scope("f"), reading)
 
     @property
     def retraction(self) -> Retraction:
@@ -81,16 +92,19 @@ class Draft:
     def remove(self, facts: Any) -> None:
         """Facts that go, given as those that come."""
         if not _is_nothing(facts):
-            self.retraction.take(facts)
+            with self._passing():
+                self.retraction.take(facts)
 
     def patch(self, patch: PatchSource) -> None:
         """Facts that come and go, as RDF Patch."""
         if not _is_nothing(patch):
-            take_patches(patch, self.intake, self.retraction)
+            with self._passing():
+                take_patches(patch, self.intake, self.retraction)
 
     def add_rules(self, rules: RuleSource) -> None:
         """Rules that come, and the facts that come with them."""
-        self.intake.take_program(with_equality(open_rules(rules), self._state.same_as))
+        with self._passing():
+            self.intake.take_program(with_equality(open_rules(rules), self._state.same_as))
 
     def remove_rules(self, rules: str | Rule | Sequence[str | Rule]) -> None:
         """Rules that go, by id or by text."""
@@ -109,6 +123,7 @@ class Draft:
         Unless it is to be kept, nothing happens: the delta is what would have happened.
         """
         state, asked, named = self._state, self._asked(), self._quad_change()
+        read = state.dictionary.loose - self._loose
         before, after = state.program, self._program()
         if keep and state.recorder is not None:
             state.recorder.expect(self._planned(asked, named, (before, after)))
@@ -116,6 +131,8 @@ class Draft:
             ids = self._applied(after, asked, named, keep)
             delta = self._delta(asked, ids, named, (before, after))
             if keep:
+                # The terms that were read are those of facts that are there now.
+                state.dictionary.loosen(-read)
                 self._publish(delta, asked, named)
             return delta
         finally:
@@ -264,9 +281,9 @@ def arrivals(
     iri = NO_STREAM if stream is None else stream_name(stream)
     name = int(state.dictionary.encode_one(iri))
     point = time_point(at, state.present_tick)
-    with state.streams.terms.passing():
-        draft = Draft(state)
-        draft.add(facts)
+    draft = Draft(state, labels_stay=False)
+    draft.add(facts)
+    with state.dictionary.passing():
         runs = draft.intake.in_order()
     state.arities.check_arrivals(state.program, runs)
     if state.recorder is not None:

@@ -37,11 +37,11 @@ def load_files(
         options = reading.with_ears(rejected, bar.read)
         for each in [found for given in sources for found in _found(given)]:
             if _is_graph(each):
-                draft.intake.take_objects(list(_statements(each, options.graph)))
+                draft.add(list(_statements(each, options.graph)))
                 continue
             rejected.refuse_input(each)
             bar.start_file(each)
-            draft.intake.take_file(each, state.scope("f"), options)
+            draft.load(each, options)
             rejected.refuse_unread()
         bar.start_reasoning()
         state.engine.on_progress = bar.made

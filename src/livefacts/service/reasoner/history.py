@@ -46,8 +46,7 @@ class History:
                 raise self._missing(last)
             last = max(last, row.last)
             if row.first <= row.last:
-                with state.streams.terms.passing():
-                    yield recorded_delta(row, state, self._folder / FOLDER)
+                yield recorded_delta(row, state, self._folder / FOLDER)
 
     def all_rows(self) -> Iterator[JournalRow]:
         """All rows that are kept."""
@@ -84,8 +83,8 @@ class History:
                 f"change {seq} of {self._folder} is a {row.kind}, and cannot be undone",
                 hint="a pushed fact is taken back by retract; time does not go back",
             )
-        parts = parts_of(row, state, self._folder / FOLDER)
         draft = Draft(state)
+        parts = parts_of(row, state, self._folder / FOLDER)
         draft.intake.take_rows(*without_quads(parts.get(RETRACTED, {}), NO_QUADS))
         draft.retraction.take_rows(*without_quads(parts.get(ASSERTED, {}), NO_QUADS))
         if RULES in row.content:

@@ -393,6 +393,7 @@ class Reasoner:
     @one_at_a_time
     def stats(self) -> dict[str, Any]:
         """Figures of the store: facts, terms, bytes, and how rules are followed."""
+        self._state.streams.terms.sweep()
         asserted = {
             "facts": len(self),
             "asserted": self._count(derived=False),
@@ -428,11 +429,12 @@ class Reasoner:
 
         known = self._state.known_prefixes()
         followed = self._state.followed()
-        if self._state.merged is None:
-            explanation = explain(fact, followed, self._state.engine.proofs(followed), known)
-        else:
-            explanation = self._state.merged.explain(fact, followed, known)
-        return with_times(explanation, self._state.streams, as_written(followed, self.rules))
+        with self._state.dictionary.passing():
+            if self._state.merged is None:
+                explanation = explain(fact, followed, self._state.engine.proofs(followed), known)
+            else:
+                explanation = self._state.merged.explain(fact, followed, known)
+            return with_times(explanation, self._state.streams, as_written(followed, self.rules))
 
     def violations(self) -> list[Violation]:
         """The violations of constraints, with their bindings."""

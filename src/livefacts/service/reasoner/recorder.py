@@ -240,7 +240,8 @@ def runs_of(parts: Mapping[str, Mapping[int, Ids]]) -> list[Facts]:
 
 
 def _plain(violation: Violation, dictionary: Dictionary) -> list[Any]:
-    texts = fact_texts.texts_of(dictionary.encode(violation.bindings.values()), dictionary)
+    with dictionary.passing():
+        texts = fact_texts.texts_of(dictionary.encode(violation.bindings.values()), dictionary)
     return [violation.constraint, dict(zip(violation.bindings, texts, strict=True))]
 
 

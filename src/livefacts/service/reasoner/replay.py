@@ -141,8 +141,8 @@ class Replay:
         streams = state.streams
         stream = NO_STREAM if given["stream"] is None else NamedNode(given["stream"])
         name = int(state.dictionary.encode_one(stream))
-        with streams.terms.passing():
-            runs = runs_of(self._parts(row))
+        streams.terms.sweep()
+        runs = runs_of(self._parts(row))
         move = streams.push if row.kind == PUSH else streams.retract
         self._tolerantly(lambda: move(runs, int(given["at"]), name), row)
 
@@ -174,9 +174,10 @@ class Replay:
 
 def parts_of(row: JournalRow, state: State, folder: Path) -> dict[str, dict[int, Ids]]:
     """The facts of a row, in ids."""
-    if fact_texts.FILE in row.content:
-        return fact_texts.read_many(folder, row.content, state.dictionary)
-    return fact_texts.unpack(row.content, state.dictionary)
+    with state.dictionary.passing(labels_stay=True):
+        if fact_texts.FILE in row.content:
+            return fact_texts.read_many(folder, row.content, state.dictionary)
+        return fact_texts.unpack(row.content, state.dictionary)
 
 
 def recorded_delta(row: JournalRow, state: State, folder: Path) -> Delta:
@@ -207,7 +208,8 @@ def _violations(plain: Iterable[list[object]], state: State) -> list[Violation]:
     found = []
     for constraint, bindings in plain:
         assert isinstance(bindings, dict), "the values of variables by name"
-        numbers = fact_texts.number_texts(list(bindings.values()), state.dictionary)
+        with state.dictionary.passing():
+            numbers = fact_texts.number_texts(list(bindings.values()), state.dictionary)
         terms = state.dictionary.decode(numbers)
         found.append(Violation(str(constraint), dict(zip(bindings, terms, strict=True))))
     return found

@@ -106,8 +106,9 @@ class SavedFolder:
         """Give a new state the rules, the asserted facts and the time of the last version."""
         from livefacts.kb.checkpoint import read_base
 
-        stored = read_base(self._base, state.dictionary, self._commit)
         draft = Draft(state)
+        with state.dictionary.passing(labels_stay=True):
+            stored = read_base(self._base, state.dictionary, self._commit)
         draft.restore(with_equality(stored.program, state.same_as))
         draft.intake.take_rows(stored.facts, stored.quads)
         draft.apply()

@@ -131,6 +131,7 @@ class State:
         self.streams = Streams(self.truth, self.graphs, self.moved)
         self.arities = PredicateArities(self.dictionary, self.reader, self.truth)
         self.streams.terms.ask(self.arities)
+        self.streams.terms.ask(self.versions)
 
     # rules
 
@@ -235,6 +236,9 @@ class State:
         self.made = delta
         if not self.is_trying:
             self.shown += delta.growth
+        if delta.ids.removed or len(gone):
+            removed = sum(ids.size for ids in delta.ids.removed.values())
+            self.dictionary.loosen(removed + gone.size)
         if self.versions.is_followed:
             self.versions.follow(delta, came, gone)
         if self.watches is not None:

@@ -13,7 +13,7 @@ Out: changes for the engine: hidden facts about arrivals, windows and the clock.
 - `event_time`: watermarks: from sources with times of their own to the clock
 - `saved_time`: the clock and the arrivals that can still matter, as a value
 - `playback`: events from files and live sources, at their pace
-- `reclamation`: terms of streams, reclaimed when no id of theirs is in use
+- `reclamation`: terms of facts, reclaimed when no id of theirs is in use
 - `lifetimes`: since when a fact has held, and until when it will
 - `time_warnings`: rules about time that are hardly meant as they are written
 

@@ -82,7 +82,7 @@ class Streams(ClockedEngine):
         super().__init__(engine, graphs, Timeline(engine.dictionary, view))
         self._make = make
         self.listener = Listener()
-        self.terms = Reclaimer(engine.dictionary, [engine, self])
+        self.terms = Reclaimer(engine.dictionary, [engine, graphs, self])
         self.events: EventTime | None = None
         self.beginnings = Beginnings()
         self.unreported: list[Delta] = []

@@ -87,6 +87,10 @@ class NamedGraphs:
         """What does not fit together in the store of these assertions."""
         return broken(self._store)
 
+    def held_ids(self) -> Iterator[Ids]:
+        """The ids of triples and graphs."""
+        return self._store.all_ids()
+
     def quads(self) -> Ids:
         """All of them."""
         return self._store.columns(self._relation, self._store.with_flags(self._relation))

@@ -12,7 +12,7 @@ the name itself for a symbol.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from itertools import chain
 from typing import Protocol, TypeVar
 from weakref import WeakSet
@@ -29,8 +29,8 @@ from livefacts.store.terms import term_table
 from livefacts.store.terms.line_scanner import split_triples
 from livefacts.store.terms.term_reader import TermReader, as_array, as_ids, key_of, packed
 from livefacts.store.terms.term_table import (
+    ALL_PASS,
     BLANK,
-    BORN,
     BYTES_WANTED,
     COUNT,
     HEAP_USED,
@@ -39,10 +39,12 @@ from livefacts.store.terms.term_table import (
     INLINE_ZERO,
     IRI,
     IS_PASSING,
+    LABELS_STAY,
     LITERAL,
     LIVE,
     LOAD_DENOMINATOR,
     LOAD_NUMERATOR,
+    LOOSE,
     PREFIX_COUNT,
     PREFIX_HEAP_USED,
     SYMBOL,
@@ -119,7 +121,6 @@ class Dictionary:
         """Changes when ids mean other terms than before."""
         self._loans: WeakSet[Loan] = WeakSet()
         self._rememberers: WeakSet[Rememberer] = WeakSet()
-        self._has_passing = False
         self.clear()
 
     def clear(self) -> None:
@@ -268,41 +269,40 @@ class Dictionary:
     # transient terms (they pass by)
 
     @contextmanager
-    def passing(self) -> Iterator[None]:
-        """While this is entered, new terms are transient: a sweep may reclaim them."""
-        self._has_passing = True
+    def passing(self, *, labels_stay: bool = False) -> Iterator[None]:
+        """While this is entered, new terms are transient: a sweep may reclaim them.
+
+        All of them, or all but labels of blank nodes that are not those of a scope.
+        """
         before = self._terms.sizes[IS_PASSING]
-        self._terms.sizes[IS_PASSING] = 1
+        self._terms.sizes[IS_PASSING] = LABELS_STAY if labels_stay else ALL_PASS
         try:
             yield
         finally:
             self._terms.sizes[IS_PASSING] = before
 
-    def computing(self) -> AbstractContextManager[None]:
-        """While this is entered, computed terms are transient, if any terms are."""
-        return self.passing() if self._has_passing else nullcontext()
-
     @property
-    def born(self) -> int:
-        """How many transient terms have come since the last sweep."""
-        return int(self._terms.sizes[BORN])
+    def loose(self) -> int:
+        """How many transient terms may be in use nowhere: those that have come since the last
+        sweep and were not settled, and those of facts that went."""
+        return int(self._terms.sizes[LOOSE])
 
-    def lend(self, *ids: Ids) -> Loan | None:
-        """Keep the terms of these ids as long as the loan is kept; None if all terms are."""
+    def loosen(self, terms: int) -> None:
+        """So many terms may be in use nowhere from now on; below 0: so many are in use after all."""
+        self._terms.sizes[LOOSE] += terms
+
+    def lend(self, *ids: Ids) -> Loan:
+        """Keep the terms of these ids as long as the loan is kept."""
         return self.lend_later(lambda: ids)
 
-    def lend_later(self, ids: Callable[[], Iterable[Ids]]) -> Loan | None:
+    def lend_later(self, ids: Callable[[], Iterable[Ids]]) -> Loan:
         """The same for ids that are asked for at a sweep."""
-        if not self._has_passing:
-            return None
         loan = Loan(ids)
         self._loans.add(loan)
         return loan
 
-    def lend_rows(self, rows: Iterable[Sequence[int]]) -> Loan | None:
+    def lend_rows(self, rows: Iterable[Sequence[int]]) -> Loan:
         """The same for rows of ids, one by one; what is below 0 stands for no term."""
-        if not self._has_passing:
-            return None
         return self.lend(np.array([number for row in rows for number in row], np.int32))
 
     def tell_before_sweeps(self, rememberer: Rememberer) -> None:

@@ -5,8 +5,8 @@ last `/` or `#`, all other texts have the empty prefix.  One 64-bit record per t
 its kind, the number of its prefix and where the rest stands in the heap, its length before
 it.  A slot of the hash table holds a 32-bit tag and the number of the term plus one.
 
-A term that only a stream has brought is transient, it *passes by*, until somebody else asks for
-it.  Its record is negative.  A sweep (garbage collection) reclaims the
+A term that only facts have brought is transient, it *passes by*, until somebody else asks for
+it: rules and queries do.  Its record is negative.  A sweep (garbage collection) reclaims the
 transient terms whose ids are in use nowhere: their numbers are free, and are given out again
 before new ones.
 
@@ -55,7 +55,8 @@ MOST_BEFORE = 5
 """Bytes before a rest, at the most."""
 
 COUNT, HEAP_USED, PREFIX_COUNT, PREFIX_HEAP_USED, BYTES_WANTED = range(5)
-LIVE, FIRST_FREE, IS_PASSING, BORN = range(5, 9)
+LIVE, FIRST_FREE, IS_PASSING, LOOSE = range(5, 9)
+ALL_PASS, LABELS_STAY = 1, 2
 BLOCK = 64
 FREE_PREFIXES = 1024
 TERMS_PER_PREFIX = 8
@@ -67,6 +68,10 @@ LONGEST_INLINE = 10
 
 QUOTE, LESS_THAN, UNDERSCORE, COLON, SLASH, HASH = 34, 60, 95, 58, 47, 35
 MINUS, ZERO, NINE = 45, 48, 57
+SCOPES = (102, 116, 117)
+"""f, t and u: the scopes of files, texts and updates."""
+SCOPE_AGAIN = 114
+SHORTEST_SCOPED = 5
 
 NOT_INLINE = -1
 NO_ROOM = -1
@@ -77,8 +82,9 @@ READY = -1
 class TermArrays(NamedTuple):
     """The arrays of the table; `sizes` counts what is used of them, `block` is for work.
 
-    COUNT numbers were given out, LIVE of them have a term; BORN terms that pass by came since
-    the last sweep.  While IS_PASSING is set, those who ask do not keep what they ask for.
+    COUNT numbers were given out, LIVE of them have a term; LOOSE terms that pass by may be
+    in use nowhere: as many came since the last sweep, or went with facts.  While IS_PASSING is set, those who ask do not keep what they ask for; where LABELS_STAY, labels
+    of blank nodes that no scope has given stay: who names one again must be understood.
     """
 
     slots: Ints
@@ -242,6 +248,22 @@ def prefix_number(terms: TermArrays, address: Number, length: Number) -> Number:
 
 
 @inlined
+def is_handed_out(address: Number, length: Number) -> bool:
+    """Whether the text of a blank node is a label of a scope, such as `_:t1_x` or `_:f5r1_x`."""
+    if length < SHORTEST_SCOPED or load_byte(address + 2) not in SCOPES:
+        return False
+    position = address + 3
+    while position < address + length:
+        byte = load_byte(position)
+        if byte == UNDERSCORE:
+            return bool(position > address + 3)
+        if byte != SCOPE_AGAIN and (byte < ZERO or byte > NINE):
+            return False
+        position += 1
+    return False
+
+
+@inlined
 def add_text(
     terms: TermArrays, address: Number, length: Number, tag: Number, slot: Number
 ) -> Number:
@@ -259,9 +281,12 @@ def add_text(
     used = terms.sizes[HEAP_USED]
     heap = address_of(terms.heap)
     record = (np.int64(kind) << KIND_SHIFT) | (prefix << PREFIX_SHIFT) | used
-    if terms.sizes[IS_PASSING]:
+    passing = terms.sizes[IS_PASSING]
+    if passing == ALL_PASS or (
+        passing == LABELS_STAY and (kind != BLANK or is_handed_out(address, length))
+    ):
         record |= PASSING_BIT
-        terms.sizes[BORN] += 1
+        terms.sizes[LOOSE] += 1
     terms.records[number] = record
     terms.slots[slot] = (tag << 32) | (number + 1)
     terms.sizes[HEAP_USED] = put_rest(heap + used, address + shared, length - shared) - heap
@@ -516,7 +541,7 @@ def sweep(terms: TermArrays, held: NDArray[np.uint8], swept: TermArrays) -> Numb
             sizes[FIRST_FREE] = number + 1
             freed += 1
     sizes[LIVE] -= freed
-    sizes[BORN] = 0
+    sizes[LOOSE] = 0
     used = np.int64(0)
     base = address_of(swept.heap)
     for number in range(sizes[COUNT]):
