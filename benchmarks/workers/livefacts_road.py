@@ -1,7 +1,8 @@
 """The road of one triple: from `Reasoner.add` to having read what was added.
 
 Times of `add` with a text and with a `Triple`, how many functions of Python are called on the
-way, and in how many files of the package.
+way, and in how many files of the package.  The same calls and files for one fact that is pushed
+at the time that it is, under a rule with a window, and for one query that is registered.
 """
 
 from __future__ import annotations
@@ -16,6 +17,11 @@ from typing import Any
 from reporting import Stages, run
 
 RULES = "[?x, <x:known>, ?y] :- [?x, <x:seen>, ?y] ."
+TIMED = "[?x, <x:known>, ?y] :- sometime [?x, <x:seen>, ?y] in [10] ."
+QUERY = (
+    "REGISTER QUERY {name} COMPUTED EVERY 5s AS SELECT ?x "
+    "FROM STREAM <x:{name}> [RANGE 10s STEP 5s] WHERE {{ ?x <x:seen> <x:here> }}"
+)
 WARM_UP = 300
 REPEATS = 5
 
@@ -25,13 +31,24 @@ def main(job: dict[str, Any], stages: Stages) -> dict[str, Any]:
 
     reasoner = lf.Reasoner(rules=RULES)
     found: dict[str, Any] = {"file": lf.__file__}
+
+    def add_and_read(given: Any) -> None:
+        list(reasoner.add(given).added)
+
     for number, (name, make) in enumerate({"text": as_text, "triple": as_triple}.items()):
         for given in given_by(make, WARM_UP, f"warm{number}"):
             list(reasoner.add(given).added)
         found[name] = {
             "seconds": [measured(reasoner, make, job["turns"], n) for n in range(REPEATS)],
-            **walked(reasoner, given_by(make, REPEATS, f"walk{number}")),
+            **walked(add_and_read, given_by(make, REPEATS, f"walk{number}")),
         }
+    timed = lf.Reasoner(rules=TIMED)
+    timed.push(as_text("first"), at=1)
+    timed.advance(1)
+    timed.push(as_text("second"), at=1)
+    found["push"] = walked(lambda text: timed.push(text, at=1), given_by(as_text, REPEATS, "now"))
+    queries = [QUERY.format(name=f"q{number}") for number in range(REPEATS)]
+    found["register"] = walked(timed.register, queries)
     return found
 
 
@@ -59,20 +76,20 @@ def measured(reasoner: Any, make: Callable[[str], Any], turns: int, repeat: int)
     return median(seconds)
 
 
-def walked(reasoner: Any, given: list[Any]) -> dict[str, int]:
+def walked(deed: Callable[[Any], object], given: list[Any]) -> dict[str, int]:
     """How many Python functions are called on the way, and in how many files of the package.
 
     The least of several walks: now and then a table has to grow.
     """
-    walks = [walk(reasoner, each) for each in given]
+    walks = [walk(deed, each) for each in given]
     return {"calls": min(map(len, walks)), "files": min(len(files_of(each)) for each in walks)}
 
 
-def walk(reasoner: Any, given: Any) -> list[str]:
+def walk(deed: Callable[[Any], object], given: Any) -> list[str]:
     """The file of each call."""
     calls: list[str] = []
     with profiled(lambda frame: calls.append(frame.f_code.co_filename)):
-        list(reasoner.add(given).added)
+        deed(given)
     return calls
 
 

@@ -368,19 +368,15 @@ def parts_in(pattern: Any) -> Iterator[tuple[Any, int]]:
         yield part, depth
         if isinstance(part, tuple):
             waiting += [(each, depth) for each in part]
-        elif is_dataclass(part) and not isinstance(part, Variable):
+        elif hasattr(part, "__dataclass_fields__") and not isinstance(part, Variable):
             kind: Any = type(part)
-            waiting += [(getattr(part, name), depth + 1) for name in _names(kind)]
+            for name in _names(kind):
+                waiting.append((getattr(part, name), depth + 1))
 
 
-def calls_in(query: Query) -> Iterator[Call]:
+def calls_in(query: Query) -> list[Call]:
     """The calls of functions and operators."""
-    return (part for part, _ in parts_in(query) if isinstance(part, Call))
-
-
-def functions_in(query: Query) -> Iterator[str]:
-    """The names of functions that are IRIs, in angle brackets; some of them repeatedly."""
-    return (call.name for call in calls_in(query) if call.name.startswith("<"))
+    return [part for part, _ in parts_in(query) if isinstance(part, Call)]
 
 
 def ground(term: TripleTerm) -> TripleTerm | Triple:

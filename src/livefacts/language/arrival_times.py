@@ -58,14 +58,9 @@ Times = Mapping[Variable, tuple[Variable, ...]]
 """For some variables, what has the times of the patterns that match them."""
 
 
-def timestamps_in(query: Query) -> list[Call]:
-    """The calls of timestamp() in a query."""
-    return [call for call in calls_in(query) if call.name in NAMES]
-
-
-def refuse_times(query: Query) -> Query:
+def refuse_times(query: Query, calls: Iterable[Call] | None = None) -> Query:
     """The query, which is not about streams."""
-    if timestamps_in(query):
+    if any(call.name in NAMES for call in (calls_in(query) if calls is None else calls)):
         raise QueryError(
             "timestamp() is the time at which a triple arrived on a stream",
             hint="REGISTER the query, with FROM STREAM",
@@ -75,7 +70,7 @@ def refuse_times(query: Query) -> Query:
 
 def timed(query: Query) -> Query:
     """The query with patterns for the times that it asks for; the same if it asks for none."""
-    calls = timestamps_in(query)
+    calls = [call for call in calls_in(query) if call.name in NAMES]
     if not calls:
         return query
     for call in calls:

@@ -40,7 +40,7 @@ from livefacts.language.algebra import (
     Where,
     With,
     Without,
-    functions_in,
+    calls_in,
     parts_in,
 )
 from livefacts.language.arrival_times import refuse_times
@@ -141,9 +141,11 @@ def _is_plain(shape: QueryShape) -> bool:
 
 def check_functions(query: Query) -> None:
     """Refuse a query with a function that nobody knows, before there is a row."""
-    refuse_times(query)
-    for name in functions_in(query):
-        check_expression(Call(name, (Constant(Literal("")),)), None)
+    calls = calls_in(query)
+    refuse_times(query, calls)
+    for call in calls:
+        if call.name.startswith("<"):
+            check_expression(Call(call.name, (Constant(Literal("")),)), None)
 
 
 def _has_triples_alone(query: Query) -> bool:

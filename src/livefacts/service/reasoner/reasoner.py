@@ -514,10 +514,10 @@ class Reasoner:
 
         Of the rules only those run for it that can matter, unless it is `full`.
         """
-        from livefacts.service.registered.host import host_of
+        from livefacts.service.registered.registry import Registrations
 
-        host = host_of(self._state.streams, self._state.program, self.tick)
-        return host.queries.register(text, self._state.known_prefixes(), full=full)
+        queries = Registrations.of(self._state.streams, self._state.program, self.tick)
+        return queries.register(text, self._state.known_prefixes(), full=full)
 
     @one_at_a_time
     def event_time(
@@ -551,10 +551,10 @@ class Reasoner:
     @one_at_a_time
     def correct(self, stream: str, lateness: int) -> None:
         """Send reports again that facts of a stream touch, no later than so many time points."""
-        from livefacts.service.registered.host import host_of
+        from livefacts.service.registered.registry import Registrations
 
-        host = host_of(self._state.streams, self._state.program, self.tick)
-        host.queries.correct(stream, lateness)
+        queries = Registrations.of(self._state.streams, self._state.program, self.tick)
+        queries.correct(stream, lateness)
 
     # writing
 

@@ -6,7 +6,7 @@ follows.
 In: a query text; facts that arrive and are retracted, time that moves, rules that change.
 Out: a `Report` at every grid point, to be read, iterated and written.
 
-- `background`: what is asserted for all time, as a protocol
+- `background`: what is asserted for all time, or by some named graphs
 - `limits`: how much one change of a world may derive
 - `world`: background and windows in an engine with a clock of its own
 - `stream_state`: one state for windows of every length, by arrival times
@@ -24,7 +24,6 @@ Out: a `Report` at every grid point, to be read, iterated and written.
 - `end_of_stream`: how far queries go on when nothing more will come
 - `stream_rows`: what a report puts on the stream that its query makes
 - `registry`: all queries: the order of reports, corrections, streams made of queries
-- `host`: what the queries see of their reasoner
 
 Paper: Barbieri et al., sections 2, 3 and 6.
 Design: docs/design/0009-facts-that-expire.md

@@ -2,34 +2,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Protocol
+from collections.abc import Iterable, Iterator
 
-from pyoxigraph import Quad
+import numpy as np
+from pyoxigraph import NamedNode, Quad
 
-from livefacts.engine.contract import Flags, Ids
-from livefacts.service.streams.fact_rows import Rows
+from livefacts.engine.contract import IN_DEFAULT, TRIPLES, Engine, Facts, Flags, Ids
+from livefacts.store.facts.named_graphs import NamedGraphs
+
+OWN = ":"
+"""What is in the names of predicates that no rule text can write, and in no others."""
 
 
-class Background(Protocol):
-    """What is asserted for all time."""
+class Background:
+    """What a reasoner asserts for all time, or what some of its named graphs alone assert."""
 
-    def facts(self) -> Rows:
+    def __init__(self, engine: Engine, graphs: NamedGraphs, names: Iterable[str] = ()) -> None:
+        self.engine = engine
+        self._graphs = graphs
+        self._wanted = [engine.dictionary.encode_one(NamedNode(name)) for name in names]
+
+    def narrowed(self, graphs: tuple[str, ...]) -> Background:
+        """What these named graphs alone assert; everything, if there are none."""
+        return Background(self.engine, self._graphs, graphs) if graphs else self
+
+    def facts(self) -> Facts:
         """All of it."""
-        ...
+        if self._wanted:
+            quads = self._graphs.quads()
+            return {TRIPLES: np.unique(quads[np.isin(quads[:, 3], self._wanted)][:, :3], axis=0)}
+        found = {}
+        for shape, ids in self.engine.asserted().items():
+            if shape != TRIPLES and len(ids):
+                ids = ids[self._is_written(ids)]
+            if len(ids):
+                found[shape] = ids[self.holds(shape, ids)]
+        return {shape: ids for shape, ids in found.items() if len(ids)}
+
+    def _is_written(self, ids: Ids) -> Flags:
+        names = np.unique(ids[:, 0])
+        texts = self.engine.dictionary.texts(names)
+        written = names[np.array([OWN not in text for text in texts], np.bool_)]
+        return np.isin(ids[:, 0], written)
 
     def holds(self, shape: int, ids: Ids) -> Flags:
         """Which of these facts are part of it."""
-        ...
+        if self._wanted:
+            asserted = np.zeros(len(ids), np.bool_)
+            for graph in self._wanted if shape == TRIPLES and len(ids) else ():
+                asserted |= self._graphs.asserts(graph, ids)
+            return asserted
+        told: Flags = self.engine.standing(shape, ids) & IN_DEFAULT != 0
+        if shape == TRIPLES and len(self._graphs):
+            told |= self._graphs.others(ids, ids[:0])
+        return told
 
     def conclusions(self) -> int:
-        """How many conclusions the reasoner has drawn from it, or more."""
-        ...
+        """How many conclusions the reasoner has drawn from it, or more: some come from streams."""
+        return sum(map(len, self.engine.derived().values()))
 
-    def quads(self) -> Iterable[Quad]:
-        """What named graphs assert of it."""
-        ...
+    def quads(self) -> Iterator[Quad]:
+        """What named graphs assert, of which it may be a part."""
+        return self.decoded(self._graphs.quads())
 
-    def narrowed(self, graphs: tuple[str, ...]) -> Background:
-        """What these named graphs alone assert."""
-        ...
+    def decoded(self, quads: Ids) -> Iterator[Quad]:
+        """Quads of ids as terms."""
+        for row in quads:
+            yield Quad(*self.engine.dictionary.decode(row))  # type: ignore[arg-type]

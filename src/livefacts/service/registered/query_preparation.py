@@ -20,7 +20,6 @@ from livefacts.language.graph_pattern import BasicQuery, guarded_query_of
 from livefacts.language.registration import RegisteredQuery, StreamOperator, StreamWindow
 from livefacts.language.windows import Extent, TimeExtent, extent_of
 from livefacts.model.durations import Duration
-from livefacts.model.namespaces import DECLARED
 from livefacts.plan.rules.unfolding import MatchWay
 from livefacts.service.change.fact_reader import FactReader
 from livefacts.service.continuous.query_plans import plan_of, refuse_unrepeatable
@@ -63,9 +62,9 @@ class Preparer:
         self, number: int, query: RegisteredQuery, prefixes: Mapping[str, str], full: bool
     ) -> QueryRequest:
         """A query as it is to be asked; one that cannot be is refused, before anything is done."""
-        check_functions(
-            _timed(query.body, shape_of(query.body, {**DECLARED, **prefixes}, WINDOW_BASE).query)
-        )
+        read = shape_of(query.body, prefixes, WINDOW_BASE).bound
+        meant = _timed(query.body, read)
+        check_functions(meant)
         known = {quad.graph_name.value for quad in self._background.quads()}  # type: ignore[union-attr]
         graphs = query.graphs if known else ()
         for graph in (*graphs, *query.named_graphs):
@@ -77,32 +76,29 @@ class Preparer:
                 )
         extents = tuple(_extent(window, self.tick) for window in query.windows)
         graphs = tuple(sorted(set(graphs)))
-        return QueryRequest(
-            number, query, extents, self._every(query, extents), prefixes, full, graphs
-        )
+        every = self._every(query, extents)
+        about = prefixes, full, graphs, meant, meant is not read
+        return QueryRequest(number, query, extents, every, *about)
 
     def prepare(self, asked: QueryRequest) -> Prepared:
         """The query, ready to be asked; nothing is left behind if it cannot be."""
-        query = asked.query
-        asked_for = shape_of(query.body, asked.prefixes, WINDOW_BASE).bound
-        read = timed(asked_for)
-        basic = None if query.named_graphs else guarded_query_of(read)
+        basic = None if asked.query.named_graphs else guarded_query_of(asked.meant)
         if basic is not None and len(basic.patterns) > MOST_PATTERNS:
             basic = None
         try:
             prepared = None if basic is None else self._followed(asked, basic)
-            return prepared or self._flowed(asked, looks_at_times=read is not asked_for)
+            return prepared or self._flowed(asked)
         except BaseException:
             self._worlds.release(asked.number)
             raise
 
-    def _flowed(self, asked: QueryRequest, *, looks_at_times: bool) -> Prepared:
+    def _flowed(self, asked: QueryRequest) -> Prepared:
         query = asked.query
         windows = [NamedNode(window.name) for window in query.windows if window.name is not None]
         try:
             plan = plan_of(query.body, asked.prefixes, WINDOW_BASE, windows, timed)
         except QueryError as error:
-            if looks_at_times:
+            if asked.asks_for_times:
                 raise
             # The text is known to be correct: what is wrong with it is that it must be asked anew.
             return self._queried(asked, error.message)
@@ -117,7 +113,7 @@ class Preparer:
             self._dictionary,
             self._graphs(asked, needs),
             self._quads(query),
-            self._times(asked) if looks_at_times else None,
+            self._times(asked) if asked.asks_for_times else None,
         )
         return Prepared(asked, shared, world, answers, answers)
 

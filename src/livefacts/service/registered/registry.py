@@ -19,7 +19,7 @@ from itertools import count
 
 from pyoxigraph import Quad, Triple
 
-from livefacts.engine.contract import TRIPLES, Ids
+from livefacts.engine.contract import TRIPLES, Facts, Ids
 from livefacts.errors import LimitError, QueryError
 from livefacts.language.program import Program
 from livefacts.language.registration import RegisteredQuery
@@ -36,15 +36,18 @@ from livefacts.service.registered.scheduled_query import Registration
 from livefacts.service.registered.shared_worlds import Shared, SharedWorlds
 from livefacts.service.registered.stream_rows import stream_triples
 from livefacts.service.streams.arrival_log import ArrivalChunk, ArrivalLog
-from livefacts.service.streams.fact_rows import Rows
+from livefacts.service.streams.fact_rows import Rows, united
+from livefacts.service.streams.streams import Listener, Streams
 from livefacts.service.streams.window_contents import LatestContents
 from livefacts.store.terms.dictionary import Dictionary
 from livefacts.syntax.sparql.csparql import parse_registration
 from livefacts.syntax.sparql.csparql_errors import as_written
 
 
-class Registrations:
-    """All registered queries of a reasoner, and what they share."""
+class Registrations(Listener):
+    """All registered queries of a reasoner, which hear of everything that happens to it."""
+
+    is_heard = True
 
     def __init__(
         self,
@@ -64,6 +67,20 @@ class Registrations:
         """When streams that queries make were not made."""
         self.is_begun = False
         self.now: int | None = None
+
+    @classmethod
+    def of(cls, streams: Streams, program: Program, tick: Duration | None) -> Registrations:
+        """The registered queries of a reasoner; the first time, they begin to listen."""
+        found = streams.listener
+        if not isinstance(found, cls):
+            engine = streams.engine
+            background = Background(engine, streams.graphs)
+            found = streams.listener = cls(engine.dictionary, background, program, streams.log)
+            found.now = streams.now
+            if streams.log.first is not None:
+                found.begin()
+        found.tick, found.limit = tick, streams.engine.limit
+        return found
 
     @property
     def tick(self) -> Duration | None:
@@ -143,20 +160,26 @@ class Registrations:
         self._part(self._worlds.arrived(chunks))
         self._touch(chunks[0].time, self._worlds.name(chunks[0].lane))
 
-    def background(
-        self, touched: Rows, came: Iterable[Quad] = (), gone: Iterable[Quad] = ()
+    def changed(
+        self, program: Program, asserted: Facts, retracted: Facts, came: Ids, gone: Ids
     ) -> None:
-        """The background may have changed for these facts, and named graphs by these quads."""
-        came, gone = list(came), list(gone)
-        self._part(self._worlds.background_changed(touched))
+        """Background or rules have changed; quads have come to named graphs, or gone."""
+        self.limit = self._background.engine.limit
+        self._change_rules(program)
+        named = [{TRIPLES: ids[:, :3]} for ids in (came, gone)]
+        touched = united([asserted, retracted, *named])
+        if touched:
+            self._part(self._worlds.background_changed(touched))
+            self._change_graphs(*(list(self._background.decoded(ids)) for ids in (came, gone)))
+            self._wake(self.now)
+
+    def _change_graphs(self, came: Iterable[Quad], gone: Iterable[Quad]) -> None:
         for query in self._queries:
             if query.store is not None and query.query.named_graphs:
                 wanted = query.query.named_graphs
                 query.store.graphs_changed(_of(wanted, came), _of(wanted, gone))
-        self._wake(self.now)
 
-    def rules(self, program: Program) -> None:
-        """The rules have changed."""
+    def _change_rules(self, program: Program) -> None:
         if program.rules == self._worlds.program.rules:
             self._worlds.program = program
             return
@@ -207,8 +230,9 @@ class Registrations:
         assert first is not None, "time has begun"
         return first
 
-    def advance(self, now: int) -> None:
+    def advanced(self, now: int) -> None:
         """Every time point up to `now` is complete."""
+        self.limit = self._background.engine.limit
         if self.now is not None and now < self.now:
             return
         if not self.is_begun:
@@ -228,7 +252,7 @@ class Registrations:
                 if query.due == due:
                     self._report(query, due)
 
-    def finish(self) -> None:
+    def finished(self) -> None:
         """Nothing more will come: every query reports until it has seen all that has come."""
         if self.now is None:
             return

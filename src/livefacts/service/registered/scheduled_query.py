@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from livefacts.engine.contract import Ids
 from livefacts.errors import LimitError
+from livefacts.language.algebra import Query
 from livefacts.language.registration import RegisteredQuery
 from livefacts.language.windows import Extent, grid_point
 from livefacts.service.continuous.answers import Change
@@ -35,8 +36,11 @@ class QueryRequest:
     """So many time points lie between two reports."""
     prefixes: Mapping[str, str]
     full: bool
-    graphs: tuple[str, ...] = ()
+    graphs: tuple[str, ...]
     """The named graphs that are its background; none if all that is asserted is."""
+    meant: Query
+    """What its body says, with patterns for the times that it asks for."""
+    asks_for_times: bool
 
 
 @dataclass(frozen=True, slots=True)

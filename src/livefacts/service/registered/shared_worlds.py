@@ -204,7 +204,8 @@ class SharedWorlds:
 
     def stream(self, name: str) -> ArrivalView:
         """What has arrived on a stream, pushed or made."""
-        return ArrivalView(self.log, self.lane(name), {self.lane(name)})
+        lane = self.lane(name)
+        return ArrivalView(self.log, lane, {lane})
 
     @property
     def program(self) -> Program:
@@ -236,16 +237,14 @@ class SharedWorlds:
         distinct, part = tuple(sorted(set(extents), key=str)), self._parts.get(number)
         key = graphs, distinct, part
         if key not in self._worlds:
-            background, view = self._background_of(graphs), self.view(e.stream for e in distinct)
+            background = self._background.narrowed(graphs)
+            view = self.view(extent.stream for extent in distinct)
             replaced = None if part is None else part.replaced
             about = self.program, self.tick, self._limit, replaced
             world = World(self._dictionary, background, distinct, view, *about)
             world.fill()
             self._worlds[key] = SharedWorld(world)
         return self._worlds[key]
-
-    def _background_of(self, graphs: Graphs) -> Background:
-        return self._background.narrowed(graphs) if graphs else self._background
 
     def state_of(self, extents: Sequence[Extent], graphs: Graphs, number: int) -> SharedState:
         """The state of these streams, made if it is not there, with a view for a query."""
@@ -256,7 +255,7 @@ class SharedWorlds:
         if key not in self._states:
             streams = [(offset, self.stream(stream.value)) for stream, offset in offsets]
             replaced = None if part is None else part.replaced
-            background = self._background_of(graphs)
+            background = self._background.narrowed(graphs)
             state = StreamState(self._dictionary, background, streams, self._limit, replaced)
             state.fill()
             self._states[key] = SharedState(state)

@@ -122,7 +122,7 @@ class StreamState(FollowedWorld[ExpiryDelta]):
         )
         is_full = wanted.asked is None
         if wanted.rules != self._wanted.rules or is_full != (self._wanted.asked is None):
-            can_narrow = not is_full and not self._brings_schema
+            can_narrow = wanted.rules and not is_full and not self._brings_schema
             self._schema = self._schema_rules(wanted.rules) if can_narrow else None
         self._wanted = wanted
         leave_out(self._engine, answers)
@@ -186,7 +186,9 @@ class StreamState(FollowedWorld[ExpiryDelta]):
 
     def fill(self) -> None:
         """Take the background in; done once, before anything else but rules."""
-        self._announce(self._engine.give(dict(self._background.facts()), FOREVER))
+        facts = self._background.facts()
+        if facts:
+            self._announce(self._engine.give(dict(facts), FOREVER))
 
     def reach_back(self, reach: int) -> None:
         """A window looks back so far, maybe further than all others: take in what is kept for it."""
@@ -201,11 +203,12 @@ class StreamState(FollowedWorld[ExpiryDelta]):
             for offset, view in self._streams
             for chunk in view.chunks(after - offset + 1, min(self.now, until - offset))
         ]
-        facts, times = _dated(again)
-        self._admit(facts)
-        with self._allowing_all(self.now):
-            delta = self._engine.give(facts, times)
-        self._announce(delta)
+        if again:
+            facts, times = _dated(again)
+            self._admit(facts)
+            with self._allowing_all(self.now):
+                delta = self._engine.give(facts, times)
+            self._announce(delta)
 
     def _allowing_all(self, now: int) -> AbstractContextManager[None]:
         views = [view for _, view in self._streams]

@@ -38,7 +38,7 @@ from livefacts.service.streams.window_contents import (
     LatestContents,
     contents_of,
 )
-from livefacts.store.terms.dictionary import Dictionary
+from livefacts.store.terms.dictionary import Dictionary, inline_id
 
 INTEGER = NamedNode(XSD + "integer")
 
@@ -100,6 +100,9 @@ class Naming:
         self._companions: dict[tuple[str, int], int] = {}
 
     def time(self, point: int) -> int:
+        known = inline_id(point)
+        if known is not None:
+            return known
         with self.dictionary.passing():
             return self.dictionary.encode_one(Literal(str(point), datatype=INTEGER))
 
@@ -158,11 +161,6 @@ class ArrivalFeed:
         self._kept = [(Choice(family, naming.dictionary), length) for family, length in kept]
         self._due: dict[int, list[tuple[int, Ids]]] = {}
         self._ends: list[int] = []
-
-    @property
-    def is_needed(self) -> bool:
-        """Whether rules look for arrivals."""
-        return bool(self._kept)
 
     def come(self, chunk: ArrivalChunk, now: int, notes: Notes) -> None:
         for last, shape, rows in self._facts(chunk, now):

@@ -7,7 +7,7 @@ something may change to the next, so that time without events costs nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from livefacts.engine.contract import ASSERTED, Change, Engine, Facts, IdDelta, Ids
@@ -22,6 +22,7 @@ from livefacts.service.streams.arrival_log import (
 )
 from livefacts.service.streams.clocked_engine import ClockedEngine
 from livefacts.service.streams.fact_rows import facts_of, keys_of, united
+from livefacts.service.streams.feeds import Notes
 from livefacts.service.streams.lifetimes import Beginnings
 from livefacts.service.streams.reclamation import Reclaimer
 from livefacts.service.streams.timeline import Timeline
@@ -135,18 +136,16 @@ class Streams(ClockedEngine):
         if not chunks or now is None or chunks[0].time > now:
             delta = self._make(Change())
         else:
-            with self._undone(undo):
-                delta = self._make(self.change(self.timeline.come(chunks)))
+            delta = self._moved(lambda: self.timeline.come(chunks), undo)
         if chunks:
             self.listener.arrived(chunks)
         return delta
 
-    @contextmanager
-    def _undone(self, undo: Callable[[], None] = lambda: None) -> Iterator[None]:
-        """If the body of the `with` fails, the timeline is put back."""
+    def _moved(self, move: Callable[[], Notes], undo: Callable[[], None] = lambda: None) -> Delta:
+        """What the engine makes of a movement; if that fails, the timeline is put back."""
         now = self.timeline.now
         try:
-            yield
+            return self._make(self.change(move()))
         except BaseException:
             undo()
             self.timeline.restore(now)
@@ -164,8 +163,7 @@ class Streams(ClockedEngine):
             )
         while self.timeline.now is None or self.timeline.now < last:
             point = min(last, self.timeline.next_point(last))
-            with self._undone():
-                delta = self._make(self.change(self.timeline.move(point)))
+            delta = self._moved(partial(self.timeline.move, point))
             try:
                 self.listener.advanced(point)
             except BaseException:

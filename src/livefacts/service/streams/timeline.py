@@ -221,10 +221,8 @@ class _Feeds:
 
     def __init__(self, timing: Timing, view: ArrivalView, naming: Naming, dense: bool) -> None:
         self._view = view
-        self._arrived = [
-            ArrivalFeed(timing.arrivals, view, naming, with_streams=False),
-            ArrivalFeed(timing.arrivals_on, view, naming, with_streams=True),
-        ]
+        kept = ((timing.arrivals, False), (timing.arrivals_on, True))
+        self._arrived = [ArrivalFeed(each, view, naming, on) for each, on in kept if each]
         self.holding = HoldingFeed(timing.held, view, naming, timing.holds_undeclared)
         families: dict[Extent, list[Family]] = {}
         for extent, family in timing.recent:
@@ -253,18 +251,18 @@ class _Feeds:
 
     def arrive(self, first: int, now: int, notes: Notes) -> None:
         """Chunks arrive, in time."""
-        if any(arrived.is_needed for arrived in self._arrived):
-            for chunk in self._view.chunks(first, now):
-                for arrived in self._arrived:
-                    arrived.come(chunk, now, notes)
+        for chunk in self._view.chunks(first, now) if self._arrived else ():
+            for arrived in self._arrived:
+                arrived.come(chunk, now, notes)
 
     def come(self, chunk: ArrivalChunk, now: int, notes: Notes) -> None:
         """A chunk arrives late, or is taken back."""
+        is_gone = chunk.is_gone
         feeds: list[ArrivalFeed | HoldingFeed] = [*self._arrived, self.holding]
         for feed in feeds:
-            (feed.go if chunk.is_gone else feed.come)(chunk, now, notes)
+            (feed.go if is_gone else feed.come)(chunk, now, notes)
         for clock in self._clocks.values():
-            if not chunk.is_gone:
+            if not is_gone:
                 clock.come(chunk.time, notes)
             elif not self._view.has(chunk.time):
                 clock.go(chunk.time, notes)

@@ -11,8 +11,8 @@ the name itself for a symbol.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from itertools import chain
 from typing import Protocol, TypeVar
 from weakref import WeakSet
@@ -109,6 +109,23 @@ class Rememberer(Protocol):
     def let_go(self) -> None:
         """Forget what nobody needs any more."""
         ...
+
+
+class _Passing(AbstractContextManager[None]):
+    """A time in which new terms are transient."""
+
+    def __init__(self, dictionary: Dictionary, which: int) -> None:
+        self._dictionary = dictionary
+        self._which = which
+        self._before = 0
+
+    def __enter__(self) -> None:
+        sizes = self._dictionary._terms.sizes
+        self._before, sizes[IS_PASSING] = sizes[IS_PASSING], self._which
+
+    def __exit__(self, *error: object) -> None:
+        # A sweep has put other arrays in the place of these, maybe.
+        self._dictionary._terms.sizes[IS_PASSING] = self._before
 
 
 class Dictionary:
@@ -268,18 +285,12 @@ class Dictionary:
 
     # transient terms (they pass by)
 
-    @contextmanager
-    def passing(self, *, labels_stay: bool = False) -> Iterator[None]:
+    def passing(self, *, labels_stay: bool = False) -> AbstractContextManager[None]:
         """While this is entered, new terms are transient: a sweep may reclaim them.
 
         All of them, or all but labels of blank nodes that are not those of a scope.
         """
-        before = self._terms.sizes[IS_PASSING]
-        self._terms.sizes[IS_PASSING] = LABELS_STAY if labels_stay else ALL_PASS
-        try:
-            yield
-        finally:
-            self._terms.sizes[IS_PASSING] = before
+        return _Passing(self, LABELS_STAY if labels_stay else ALL_PASS)
 
     @property
     def loose(self) -> int:

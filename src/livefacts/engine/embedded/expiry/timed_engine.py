@@ -116,8 +116,7 @@ class ExpiringEngine:
         self.store = self._runs.store
         self._bind(())
         true = np.array([[dictionary.encode_one(Symbol(TRUE.name))]], np.int32)
-        self.give({1 + len(TRUE.arguments): true}, FOREVER)
-        self.change_rules(rules)
+        self.change(give=({1 + len(TRUE.arguments): true}, FOREVER), add_rules=rules)
 
     @property
     def now(self) -> int:

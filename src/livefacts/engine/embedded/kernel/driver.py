@@ -399,12 +399,12 @@ class Interpreter:
             return ()
         if only >= 0:
             return ((self.store.shape(only), only, entries[:count]),)
-        relations = entries[:count] >> 32
-        parts = (
-            (shape, relation, entries[:count][relations == relation])
-            for shape, relation in self.store.shapes().items()
-        )
-        return (part for part in parts if len(part[2]))
+        found, relations = [], entries[:count] >> 32
+        for shape, relation in self.store.shapes().items():
+            mine = entries[:count][relations == relation]
+            if len(mine):
+                found.append((shape, relation, mine))
+        return found
 
     def _facts(self, relation: int, entries: NDArray[np.int64]) -> tuple[Ids, Flags]:
         """The columns of rows, and whether each is a conclusion."""
