@@ -59,3 +59,25 @@ def test_a_backup_is_a_folder_like_any_other(folder: str, tmp_path: Path) -> Non
     assert count(again) == count(folder)
     done = livefacts("backup", folder, copy)
     assert (done.code, "is there already" in done.err) == (1, True)
+
+
+def test_a_folder_may_stand_before_what_is_asked(folder: str) -> None:
+    asked = "SELECT ?y { ?y <x:known> ?x }"
+    assert livefacts("query", folder, asked, "--format", "csv").out == "y\r\nx:b\r\n"
+    assert livefacts("query", asked, folder, "--format", "csv").out == "y\r\nx:b\r\n"
+    assert "+    <x:b>" in livefacts("watch", folder, asked).out
+    assert "asserted" in livefacts("explain", folder, "<x:b> <x:known> <x:a>").out
+
+
+def test_what_is_asked_must_be_one_thing(folder: str) -> None:
+    for job, what, words in (
+        ("query", "there is no query", [folder]),
+        ("query", "2 of these look like a query", [folder, "ASK {}", "SELECT * {}"]),
+        ("watch", "there is no query", [folder, folder]),
+        ("explain", "there is no fact", [folder]),
+        ("explain", "2 of these look like a fact", [folder, "p(a)", "p(b)"]),
+    ):
+        ended = livefacts(job, *words)
+        assert ended.code == 1
+        assert what in ended.err
+        assert "hint: files first, then the" in ended.err

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from livefacts.commands.fact_files import Inputs, leave, load, say_if_empty
-from livefacts.commands.options import BlankNodes, Bnodes, Data, Graph, InputFormat, Rejects, Rules
+from livefacts.commands.options import (
+    BlankNodes,
+    Bnodes,
+    Data,
+    Graph,
+    InputFormat,
+    Rejects,
+    Rules,
+    asked_and_files,
+)
 from livefacts.commands.terminal import ExitCode, say
 from livefacts.errors import InputError
 
@@ -29,11 +39,12 @@ class ExplanationFormat(StrEnum):
 
 
 def explain_command(
-    fact: Annotated[
-        str,
+    words: Annotated[
+        list[str],
         typer.Argument(
-            metavar="FACT",
-            help="A triple as in Turtle, a predicate fact, or the id of a violated constraint.",
+            metavar="[FILES] FACT",
+            help="What to load, as --data; then a triple as in Turtle, a predicate fact, "
+            "or the id of a violated constraint.",
         ),
     ],
     data: Data = None,
@@ -62,13 +73,18 @@ def explain_command(
     livefacts explain cat_or_dog --data kb.ttl --rules my.rules      why is this constraint violated?
     livefacts explain cat_or_dog --which 2 --data kb.ttl --rules my.rules      why the second time?
     """
-    loaded = load(Inputs(data or [], rules or [], graph, bnodes, input_format, rejects))
+    fact, files = asked_and_files(words, data, _looks_like_fact, "fact", "'route(a, b)'")
+    loaded = load(Inputs(files, rules or [], graph, bnodes, input_format, rejects))
     say_if_empty(loaded)
     explanation = loaded.reasoner.explain(_chosen(fact, loaded.reasoner, which))
     typer.echo(_written(explanation, form).rstrip("\n"))
     if not explanation.holds:
         raise typer.Exit(ExitCode.ERROR)
     leave(loaded)
+
+
+def _looks_like_fact(word: str) -> bool:
+    return not os.path.exists(word)
 
 
 def _chosen(fact: str, reasoner: Reasoner, which: int) -> str | Violation:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from enum import StrEnum
 from typing import Annotated
 
 import typer
+
+from livefacts.errors import InputError
 
 
 class BlankNodes(StrEnum):
@@ -27,6 +31,30 @@ Data = Annotated[
     list[str] | None,
     typer.Option("--data", "-d", metavar="FILE", help="A file or a quoted glob; may be repeated."),
 ]
+
+
+def asked_and_files(
+    words: list[str],
+    data: list[str] | None,
+    looks_asked: Callable[[str], bool],
+    what: str,
+    example: str,
+) -> tuple[str, list[str]]:
+    """What is asked, the one word that looks like it, and the files: the others, and --data."""
+    asked = [word for word in words if looks_asked(word)]
+    if len(words) == 1 and not os.path.exists(words[0]):
+        asked = words
+    if len(asked) != 1:
+        said = f"{len(asked)} of these look like a {what}" if asked else f"there is no {what}"
+        raise InputError(
+            f"{said}: {' '.join(words)}",
+            hint=f"files first, then the {what}: kb/ {example}; or name the files by --data",
+        )
+    rest = list(words)
+    rest.remove(asked[0])
+    return asked[0], rest + (data or [])
+
+
 Rules = Annotated[
     list[str] | None,
     typer.Option(

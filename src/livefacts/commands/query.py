@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from livefacts.commands.fact_files import Inputs, leave, load, say_if_empty
-from livefacts.commands.options import BlankNodes, Bnodes, Data, Graph, InputFormat, Rejects, Rules
+from livefacts.commands.options import (
+    BlankNodes,
+    Bnodes,
+    Data,
+    Graph,
+    InputFormat,
+    Rejects,
+    Rules,
+    asked_and_files,
+)
 from livefacts.commands.terminal import say
 from livefacts.errors import InputError, QueryError
 
@@ -41,8 +50,12 @@ PLAN_FORMATS = {None, AnswerFormat.text, AnswerFormat.dot, AnswerFormat.json}
 
 
 def query_command(
-    text: Annotated[
-        str, typer.Argument(metavar="QUERY", help="SPARQL, or a file.rq; - is standard input.")
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[FILES] QUERY",
+            help="What to load, as --data; then SPARQL, or a file.rq; - is standard input.",
+        ),
     ],
     data: Data = None,
     rules: Rules = None,
@@ -87,13 +100,14 @@ def query_command(
     livefacts query heads.rq --data uni.nt.gz --rules rdfs --format csv
     livefacts query 'ASK { ?x a rdfs:Class }' --data schema.ttl
     livefacts query 'CONSTRUCT WHERE { ?x a ?c }' --data a.ttl --data b.ttl --format ttl
-    livefacts query heads.rq --data kb/ --at 12
+    livefacts query kb/ 'SELECT ?x { ?x a ?c }' --at 12
     livefacts query heads.rq --data uni.nt.gz --rules rdfs --plan
     livefacts query heads.rq --data uni.nt.gz --explain-only --format dot | dot -Tsvg > plan.svg
     """
+    text, files = asked_and_files(words, data, looks_like_query, "query", "'SELECT ...'")
     asked = text_of(text)
     _check_format(form, plan or explain_only)
-    loaded = load(Inputs(data or [], rules or [], graph, bnodes, input_format, rejects, at=at))
+    loaded = load(Inputs(files, rules or [], graph, bnodes, input_format, rejects, at=at))
     say_if_empty(loaded)
     if explain_only:
         typer.echo(_written_plan(loaded.reasoner.query(asked, explain_only=True), form), nl=False)
@@ -136,6 +150,11 @@ def _say_unknown(asked: str, reasoner: Reasoner) -> None:
     if len(reasoner):
         for sentence in unknown_names(asked, reasoner):
             say(sentence)
+
+
+def looks_like_query(word: str) -> bool:
+    """Whether a word of the command line is a query, or where one is."""
+    return "{" in word or word == "-" or word.endswith(QUERY_FILES)
 
 
 def text_of(given: str, extensions: tuple[str, ...] = QUERY_FILES) -> str:

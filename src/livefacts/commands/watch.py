@@ -13,8 +13,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from livefacts.commands.fact_files import Inputs, leave, load
-from livefacts.commands.options import BlankNodes, Bnodes, Data, Graph, InputFormat, Rejects, Rules
-from livefacts.commands.query import text_of
+from livefacts.commands.options import (
+    BlankNodes,
+    Bnodes,
+    Data,
+    Graph,
+    InputFormat,
+    Rejects,
+    Rules,
+    asked_and_files,
+)
+from livefacts.commands.query import looks_like_query, text_of
 from livefacts.commands.terminal import counted, say
 from livefacts.errors import InputError
 
@@ -34,7 +43,12 @@ class ChangeFormat(StrEnum):
 
 
 def watch_command(
-    text: Annotated[str, typer.Argument(metavar="QUERY", help="SPARQL, or a file.rq.")],
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[FILES] QUERY", help="What to load, as --data; then SPARQL, or a file.rq."
+        ),
+    ],
     data: Data = None,
     rules: Rules = None,
     updates: Annotated[
@@ -66,10 +80,11 @@ def watch_command(
 
     \b
     livefacts watch 'SELECT ?x ?c { ?x a ?c }' --data kb.nt --rules rdfs --updates changes.rdfp
-    tail -f changes.rdfp | livefacts watch heads.rq --data kb.nt --updates - --format jsonl
+    tail -f changes.rdfp | livefacts watch kb.nt heads.rq --updates - --format jsonl
     """
+    text, files = asked_and_files(words, data, looks_like_query, "query", "'SELECT ...'")
     asked = text_of(text)
-    loaded = load(Inputs(data or [], rules or [], graph, bnodes, input_format, rejects))
+    loaded = load(Inputs(files, rules or [], graph, bnodes, input_format, rejects))
     watch = loaded.reasoner.watch(asked)
     if plan:
         say(watch.plan.rstrip())
