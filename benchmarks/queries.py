@@ -14,6 +14,7 @@ and what a change costs while queries are asked.
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Callable, Mapping
 from random import Random
@@ -163,7 +164,8 @@ def _fourteen(reasoner: lf.Reasoner) -> dict[str, str]:
     filled = {
         name: body.format(university=university, home=home) for name, body in FOURTEEN.items()
     }
-    return {name: f"SELECT * {{ {body} }}" for name, body in filled.items()}
+    shown = {name: dict.fromkeys(re.findall(r"\?\w+", body)) for name, body in filled.items()}
+    return {name: f"SELECT {' '.join(shown[name])} {{ {body} }}" for name, body in filled.items()}
 
 
 def _points(reasoner: lf.Reasoner, store: Store) -> tuple[float, float]:

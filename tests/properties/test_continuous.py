@@ -72,7 +72,9 @@ def fresh(store: Store, text: str) -> Counter[Any]:
         return Counter([()] if found else [])
     if isinstance(found, QueryTriples):
         return Counter({(str(t.subject), str(t.predicate), str(t.object)) for t in found})
-    return Counter(tuple(None if t is None else str(t) for t in row) for row in found)
+    # `*` says nothing of the order of columns.
+    rows = ([row[name] for name in plan_of(text, {}).variables] for row in found)
+    return Counter(tuple(None if t is None else str(t) for t in row) for row in rows)
 
 
 def sibling(text: str, turn: int) -> str:

@@ -35,7 +35,9 @@ def bag(result: Any) -> Counter[Any]:
         return Counter([()] if result else [])
     if isinstance(result, Triples | QueryTriples):
         return Counter({tuple(map(str, triple)): 1 for triple in result})
-    return Counter(tuple("" if t is None else str(t) for t in row) for row in result)
+    names = sorted(getattr(name, "value", name) for name in result.variables)
+    rows = ([row[name] for name in names] for row in result)
+    return Counter(tuple("" if t is None else str(t) for t in row) for row in rows)
 
 
 def is_odd(text: str) -> bool:

@@ -256,9 +256,9 @@ def _solved(
 
 
 def _visible(pattern: Pattern) -> tuple[Variable, ...]:
-    """The variables of a pattern that have names, in the order of these."""
-    shown = {v for v in variables_in_scope(pattern) if not v.name.startswith((UNNAMED, BLANK))}
-    return tuple(sorted(shown, key=lambda variable: variable.name))
+    """The variables of a pattern that have names, in the order in which it first binds them."""
+    shown = (v for v in variables_in_scope(pattern) if not v.name.startswith((UNNAMED, BLANK)))
+    return tuple(dict.fromkeys(shown))
 
 
 @dataclass(slots=True)

@@ -237,7 +237,7 @@ def test_triple_terms_are_terms_or_patterns_of_them() -> None:
     whole, open_ = (atom.slots[2] for atom in found.atoms)
     assert whole == Triple(ex("a"), ex("b"), Literal(1))
     assert open_ == TripleTerm(S, ex("b"), ex("c"))
-    assert read("SELECT * { ?x :p <<( ?s :b ?o )>> }").selected == ("o", "s", "x")
+    assert read("SELECT * { ?x :p <<( ?s :b ?o )>> }").selected == ("x", "s", "o")
 
 
 @pytest.mark.parametrize(
@@ -292,3 +292,20 @@ def test_a_mistake_is_told_where_it_stands(text: str, message: str, column: int)
     assert message in caught.value.message
     assert caught.value.place is not None
     assert caught.value.place.column == column
+
+
+@pytest.mark.parametrize(
+    ("group", "names"),
+    [
+        ("?z :p ?y . ?y :q ?a", "z y a"),
+        ("OPTIONAL { ?z :p ?y } ?c :q ?b BIND(1 AS ?a) VALUES ?d { 1 }", "z y c b a d"),
+        ("{ ?z :p ?y } UNION { ?a :p ?y } MINUS { ?k :j ?y }", "z y a"),
+        ("?x :p [ :q ?c ; :r ?b ] ; :s ?a . (?l ?k) :o ?j", "x c b a l k j"),
+        ("GRAPH ?g { ?z :p/:q ?y } { SELECT * { ?v :p ?u } }", "g z y v u"),
+        ("FILTER(?y = 1) ?z :p ?y", "z y"),
+    ],
+)
+def test_everything_is_selected_in_the_order_in_which_it_is_first_bound(
+    group: str, names: str
+) -> None:
+    assert read(f"SELECT * {{ {group} }}").selected == tuple(names.split())
