@@ -72,9 +72,33 @@ def test_a_closed_snapshot_says_so() -> None:
     assert len(s) == 0
     s.close()
     s.close()
-    for use in (len, list, FactSnapshot.violations, lambda s: s.query("ASK {}"), lambda s: s.seq):
+    for use in (
+        len,
+        list,
+        FactSnapshot.facts,
+        FactSnapshot.violations,
+        lambda s: s.query("ASK {}"),
+        lambda s: s.query("ASK {}", explain_only=True),
+        lambda s: "<x:a> <x:p> <x:b>" in s,
+        lambda s: s.dump("nowhere.nt"),
+        lambda s: (s.seq, s.now),
+    ):
         with pytest.raises(lf.LivefactsError, match="the snapshot is closed"):
             use(s)
+
+
+def test_what_was_begun_before_a_snapshot_is_closed_goes_on_with_its_version() -> None:
+    r = lf.Reasoner()
+    r.add("<x:a> <x:p> <x:b> . <x:a> <x:p> <x:c> .")
+    s = r.snapshot()
+    going, view, found = iter(s), s.facts(), s.query("SELECT * { ?x ?p ?y }")
+    first = next(going)
+    s.close()
+    r.remove("<x:a> <x:p> <x:b> . <x:a> <x:p> <x:c> .")
+    assert {first, *going} == set(view) == {Triple(*row) for row in found}  # type: ignore[union-attr, arg-type, misc]
+    assert len(view) == 2
+    with pytest.raises(lf.LivefactsError, match="the snapshot is closed"), s:
+        iter(s)
 
 
 def test_a_snapshot_takes_the_options_of_a_query() -> None:
