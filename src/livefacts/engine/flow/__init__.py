@@ -13,6 +13,7 @@ Out: signed rows of answers.
 - `ordered_values`: the values of a group in their order, which come and go
 - `group_totals`: aggregates, by adding and taking away
 - `conditions`: filters that ids alone decide
+- `large_integers`: calculations beyond the 64 bits of pyoxigraph
 - `evaluator`: all other expressions, by pyoxigraph in batches
 - `workers`: the state of each other step
 - `nodes`: steps at work, shared by the queries that have them in common

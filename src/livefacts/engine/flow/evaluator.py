@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Store, Triple
 from livefacts.engine.contract import Ids
 from livefacts.engine.flow.bags import UNBOUND, Row
 from livefacts.engine.flow.conditions import UNDECIDED, Decide, decider
+from livefacts.engine.flow.large_integers import folded, is_long, may_become_large
 from livefacts.errors import QueryError
 from livefacts.language.expressions import (
     Call,
@@ -30,7 +31,7 @@ from livefacts.language.formula import Variable
 from livefacts.model.facts import Term
 from livefacts.model.numbers import Number
 from livefacts.model.values import value_of
-from livefacts.plan.continuous.flow import NEVER_BOUND, position_of, positions_in
+from livefacts.plan.continuous.flow import NEVER_BOUND, column, position_of, positions_in
 from livefacts.store.terms.dictionary import Dictionary
 
 REMEMBERED = 1 << 16
@@ -67,6 +68,8 @@ class Evaluator:
     def __init__(
         self, expression: QueryExpression, dictionary: NumberedTerms, base: str = ""
     ) -> None:
+        self._plain = expression
+        self._is_growing = may_become_large(expression)
         self._expression = adding_durations(expression)
         self._dictionary = dictionary
         self._base = base or None
@@ -106,33 +109,56 @@ class Evaluator:
         """The values for rows of used columns, from one query."""
         self.asked += len(keys)
         terms = [self._terms(key) for key in keys]
-        if any(_has_blank(term) for row in terms for term in row):
-            text, store = self._over_a_store(terms)
-        else:
-            text, store = self._over_values(terms), self._store
-        answers = {}
-        for number, value in store.query(text, base_iri=self._base):  # type: ignore[union-attr]
-            if value is not None:
-                answers[int(number.value)] = self._dictionary.encode_one(value)
+        answers = self._answered(self._expression, terms)
+        for number, row in enumerate(terms):
+            if self._is_growing or any(map(is_long, row)):
+                self._answer_exactly(number, row, answers)
         for number, key in enumerate(keys):
             yield key, answers.get(number, UNBOUND)
+
+    def _answered(
+        self, expression: QueryExpression, terms: Sequence[Sequence[object]]
+    ) -> dict[int, int]:
+        """The values that rows have, by the numbers of the rows."""
+        if any(_has_blank(term) for row in terms for term in row):
+            text, store = self._over_a_store(expression, terms)
+        else:
+            text, store = self._over_values(expression, terms), self._store
+        return {
+            int(number.value): self._dictionary.encode_one(value)
+            for number, value in store.query(text, base_iri=self._base)  # type: ignore[union-attr]
+            if value is not None
+        }
+
+    def _answer_exactly(self, number: int, row: Sequence[Any], answers: dict[int, int]) -> None:
+        """Replace the answer of a row where integers have to do with it that pyoxigraph has not."""
+        named = zip(map(column, self._positions), row, strict=True)
+        exact = folded(self._plain, {each: term for each, term in named if term is not None})
+        if isinstance(exact, Constant):
+            answers[number] = self._dictionary.encode_one(exact.term)
+        elif exact != self._plain:
+            answers.pop(number, None)
+            for value in self._answered(adding_durations(exact), [row]).values():
+                answers[number] = value
 
     def _terms(self, key: Row) -> list[object]:
         bound = [each for each in key if each != UNBOUND]
         terms = iter(self._dictionary.decode(bound) if bound else ())
         return [None if each == UNBOUND else next(terms) for each in key]
 
-    def _over_values(self, rows: Sequence[Sequence[object]]) -> str:
+    def _over_values(self, expression: QueryExpression, rows: Sequence[Sequence[object]]) -> str:
         names = " ".join(f"?c{at}" for at in self._positions)
         lines = "\n".join(
             f"({number} {' '.join(map(_shown, row))})" for number, row in enumerate(rows)
         )
         return (
-            f"SELECT ?number ({written(self._expression)} AS ?value) "
+            f"SELECT ?number ({written(expression)} AS ?value) "
             f"{{ VALUES (?number {names}) {{ {lines} }} }}"
         )
 
-    def _over_a_store(self, rows: Sequence[Sequence[object]]) -> tuple[str, Store]:
+    def _over_a_store(
+        self, expression: QueryExpression, rows: Sequence[Sequence[object]]
+    ) -> tuple[str, Store]:
         """The same for rows with blank nodes, which cannot be written as VALUES."""
         store = Store()
         for number, row in enumerate(rows):
@@ -142,7 +168,7 @@ class Evaluator:
                 if term is not None:
                     store.add(Quad(subject, _column(at), term))  # type: ignore[arg-type]
         parts = " ".join(f"OPTIONAL {{ ?row {_column(at)} ?c{at} }}" for at in self._positions)
-        value = written(self._expression)
+        value = written(expression)
         return f"SELECT ?number ({value} AS ?value) {{ ?row {_HERE} ?number {parts} }}", store
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from pyoxigraph import Literal, NamedNode
 
+from livefacts.engine.flow.large_integers import answer_of
 from livefacts.engine.queries import column_operators as operators
 from livefacts.engine.queries.column_operators import (
     ERROR,
@@ -259,7 +260,25 @@ class Expressions:
             name: self.term_values.made(operand.at(rows))
             for name, operand in zip((LEFT, RIGHT), operands, strict=False)
         }
-        return self._pyoxigraph.of(call, columns, len(rows))
+        found = self._pyoxigraph.of(call, columns, len(rows))
+        is_open = found != self._truth_ids[TRUE] if call.name == "isNUMERIC" else found == UNBOUND
+        here = np.flatnonzero(is_open)
+        if len(here):
+            found[here] = self._exactly(
+                call.name, [ids[here] for ids in columns.values()], found[here]
+            )
+        return found
+
+    def _exactly(self, name: str, columns: Sequence[Ids], otherwise: Ids) -> Ids:
+        """What calls give that large integers have to do with, for each different row once."""
+        rows, places = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+        answers = [self._exact_answer(name, row) for row in rows.tolist()]
+        found = self.terms.encode(answers)[places.reshape(-1)]
+        return np.where(found == UNBOUND, otherwise, found)
+
+    def _exact_answer(self, name: str, row: Sequence[int]) -> Term | None:
+        terms = [term for term in self.terms.decode(row) if term is not None]
+        return answer_of(name, terms) if len(terms) == len(row) else None
 
     def _column(self, expression: QueryExpression, rows: Solutions) -> ValueColumn:
         match expression:
@@ -331,13 +350,14 @@ class Expressions:
         return found
 
     def _asked(self, expression: Call, rows: Solutions) -> Ids:
-        """What pyoxigraph says; an EXISTS in it becomes a column first."""
+        """What pyoxigraph says; an EXISTS in it becomes a column first, and so do calculations."""
         columns: dict[Variable, Ids] = {}
 
         def decide(part: QueryExpression) -> QueryExpression | None:
-            if not isinstance(part, Exists):
+            is_calculation = isinstance(part, Call) and part.name in operators.CALCULATIONS
+            if not isinstance(part, Exists) and not is_calculation:
                 return None
-            name = Variable(f".exists{len(columns)}")
+            name = Variable(f".part{len(columns)}")
             columns[name] = self._ids(part, rows)
             return name
 
