@@ -8,6 +8,7 @@ COMPILED := $(VENV)/.compiled
 KERNELS := $(shell find src/livefacts/store src/livefacts/engine -name '*.py' -not -path '*/spark/*')
 
 MINUTES ?= 10
+SECONDS ?= 60
 SEED ?= 0
 EXPERIMENTS ?=
 
@@ -15,7 +16,7 @@ EXPERIMENTS ?=
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test thorough quick lint check format architecture bench fuzz mutants pins clean
+.PHONY: help setup demo test thorough quick lint check format architecture bench fuzz fuzzers mutants pins clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -54,6 +55,11 @@ bench: setup ## measure side by side with other systems; EXPERIMENTS="closure st
 
 fuzz: setup ## random programs against the oracle; MINUTES=10 SEED=0
 	$(PYTHON) tests/fuzz.py --minutes $(MINUTES) --seed $(SEED)
+
+fuzzers: setup ## bytes that a fuzzer makes up, for every way in; SECONDS=60 for each of them
+	@$(PYTHON) -c 'import atheris' 2>/dev/null || $(PYTHON) -m pip install --quiet atheris 2>/dev/null \
+	  || uv pip install --quiet --python $(PYTHON) atheris 2>/dev/null || true
+	$(PYTHON) -m tests.fuzzers --seconds $(SECONDS)
 
 mutants: setup ## plant known bugs; each must be caught by a test
 	$(PYTHON) tests/mutants.py

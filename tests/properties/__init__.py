@@ -10,7 +10,7 @@ differs.  Every other test here has the same three parts.
     coverage/   the shares of the inputs that have a      held by `test_generator` and `test_time`
                 feature, so that no generator goes dull
     test_*.py   which seeds, which ways, how many
-    conftest    terms are given back early, so that ids mean other terms all the time
+    `conftest`  terms are given back early, so that ids mean other terms all the time
 
 A module has the same name in all three packages when it is about the same kind of input:
 

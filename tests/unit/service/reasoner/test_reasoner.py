@@ -370,6 +370,17 @@ class TestDumping:
             again.load(path)
             assert len(again) == len(reasoner), name
 
+    def test_a_dump_uses_the_prefixes_that_are_known_and_can_be_written(
+        self, tmp_path: Path
+    ) -> None:
+        reasoner, text = lf.Reasoner(), "@prefix ex: <http://example.org/> .\nex:a ex:p ex:b .\n"
+        reasoner.add(text)
+        odd = {"a b": "x:", "n": "http://[bad", "z.": "x:z", "-": "x:", "e": "no iri"}
+        reasoner.prefixes = {**reasoner.prefixes, **odd}
+        for name in ("dump.ttl", "dump.trig"):
+            reasoner.dump(tmp_path / name)
+            assert (tmp_path / name).read_text() == text
+
     def test_only_conclusions_can_be_dumped(self) -> None:
         reasoner = lf.Reasoner(rules="rho-df")
         reasoner.add(f"<x:A> <{RDFS}subClassOf> <x:B> . <x:a> a <x:A> .")
