@@ -8,12 +8,14 @@ a named graph asserts stays there, so that the graphs are the same when the file
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from pyoxigraph import NamedNode
 
 from livefacts.engine.contract import TRIPLES, Flags, Ids
 from livefacts.errors import LivefactsWarning
@@ -27,6 +29,7 @@ from livefacts.syntax.rdf.documents import format_named, format_of
 from livefacts.syntax.rdf.serializer import WITH_GRAPHS, Target, open_target, write_rows
 
 FACTS = "rules"
+PREFIX_NAME = re.compile(r"(?:[^\W\d_](?:[\w.-]*[\w-])?)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,7 @@ def write_facts(
     facts: Mapping[int, Ids],
     named: NamedTriples,
     terms: Terms,
+    prefixes: Mapping[str, str],
 ) -> None:
     """Write facts, and the assertions of named graphs where the format has a place for them."""
     form = format or _suffix(target)
@@ -80,7 +84,22 @@ def write_facts(
     _warn_of_others(facts)
     triples = facts.get(TRIPLES, np.zeros((0, 3), np.int32))
     batches = named.batches(triples) if kind in WITH_GRAPHS else [Batch(triples, None)]
-    write_rows(target, batches, terms, format=kind)
+    write_rows(target, batches, terms, format=kind, prefixes=writable(prefixes))
+
+
+def writable(prefixes: Mapping[str, str]) -> dict[str, str]:
+    """Those prefixes that Turtle can declare, whatever a caller has made up."""
+    return {
+        name: iri for name, iri in prefixes.items() if PREFIX_NAME.fullmatch(name) and _is_iri(iri)
+    }
+
+
+def _is_iri(text: str) -> bool:
+    try:
+        NamedNode(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _suffix(target: Target) -> str:

@@ -145,7 +145,7 @@ class FactSnapshot(Collection[Triple | Fact]):
         quads = version.quads() if derived is not True else NO_QUADS
         elsewhere = version.rows(FactPart.ELSEWHERE).get(TRIPLES, quads[:0, :3])
         named = NamedTriples(quads, elsewhere)
-        write_facts(target, format, version.facts(derived), named, version.terms)
+        write_facts(target, format, version.facts(derived), named, version.terms, self._prefixes)
 
 
 def shape_and_terms(fact: object, prefixes: Mapping[str, str]) -> tuple[int, list[Term]]:

@@ -566,7 +566,7 @@ class Reasoner:
         format: str | None = None,
     ) -> None:
         """Write what is true to a file or stream, in an RDF format or as facts (.rules)."""
-        self._snapshot({}).dump(target, derived=derived, format=format)
+        self._snapshot(self._state.prefixes).dump(target, derived=derived, format=format)
 
 
 def _check_options(on_violation: str, maintenance: str) -> None:
