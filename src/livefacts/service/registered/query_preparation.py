@@ -30,7 +30,7 @@ from livefacts.service.registered.flow_answers import FlowedAnswers, looked_up
 from livefacts.service.registered.match_spans import SpannedMatches
 from livefacts.service.registered.report_answers import AskedAnswers, FollowedAnswers
 from livefacts.service.registered.scheduled_query import Prepared, QueryRequest
-from livefacts.service.registered.shared_worlds import Needs, SharedState, SharedWorld, SharedWorlds
+from livefacts.service.registered.shared_worlds import AnyShared, Needs, SharedWorld, SharedWorlds
 from livefacts.service.registered.stream_state import WindowView
 from livefacts.service.registered.timed_matches import Matches, SeenAnswers
 from livefacts.service.registered.window_times import WindowTimes
@@ -130,25 +130,23 @@ class Preparer:
         if basic.absent:
             return None
         shared = self._world_of(asked, needs)
-        answers = shared.followed.get(basic) if relation is StreamOperator.ALL else None
+        answers = shared.kept.get(basic) if relation is StreamOperator.ALL else None
         if answers is None:
             answers = FollowedAnswers(projection, relation)
             key = basic if relation is StreamOperator.ALL else replace(basic, name=str(number))
-            shared.followed[key] = answers
-            shared.world.follow(answers.follow)
-        self._worlds.need(shared, number, replace(needs, rules=(answers.projection.rule,)))
-        return Prepared(asked, shared, shared.world, answers)
+            shared.keep(key, answers)
+        self._worlds.need(shared, number, replace(needs, rules=answers.rules))
+        return Prepared(asked, shared, shared.place, answers)
 
     def _seen(self, asked: QueryRequest, projection: Projection, needs: Needs) -> Prepared:
         """A query whose matches are followed in a state of windows of every length."""
         number, basic = asked.number, projection.query
         state = self._worlds.state_of(asked.windows, asked.graphs, number)
-        if basic not in state.matches:
+        if basic not in state.kept:
             is_plain = needs.ways == (needs.goal,) and not basic.absent
             made = Matches(projection) if is_plain else SpannedMatches(projection, needs.ways)
-            state.matches[basic] = made
-            state.state.follow(made.follow)
-        matches = state.matches[basic]
+            state.keep(basic, made)
+        matches = state.kept[basic]
         self._worlds.need(state, number, replace(needs, rules=matches.rules))
         view = state.views[number]
         return Prepared(asked, state, view, SeenAnswers(matches, view, asked.query.relation))
@@ -162,16 +160,14 @@ class Preparer:
         answers = AskedAnswers(ask, query.relation, reason)
         return Prepared(asked, shared, world, answers, store)
 
-    def _world(
-        self, asked: QueryRequest, needs: Needs
-    ) -> tuple[SharedWorld | SharedState, World | WindowView]:
+    def _world(self, asked: QueryRequest, needs: Needs) -> tuple[AnyShared, World | WindowView]:
         """What the query is asked in: a state of windows of every length, if one can be."""
         is_named = any(window.name is not None for window in asked.query.windows)
         if not is_named and self._worlds.lasting(asked.windows, asked.every, needs) is not None:
             state = self._worlds.state_of(asked.windows, asked.graphs, asked.number)
             return state, state.views[asked.number]
         shared = self._world_of(asked, needs)
-        return shared, shared.world
+        return shared, shared.place
 
     def _world_of(self, asked: QueryRequest, needs: Needs) -> SharedWorld:
         """The world of a query's windows, with a clock of its own if its rules look at time."""
@@ -207,7 +203,7 @@ class Preparer:
                 empty = self._worlds.world_of((), asked.graphs, asked.number)
                 self._worlds.need(alone, asked.number, needs)
                 self._worlds.need(empty, asked.number, needs)
-                graphs.append(WindowGraph(window.name, alone.world, empty.world))
+                graphs.append(WindowGraph(window.name, alone.place, empty.place))
         return WindowGraphs(graphs)
 
     def _times(self, asked: QueryRequest) -> WindowTimes:

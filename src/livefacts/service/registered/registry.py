@@ -33,7 +33,7 @@ from livefacts.service.registered.end_of_stream import NEVER, Ending
 from livefacts.service.registered.limits import lacking, not_registered, not_reported
 from livefacts.service.registered.query_preparation import Preparer
 from livefacts.service.registered.scheduled_query import Registration
-from livefacts.service.registered.shared_worlds import Shared, SharedWorlds
+from livefacts.service.registered.shared_worlds import AnyShared, SharedWorlds
 from livefacts.service.registered.stream_rows import stream_triples
 from livefacts.service.streams.arrival_log import ArrivalChunk, ArrivalLog
 from livefacts.service.streams.fact_rows import Rows, united
@@ -211,7 +211,7 @@ class Registrations(Listener):
             with suppress(LimitError):
                 query.resettle(self._preparer.prepare(query.asked))
 
-    def _part(self, failed: Iterable[Shared]) -> None:
+    def _part(self, failed: Iterable[AnyShared]) -> None:
         """Give the queries of these worlds new ones, which they do not share as they did."""
         numbers = self._worlds.part(failed)
         parting = [query for query in self._queries if query.number in numbers]

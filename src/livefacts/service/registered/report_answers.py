@@ -18,6 +18,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 
 from livefacts.engine.contract import IdDelta, Ids
+from livefacts.language.program import Rule
 from livefacts.language.registration import StreamOperator
 from livefacts.service.continuous.findings import Found, found_answer, found_rows
 from livefacts.service.continuous.row_projection import Projection
@@ -39,6 +40,7 @@ class FollowedAnswers:
 
     def __init__(self, projection: Projection, relation: StreamOperator) -> None:
         self.projection = projection
+        self.rules: tuple[Rule, ...] = (projection.rule,)
         self._relation = relation
         self._now: Bag = Counter()
         self._changed: Bag = Counter()

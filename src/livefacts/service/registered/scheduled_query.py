@@ -16,7 +16,7 @@ from livefacts.service.registered.flow_answers import FlowedAnswers
 from livefacts.service.registered.match_spans import SpannedMatches
 from livefacts.service.registered.report_answers import AskedAnswers, FollowedAnswers
 from livefacts.service.registered.reports import Report, ReportChanges, ReportQueue
-from livefacts.service.registered.shared_worlds import Needs, SharedState, SharedWorld
+from livefacts.service.registered.shared_worlds import AnyShared, Needs
 from livefacts.service.registered.stream_state import WindowView
 from livefacts.service.registered.timed_matches import SeenAnswers
 from livefacts.service.registered.world import World
@@ -48,7 +48,7 @@ class Prepared:
     """A query that can be asked: in which world, and how its answers are found."""
 
     asked: QueryRequest
-    shared: SharedWorld | SharedState
+    shared: AnyShared
     world: World | WindowView
     answers: SeenAnswers | FollowedAnswers | FlowedAnswers | AskedAnswers
     store: WorldStore | FlowedAnswers | None = None
@@ -135,11 +135,11 @@ class Registration:
     @property
     def plan(self) -> str:
         """How the answers are found, in words."""
-        shared = self._prepared.shared
+        shared, place = self._prepared.shared, self._prepared.shared.place
         inside = [name for way in self.needs.ways for name in way.rules]
-        rules = ", ".join(dict.fromkeys([*(rule.id for rule in shared.rules), *inside]))
-        made = " (made for the schema that is asserted)" if shared.is_narrowed else ""
-        kind = "world" if isinstance(shared, SharedWorld) else "state of windows of every length"
+        rules = ", ".join(dict.fromkeys([*(rule.id for rule in place.rules), *inside]))
+        made = " (made for the schema that is asserted)" if place.is_narrowed else ""
+        kind = "world" if isinstance(place, World) else "state of windows of every length"
         return "\n".join(
             [
                 f"reports: every {self.every}, {self.query.relation}",

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from pyoxigraph import NamedNode
 
@@ -31,7 +31,7 @@ from livefacts.service.registered.background import Background
 from livefacts.service.registered.report_answers import FollowedAnswers
 from livefacts.service.registered.stream_state import Offsets, StreamState, WindowView, offsets_of
 from livefacts.service.registered.timed_matches import KeptMatches
-from livefacts.service.registered.world import World
+from livefacts.service.registered.world import FollowedWorld, World
 from livefacts.service.streams.arrival_log import ArrivalChunk, ArrivalLog, ArrivalView
 from livefacts.service.streams.fact_rows import Rows
 from livefacts.service.streams.timeline import NO_STREAM
@@ -46,6 +46,8 @@ from livefacts.store.terms.dictionary import Dictionary
 
 Graphs = tuple[str, ...]
 """The named graphs that a query takes its background from; none means all that is asserted."""
+Place = TypeVar("Place", bound=FollowedWorld[Any])
+Kept = TypeVar("Kept", bound=FollowedAnswers | KeptMatches)
 ANY_TRIPLE = TripleAtom(Variable("s"), Variable("p"), Variable("o"))
 
 
@@ -74,91 +76,38 @@ class PartedQueries:
 
 
 @dataclass(slots=True)
-class SharedWorld:
-    """A world and the queries that share it."""
+class Shared(Generic[Place, Kept]):
+    """A world or a state, and the queries that share it."""
 
-    world: World
+    place: Place
+    """Where facts are."""
     needs: dict[int, Needs] = field(default_factory=dict)
     """By the numbers of the queries."""
-    rules: tuple[Rule, ...] = ()
-    is_narrowed: ClassVar[bool] = False
-    followed: dict[BasicQuery, FollowedAnswers] = field(default_factory=dict)
-    """Answers that queries of the same body, which report all of them, have in common."""
-
-    @property
-    def place(self) -> World:
-        """Where facts are."""
-        return self.world
-
-    def require(
-        self, rules: tuple[Rule, ...], answers: Sequence[Rule], asked: Sequence[Atom] | None
-    ) -> None:
-        """Let these rules run, and those that find answers."""
-        self.world.require(rules, answers)
-        self.rules = rules
-
-    def release(self, number: int) -> bool:
-        """A query is gone; whether it was one of these."""
-        was_here = self.needs.pop(number, None) is not None
-        needed = {rule for need in self.needs.values() for rule in need.rules}
-        for body, answers in list(self.followed.items()):
-            if answers.projection.rule not in needed:
-                self.world.unfollow(answers.follow)
-                del self.followed[body]
-        return was_here
-
-
-@dataclass(slots=True)
-class SharedState:
-    """A state and the queries that share it, each with its windows."""
-
-    state: StreamState
-    needs: dict[int, Needs] = field(default_factory=dict)
-    """By the numbers of the queries."""
+    kept: dict[BasicQuery, Kept] = field(default_factory=dict)
+    """Answers and matches that queries of the same body have in common."""
     views: dict[int, WindowView] = field(default_factory=dict)
-    matches: dict[BasicQuery, KeptMatches] = field(default_factory=dict)
+    """The windows of each query, of a state."""
 
-    @property
-    def place(self) -> StreamState:
-        """Where facts are."""
-        return self.state
-
-    def require(
-        self, rules: tuple[Rule, ...], answers: Sequence[Rule], asked: Sequence[Atom] | None
-    ) -> None:
-        """Let those of the rules run that matter to what is asked, and those that find answers."""
-        self.state.require(rules, answers, asked)
-
-    @property
-    def rules(self) -> tuple[Rule, ...]:
-        """The rules that run."""
-        return self.state.rules
-
-    @property
-    def is_narrowed(self) -> bool:
-        """Whether rules that read the schema were made into rules about it."""
-        return self.state.is_narrowed
+    def keep(self, body: BasicQuery, kept: Kept) -> None:
+        """Something is in step with the place from now on."""
+        self.kept[body] = kept
+        self.place.follow(kept.follow)
 
     def release(self, number: int) -> bool:
         """A query is gone; whether it was one of these."""
         was_here = self.needs.pop(number, None) is not None
         self.views.pop(number, None)
         needed = {rule for need in self.needs.values() for rule in need.rules}
-        for body, matches in list(self.matches.items()):
-            if needed.isdisjoint(matches.rules):
-                self.state.unfollow(matches.follow)
-                del self.matches[body]
+        for body, kept in list(self.kept.items()):
+            if needed.isdisjoint(kept.rules):
+                self.place.unfollow(kept.follow)
+                del self.kept[body]
         return was_here
 
-    def forget(self, now: int) -> None:
-        """Drop what no window can look at after a time."""
-        after = min(view.unneeded(now) for view in self.views.values())
-        self.state.forget(after)
-        for matches in self.matches.values():
-            matches.forget(after)
 
-
-Shared = SharedWorld | SharedState
+SharedWorld: TypeAlias = Shared[World, FollowedAnswers]
+SharedState: TypeAlias = Shared[StreamState, KeptMatches]
+AnyShared: TypeAlias = SharedWorld | SharedState
 
 
 class SharedWorlds:
@@ -243,7 +192,7 @@ class SharedWorlds:
             about = self.program, self.tick, self._limit, replaced
             world = World(self._dictionary, background, distinct, view, *about)
             world.fill()
-            self._worlds[key] = SharedWorld(world)
+            self._worlds[key] = Shared(world)
         return self._worlds[key]
 
     def state_of(self, extents: Sequence[Extent], graphs: Graphs, number: int) -> SharedState:
@@ -258,11 +207,11 @@ class SharedWorlds:
             background = self._background.narrowed(graphs)
             state = StreamState(self._dictionary, background, streams, self._limit, replaced)
             state.fill()
-            self._states[key] = SharedState(state)
+            self._states[key] = Shared(state)
         shared = self._states[key]
-        shared.state.reach_back(reach)
+        shared.place.reach_back(reach)
         windows = [TimeContents(extent, self._view_of(extent)) for extent in by_time]
-        shared.views[number] = WindowView(shared.state, windows)
+        shared.views[number] = WindowView(shared.place, windows)
         return shared
 
     def contents(self, extent: Extent) -> Contents:
@@ -300,7 +249,7 @@ class SharedWorlds:
         """A rule that a query needs and that looks at time itself, if there is one."""
         return next(filter(looks_at_time, self._needed([needs])), None)
 
-    def need(self, shared: Shared, number: int, needs: Needs) -> None:
+    def need(self, shared: AnyShared, number: int, needs: Needs) -> None:
         """A query needs this of its world."""
         shared.needs[number] = needs
         self._require(shared)
@@ -314,7 +263,7 @@ class SharedWorlds:
         self._worlds = {key: world for key, world in self._worlds.items() if world.needs}
         self._states = {key: state for key, state in self._states.items() if state.needs}
 
-    def part(self, failed: Iterable[Shared]) -> set[int]:
+    def part(self, failed: Iterable[AnyShared]) -> set[int]:
         """The queries of these worlds shall not share them any more; returns their numbers."""
         parted: dict[int, PartedQueries] = {}
         for shared in failed:
@@ -326,7 +275,7 @@ class SharedWorlds:
         self._parts |= parted
         return set(parted)
 
-    def of(self, number: int) -> list[Shared]:
+    def of(self, number: int) -> list[AnyShared]:
         """The worlds that a query has, the largest last."""
         mine = [shared for shared in self._all() if number in shared.needs]
         return sorted(mine, key=lambda shared: shared.place.conclusions())
@@ -336,7 +285,7 @@ class SharedWorlds:
         self.release(number)
         self._parts.pop(number, None)
 
-    def _all(self) -> Iterator[Shared]:
+    def _all(self) -> Iterator[AnyShared]:
         yield from self._worlds.values()
         yield from self._states.values()
 
@@ -359,11 +308,11 @@ class SharedWorlds:
             if self.timed_rule(needs) is not None
         }
 
-    def change_rules(self) -> list[Shared]:
+    def change_rules(self) -> list[AnyShared]:
         """The rules have changed; returns the worlds in which that derives too much."""
         return self._each_told(self._require)
 
-    def _each_told(self, tell: Callable[[Shared], None]) -> list[Shared]:
+    def _each_told(self, tell: Callable[[AnyShared], None]) -> list[AnyShared]:
         """Change all worlds; returns those in which that derives too much."""
         failed = []
         for shared in self._all():
@@ -373,14 +322,14 @@ class SharedWorlds:
                 failed.append(shared)
         return failed
 
-    def _require(self, shared: Shared) -> None:
+    def _require(self, shared: AnyShared) -> None:
         """Let the rules run that some query of this world needs."""
         needs = list(shared.needs.values())
         answers = dict.fromkeys(rule for need in needs for rule in need.rules)
         is_full = any(need.full for need in needs)
         asked = None if is_full else [atom for need in needs for atom in need.atoms]
-        left_out = self._negating if isinstance(shared, SharedState) else frozenset()
-        shared.require(self._needed(needs, left_out), list(answers), asked)
+        left_out = self._negating if isinstance(shared.place, StreamState) else frozenset()
+        shared.place.require(self._needed(needs, left_out), list(answers), asked)
 
     def _needed(
         self, needs: Sequence[Needs], left_out: frozenset[Rule] = frozenset()
@@ -403,14 +352,13 @@ class SharedWorlds:
     # what happens
 
     def __iter__(self) -> Iterator[World | StreamState]:
-        yield from (shared.world for shared in self._worlds.values())
-        yield from (shared.state for shared in self._states.values())
+        yield from (shared.place for shared in self._all())
 
-    def arrived(self, chunks: Sequence[ArrivalChunk]) -> list[Shared]:
+    def arrived(self, chunks: Sequence[ArrivalChunk]) -> list[AnyShared]:
         """Facts have come or gone; returns the worlds in which that derives too much."""
         return self._each_told(lambda shared: shared.place.arrived(chunks))
 
-    def background_changed(self, touched: Rows) -> list[Shared]:
+    def background_changed(self, touched: Rows) -> list[AnyShared]:
         """The background may have changed for these facts, and for no others.
 
         Returns the worlds in which that derives too much.
@@ -420,10 +368,13 @@ class SharedWorlds:
     def forget(self, now: int) -> None:
         """Drop what can no longer matter at a time."""
         for shared in self._states.values():
-            shared.forget(now)
+            after = min(view.unneeded(now) for view in shared.views.values())
+            shared.place.forget(after)
+            for matches in shared.kept.values():
+                matches.forget(after)
 
     def _readers(self) -> Iterator[World | WindowView]:
-        yield from (shared.world for shared in self._worlds.values())
+        yield from (shared.place for shared in self._worlds.values())
         for shared in self._states.values():
             yield from shared.views.values()
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from livefacts.engine.contract import (
     LimitedEngine,
 )
 from livefacts.engine.embedded.change.engine import EmbeddedEngine
+from livefacts.language.formula import Atom
 from livefacts.language.program import Program, Rule
 from livefacts.language.windows import Extent
 from livefacts.model.durations import Duration
@@ -81,6 +82,7 @@ class World(FollowedWorld[IdDelta]):
     """An engine and a clock, for queries over the same windows."""
 
     _engine: EmbeddedEngine
+    is_narrowed: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -104,6 +106,7 @@ class World(FollowedWorld[IdDelta]):
         self._engine.limit = limit
         self._timeline = Timeline(dictionary, view)
         self._clocked = ClockedEngine(self._engine, NamedGraphs(), self._timeline)
+        self.rules: tuple[Rule, ...] = ()
         self.recent: list[Key] = []
         """The facts that windows brought in or took out in the change that is being published."""
 
@@ -114,9 +117,11 @@ class World(FollowedWorld[IdDelta]):
 
     # what it is about
 
-    def require(self, own: Sequence[Rule], answers: Sequence[Rule]) -> None:
-        """From now on these rules hold, and those that find answers, and no others."""
-        program = replace(self._base, rules=(*own, *answers))
+    def require(
+        self, rules: tuple[Rule, ...], answers: Sequence[Rule], asked: Sequence[Atom] | None
+    ) -> None:
+        """From now on these rules hold, and those that find answers, whatever is asked of them."""
+        program = replace(self._base, rules=(*rules, *answers))
         held = tuple((each.stream, each) for each in self._windows if each.stream is not None)
         low = lower_time(program, self._tick, held=held)
         leave_out(self._engine, answers)
@@ -124,6 +129,7 @@ class World(FollowedWorld[IdDelta]):
         timing = replace(low.timing, holds_undeclared=False)
         with allowing(self._engine, more=self._background.conclusions):
             self._change(Change(plan=plan), timing)
+        self.rules = rules
 
     # changes
 
