@@ -745,8 +745,28 @@ REPORTS = (
     ),
     Mutant(
         "a state forgets what its longest window sees",
-        "after = min(view.unneeded(now) for view in self.views.values())",
-        "after = max(view.unneeded(now) for view in self.views.values())",
+        "after = min(view.unneeded(now) for view in shared.views.values())",
+        "after = max(view.unneeded(now) for view in shared.views.values())",
+    ),
+    Mutant(
+        "a window sees a match whatever denies it",
+        "if span[0] <= after < span[1]]",
+        "if after < span[1]]",
+    ),
+    Mutant(
+        "of what denies a match only the first counts",
+        "return max(self.denied.values(), default=NEVER), self.until",
+        "return next(iter(self.denied.values()), NEVER), self.until",
+    ),
+    Mutant(
+        "a denial of what a negating rule concludes is looked up in the state",
+        "if not all(map(_can_be_put_in, rules)) or _meet(denied, heads):",
+        "if not all(map(_can_be_put_in, rules)):",
+    ),
+    Mutant(
+        "what a negating rule concludes is not asserted, too",
+        "        waiting.append((way, at + 1))\n        for rule in rules:",
+        "        for rule in rules:",
     ),
     Mutant(
         "windows of different lengths in a query are taken for the shortest",
