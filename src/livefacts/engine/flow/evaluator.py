@@ -133,13 +133,19 @@ class Evaluator:
     def _answer_exactly(self, number: int, row: Sequence[Any], answers: dict[int, int]) -> None:
         """Replace the answer of a row where integers have to do with it that pyoxigraph has not."""
         named = zip(map(column, self._positions), row, strict=True)
-        exact = folded(self._plain, {each: term for each, term in named if term is not None})
+        bound = {each: term for each, term in named if term is not None}
+        exact = folded(self._plain, bound, lambda part: self._one(part, row))
         if isinstance(exact, Constant):
             answers[number] = self._dictionary.encode_one(exact.term)
         elif exact != self._plain:
             answers.pop(number, None)
             for value in self._answered(adding_durations(exact), [row]).values():
                 answers[number] = value
+
+    def _one(self, expression: QueryExpression, row: Sequence[object]) -> Term | None:
+        """The value of an expression for one row."""
+        ids = self._answered(adding_durations(expression), [row]).values()
+        return next((self._dictionary.decode_one(each) for each in ids), None)
 
     def _terms(self, key: Row) -> list[object]:
         bound = [each for each in key if each != UNBOUND]

@@ -6,7 +6,7 @@ an operand, or the result, are carried out here, exactly.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from pyoxigraph import Literal
 
@@ -18,6 +18,7 @@ from livefacts.model.values import value_of
 
 CALCULATIONS = frozenset("+-*/")
 COMPARISONS = frozenset(["=", "!=", "<", "<=", ">", ">="])
+EXACT = CALCULATIONS | COMPARISONS | {"u-", "isNUMERIC"}
 SMALL = range(-(2**63), 2**63)
 SHORT = 9
 """The digits of integers of which any two can be multiplied."""
@@ -30,13 +31,19 @@ def is_long(term: object) -> bool:
 
 
 def answer_of(name: str, terms: Sequence[Term]) -> Literal | None:
-    """What a call gives for exact numbers; None if it is no calculation or comparison of them.
+    """What a call gives if a large integer has to do with it; None if not, or if it is an error.
 
     >>> answer_of("*", [Literal(2**40), Literal(2**40)]).value
     '1208925819614629174706176'
     """
+    answer = _exact_answer(name, terms)
+    return answer if any(map(is_large, (*terms, answer))) else None
+
+
+def _exact_answer(name: str, terms: Sequence[Term]) -> Literal | None:
+    """What a call gives for exact numbers; None if it is no calculation or comparison of them."""
     if name == "u-":
-        return answer_of("-", [ZERO, *terms])
+        return _exact_answer("-", [ZERO, *terms])
     values = [value_of(term) for term in terms]
     numbers = [value for value in values if isinstance(value, Number) and value.kind.is_exact]
     if len(numbers) < len(values):
@@ -60,9 +67,19 @@ def _is_whole(value: object) -> bool:
     return isinstance(value, Number) and isinstance(value.amount, int)
 
 
-def folded(expression: QueryExpression, values: Mapping[Variable, Term]) -> QueryExpression:
-    """The expression for one row, with exact answers, if large integers have to do with it."""
+def folded(
+    expression: QueryExpression, values: Mapping[Variable, Term], ask: Callable[[Call], Term | None]
+) -> QueryExpression:
+    """The expression for one row, with exact answers, if large integers have to do with it.
+
+    `ask` says what any other call gives for the row.
+    """
     has_large = False
+
+    def term_of(part: QueryExpression) -> Term | None:
+        if isinstance(part, Call):
+            return ask(part)
+        return part.term if isinstance(part, Constant) else values.get(part)  # type: ignore[arg-type]
 
     def fold(part: QueryExpression) -> QueryExpression | None:
         nonlocal has_large
@@ -74,19 +91,15 @@ def folded(expression: QueryExpression, values: Mapping[Variable, Term]) -> Quer
             among = equal[0] if len(equal) == 1 else Call("||", tuple(equal))
             return among if part.name == "IN" else Call("!", (among,))
         arguments = tuple(rewritten(each, fold) for each in part.arguments)
-        terms = [term for each in arguments if (term := _term(each, values)) is not None]
-        answer = answer_of(part.name, terms) if 0 < len(terms) == len(arguments) < 3 else None
+        if part.name not in EXACT:
+            return Call(part.name, arguments)
+        terms = [term for each in arguments if (term := term_of(each)) is not None]
+        answer = _exact_answer(part.name, terms) if len(terms) == len(arguments) else None
         has_large = has_large or any(map(is_large, (*terms, answer)))
         return Call(part.name, arguments) if answer is None else Constant(answer)
 
     found = rewritten(expression, fold)
     return found if has_large else expression
-
-
-def _term(expression: QueryExpression, values: Mapping[Variable, Term]) -> Term | None:
-    if isinstance(expression, Constant):
-        return expression.term
-    return values.get(expression) if isinstance(expression, Variable) else None
 
 
 def may_become_large(expression: QueryExpression) -> bool:
