@@ -7,9 +7,9 @@ changed, what violates a constraint, and any SPARQL query.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import IO, TYPE_CHECKING, Any, overload
+from typing import IO, TYPE_CHECKING, Any, TypeVar, overload
 
 from pyoxigraph import NamedNode, Triple
 
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from livefacts.service.registered.scheduled_query import Registration
     from livefacts.service.streams.event_time import EventTime, Length
 
+T = TypeVar("T")
 REPORT, REFUSE = "report", "refuse"
 
 
@@ -366,13 +367,10 @@ class Reasoner:
     def facts(self, derived: bool | None = None) -> FactView:
         """What is true now; `derived=True`: only conclusions, `False`: only what was asserted."""
         state = self._state
-        if not state.changing.acquire(blocking=False):
-            return self._snapshot({}).facts(derived)
-        # Nobody changes anything, and the engine lists its facts without columns.
-        try:
-            return FactView(state.reader.stored(state.truth, derived), state.dictionary.reader())
-        finally:
-            state.changing.release()
+        return self._read(
+            lambda: FactView(state.reader.stored(state.truth, derived), state.dictionary.reader()),
+            lambda: self._snapshot({}).facts(derived),
+        )
 
     def __iter__(self) -> Iterator[Triple | Fact]:
         return iter(self.facts())
@@ -381,14 +379,20 @@ class Reasoner:
         return self._state.shown
 
     def __contains__(self, fact: Any) -> bool:
-        known, changing = self._state.known_prefixes(), self._state.changing
-        if not changing.acquire(blocking=False):
-            return fact in self._snapshot(known)
-        # Nobody changes anything, and the engine finds a fact without columns.
+        state, known = self._state, self._state.known_prefixes()
+        return self._read(
+            lambda: state.reader.holds(state.truth, *shape_and_terms(fact, known)),
+            lambda: fact in self._snapshot(known),
+        )
+
+    def _read(self, by_engine: Callable[[], T], by_version: Callable[[], T]) -> T:
+        """Ask the engine, which needs no columns, unless another thread changes something."""
+        if not self._state.changing.acquire(blocking=False):
+            return by_version()
         try:
-            return self._state.reader.holds(self._state.truth, *shape_and_terms(fact, known))
+            return by_engine()
         finally:
-            changing.release()
+            self._state.changing.release()
 
     @one_at_a_time
     def stats(self) -> dict[str, Any]:
@@ -468,14 +472,7 @@ class Reasoner:
         self, text: str, *, explain_only: Literal[True], **options: Unpack[AskOptions]
     ) -> PlanTree: ...
     def query(
-        self,
-        text: str,
-        *,
-        bindings: Mapping[str, Any] | None = None,
-        timeout: float | None = None,
-        limit_rows: int | None = None,
-        memory: int | None = None,
-        explain_only: bool = False,
+        self, text: str, *, explain_only: bool = False, **options: Unpack[AskOptions]
     ) -> QueryResult | PlanTree:
         """Ask a SPARQL 1.1 query of all triples that are true; from any thread.
 
@@ -484,14 +481,7 @@ class Reasoner:
         `limit_rows` rows the first are given, `complete` is False.  `explain_only` gives the plan.
         """
         snapshot = self._snapshot(self._state.known_prefixes(query_text(text)), whole=False)
-        return snapshot.query(
-            text,
-            bindings=bindings,
-            timeout=timeout,
-            limit_rows=limit_rows,
-            memory=memory,
-            explain_only=explain_only,
-        )
+        return snapshot.query(text, explain_only=explain_only, **options)
 
     @one_at_a_time
     def watch(self, text: str, *, buffer: int = 100_000) -> Watch:

@@ -42,25 +42,10 @@ def bounded_change(
     """The same for a method that changes something, within the bounds of the reasoner."""
 
     @wraps(method)
-    def wait(
+    def bounded(
         self: Reasoner, /, *arguments: Parameters.args, **options: Parameters.kwargs
     ) -> Result:
-        state = self._state
-        if state.recorder is not None:
-            return state.recorder.in_turn(
-                state.changing, partial(_bounded, method, self, *arguments, **options)
-            )
-        with state.changing, state.bounded():
+        with self._state.bounded():
             return method(self, *arguments, **options)
 
-    return wait
-
-
-def _bounded(
-    method: Callable[Concatenate[Reasoner, Parameters], Result],
-    self: Reasoner,
-    *arguments: Parameters.args,
-    **options: Parameters.kwargs,
-) -> Result:
-    with self._state.bounded():
-        return method(self, *arguments, **options)
+    return one_at_a_time(bounded)
