@@ -36,6 +36,8 @@ class Inputs:
     tick: str | None = None
     writes: bool = False
     """Whether a folder among the files is to be changed; else it is read beside its writer."""
+    imports: str | None = None
+    """The folder of the ontologies that files import."""
     at: int | None = None
     """The change of the folder after which it is looked at."""
 
@@ -86,11 +88,13 @@ def load(inputs: Inputs) -> Loaded:
             bnodes=inputs.bnodes,
             rejects=inputs.rejects,
             progress=is_watched(),
+            imports=inputs.imports,
         )
     loaded = Loaded(reasoner, delta, time.perf_counter() - started)
     # What is loaded stays: the collector of garbage need not go over it at every tenth change.
     gc.freeze()
     report_rejects(loaded, inputs.rejects)
+    _report_imports(loaded)
     _report_axioms(reasoner, inputs.rules)
     return loaded
 
@@ -134,6 +138,16 @@ def _report_axioms(reasoner: Reasoner, rules: list[str]) -> None:
     if gaps:
         say(f"{counted(gaps, 'axiom is', 'axioms are')} not, or not fully, in rules")
         say(f"hint: livefacts rules from-owl {files} says which, and why")
+
+
+def _report_imports(loaded: Loaded) -> None:
+    """Say which ontologies were imported and not read; `report_rejects` says all hints."""
+    from livefacts.service.change.import_catalogue import NOT_READ
+
+    if loaded.delta is not None and not loaded.rejected:
+        for hint in loaded.delta.hints:
+            if hint.startswith(NOT_READ):
+                say(f"hint: {hint}")
 
 
 def report_rejects(loaded: Loaded, path: str | None) -> None:

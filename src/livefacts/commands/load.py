@@ -60,6 +60,12 @@ def load_command(
             "name ends in .csv.",
         ),
     ] = None,
+    imports: Annotated[
+        str | None,
+        typer.Option(
+            "--imports", metavar="FOLDER", help="The folder of ontologies that files import."
+        ),
+    ] = None,
     fail_on_violation: Annotated[
         bool, typer.Option("--fail-on-violation", help="End with 4 if constraints are violated.")
     ] = False,
@@ -81,7 +87,9 @@ def load_command(
     livefacts load wine.owl data.nt --rules owl-rl --violations violations.csv
     livefacts load data.nt --rules checks.rules --fail-on-violation
     """
-    inputs = Inputs(files, rules or [], graph, bnodes, input_format, rejects, writes=True)
+    inputs = Inputs(
+        files, rules or [], graph, bnodes, input_format, rejects, writes=True, imports=imports
+    )
     loaded = load(inputs)
     _summarize(loaded)
     broken = loaded.reasoner.violations()

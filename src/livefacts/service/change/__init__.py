@@ -8,6 +8,7 @@ Out: asserted and retracted rows; a `Delta` that is read lazily.
 - `arguments`: the many ways to write a fact, as one kind of statement
 - `columns`: many predicate facts of one shape, encoded column by column
 - `intake`: facts and rules that come, from files, texts and objects
+- `import_catalogue`: the files of imported ontologies, and which imports were not followed
 - `retraction`: facts that go, looked up and never added to the dictionary
 - `patches`: RDF Patch, netted into one change
 - `arities`: a predicate has one number of arguments, in rules and in facts

@@ -9,8 +9,17 @@ from typing import Any, TypeAlias
 
 from pyoxigraph import NamedNode
 
+from livefacts.engine.contract import TRIPLES
 from livefacts.errors import InputError
 from livefacts.service.change.delta import Delta
+from livefacts.service.change.import_catalogue import (
+    ONTOLOGY,
+    TYPE,
+    ImportCatalogue,
+    ImportSource,
+    hint_of,
+    missing_imports,
+)
 from livefacts.service.change.intake import ReadingOptions
 from livefacts.service.reasoner.draft import Draft
 from livefacts.service.reasoner.progress import ProgressBar
@@ -29,8 +38,10 @@ def load_files(
     reading: ReadingOptions,
     rejects: str | os.PathLike[str] | None,
     progress: bool,
+    imports: ImportSource | None = None,
 ) -> Delta:
     """Read everything, then make one change of it."""
+    catalogue = ImportCatalogue(imports)
     sources = [source] if isinstance(source, str | os.PathLike) or _is_graph(source) else source
     with Rejects(rejects) as rejected, ProgressBar(progress) as bar:
         draft = Draft(state, rejected)
@@ -43,12 +54,44 @@ def load_files(
             bar.start_file(each)
             draft.load(each, options)
             rejected.refuse_unread()
+        for path in _imported(state, draft, catalogue):
+            bar.start_file(path)
+            draft.load(path, options)
+            rejected.refuse_unread()
         bar.start_reasoning()
         state.engine.on_progress = bar.made
         try:
             return draft.apply()
         finally:
             state.engine.on_progress = lambda made: None
+
+
+def _imported(
+    state: State, draft: Draft, catalogue: ImportCatalogue
+) -> Iterator[str | os.PathLike[str]]:
+    """The files of imported ontologies, and of those that they import; each is read when it comes.
+
+    What the catalogue does not have is said in the hints of the change.
+    """
+    followed: set[str] = set()
+    while True:
+        missing = [
+            iri
+            for iri in missing_imports(draft.intake)
+            if iri not in followed and not _is_there(state, iri)
+        ]
+        files = {iri: path for iri in missing if (path := catalogue.find(iri)) is not None}
+        yield from dict.fromkeys(files.values())
+        followed |= files.keys()
+        if not files:
+            if missing:
+                draft.intake.hints.append(hint_of(missing))
+            return
+
+
+def _is_there(state: State, iri: str) -> bool:
+    """Whether an ontology was loaded before."""
+    return state.reader.holds(state.truth, TRIPLES, [NamedNode(iri), TYPE, ONTOLOGY])
 
 
 def _found(source: Any) -> Iterable[Any]:

@@ -24,6 +24,7 @@ from livefacts.plan.rules.plan_text import explain_plan
 from livefacts.service.change.arguments import query_text
 from livefacts.service.change.delta import Delta, Violation
 from livefacts.service.change.fact_reader import FactView
+from livefacts.service.change.import_catalogue import ImportSource
 from livefacts.service.change.intake import LOCAL, ReadingOptions
 from livefacts.service.change.patches import PatchSource
 from livefacts.service.merging.equality import RULES, check_same_as
@@ -139,6 +140,7 @@ class Reasoner:
         rejects: str | os.PathLike[str] | None = None,
         progress: bool = False,
         unpacked: int | None = None,
+        imports: ImportSource | None = None,
         timeout: float | None = None,
         memory: int | None = None,
     ) -> Delta:
@@ -147,12 +149,13 @@ class Reasoner:
         Lines that cannot be read are rejected, listed in the delta and written to the
         `rejects` file; nothing else is lost.  `graph` is where triples of the default
         graph go.  With `bnodes="by-name"`, loading a file again adds no new blank nodes.
-        `unpacked` is how many bytes a packed file may have.  A graph of rdflib can be loaded, too.
+        `unpacked` is how many bytes a packed file may have.  Ontologies that files import are read
+        where `imports` says: files by IRI, or a folder.  A graph of rdflib can be loaded, too.
         """
         into = NamedNode(graph) if isinstance(graph, str) else graph
         with self._state.bounded(timeout, memory):
             reading = ReadingOptions(format, into, bnodes, unpacked=unpacked)
-            return load_files(self._state, source, reading, rejects, progress)
+            return load_files(self._state, source, reading, rejects, progress, imports)
 
     @bounded_change
     def add(self, facts: Any) -> Delta:
