@@ -90,6 +90,10 @@ class InputError(LivefactsError):
     """A file or text of facts that cannot be read."""
 
 
+class OptionError(InputError, ValueError):
+    """An option that cannot have this value."""
+
+
 class ConflictError(LivefactsError):
     """Someone else is writing, or has written, to the same knowledge base."""
 

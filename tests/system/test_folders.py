@@ -81,3 +81,20 @@ def test_what_is_asked_must_be_one_thing(folder: str) -> None:
         assert ended.code == 1
         assert what in ended.err
         assert "hint: files first, then the" in ended.err
+
+
+def test_only_a_folder_remembers_how_it_was(tmp_path: Path) -> None:
+    facts = tmp_path / "facts.ttl"
+    facts.write_text("<x:a> <x:b> <x:c> .")
+    done = livefacts("query", "ASK { ?s ?p ?o }", "--data", str(facts), "--at", "2")
+    assert done.code == 1
+    assert "--at needs a folder" in done.err
+
+
+def test_removing_from_a_folder_that_is_not_there_makes_none(tmp_path: Path) -> None:
+    facts = tmp_path / "facts.ttl"
+    facts.write_text("<x:a> <x:b> <x:c> .")
+    done = livefacts("remove", f"{tmp_path}/nothing/", "--facts", str(facts))
+    assert done.code == 1
+    assert "is not there" in done.err
+    assert not (tmp_path / "nothing").exists()

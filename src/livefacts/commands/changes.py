@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from livefacts.commands.fact_files import Inputs, Loaded, leave, load, report_rejects
+from livefacts.commands.fact_files import (
+    Inputs,
+    Loaded,
+    is_folder,
+    leave,
+    load,
+    report_rejects,
+)
 from livefacts.commands.options import (
     BlankNodes,
     Bnodes,
@@ -23,6 +30,7 @@ from livefacts.commands.options import (
 )
 from livefacts.commands.query import QUERY_FILES, text_of
 from livefacts.commands.terminal import counted, dump, say
+from livefacts.errors import InputError
 
 if TYPE_CHECKING:
     from livefacts.service.change.delta import Delta
@@ -93,6 +101,12 @@ def remove_command(
     livefacts remove kb.nt --rules rdfs --facts gone.nt --asserted --output kb.nt
     """
     _check_standard_input([*files, facts])
+    for name in files:
+        if is_folder(name) and not Path(name).exists():
+            raise InputError(
+                f"{name} is not there, and nothing can be removed from it",
+                hint="livefacts load FOLDER FILES makes a folder",
+            )
     loaded = load(Inputs(files, rules or [], None, bnodes, input_format, rejects, writes=True))
     _change(loaded, lambda reasoner: reasoner.remove(Path(facts)), asserted, path)
 

@@ -78,6 +78,11 @@ def load(inputs: Inputs) -> Loaded:
     started = time.perf_counter()
     folders = [name for name in inputs.files if is_folder(name)]
     files = [name for name in inputs.files if name not in folders]
+    if inputs.at is not None and not folders:
+        raise InputError(
+            "--at needs a folder, which remembers how it was",
+            hint="livefacts load kb/ FILES makes one",
+        )
     reasoner = _opened(folders, inputs) if folders else Reasoner(inputs.rules, tick=inputs.tick)
     delta = None
     if files:
@@ -115,7 +120,10 @@ def _opened(folders: list[str], inputs: Inputs) -> Reasoner:
             f"{folders[0]} is only read here, and files cannot be added to it",
             hint="livefacts load FOLDER FILES adds them",
         )
+    is_new = not Path(folders[0]).exists()
     found = Reasoner.open(folders[0], inputs.rules or None, read_only=not inputs.writes)
+    if is_new:
+        say(f"made {folders[0]}")
     return found if inputs.at is None else found.at(inputs.at)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-from livefacts.errors import InputError, LimitError
+from livefacts.errors import LimitError, OptionError
 
 
 class WorkBounds:
@@ -22,7 +22,7 @@ class WorkBounds:
 
     def __init__(self, timeout: float | None, memory: int | None, kept: Callable[[], int]) -> None:
         """`timeout` is in seconds, `memory` in bytes; `kept` says how many are in use."""
-        check_bounds(timeout, memory)
+        check_bounds(timeout=timeout, memory=memory)
         self._timeout, self._memory, self._kept = timeout, memory, kept
         self._until = None if timeout is None else time.monotonic() + timeout
         self._most = None if memory is None else kept() + memory
@@ -47,12 +47,16 @@ class WorkBounds:
 _bounds: ContextVar[WorkBounds | None] = ContextVar("bounds of the work under way", default=None)
 
 
-def check_bounds(timeout: float | None, memory: int | None) -> None:
-    """Refuse bounds under which nothing can be done."""
-    if timeout is not None and not timeout > 0:
-        raise InputError(f"timeout={timeout!r} is no time", hint="give seconds, such as 2.5")
-    if memory is not None and not memory > 0:
-        raise InputError(f"memory={memory!r} is no room", hint="give bytes, such as 500_000_000")
+def check_bounds(
+    *, timeout: float | None = None, memory: int | None = None, limit: int | None = None
+) -> None:
+    """Refuse bounds under which nothing can be done, and what is no bound."""
+    if timeout is not None and not (isinstance(timeout, int | float) and timeout > 0):
+        raise OptionError(f"timeout={timeout!r} is no time", hint="give seconds, such as 2.5")
+    if memory is not None and not (isinstance(memory, int) and memory > 0):
+        raise OptionError(f"memory={memory!r} is no room", hint="give bytes, such as 500_000_000")
+    if limit is not None and not (isinstance(limit, int) and limit >= 0):
+        raise OptionError(f"limit={limit!r} is no number of facts", hint="such as 1_000_000")
 
 
 def look(more: int = 0) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 from pyoxigraph import Triple
 
 from livefacts.engine.contract import TRIPLES, Engine, Ids
+from livefacts.errors import OptionError
 from livefacts.model.facts import Fact, Term
 from livefacts.store.facts.selection import KnownNames
 from livefacts.store.terms.dictionary import Dictionary, Loan
@@ -115,6 +116,15 @@ def listed(rows: Callable[[], Iterable[T]]) -> list[T]:
     finally:
         if is_on:
             gc.enable()
+
+
+def check_derived(derived: object) -> None:
+    """Refuse what is neither True nor False nor None: the name of a predicate, maybe."""
+    if derived is not None and not isinstance(derived, bool):
+        raise OptionError(
+            f"derived={derived!r} is neither True nor False",
+            hint="derived=True gives conclusions, False what was asserted, None all facts",
+        )
 
 
 class FactView(Collection[Triple | Fact]):

@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any
 
+from livefacts.errors import OptionError
 from livefacts.plan.continuous.flow_text import PlanWords
 from livefacts.service.continuous.answers import CAME, WENT, Change
 from livefacts.service.continuous.watched_query import Bags, FollowedQuery
@@ -39,7 +40,7 @@ class Watch:
         seq: int,
     ) -> None:
         if buffer < 1:
-            raise ValueError(f"a buffer holds at least one change, not {buffer}")
+            raise OptionError(f"a buffer holds at least one change, not {buffer}")
         self.text = text
         self._followed = followed
         self._prefixes = prefixes

@@ -23,6 +23,10 @@ from livefacts.service.queries.results import QueryResult
 from livefacts.store.versions.snapshots import NO_TRIPLES
 from livefacts.syntax.sparql.query_shapes import shape_of
 
+CALLED = (
+    "this is an error of a callback of a watch: the change that it was called for has been made"
+)
+
 
 class Watching:
     """The watches of one reasoner."""
@@ -120,6 +124,7 @@ class Watching:
                 callback(changes)
             except BaseException as error:
                 # The change has happened, and the others must hear of it all the same.
+                error.add_note(CALLED)
                 failures.append(error)
         self._calling = False
         if failures:

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Sequence
 from functools import cache
 
-from livefacts.errors import LivefactsWarning
+from livefacts.errors import LivefactsWarning, OptionError
 from livefacts.language.checks.exchangeability import Interchange, Obstacle, interchange_of
 from livefacts.language.checks.warnings import RuleWarning
 from livefacts.language.program import Program, Rule
@@ -32,7 +32,7 @@ HINT = f'same_as="{RULES}" means the same, and can'
 def check_same_as(same_as: str) -> None:
     """Refuse a way to treat equality that there is not."""
     if same_as not in SAME_AS:
-        raise ValueError(f"same_as is one of {', '.join(SAME_AS)}, not {same_as!r}")
+        raise OptionError(f"same_as is one of {', '.join(SAME_AS)}, not {same_as!r}")
 
 
 def with_equality(program: Program, same_as: str) -> Program:

@@ -15,7 +15,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from livefacts.errors import LivefactsError
+from livefacts.errors import LivefactsError, OptionError
 from livefacts.journal.folder_lock import FolderLock
 from livefacts.journal.journal import (
     DURABILITIES,
@@ -70,7 +70,7 @@ class DurableReasoner(Reasoner):
         **options: Any,
     ) -> None:
         if durability not in DURABILITIES:
-            raise ValueError(f"durability is one of {', '.join(DURABILITIES)}, not {durability!r}")
+            raise OptionError(f"durability is one of {', '.join(DURABILITIES)}, not {durability!r}")
         folder = folder_of(path)
         lock = None if read_only else _locked(folder)
         try:

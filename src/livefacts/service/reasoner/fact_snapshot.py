@@ -19,7 +19,7 @@ from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.service.change.arguments import as_bindings, as_statement
 from livefacts.service.change.delta import Violation
 from livefacts.service.change.dump import NamedTriples, write_facts
-from livefacts.service.change.fact_reader import FactView
+from livefacts.service.change.fact_reader import FactView, check_derived
 from livefacts.service.queries.fact_versions import FactVersion
 from livefacts.service.queries.part_versions import FactPart
 from livefacts.service.reasoner.violations import Violations
@@ -78,6 +78,7 @@ class FactSnapshot(Collection[Triple | Fact]):
 
     def facts(self, derived: bool | None = None) -> FactView:
         """What is true; `derived=True`: only conclusions, `False`: only what was asserted."""
+        check_derived(derived)
         return FactView(self._version.facts(derived), self._version.terms)
 
     def __iter__(self) -> Iterator[Triple | Fact]:

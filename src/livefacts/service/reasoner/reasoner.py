@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar, overload
 from pyoxigraph import NamedNode, Triple
 
 from livefacts.engine.contract import COUNTING_DRED, MAINTENANCE
-from livefacts.errors import InterruptAfterChange
+from livefacts.errors import InterruptAfterChange, OptionError
 from livefacts.language.program import NO_PROGRAM, Rule
 from livefacts.model.durations import Duration
 from livefacts.model.facts import Fact
@@ -23,7 +23,7 @@ from livefacts.model.work_bounds import look
 from livefacts.plan.rules.plan_text import explain_plan
 from livefacts.service.change.arguments import query_text
 from livefacts.service.change.delta import Delta, Violation
-from livefacts.service.change.fact_reader import FactView
+from livefacts.service.change.fact_reader import FactView, check_derived
 from livefacts.service.change.import_catalogue import ImportSource
 from livefacts.service.change.intake import LOCAL, ReadingOptions
 from livefacts.service.change.patches import PatchSource
@@ -370,6 +370,7 @@ class Reasoner:
     def facts(self, derived: bool | None = None) -> FactView:
         """What is true now; `derived=True`: only conclusions, `False`: only what was asserted."""
         state = self._state
+        check_derived(derived)
         return self._read(
             lambda: FactView(state.reader.stored(state.truth, derived), state.dictionary.reader()),
             lambda: self._snapshot({}).facts(derived),
@@ -564,6 +565,6 @@ class Reasoner:
 
 def _check_options(on_violation: str, maintenance: str) -> None:
     if on_violation not in (REPORT, REFUSE):
-        raise ValueError(f'on_violation is "{REPORT}" or "{REFUSE}", not {on_violation!r}')
+        raise OptionError(f'on_violation is "{REPORT}" or "{REFUSE}", not {on_violation!r}')
     if maintenance not in MAINTENANCE:
-        raise ValueError(f"maintenance is one of {', '.join(MAINTENANCE)}, not {maintenance!r}")
+        raise OptionError(f"maintenance is one of {', '.join(MAINTENANCE)}, not {maintenance!r}")

@@ -100,8 +100,8 @@ class State:
         """Held by whoever changes something."""
         self._restratifiers = Restratifier(), Restratifier()
         self._make_engine(options)
+        check_bounds(timeout=options.timeout, memory=options.memory, limit=options.limit)
         self.limit = options.limit
-        check_bounds(options.timeout, options.memory)
         self._timeout, self._memory = options.timeout, options.memory
         self._make_readers()
         if options.start is not None:
