@@ -29,7 +29,7 @@ from livefacts.plan.rules.expiry_plans import are_lasting
 from livefacts.plan.rules.normal_form import positive_atoms
 
 MOST_STEPS = 64
-"""So many rules are put in the place of heads; recursion never ends."""
+"""So many rules are put in the place of heads, at the most; recursion never ends."""
 MOST_FORMULAS = 32
 """So many atoms and comparisons a way may have."""
 
@@ -64,6 +64,8 @@ def ways_to(goal: MatchWay, rules: Sequence[Rule]) -> tuple[MatchWay, ...] | Non
 
     What the goal and the rules negate must not depend on such rules itself.
     """
+    if len(rules) > MOST_STEPS:
+        return None
     denied = [atom for group in goal.absent for atom, _ in body_atoms(group)]
     denied += [part.atom for rule in rules for part in rule.body if isinstance(part, Negation)]
     heads = [rule.head for rule in rules if rule.head is not None]

@@ -122,6 +122,9 @@ class SharedWorlds:
     ) -> None:
         self._dictionary = dictionary
         self._background = background
+        self._program = Program()
+        self._negating: frozenset[Rule] = frozenset()
+        """The rules that no state follows."""
         self.program = program
         self.log = log
         self.tick: Duration | None = None
@@ -163,9 +166,9 @@ class SharedWorlds:
 
     @program.setter
     def program(self, program: Program) -> None:
+        if program.rules != self._program.rules:
+            self._negating = frozenset(negating_rules(program.rules))
         self._program = program
-        self._negating = frozenset(negating_rules(program.rules))
-        """The rules that no state follows."""
 
     @property
     def limit(self) -> int | None:
