@@ -12,10 +12,12 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Protocol
 
 from pyoxigraph import NamedNode, Triple
 from tests.oracle import closure
+from tests.properties.compare.reopenings import Home
 from tests.properties.generate.programs import draw_case, fits
 
 from livefacts.errors import LimitError
@@ -237,7 +239,9 @@ class RegisteredHistory:
 
     same_as = "rules"
 
-    def __init__(self, seed: int, theme: Theme | None = None) -> None:
+    def __init__(
+        self, seed: int, theme: Theme | None = None, *, folder: Path | None = None
+    ) -> None:
         self.pick = random.Random(f"registered {seed}")
         self.kinds = random.Random(f"kinds of windows {seed}")
         self.theme = theme or Places()
@@ -250,7 +254,14 @@ class RegisteredHistory:
         self.order: list[tuple[str, int, Triple | Fact]] = []
         """The arrivals of all streams, as they came."""
         self.now = -1
-        self.reasoner = Reasoner(rules=self.program, start=0, same_as=self.same_as)
+        options: Any = {"start": 0, "same_as": self.same_as}
+        self.home = None if folder is None else Home(folder, seed, **options)
+        """In a folder, the reasoner is opened again at random points."""
+        self.reasoner = (
+            Reasoner(rules=self.program, **options)
+            if self.home is None
+            else self.home.open(self.program)
+        )
         self.reasoner.add(self.theme.always())
         self.asked: list[Asked] = []
         self.lines: list[str] = []
@@ -270,7 +281,9 @@ class RegisteredHistory:
         """Play the history; what differs from the definition."""
         while self.now < LENGTH:
             for _ in range(self.pick.choice((0, 1, 2, 3, 4))):
+                self._reopen()
                 self.pick.choice(self._deeds())()
+            self._reopen()
             self.now = min(LENGTH, self.now + self.pick.choice((1, 1, 1, 2, 4)))
             self.reasoner.advance(self.now)
             self.lines.append(f"advance({self.now})")
@@ -278,6 +291,19 @@ class RegisteredHistory:
             if found:
                 return found
         return []
+
+    def _reopen(self) -> None:
+        """End the process perhaps, unless there are reports that were not read."""
+        if self.home is None or any(len(each.registration._reports) for each in self.asked):
+            return
+        before, self.reasoner = self.reasoner, self.home.again(self.reasoner)
+        if self.reasoner is not before:
+            self.lines.append("# opened again")
+            for each in self.asked:
+                known = each.registration.asked
+                each.registration = self.reasoner.register(known.text, full=known.full)
+                assert each.registration is self.reasoner.registered()[each.question.name]
+            assert len(self.reasoner.registered()) == len(self.asked)
 
     # what happens
 
@@ -514,8 +540,8 @@ class RegisteredHistory:
 class CorrectedHistory(RegisteredHistory):
     """A history in which reports are sent again: in the end each is right by all that is known."""
 
-    def __init__(self, seed: int) -> None:
-        super().__init__(seed)
+    def __init__(self, seed: int, *, folder: Path | None = None) -> None:
+        super().__init__(seed, folder=folder)
         self.corrections = 0
         self.said: dict[str, dict[int, Bag]] = {each.question.name: {} for each in self.asked}
         for stream in STREAMS:

@@ -10,6 +10,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 from pyoxigraph import NamedNode, Triple
 from tests.oracle.naive import row_of
@@ -243,8 +244,8 @@ class EqualHistory(RegisteredHistory):
 class TimedHistory(RegisteredHistory):
     """A history whose rules look at time themselves, beside the windows of queries."""
 
-    def __init__(self, seed: int) -> None:
-        super().__init__(seed, Remembering())
+    def __init__(self, seed: int, *, folder: Path | None = None) -> None:
+        super().__init__(seed, Remembering(), folder=folder)
 
     def register(self, number: int) -> None:
         super().register(number)

@@ -15,6 +15,7 @@ from datetime import UTC, datetime, timedelta
 
 from livefacts.errors import LivefactsError, LivefactsWarning, StoppedError
 from livefacts.journal.journal import Journal, remove_logs
+from livefacts.kb.failures import say_plainly
 from livefacts.kb.tables import JOURNAL, OLDEST, TIME, Commit, KnowledgeBase
 from livefacts.kb.vacuum import vacuum_versions
 from livefacts.model.durations import read_duration
@@ -81,16 +82,19 @@ class Checkpoints:
         self._due = after or 0
         """How many more it may have before it is folded again."""
 
-    def write(self) -> int:
+    def write(self, *, only_if_due: bool = False) -> int:
         """Write the next version; its number."""
-        with self.writing:
-            state = self._state
+        state = self._state
+        assert state.folder is not None, "the folder is held"
+        base = state.folder.base
+        with self.writing, say_plainly(base.path):
+            self._journal.check()
+            if only_if_due and not self._is_due(base):
+                return state.folder.seq
             with state.changing:
                 self._journal.check()
-                assert state.folder is not None, "the folder is held"
                 size = self._journal.bytes
                 captured = capture(state, state.folder, self._journal)
-            base = captured.folder.base
             before, oldest = self._oldest(base, captured.seq)
             state.folder = captured.write({OLDEST: oldest})
             self._folded = size
@@ -113,7 +117,7 @@ class Checkpoints:
         if self._after is None or self._journal.bytes - self._folded < self._due:
             return
         if self._thread is None or not self._thread.is_alive():
-            self._thread = threading.Thread(target=self._write_if_due, daemon=True)
+            self._thread = threading.Thread(target=self.write_quietly, daemon=True)
             self._thread.start()
 
     def wait(self) -> None:
@@ -121,17 +125,14 @@ class Checkpoints:
         if self._thread is not None:
             self._thread.join()
 
-    def _write_if_due(self) -> None:
-        folder = self._state.folder
-        assert folder is not None, "versions go somewhere"
-        self._due = max(self._after or 0, folder.base.size())
-        if self._journal.bytes - self._folded >= self._due:
-            self.write_quietly()
+    def _is_due(self, base: KnowledgeBase) -> bool:
+        self._due = max(self._after or 0, base.size())
+        return self._journal.bytes - self._folded >= self._due
 
     def write_quietly(self) -> None:
-        """Write the next version; if that fails, the journal has everything all the same."""
+        """Write the next version if it is due; if that fails, the journal has everything."""
         try:
-            self.write()
+            self.write(only_if_due=True)
         except StoppedError:
             pass
         except (LivefactsError, OSError) as error:

@@ -287,7 +287,9 @@ def arrivals(
         runs = draft.intake.in_order()
     state.arities.check_arrivals(state.program, runs)
     if state.recorder is not None:
-        state.recorder.arrive(kind, runs, point, stream and stream_name(stream).value)
+        events = state.streams.events
+        event = events is not None and events.is_pushing
+        state.recorder.arrive(kind, runs, point, stream and stream_name(stream).value, event=event)
     return runs, point, name
 
 

@@ -229,10 +229,10 @@ def _read(
             saved.read_into(state)
         else:
             made.begin(state)
-    if not saved.has_journal:
-        return None
-    log = JournalReader(saved.path, saved.log_number)
-    Replay(state, saved.path).follow(log.rows(is_growing=read_only))
+    log = JournalReader(saved.path, saved.log_number) if saved.has_journal else None
+    if log is not None:
+        Replay(state, saved.path).follow(log.rows(is_growing=read_only))
+    state.streams.listener.repeated()
     return log
 
 

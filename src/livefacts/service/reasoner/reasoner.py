@@ -32,7 +32,7 @@ from livefacts.service.reasoner.draft import Draft, arrivals, draft_of, trial
 from livefacts.service.reasoner.fact_snapshot import FactSnapshot, shape_and_terms
 from livefacts.service.reasoner.file_load import LoadSource, load_files
 from livefacts.service.reasoner.profile import Profile, profile_of
-from livefacts.service.reasoner.recorder import PUSH, RETRACT
+from livefacts.service.reasoner.recorder import CORRECT, EVENT_TIME, FINISH, PUSH, REGISTER, RETRACT
 from livefacts.service.reasoner.state import Options, State
 from livefacts.service.reasoner.turns import bounded_change, one_at_a_time
 from livefacts.syntax.rule_sets import RuleSource, open_rules
@@ -508,10 +508,21 @@ class Reasoner:
 
         Of the rules only those run for it that can matter, unless it is `full`.
         """
-        from livefacts.service.registered.registry import Registrations
+        state, known = self._state, dict(self._state.known_prefixes())
+        queries = state.queries()
+        count = len(queries)
+        made = queries.register(text, known, full=full)
+        if len(queries) > count:
+            try:
+                state.note(REGISTER, {"text": text, "full": full, "known": known})
+            except BaseException:
+                queries.end(made)
+                raise
+        return made
 
-        queries = Registrations.of(self._state.streams, self._state.program, self.tick)
-        return queries.register(text, self._state.known_prefixes(), full=full)
+    def registered(self) -> dict[str, Registration]:
+        """The registered queries by name, those of before a restart included."""
+        return self._state.queries().by_name()
 
     @one_at_a_time
     def event_time(
@@ -531,13 +542,19 @@ class Reasoner:
         """
         from livefacts.service.streams.event_time import EventTime
 
-        events = EventTime(self, lateness, late, streams, idle, max_ahead, self.tick, self._finish)
-        self._state.streams.events = events
+        state, given = self._state, (lateness, late, streams, idle, max_ahead, self.tick)
+        events = EventTime(self, *given, self._finish, state.note)
+        before, state.streams.events = state.streams.events, events
+        if before is not None and before.is_restored and before.settings == events.settings:
+            events.resume(before.state())
+        else:
+            state.note(EVENT_TIME, events.settings)
         return events
 
     @one_at_a_time
     def _finish(self) -> None:
         try:
+            self._state.note(FINISH, {})
             self._state.streams.listener.finished()
         finally:
             self._state.complete()
@@ -545,10 +562,8 @@ class Reasoner:
     @one_at_a_time
     def correct(self, stream: str, lateness: int) -> None:
         """Send reports again that facts of a stream touch, no later than so many time points."""
-        from livefacts.service.registered.registry import Registrations
-
-        queries = Registrations.of(self._state.streams, self._state.program, self.tick)
-        queries.correct(stream, lateness)
+        self._state.note(CORRECT, {"stream": stream, "lateness": lateness})
+        self._state.queries().correct(stream, lateness)
 
     # writing
 

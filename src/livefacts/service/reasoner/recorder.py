@@ -28,6 +28,7 @@ from livefacts.store.terms.dictionary import Dictionary
 Result = TypeVar("Result")
 CHANGE, PUSH, RETRACT, TICK, PREFIXES = "change", "push", "retract", "tick", "prefixes"
 REGISTER, CORRECT, FINISH = "register", "correct", "finish"
+EVENT_TIME, ASIDE, ELAPSE, EVENT = "event time", "aside", "elapse", "event"
 ASSERTED, RETRACTED, ADDED, DERIVED, REMOVED = (
     "asserted",
     "retracted",
@@ -161,11 +162,14 @@ class Recorder:
 
     # time
 
-    def arrive(self, kind: str, runs: Sequence[Facts], time: int, stream: str | None) -> None:
-        """Facts of a stream are about to come, or to go."""
+    def arrive(
+        self, kind: str, runs: Sequence[Facts], time: int, stream: str | None, *, event: bool
+    ) -> None:
+        """Facts of a stream are about to come, or to go; perhaps by event time."""
         self.journal.check()
         parts = {f"{RUN}{number}": run for number, run in enumerate(runs)}
-        self._call = TimeCall(kind, {"at": time, "stream": stream}, parts)
+        given = {"at": time, "stream": stream, **({EVENT: True} if event else {})}
+        self._call = TimeCall(kind, given, parts)
 
     def tick(self) -> None:
         """Time is about to move."""
@@ -183,7 +187,9 @@ class Recorder:
         self._write(call.kind, delta.seq, given, parts, violated, prefixes)
 
     def note(self, kind: str, seq: int, given: Mapping[str, Any]) -> None:
-        """Something that makes no change of facts."""
+        """Something that makes no change of facts; who only reads may do it, too."""
+        if isinstance(self.journal, ReadOnlyJournal):
+            return
         self.journal.append(JournalRow(seq + 1, seq, kind, dict(given)))
         self.settle()
 

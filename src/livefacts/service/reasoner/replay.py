@@ -26,13 +26,20 @@ from livefacts.service.change.delta import Delta, Violation
 from livefacts.service.reasoner.draft import NO_LIMIT, Draft
 from livefacts.service.reasoner.recorder import (
     ADDED,
+    ASIDE,
     ASSERTED,
     CAME,
     CHANGE,
+    CORRECT,
     DERIVED,
     DROPPED,
+    ELAPSE,
+    EVENT,
+    EVENT_TIME,
+    FINISH,
     PREFIXES,
     PUSH,
+    REGISTER,
     REMOVED,
     RETRACT,
     RETRACTED,
@@ -42,7 +49,8 @@ from livefacts.service.reasoner.recorder import (
     runs_of,
     without_quads,
 )
-from livefacts.service.reasoner.state import State
+from livefacts.service.reasoner.state import UNREGISTER, State
+from livefacts.service.streams.event_time import repeated_events
 from livefacts.service.streams.timeline import NO_STREAM
 from livefacts.syntax.rulelang.rule_parser import parse
 
@@ -99,8 +107,9 @@ class Replay:
         if not rows:
             return
         draft = Draft(self._state)
-        contents = [row.content for row in rows]
-        self._fill(draft, unpack_net(contents, ASSERTED, RETRACTED, self._state.dictionary))
+        contents, dictionary = [row.content for row in rows], self._state.dictionary
+        with dictionary.passing(labels_stay=True):
+            self._fill(draft, unpack_net(contents, ASSERTED, RETRACTED, dictionary))
         self._state.seq = rows[-1].first - 1
         draft.apply()
         for row in rows:
@@ -120,6 +129,10 @@ class Replay:
             self._arrive(row)
         elif row.kind == TICK:
             self._tolerantly(lambda: [*state.streams.ticks(int(given["to"]))], row)
+        elif row.kind in (REGISTER, UNREGISTER, CORRECT, FINISH):
+            self._tolerantly(lambda: self._query(row), row)
+        elif row.kind in (EVENT_TIME, ASIDE, ELAPSE):
+            self._event(row)
         elif row.kind != PREFIXES:
             raise DamageError(
                 f"{self._folder} has a row of a kind that is not known here: {row.kind}",
@@ -143,8 +156,33 @@ class Replay:
         name = int(state.dictionary.encode_one(stream))
         streams.terms.sweep()
         runs = runs_of(self._parts(row))
-        move = streams.push if row.kind == PUSH else streams.retract
-        self._tolerantly(lambda: move(runs, int(given["at"]), name), row)
+        move, time = streams.push if row.kind == PUSH else streams.retract, int(given["at"])
+        is_late = streams.now is not None and time <= streams.now
+        self._tolerantly(lambda: move(runs, time, name), row)
+        if EVENT in given and streams.events is not None:
+            streams.events.take_again(time, given["stream"], is_late)
+
+    def _query(self, row: JournalRow) -> None:
+        queries, given = self._state.queries(), row.content
+        if row.kind == REGISTER:
+            queries.register(given["text"], given["known"], full=given["full"])
+        elif row.kind == UNREGISTER:
+            queries.end(queries.by_name()[given["name"]])
+        elif row.kind == CORRECT:
+            queries.correct(given["stream"], given["lateness"])
+        else:
+            self._state.streams.listener.finished()
+
+    def _event(self, row: JournalRow) -> None:
+        streams, given = self._state.streams, row.content
+        if row.kind == EVENT_TIME:
+            streams.events = repeated_events(given, self._state.present_tick, streams)
+            return
+        assert streams.events is not None, "there was event time before"
+        if row.kind == ASIDE:
+            streams.events.put_aside_again(given["reason"], given["stream"])
+        else:
+            streams.events.elapse(int(given["at"]))
 
     def _tolerantly(self, call: Callable[[], object], row: JournalRow) -> None:
         """A call that failed after its change was made does so again."""

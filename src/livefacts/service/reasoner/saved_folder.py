@@ -20,6 +20,7 @@ from livefacts.service.merging.equality import RULES, with_equality
 from livefacts.service.reasoner.draft import Draft
 from livefacts.service.reasoner.state import State
 from livefacts.service.streams import saved_time
+from livefacts.service.streams.event_time import restored_events
 from livefacts.service.streams.saved_time import SavedTime
 from livefacts.store.terms.dictionary import Dictionary, Ids
 from livefacts.store.terms.term_reader import TermReader
@@ -126,6 +127,10 @@ class SavedFolder:
         moment = saved_time.unpacked(found, state.dictionary)
         state.moved(state.streams.change(saved_time.resume(state.streams, moment)))
         state.streams.beginnings.resume(moment.began)
+        if moment.queries is not None:
+            state.queries().resume(moment.queries)
+        if moment.events is not None:
+            state.streams.events = restored_events(moment.events, state.streams)
 
 
 def log_after(commit: Commit) -> int:
@@ -163,7 +168,8 @@ def capture(state: State, folder: OpenFolder, journal: Journal | None = None) ->
         journal.begin_next(state.seq)
         noted = {"seq": state.seq, "log": journal.number, "commit": folder.seq + 1}
         notes[JOURNAL] = noted
-    time = saved_time.moment_of(state.streams) if state.streams.has_begun else None
+    has_time = state.streams.has_begun or state.streams.events is not None
+    time = saved_time.moment_of(state.streams) if has_time else None
     saved = _saved(state, constants, notes)
     return Captured(folder, state.seq, saved, state.dictionary.reader(), time)
 

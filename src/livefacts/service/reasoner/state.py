@@ -50,8 +50,11 @@ if TYPE_CHECKING:
     from livefacts.service.reasoner.axiom_index import AxiomIndex
     from livefacts.service.reasoner.recorder import Recorder
     from livefacts.service.reasoner.saved_folder import OpenFolder
+    from livefacts.service.registered.registry import Registrations
 
 NOTHING = nullcontext()
+UNREGISTER = "unregister"
+"""The kind of a row of the journal that says that a query was closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,6 +311,20 @@ class State:
         )
 
     # queries
+
+    def queries(self) -> Registrations:
+        """The registered queries; the first time, they begin to listen."""
+        from livefacts.service.registered.registry import Registrations
+
+        found = Registrations.of(self.streams, self.program, self.present_tick)
+        found.when_ended = lambda name: self.note(UNREGISTER, {"name": name})
+        return found
+
+    def note(self, kind: str, given: Mapping[str, Any]) -> None:
+        """Have something in the journal that makes no change of facts, where there is one."""
+        if self.recorder is not None:
+            with self.changing:
+                self.recorder.note(kind, self.seq, given)
 
     def ask(
         self,

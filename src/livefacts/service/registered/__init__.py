@@ -21,6 +21,7 @@ Out: a `Report` at every grid point, to be read, iterated and written.
 - `reports`: one report: rows, triples or yes and no, with its time
 - `report_writers`: reports as tables, JSON lines, CSV, N-Quads and RDF Patch
 - `scheduled_query`: one query: when it is due, and what it has reported
+- `saved_queries`: one query at one moment, as a value
 - `end_of_stream`: how far queries go on when nothing more will come
 - `stream_rows`: what a report puts on the stream that its query makes
 - `registry`: all queries: the order of reports, corrections, streams made of queries

@@ -8,6 +8,7 @@ to report becomes terms once.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -79,14 +80,18 @@ class FlowedAnswers:
         """How the answers are found, in words."""
         return words_of(self._standing.plan)
 
-    def resume(self, other: FlowedAnswers) -> None:
-        """Compare the next report with the last one of the same query elsewhere."""
-        other._feed()
+    def resume(self, reported: Iterable[IdRow]) -> None:
+        """Compare the next report with rows that were reported elsewhere."""
         self._changed = dict(self._standing.answers)
-        for row, count in other._standing.answers.items():
-            add_to(self._changed, row, -count)
-        for row, count in other._changed.items():
-            add_to(self._changed, row, count)
+        for row in reported:
+            add_to(self._changed, row, -1)
+
+    def reported(self) -> Iterable[IdRow]:
+        """The rows of the last report, before it was compared with another."""
+        self._feed()
+        bag = Counter(self._standing.answers)
+        bag.subtract(self._changed)
+        return bag.elements()
 
     def close(self) -> None:
         """Follow the world no longer."""

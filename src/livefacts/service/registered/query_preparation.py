@@ -62,9 +62,7 @@ class Preparer:
         self, number: int, query: RegisteredQuery, prefixes: Mapping[str, str], full: bool
     ) -> QueryRequest:
         """A query as it is to be asked; one that cannot be is refused, before anything is done."""
-        read = shape_of(query.body, prefixes, WINDOW_BASE).bound
-        meant = _timed(query.body, read)
-        check_functions(meant)
+        check_functions(_meant(query, prefixes)[0])
         known = {quad.graph_name.value for quad in self._background.quads()}  # type: ignore[union-attr]
         graphs = query.graphs if known else ()
         for graph in (*graphs, *query.named_graphs):
@@ -74,10 +72,20 @@ class Preparer:
                     place=query.place,
                     hint="load(path, graph=...) loads into a graph",
                 )
+        return self.request(number, query, prefixes, full, tuple(sorted(set(graphs))))
+
+    def request(
+        self,
+        number: int,
+        query: RegisteredQuery,
+        prefixes: Mapping[str, str],
+        full: bool,
+        graphs: tuple[str, ...],
+    ) -> QueryRequest:
+        """A query that can be asked."""
         extents = tuple(_extent(window, self.tick) for window in query.windows)
-        graphs = tuple(sorted(set(graphs)))
         every = self._every(query, extents)
-        about = prefixes, full, graphs, meant, meant is not read
+        about = prefixes, full, graphs, *_meant(query, prefixes)
         return QueryRequest(number, query, extents, every, *about)
 
     def prepare(self, asked: QueryRequest) -> Prepared:
@@ -239,6 +247,13 @@ def _in_words(place: Place, read: Callable[[], Result]) -> Result:
 
 
 TIMES = re.compile(r"timestamp>?\s*\(\s*", re.IGNORECASE)
+
+
+def _meant(query: RegisteredQuery, prefixes: Mapping[str, str]) -> tuple[Query, bool]:
+    """What the body of a query says, and whether it asks for times."""
+    read = shape_of(query.body, prefixes, WINDOW_BASE).bound
+    meant = _timed(query.body, read)
+    return meant, meant is not read
 
 
 def _timed(text: str, query: Query) -> Query:

@@ -12,10 +12,11 @@ the stream that it makes: they have no report, either, while their windows see t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
-from itertools import count
+from typing import Any
 
 from pyoxigraph import Quad, Triple
 
@@ -32,6 +33,7 @@ from livefacts.service.registered.background import Background
 from livefacts.service.registered.end_of_stream import NEVER, Ending
 from livefacts.service.registered.limits import lacking, not_registered, not_reported
 from livefacts.service.registered.query_preparation import Preparer
+from livefacts.service.registered.saved_queries import restore, saved
 from livefacts.service.registered.scheduled_query import Registration
 from livefacts.service.registered.shared_worlds import AnyShared, SharedWorlds
 from livefacts.service.registered.stream_rows import stream_triples
@@ -62,7 +64,11 @@ class Registrations(Listener):
         self._worlds = SharedWorlds(dictionary, background, program, log)
         self._preparer = Preparer(dictionary, background, self._worlds)
         self._queries: list[Registration] = []
-        self._numbers = count(1)
+        self._unclaimed: list[Registration] = []
+        """Those that were registered before a restart, until they are registered again."""
+        self.when_ended: Callable[[str], None] = lambda name: None
+        """Called with the name of a query that is closed."""
+        self._last_number = 0
         self._gaps: dict[str, set[int]] = {}
         """When streams that queries make were not made."""
         self.is_begun = False
@@ -109,8 +115,13 @@ class Registrations(Listener):
 
         Only rules run that can matter to it, unless it is `full`.
         """
+        unclaimed = next((q for q in self._unclaimed if q.is_of(text, full)), None)
+        if unclaimed is not None:
+            self._unclaimed.remove(unclaimed)
+            return unclaimed
         known = {**DECLARED, **(prefixes or {})}
-        number = next(self._numbers)
+        self._last_number += 1
+        number = self._last_number
         query = parse_registration(text, known, f"query{number}")
         if query.name in [other.name for other in self._queries]:
             raise QueryError(
@@ -120,11 +131,11 @@ class Registrations(Listener):
             )
         names = ordered([*(other.query for other in self._queries), query])
         try:
-            asked = self._preparer.asked(number, query, known, full)
+            asked = replace(self._preparer.asked(number, query, known, full), text=text)
         except QueryError as error:
             raise as_written(text, error, query.place) from None
         try:
-            made = Registration(self._preparer.prepare(asked), self._end)
+            made = Registration(self._preparer.prepare(asked), self._close)
             self._queries.append(made)
             self._queries.sort(key=lambda each: names.index(each.name))
             self._start(made)
@@ -137,7 +148,7 @@ class Registrations(Listener):
 
     def _end_number(self, number: int) -> None:
         for query in [query for query in self._queries if query.number == number]:
-            self._end(query)
+            self.end(query)
 
     def _start(self, made: Registration) -> None:
         if self._log.lateness:
@@ -147,11 +158,58 @@ class Registrations(Listener):
         if self.now is not None:
             self._run(self.now)
 
-    def _end(self, registration: Registration) -> None:
+    def _close(self, registration: Registration) -> None:
+        """A user closes a query."""
+        if registration in self._queries:
+            self.when_ended(registration.name)
+            self.end(registration)
+
+    def __len__(self) -> int:
+        return len(self._queries)
+
+    def by_name(self) -> dict[str, Registration]:
+        """All queries that report."""
+        return {query.name: query for query in self._queries}
+
+    def end(self, registration: Registration) -> None:
+        """A query reports no more."""
         if registration in self._queries:
             self._queries.remove(registration)
+            self._unclaimed = [each for each in self._unclaimed if each is not registration]
             registration.leave()
             self._worlds.end(registration.number)
+
+    # written down
+
+    def state(self) -> dict[str, Any]:
+        """All queries, and which of their reports comes next, as plain data."""
+        return {
+            "now": self.now,
+            "begun": self.is_begun,
+            "last number": self._last_number,
+            "gaps": {name: sorted(gaps) for name, gaps in self._gaps.items()},
+            "queries": [saved(query, self._dictionary) for query in self._queries],
+        }
+
+    def resume(self, state: Mapping[str, Any]) -> None:
+        """Queries that are new go on from what was written down."""
+        self._gaps = {name: set(gaps) for name, gaps in state["gaps"].items()}
+        for each in state["queries"]:
+            query = parse_registration(each["text"], each["prefixes"], each["name"])
+            given = each["number"], query, each["prefixes"], each["full"], tuple(each["graphs"])
+            asked = replace(self._preparer.request(*given), text=each["text"])
+            made = Registration(self._preparer.prepare(asked), self._close)
+            made.go_on(each["position"])
+            restore(made, each, self._dictionary)
+            self._queries.append(made)
+        self._last_number = state["last number"]
+        self.now, self.is_begun = state["now"], state["begun"]
+
+    def repeated(self) -> None:
+        """The queries are those of a program that ended; the next one registers them again."""
+        self._unclaimed = sorted(self._queries, key=lambda query: query.number)
+        for query in self._queries:
+            query.forget_reports()
 
     # what happens
 
@@ -463,7 +521,7 @@ class Registrations(Listener):
         apart.tick, apart.is_begun = self.tick, True
         if self.limit is not None:
             apart.limit = self.limit + sum(world.sizes()["facts"] for world in self._worlds)
-        again = Registration(apart._preparer.prepare(query.asked), apart._end)
+        again = Registration(apart._preparer.prepare(query.asked), apart.end)
         apart._queries.append(again)
         apart._gaps = self._gaps
         again.start(self._first, grid_point(time, query.every) - query.every)

@@ -133,9 +133,13 @@ class AskedAnswers:
         self._relation = relation
         self._before: list[Row] = []
 
-    def resume(self, other: AskedAnswers) -> None:
-        """Compare the next report with the last one of the same query elsewhere."""
-        self._before = other._before
+    def resume(self, reported: Iterable[Row]) -> None:
+        """Compare the next report with rows that were reported elsewhere."""
+        self._before = list(reported)
+
+    def reported(self) -> Iterable[Row]:
+        """The rows of the last report, before it was compared with another."""
+        return self._before
 
     def report(self) -> Found:
         """The answers to report now; the next report is compared with this one."""

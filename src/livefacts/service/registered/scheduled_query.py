@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from livefacts.engine.contract import Ids
 from livefacts.errors import LimitError
@@ -41,6 +42,8 @@ class QueryRequest:
     meant: Query
     """What its body says, with patterns for the times that it asks for."""
     asks_for_times: bool
+    text: str = ""
+    """What was registered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +117,9 @@ class Registration:
         """Be asked in another world from now on."""
         match prepared.answers, self._prepared.answers:
             case AskedAnswers() as asked, AskedAnswers() as asked_before:
-                asked.resume(asked_before)
+                asked.resume(asked_before.reported())
             case FlowedAnswers() as flowed, FlowedAnswers() as flowed_before:
-                flowed.resume(flowed_before)
+                flowed.resume(flowed_before.reported())
             case (
                 FollowedAnswers() | SeenAnswers() as answers,
                 FollowedAnswers() | SeenAnswers() as before,
@@ -182,6 +185,44 @@ class Registration:
         mark = "" if self.error is None else "; the last could not be made"
         reports = "1 report" if len(self._reports) == 1 else f"{len(self._reports):,} reports"
         return f"<Registration {self.name}: {reports} to read{mark}>"
+
+    # written down
+
+    @property
+    def answers(self) -> SeenAnswers | FollowedAnswers | FlowedAnswers | AskedAnswers:
+        """What finds its answers."""
+        return self._prepared.answers
+
+    def position(self) -> dict[str, Any]:
+        """When its reports began, and which comes next, as plain data."""
+        return {
+            "start": self._start,
+            "next": self._next,
+            "first": self._first,
+            "due": self.due,
+            "started": self.is_started,
+            "names": None if self._nothing is None else list(self._nothing.names),
+            "unmade": self.unmade,
+            "reason": self.reason,
+            "error": None if self.error is None else self.error.message,
+        }
+
+    def go_on(self, position: Mapping[str, Any]) -> None:
+        """Go on with the reports from a position."""
+        self._start, self._next, self._first = (position[n] for n in ("start", "next", "first"))
+        self.due, self.is_started = position["due"], position["started"]
+        names, error = position["names"], position["error"]
+        self._nothing = None if names is None else found_rows(tuple(names), ())
+        self.unmade, self.reason = position["unmade"], position["reason"]
+        self.error = None if error is None else LimitError(error)
+
+    def is_of(self, text: str, full: bool) -> bool:
+        """Whether it was registered like this."""
+        return self.asked.text == text and self.asked.full == full
+
+    def forget_reports(self) -> None:
+        """Reports that were made elsewhere are not to be read here."""
+        self._reports = ReportQueue()
 
     # for the clock
 
@@ -287,9 +328,9 @@ class Registration:
             case FollowedAnswers() as followed, FollowedAnswers() as followed_there:
                 followed.resume(followed_there.now())
             case AskedAnswers() as asked, AskedAnswers() as asked_there:
-                asked.resume(asked_there)
+                asked.resume(asked_there.reported())
             case FlowedAnswers() as flowed, FlowedAnswers() as flowed_there:
-                flowed.resume(flowed_there)
+                flowed.resume(flowed_there.reported())
 
     def held_ids(self) -> Iterator[Ids]:
         """The ids that its answers and its store keep."""

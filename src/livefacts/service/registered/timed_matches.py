@@ -191,6 +191,8 @@ class SeenAnswers:
 
     def reported(self) -> Iterable[tuple[int, ...]]:
         """The rows of the last report, before it was compared with another."""
+        if self._elsewhere is not None and self._relation is not StreamOperator.ALL:
+            return self._elsewhere.elements()
         tuples = _tuples(self._before)
         return set(tuples) if self._projection.is_distinct else tuples
 

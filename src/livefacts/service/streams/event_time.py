@@ -28,11 +28,15 @@ Length = int | str | Duration
 """So many time points, or a duration such as "5 s"."""
 
 
-class Clocked(Protocol):
-    """A reasoner, as far as time goes."""
+class HasNow(Protocol):
+    """What knows the time."""
 
     @property
     def now(self) -> int | None: ...
+
+
+class Clocked(HasNow, Protocol):
+    """A reasoner, as far as time goes."""
 
     def push(self, facts: Any, at: Any, stream: Any = None) -> Any: ...
 
@@ -41,6 +45,14 @@ class Clocked(Protocol):
     def advance(self, to: Any) -> Any: ...
 
     def correct(self, stream: str, lateness: int) -> None: ...
+
+
+Note = Callable[[str, Mapping[str, Any]], None]
+"""Notes in a journal what makes no change of facts: its kind, and plain data."""
+
+
+def _keep_nothing(kind: str, given: Mapping[str, Any]) -> None:
+    """There is no journal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +86,11 @@ class EventTime:
     everything seen so far; None allows everything.  `finished` is called at the end.
     """
 
+    is_pushing = False
+    """Whether facts are being pushed that have come here."""
+    is_restored = False
+    """Whether it stands for one of before a restart, until that is made again."""
+
     def __init__(
         self,
         reasoner: Clocked,
@@ -84,24 +101,24 @@ class EventTime:
         max_ahead: Length | None = "1 h",
         tick: Duration | None = None,
         finished: Callable[[], None] | None = None,
+        note: Note = _keep_nothing,
     ) -> None:
-        if late not in (WAIT, CORRECT):
-            raise InputError(f'late is "{WAIT}" or "{CORRECT}", not {late!r}')
         self._reasoner = reasoner
         self.tick = tick
         self._finished = finished
+        self._note_down = note
+        self.settings = _settings(lateness, late, streams, idle, max_ahead)
+        """How it was made, as plain data."""
         self._waits = late == WAIT
         by_stream = lateness if isinstance(lateness, Mapping) else {}
         self._others = 0 if isinstance(lateness, Mapping) else self._points(lateness)
         self._lateness = {name: self._points(length) for name, length in by_stream.items()}
         self._idle = None if idle is None else self._points(idle)
         self._max_ahead = None if max_ahead is None else self._points(max_ahead, rounded=True)
-        if isinstance(streams, str):
-            raise InputError("streams is a list of IRIs", hint=f"write streams=[{streams!r}]")
         self._streams: dict[str | None, _Stream] = {}
         self._clock = _Stream(self._others)
         """What is known of time before any stream has brought something."""
-        for name in streams:
+        for name in self.settings["streams"]:
             self._stream(name).is_expected = True
         self._first: int | None = None
         self._latest: int | None = None
@@ -143,12 +160,26 @@ class EventTime:
         if reason is not None:
             self._put_aside(SetAside(reason, time, stream, facts))
             return False
-        is_late = self._is_reported(time)
-        self._reasoner.push(facts, at=time, stream=stream)
+        self.is_pushing = True
+        try:
+            is_late = self._is_reported(time)
+            self._reasoner.push(facts, at=time, stream=stream)
+        finally:
+            self.is_pushing = False
         self._note(time, known)
         self.late += is_late
         self._move()
         return True
+
+    def take_again(self, time: int, stream: str | None, is_late: bool) -> None:
+        """Facts were pushed before a restart."""
+        self._note(time, self._stream(stream))
+        self.late += is_late
+
+    def put_aside_again(self, reason: str, stream: str | None) -> None:
+        """Facts were set aside before a restart."""
+        self._stream(stream)
+        self.set_aside[reason] += 1
 
     def retract(self, facts: Any, at: Any, stream: str | None = None) -> None:
         """Take facts back, as if they had never arrived."""
@@ -161,7 +192,10 @@ class EventTime:
         reports are due by the clock, however long a source is silent.
         """
         time = time_point(at, self.tick)
-        for stream in (self._clock, *self._streams.values()):
+        streams = (self._clock, *self._streams.values())
+        if any(stream.latest is None or stream.latest < time for stream in streams):
+            self._note_down("elapse", {"at": time})
+        for stream in streams:
             self._note(time, stream)
         self._move()
 
@@ -185,6 +219,7 @@ class EventTime:
         return TOO_FAR_AHEAD if time > self._latest + self._max_ahead else None
 
     def _put_aside(self, facts: SetAside) -> None:
+        self._note_down("aside", {"reason": facts.reason, "stream": facts.stream})
         self.set_aside[facts.reason] += 1
         if len(self.kept) < MOST_KEPT:
             self.kept.append(facts)
@@ -235,6 +270,29 @@ class EventTime:
         now = self._reasoner.now
         return now is not None and time <= now
 
+    # written down
+
+    def state(self) -> dict[str, Any]:
+        """What is known of time, as plain data."""
+        clock, streams = self._clock, self._streams.items()
+        return {
+            "settings": self.settings,
+            "tick": None if self.tick is None else str(self.tick),
+            "clock": [clock.lateness, clock.is_expected, clock.latest],
+            "streams": [[name, s.lateness, s.is_expected, s.latest] for name, s in streams],
+            "first": self._first,
+            "latest": self._latest,
+            "late": self.late,
+            "set_aside": dict(self.set_aside),
+        }
+
+    def resume(self, state: Mapping[str, Any]) -> None:
+        """Go on from what was known."""
+        self._clock = _Stream(*state["clock"])
+        self._streams = {name: _Stream(*known) for name, *known in state["streams"]}
+        self._first, self._latest = state["first"], state["latest"]
+        self.late, self.set_aside = state["late"], Counter(state["set_aside"])
+
     def stats(self) -> dict[str, object]:
         """The watermark, and what came late or was set aside."""
         return {
@@ -242,3 +300,68 @@ class EventTime:
             "late": self.late,
             "set_aside": dict(self.set_aside),
         }
+
+
+def _settings(
+    lateness: Length | Mapping[str, Length],
+    late: str,
+    streams: Iterable[str],
+    idle: Length | None,
+    max_ahead: Length | None,
+) -> dict[str, Any]:
+    """How event time was asked for, as plain data."""
+    if late not in (WAIT, CORRECT):
+        raise InputError(f'late is "{WAIT}" or "{CORRECT}", not {late!r}')
+    if isinstance(streams, str):
+        raise InputError("streams is a list of IRIs", hint=f"write streams=[{streams!r}]")
+
+    def plain(length: Length | None) -> int | str | None:
+        return str(length) if isinstance(length, Duration) else length
+
+    return {
+        "lateness": {name: plain(length) for name, length in lateness.items()}
+        if isinstance(lateness, Mapping)
+        else plain(lateness),
+        "late": late,
+        "streams": list(streams),
+        "idle": plain(idle),
+        "max_ahead": plain(max_ahead),
+    }
+
+
+class _Repeated:
+    """A reasoner whose changes are made again from its journal: they are not made twice."""
+
+    def __init__(self, clock: HasNow) -> None:
+        self._clock = clock
+
+    @property
+    def now(self) -> int | None:
+        return self._clock.now
+
+    def push(self, facts: Any, at: Any, stream: Any = None) -> None:
+        """The journal has this as a row of its own."""
+
+    def retract(self, facts: Any, at: Any, stream: Any = None) -> None:
+        """The journal has this as a row of its own."""
+
+    def advance(self, to: Any) -> None:
+        """The journal has this as rows of its own."""
+
+    def correct(self, stream: str, lateness: int) -> None:
+        """The journal has this as a row of its own."""
+
+
+def repeated_events(settings: Mapping[str, Any], tick: Duration | None, clock: HasNow) -> EventTime:
+    """Event time as it was asked for before a restart; it moves no clock."""
+    found = EventTime(_Repeated(clock), **settings, tick=tick)
+    found.is_restored = True
+    return found
+
+
+def restored_events(state: Mapping[str, Any], clock: HasNow) -> EventTime:
+    """Event time as it was written down."""
+    tick = None if state["tick"] is None else read_duration(state["tick"])
+    found = repeated_events(state["settings"], tick, clock)
+    found.resume(state)
+    return found

@@ -33,6 +33,10 @@ class SavedTime:
     is_dense: bool
     log: LogState
     began: Mapping[int, tuple[Longs, Ids]]
+    queries: Mapping[str, Any] | None = None
+    """What registered queries go on from, as plain data."""
+    events: Mapping[str, Any] | None = None
+    """What event time goes on from, likewise."""
 
     def packed(self, terms: TermReader) -> dict[str, Any]:
         """The moment as plain data, with the texts of all terms."""
@@ -54,13 +58,18 @@ class SavedTime:
             ],
             "began": {shape: times.tolist() for shape, (times, _) in self.began.items()},
             "facts": fact_texts.pack(parts, terms),
+            "queries": self.queries,
+            "events": self.events,
         }
 
 
 def moment_of(streams: Streams) -> SavedTime:
     """The present moment."""
     timeline, began = streams.timeline, streams.beginnings.state(streams.engine)
-    return SavedTime(timeline.now, timeline.is_dense, streams.log.state(), began)
+    queries = streams.listener.state()
+    events = None if streams.events is None else streams.events.state()
+    log = streams.log.state()
+    return SavedTime(timeline.now, timeline.is_dense, log, began, queries, events)
 
 
 def unpacked(found: Mapping[str, Any], dictionary: Dictionary) -> SavedTime:
@@ -79,7 +88,8 @@ def unpacked(found: Mapping[str, Any], dictionary: Dictionary) -> SavedTime:
         shape: (np.array(found["began"][str(shape)], np.int64), ids)
         for shape, ids in parts.get(BEGAN, {}).items()
     }
-    return SavedTime(found["now"], found["dense"], log, began)
+    others = found["queries"], found["events"]
+    return SavedTime(found["now"], found["dense"], log, began, *others)
 
 
 def resume(streams: Streams, moment: SavedTime) -> Notes:

@@ -69,6 +69,13 @@ class Listener:
         """What the listener keeps."""
         return {}
 
+    def repeated(self) -> None:
+        """All that has happened before a restart was made again."""
+
+    def state(self) -> dict[str, Any] | None:
+        """What the listener is to go on from, as plain data."""
+        return None
+
     def held_ids(self) -> Iterable[Ids]:
         """The ids that the listener keeps."""
         return ()
