@@ -43,6 +43,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             reasoner.checkpoint()
             reasoner.add("parent(ann, ben) .")
             reasoner.update("INSERT DATA { GRAPH <x:g> { <x:s> <x:p> 5, 'five' } }")
+            reasoner.push("parent(ben, tom) .", at=1)
+            reasoner.advance(1)
             reasoner.checkpoint()
             for number in range(5):
                 reasoner.add(f"parent(ben, child{number}) .")
