@@ -522,7 +522,7 @@ class Reasoner:
 
     def registered(self) -> dict[str, Registration]:
         """The registered queries by name, those of before a restart included."""
-        return self._state.queries().by_name()
+        return self._state.streams.listener.by_name()
 
     @one_at_a_time
     def event_time(

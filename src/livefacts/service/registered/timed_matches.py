@@ -198,7 +198,7 @@ class SeenAnswers:
 
     def compare_with(self, other: SeenAnswers) -> None:
         """Compare the next report with the last one of the same query elsewhere."""
-        self._before = other._before
+        self._before, self._elsewhere = other._before, None
 
     def _all(self, chunks: Chunks) -> Found:
         is_empty = not any(len(chunk.answers) for chunk in chunks)

@@ -69,6 +69,10 @@ class Listener:
         """What the listener keeps."""
         return {}
 
+    def by_name(self) -> dict[str, Any]:
+        """Those that listen and have names."""
+        return {}
+
     def repeated(self) -> None:
         """All that has happened before a restart was made again."""
 
