@@ -345,7 +345,7 @@ class Evaluation:
     ) -> Pieces:
         """What an inner query finds with the values of each row in the place of its variables."""
         names = names_in_scope(pattern)
-        more = needed | given.columns.keys()
+        more = needed.union(given.columns)
         for number in range(given.count):
             row = given.at(slice(number, number + 1))
             self._bounds.pause()
