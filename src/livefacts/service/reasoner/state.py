@@ -6,7 +6,7 @@ A `Draft` changes it; whoever watches hears of the change when all parts say the
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import count
@@ -286,10 +286,10 @@ class State:
 
     # time
 
-    def moved(self, change: Change) -> Delta:
-        """Make a change that time brings."""
+    def moved(self, change: Change, *hints: str) -> Delta:
+        """Make a change that time brings; `hints` say what had no effect."""
         ids = self.versions.applied(change) if change != Change() else IdDelta({}, {}, {})
-        delta = self._delta_of(ids, self.seq + 1)
+        delta = self._delta_of(ids, self.seq + 1, hints)
         if self.recorder is not None:
             self.recorder.moved(delta, self.streams.now, self.prefixes)
         self.publish(delta, NO_QUAD_CHANGE.came, NO_QUAD_CHANGE.gone)
@@ -300,7 +300,7 @@ class State:
         deltas, self.streams.unreported = self.streams.unreported, []
         return self._delta_of(self.streams.net([delta.ids for delta in deltas]), self.seq)
 
-    def _delta_of(self, ids: IdDelta, seq: int) -> Delta:
+    def _delta_of(self, ids: IdDelta, seq: int, hints: Sequence[str] = ()) -> Delta:
         return Delta(
             seq,
             ids,
@@ -308,6 +308,7 @@ class State:
             Assertions(AskedChange({}, {}, {}, {}), ids, NO_QUAD_CHANGE),
             violations=list(self.violations.among(ids.added, self.program, self.dictionary)),
             resolved=list(self.violations.among(ids.removed, self.program, self.dictionary)),
+            hints=hints,
         )
 
     # queries

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from livefacts.service.streams.event_time import EventTime
 
 BEFORE_THE_FIRST = "before the first time point"
-Make = Callable[[Change], Delta]
-"""Makes a change of facts about time, and gives what it changed."""
+Make = Callable[..., Delta]
+"""Makes a change of facts about time, with hints on it, and gives what it changed."""
 
 
 class Listener:
@@ -131,14 +131,17 @@ class Streams(ClockedEngine):
         """Facts arrive, in this order; at or before now, they count at once."""
         log = self.log
         if log.first is not None and time < log.first:
-            log.set_aside += sum(len(ids) for run in runs for ids in run.values())
-            return self._make(Change())
+            aside = sum(len(ids) for run in runs for ids in run.values())
+            log.set_aside += aside
+            return self._make(Change(), f"to push: {aside:,} set aside, {BEFORE_THE_FIRST}")
         new = log.add(time, stream, runs)
         return self._followed(new, lambda: log.drop(new))
 
     def retract(self, runs: list[Facts], time: int, stream: int) -> Delta:
         """Arrivals are taken back, as if they had never been."""
         gone, before = self.log.remove(time, stream, united(runs))
+        if not gone:
+            return self._make(Change(), "to retract: nothing of this arrived then on this stream")
         return self._followed(gone, lambda: self.log.restore(before))
 
     def _followed(self, chunks: list[ArrivalChunk], undo: Callable[[], None]) -> Delta:

@@ -305,3 +305,15 @@ def _calls(deed: Callable[[], object]) -> int:
     finally:
         sys.setprofile(None)
     return events.count("call")
+
+
+def test_what_has_no_effect_on_streams_is_said() -> None:
+    r = lf.Reasoner("seen(?x) :- sometime p(?x) in [3] .", start=5)
+    assert r.push("p(a) . p(b) .", at=2).hints == (
+        "to push: 2 set aside, before the first time point",
+    )
+    assert r.push("p(a) .", at=6).hints == ()
+    assert r.retract("p(z) .", at=6).hints == (
+        "to retract: nothing of this arrived then on this stream",
+    )
+    assert r.retract("p(a) .", at=6).hints == ()
