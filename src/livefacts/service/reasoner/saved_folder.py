@@ -125,7 +125,10 @@ class SavedFolder:
         """Go on from the moment at which the version was written."""
         found = read_noted(self.path, self._commit.notes[TIME])
         moment = saved_time.unpacked(found, state.dictionary)
-        state.moved(state.streams.change(saved_time.resume(state.streams, moment)))
+        try:
+            state.moved(state.streams.change(saved_time.resume(state.streams, moment)))
+        finally:
+            state.complete()
         state.streams.beginnings.resume(moment.began)
         if moment.queries is not None:
             state.queries().resume(moment.queries)
