@@ -233,6 +233,20 @@ def remove_row(rows: Any, relation: Any, row: Any) -> Any:
 
 
 @kernel
+def empty_relation(rows: Any, relation: Any) -> Any:
+    """Remove all rows at once; the indices stay, and have nothing in them."""
+    for j in range(rows.relations[relation, layout.INDEX_COUNT]):
+        index = rows.relations[relation, layout.INDEX + j]
+        slots = rows.indices[index, layout.SLOTS]
+        for slot in range(rows.indices[index, layout.MASK] + 1):
+            store_int64(slots, slot, np.int64(0))
+        rows.indices[index, layout.USED] = 0
+    rows.relations[relation, layout.HIGH] = 1
+    rows.relations[relation, layout.FREE] = 0
+    rows.relations[relation, layout.LIVE_ROWS] = 0
+
+
+@kernel
 def prefetch_facts(
     rows: Any, relation: Any, values: Any, offset: Any, width: Any, count: Any, tags: Any
 ) -> Any:

@@ -20,7 +20,14 @@ from livefacts.engine.embedded.kernel.support_counts import (
 )
 from livefacts.store.compiled import inlined, kernel, load_int32, store_int32
 from livefacts.store.facts import bits, layout
-from livefacts.store.facts.row_kernels import LOW, link_gained, remove_row, row_address, unlink_lost
+from livefacts.store.facts.row_kernels import (
+    LOW,
+    empty_relation,
+    link_gained,
+    remove_row,
+    row_address,
+    unlink_lost,
+)
 
 PASSING = bits.TRANSIENT & ~(bits.FRESH | bits.TOUCHED)
 
@@ -218,12 +225,33 @@ def forget_change(state: Any) -> Any:
     state[code.EPOCH] += 1
 
 
+@inlined
+def is_new(rows: Any, relation: Any, most: Any) -> Any:
+    """Whether all rows of a relation are of the change under way; False if there are too many."""
+    high = rows.relations[relation, layout.HIGH]
+    if rows.relations[relation, layout.LIVE_ROWS] == 0 or high > most:
+        return False
+    row = 1
+    while row < high:
+        flags = load_int32(row_address(rows, relation, row), layout.FLAGS)
+        if flags and not flags & bits.FRESH:
+            return False
+        row += 1
+    return True
+
+
 @kernel
 def undo(desk: Any) -> Any:
     """Remove every row that the change has made, and restore those it has touched."""
     rows, machine = rows_on(desk), machine_on(desk)
+    # What is new as a whole, as a first load is, goes at once: Ctrl-C waits for this kernel.
+    for relation in range(rows.relations.shape[0]):
+        if is_new(rows, relation, 2 * machine.state[code.GAINS_END]):
+            empty_relation(rows, relation)
     for i in range(machine.state[code.GAINS_END]):
         relation, row = machine.gains[i] >> 32, machine.gains[i] & LOW
+        if row >= rows.relations[relation, layout.HIGH]:
+            continue
         if load_int32(row_address(rows, relation, row), layout.FLAGS) & bits.FRESH:
             remove_row(rows, relation, row)
     for i in range(machine.state[code.LOG_COUNT]):

@@ -220,3 +220,22 @@ def test_a_row_that_joins_with_itself_is_one_instance() -> None:
     reasoner = lf.Reasoner(rules="twice(?x, ?y) :- e(?x, ?y), e(?y, ?x) .")
     reasoner.add([("e", 1, 1)])
     assert reasoner._state.engine.derivations == 1
+
+
+@pytest.mark.parametrize("first", [[], [("path", 1, 2)], [("path", 1, 2), ("path", 2, 1)]])
+@pytest.mark.parametrize("seed", range(4))
+def test_what_is_undone_leaves_no_trace_whether_all_of_it_was_new_or_not(
+    first: list[tuple[Any, ...]], seed: int
+) -> None:
+    """Rows of a shape go at once where the change has made all of them."""
+    reasoner, never = lf.Reasoner(rules=RULES), lf.Reasoner(rules=RULES)
+    for each in (reasoner, never):
+        each.add(first)
+        each.remove(first[1:])
+    before = snapshot(reasoner)
+    reasoner.preview(add=[*edges(seed), ("other", 1), ("other", 2)], remove=first)
+    assert snapshot(reasoner) == before
+    for each in (reasoner, never):
+        each.add(edges(seed))
+    assert reasoner.verify()
+    assert set(reasoner.facts()) == set(never.facts())
