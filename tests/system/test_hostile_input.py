@@ -189,6 +189,13 @@ def test_a_device_without_an_end_is_refused(device: str, format: str) -> None:
     lf.Reasoner().load(os.devnull, format=format)
 
 
+@pytest.mark.parametrize("graph", ["no iri", "\ud800", "http://[", 7])
+def test_a_graph_that_has_no_iri_is_refused(graph: str, tmp_path: Path) -> None:
+    (tmp_path / "a.nt").write_text("<x:a> <x:b> <x:c> .\n")
+    with pytest.raises(lf.InputError, match="not the name of a graph"):
+        lf.Reasoner().load(tmp_path / "a.nt", graph=graph)
+
+
 @pytest.mark.parametrize("text", ["<x:a> <x:b> <x:c> .\n", "<x:a> <x:b> <x:c> .\n<x:a> broken\n"])
 def test_a_pipe_is_read_once(text: str, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe.ttl"

@@ -29,6 +29,23 @@ WORD = re.compile(r"[^\W\d]\w*")
 RDF_TERMS = (NamedNode, BlankNode, Literal, Triple)
 
 
+def graph_name(graph: Any) -> NamedNode:
+    """The IRI of a graph.
+
+    >>> graph_name("http://example.org/people")
+    <NamedNode value=http://example.org/people>
+    """
+    if isinstance(graph, NamedNode):
+        return graph
+    try:
+        return NamedNode(graph)
+    except (TypeError, ValueError):
+        raise InputError(
+            f"{graph!r} is not the name of a graph",
+            hint="a graph is called by an absolute IRI, such as http://example.org/people",
+        ) from None
+
+
 def stream_name(stream: Any) -> NamedNode:
     """The IRI of a stream.
 

@@ -21,7 +21,7 @@ from livefacts.model.facts import Fact
 from livefacts.model.time_points import time_point
 from livefacts.model.work_bounds import look
 from livefacts.plan.rules.plan_text import explain_plan
-from livefacts.service.change.arguments import query_text
+from livefacts.service.change.arguments import graph_name, query_text
 from livefacts.service.change.delta import Delta, Violation
 from livefacts.service.change.fact_reader import FactView, check_derived
 from livefacts.service.change.import_catalogue import ImportSource
@@ -152,7 +152,7 @@ class Reasoner:
         `unpacked` is how many bytes a packed file may have.  Ontologies that files import are read
         where `imports` says: files by IRI, or a folder.  A graph of rdflib can be loaded, too.
         """
-        into = NamedNode(graph) if isinstance(graph, str) else graph
+        into = None if graph is None else graph_name(graph)
         with self._state.bounded(timeout, memory):
             reading = ReadingOptions(format, into, bnodes, unpacked=unpacked)
             return load_files(self._state, source, reading, rejects, progress, imports)

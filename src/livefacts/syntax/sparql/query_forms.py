@@ -40,6 +40,8 @@ from livefacts.syntax.sparql.value_expressions import (
     refuse_aggregates,
 )
 
+MOST_DIGITS = 18
+
 
 class Named(NamedTuple):
     """An expression and its name, if it has one: `(expression AS ?name)`."""
@@ -138,7 +140,9 @@ def offset(children: list[Any]) -> dict[str, int]:
 def _count(number: Lexeme) -> int:
     if not number.text.isdecimal():
         raise QueryMistakeError(f"{number.text} is no number of rows", number.start_pos, "write 10")
-    return int(number.text)
+    # More rows than there can be are as many as there are; Python reads no number of that length.
+    digits = number.text.lstrip("0")
+    return int(digits or "0") if len(digits) <= MOST_DIGITS else 10**MOST_DIGITS
 
 
 def dataset(children: list[Any]) -> list[Any]:

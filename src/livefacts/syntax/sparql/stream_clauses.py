@@ -16,7 +16,7 @@ from livefacts.language.windows import (
 from livefacts.model.durations import Duration, read_duration
 from livefacts.model.durations import duration as duration_of
 from livefacts.syntax.sparql.lexemes import Lexeme, QueryRefusedError
-from livefacts.syntax.sparql.query_forms import AskedQuery
+from livefacts.syntax.sparql.query_forms import MOST_DIGITS, AskedQuery
 
 
 class Length(NamedTuple):
@@ -183,8 +183,9 @@ def _some(word: Lexeme, length: Length) -> Length:
 
 
 def _count(number: Lexeme) -> int:
-    if not number.text.isdecimal() or not int(number.text):
+    digits = number.text.lstrip("0")
+    if not digits.isdecimal() or len(digits) > MOST_DIGITS:
         raise QueryRefusedError(
-            f"{number.text} is no number of triples", number.start_pos, "write 10"
+            f"{number.text[:20]} is no number of triples", number.start_pos, "write 10"
         )
-    return int(number.text)
+    return int(digits)
