@@ -225,6 +225,45 @@ def test_a_mistake_in_a_query_names_its_file(stream: Path, tmp_path: Path) -> No
     assert re.search(r"bad\.csparql:1:\d+", re.sub(r"\s*\n\s*", "", ended.err))
 
 
+def test_a_query_that_reads_no_stream_is_refused(stream: Path, tmp_path: Path) -> None:
+    asked = "REGISTER QUERY q COMPUTE EVERY 1s AS SELECT ?x { ?x ?p ?y }"
+    ended = livefacts("register", asked, "--stream", str(stream))
+    assert ended.code == 1
+    assert "error: the query q reads no stream" in ended.err
+    assert "FROM STREAM" in ended.err
+    rules = tmp_path / "recent.rules"
+    rules.write_text(f"@prefix : <{EX}> . [?x, :was, ?y] :- sometime [?x, :in, ?y] in [5] .")
+    ended = livefacts("register", asked, "--stream", str(stream), "--rules", str(rules))
+    assert (ended.code, ended.err) == (0, "")
+
+
+def test_a_misspelt_stream_is_recognised(stream: Path) -> None:
+    ended = livefacts("register", QUERY.replace(":walks", ":walk"), "--stream", str(stream))
+    assert (ended.code, ended.out) == (0, "")
+    assert f"no query reads what came on <{EX}walks>: 2 facts" in ended.err
+    meant = f"nothing came on <{EX}walk>; did you mean <{EX}walks> in the query?"
+    assert f"hint: {meant}" in ended.err
+
+
+def test_a_misspelt_file_of_a_query_is_recognised(stream: Path, tmp_path: Path) -> None:
+    (tmp_path / "heads.csparql").write_text(QUERY)
+    ended = livefacts("register", str(tmp_path / "head.csparql"), "--stream", str(stream))
+    assert ended.code == 1
+    assert f"hint: did you mean {tmp_path / 'heads.csparql'}?" in ended.err
+
+
+@pytest.mark.parametrize("fact", [f"<{EX}a> <{EX}b> 1 <{EX}s> 17 .", '<x:a> <x:b> <x:c> "17" .'])
+def test_facts_with_times_are_not_loaded_and_it_is_said_who_reads_them(
+    fact: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "timed.nq"
+    path.write_text(fact.replace(" 1 ", ' "1" ') + "\n")
+    ended = livefacts("query", "ASK { ?x ?p ?y }", "--data", str(path))
+    assert ended.code == 1
+    assert "the last term is a time, and facts with times are a stream" in ended.err
+    assert "hint: livefacts register and livefacts run read it" in ended.err
+
+
 def test_facts_that_no_query_reads_are_named(tmp_path: Path) -> None:
     path = tmp_path / "walks.nt"
     path.write_text(EVENTS.replace(f" <{EX}walks>", "", 1).replace("walks", "runs"), "utf-8")

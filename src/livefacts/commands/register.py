@@ -6,10 +6,9 @@ import gc
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,6 +17,7 @@ from livefacts.commands.events import ahead, leave_unless_rejected, read_all, re
 from livefacts.commands.fact_files import Inputs, load
 from livefacts.commands.options import ArrivalTime, Data, Lateness, MaxAhead, Rules, Speed, Tick
 from livefacts.commands.options import Rejects as RejectsFile
+from livefacts.commands.query import text_of
 from livefacts.commands.terminal import ExitCode, counted, say
 from livefacts.errors import InputError, QueryError
 
@@ -103,6 +103,7 @@ def register_command(
     _check_corrections(form, late)
     loaded = load(Inputs(data or [], rules or [], tick=tick))
     made = [_registered(loaded.reasoner, query) for query in queries]
+    _check_streams(made)
     events = loaded.reasoner.event_time(
         lateness=lateness, late=late.value, idle=idle, max_ahead=ahead(max_ahead)
     )
@@ -136,6 +137,17 @@ def _check_corrections(form: ReportFormat, late: Late) -> None:
         )
 
 
+def _check_streams(queries: list[Registration]) -> None:
+    """Streams are there to be read: refuse a query to which nothing of them can matter."""
+    for query in queries:
+        if not query.query.windows and not query.reads(""):
+            raise QueryError(
+                f"the query {query.name} reads no stream",
+                hint="add FROM STREAM <...> [RANGE 10s STEP 1s] before WHERE; "
+                "livefacts query asks about files alone",
+            )
+
+
 def _declared(queries: list[Registration]) -> dict[str, str]:
     """The prefixes of the queries, for shorter tables."""
     from livefacts.syntax.sparql.query_text import declared_prefixes, tokens_of
@@ -148,7 +160,7 @@ def _declared(queries: list[Registration]) -> dict[str, str]:
 
 def _registered(reasoner: Reasoner, given: str) -> Registration:
     """A query, registered; a mistake in a file is shown with its name."""
-    text = _text(given)
+    text = text_of(given, QUERY_FILES)
     try:
         return reasoner.register(text)
     except QueryError as error:
@@ -156,16 +168,6 @@ def _registered(reasoner: Reasoner, given: str) -> Registration:
             raise
         place = replace(error.place, file=given)
         raise QueryError(error.message, place=place, hint=error.hint) from None
-
-
-def _text(given: str) -> str:
-    """A query: as given, or from a file."""
-    if not given.endswith(QUERY_FILES) or "{" in given:
-        return given
-    try:
-        return Path(given).read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise InputError(f"{given} is not a text in UTF-8") from None
 
 
 def _split(given: str, queries: list[Registration]) -> tuple[str | None, str]:
@@ -179,10 +181,9 @@ def _split(given: str, queries: list[Registration]) -> tuple[str | None, str]:
         return fitting[0], path
     if ":" in name:
         return name, path
-    listed = ", ".join(f"<{stream}>" for stream in dict.fromkeys(known)) or "none"
     raise InputError(
         f"{'several streams are' if fitting else 'no stream is'} called {name}",
-        hint=f"the queries read {listed}; give the IRI: IRI=FILE",
+        hint=f"the queries read {_listed(dict.fromkeys(known))}; give the IRI: IRI=FILE",
     )
 
 
@@ -226,11 +227,25 @@ def _say_unread(queries: list[Registration], came: Counter[str]) -> None:
     for stream, number in unread.items():
         where = f"on <{stream}>" if stream else "without the name of a stream"
         say(f"no query reads what came {where}: {counted(number, 'fact', 'facts')}")
+    known = {window.stream for query in queries for window in query.query.windows}
     if any(unread):
-        known = sorted({w.stream for query in queries for w in query.query.windows})
-        say(f"hint: queries read {', '.join(f'<{stream}>' for stream in known)}")
+        say(f"hint: queries read {_listed(sorted(known))}")
+        _say_meant(sorted(filter(None, unread)), sorted(known - set(came)))
     if "" in unread:
         say("hint: --stream NAME=FILE says on which stream the facts of a file are")
+
+
+def _say_meant(unread: list[str], missing: list[str]) -> None:
+    """Say which streams that came are perhaps those that queries read and that did not come."""
+    from difflib import get_close_matches
+
+    for stream in missing:
+        for near in get_close_matches(stream, unread, n=1, cutoff=0.8):
+            say(f"hint: nothing came on <{stream}>; did you mean <{near}> in the query?")
+
+
+def _listed(streams: Iterable[str]) -> str:
+    return ", ".join(f"<{stream}>" for stream in streams)
 
 
 def _say_unmade(queries: list[Registration]) -> bool:

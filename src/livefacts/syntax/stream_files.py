@@ -36,6 +36,7 @@ from livefacts.syntax.input.files import (
     without_compression,
 )
 from livefacts.syntax.input.rejects import Reject, Rejects
+from livefacts.syntax.rdf.documents import FORMATS
 from livefacts.syntax.rdf.patch import parse_patch
 from livefacts.syntax.rulelang import rule_parser
 from livefacts.syntax.rulelang.plain_facts import PlainFacts
@@ -53,6 +54,9 @@ SUFFIXES = {
 }
 TOGETHER = 2048
 """Lines of a file that are parsed at once."""
+KEYS = ("at", "stream", "facts", "retract")
+"""What an object of JSON lines may have."""
+NEED_NONE = "with --arrival-time lines need none"
 NO_NAME = ""
 """Instead of the stream, below a header that names none."""
 DATE_TIME = NamedNode(XSD + "dateTime")
@@ -123,9 +127,15 @@ def read_events(
 
 def _format_of(source: Source, first: str) -> str:
     if not isinstance(source, bytes) and source != STANDARD_INPUT:
-        known = SUFFIXES.get(without_compression(Path(source)).suffix.lower())
-        if known is not None:
-            return known
+        suffix = without_compression(Path(source)).suffix.lower()
+        if suffix in SUFFIXES:
+            return SUFFIXES[suffix]
+        if suffix in FORMATS or suffix == ".rules":
+            raise InputError(
+                f"{source}: {suffix} is no format of streams, whose facts have times",
+                hint=f"streams are {' '.join(SUFFIXES)}, each also .gz or .zst; "
+                "facts without times are loaded with --data",
+            )
     if first.lstrip().startswith("{"):
         return JSON_LINES
     is_patch = any(each.match(first) for each in (_HEADER, _PREFIX, _BOUND, _ROW))
@@ -209,7 +219,7 @@ def _untimed_reason(text: str) -> str:
         list(parse(text, RdfFormat.N_QUADS))
     except SyntaxError as error:
         return reason_of(error)
-    return "the time is missing: a whole number or an xsd:dateTime last"
+    return f"the time is missing: a whole number or an xsd:dateTime last; {NEED_NONE}"
 
 
 def _is_statement(text: str) -> bool:
@@ -256,8 +266,11 @@ def _json_lines(lines: Iterator[_Line], rejects: Rejects, untimed: Time | None) 
 
 
 def _json_events(given: Any, plain: PlainFacts, untimed: Time | None) -> list[Event]:
-    if not isinstance(given, dict) or ("at" not in given and untimed is None):
+    if not isinstance(given, dict):
         raise InputError('a line is an object with "at" and "facts" or "retract"')
+    _check_keys(given)
+    if "at" not in given and untimed is None:
+        raise InputError(f'there is no "at", which is the time; {NEED_NONE}')
     at, stream = given.get("at", 0), given.get("stream")
     if isinstance(at, bool) or not isinstance(at, int | str):
         raise InputError(f'"at" is a whole number or a dateTime, not {at!r}')
@@ -266,14 +279,23 @@ def _json_events(given: Any, plain: PlainFacts, untimed: Time | None) -> list[Ev
     if stream is not None:
         _check_stream(stream)
     time = at if isinstance(at, int) else _checked(Literal(at, datatype=DATE_TIME))
-    unknown = set(given) - {"at", "stream", "facts", "retract"}
-    if unknown or not {"facts", "retract"} & set(given):
-        raise InputError('beside "at" and "stream" there are "facts" and "retract"')
     return [
         Event(time, stream, tuple(_statements(given[key], plain)), key == "retract")
         for key in ("retract", "facts")
         if key in given
     ]
+
+
+def _check_keys(given: dict[str, Any]) -> None:
+    """Refuse a line that says nothing, or has a key that says nothing."""
+    from difflib import get_close_matches  # only here: it is needed for mistakes alone
+
+    for unknown in sorted(set(given) - set(KEYS)):
+        near = get_close_matches(unknown.lower(), KEYS, n=1)
+        meant = f'did you mean "{near[0]}"?' if near else f"there are {', '.join(KEYS)}"
+        raise InputError(f'unknown "{unknown}"; {meant}')
+    if not {"facts", "retract"} & set(given):
+        raise InputError('there is neither "facts" nor "retract"')
 
 
 def _check_stream(name: str) -> None:
@@ -356,7 +378,7 @@ def _row(
     line: _Line, time: Time | None, stream: str | None, prefixes: list[str], rejects: Rejects
 ) -> Iterator[Event]:
     if time is None:
-        rejects.add(line.reject("no header tells the time: H time 17 ."))
+        rejects.add(line.reject(f"no header tells the time: H time 17 .; {NEED_NONE}"))
         return
     if stream == NO_NAME:
         rejects.add(line.reject("the header above it names no stream"))

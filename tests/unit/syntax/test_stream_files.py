@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 
 import pytest
 from pyoxigraph import Literal, NamedNode, Triple
 
+from livefacts.errors import InputError
 from livefacts.model.facts import Fact, Symbol
 from livefacts.syntax.input.rejects import Rejects
 from livefacts.syntax.stream_files import Event, read_events
@@ -66,9 +68,13 @@ def test_json_lines_push_and_retract() -> None:
     ("line", "reason"),
     [
         ("{", "no JSON"),
-        ("{}", '"at"'),
+        ("[]", "a line is an object"),
+        ("{}", 'there is neither "facts" nor "retract"'),
+        ('{"facts": ""}', 'there is no "at", which is the time; with --arrival-time'),
+        ('{"at": 1, "fact": ""}', 'unknown "fact"; did you mean "facts"?'),
+        ('{"at": 1, "colour": "red"}', 'unknown "colour"; there are at, stream, facts, retract'),
         ('{"at": 1.5, "facts": ""}', "whole number or a dateTime"),
-        ('{"at": 1}', '"facts" and "retract"'),
+        ('{"at": 1}', 'there is neither "facts" nor "retract"'),
         ('{"at": 1, "facts": 7}', "text"),
         ('{"at": 1, "facts": "nonsense"}', ""),
         ('{"at": 1, "facts": "", "stream": 7}', "is an IRI"),
@@ -179,3 +185,17 @@ def test_rejected_lines_say_where_and_what_is_wrong() -> None:
         assert not list(read_events(f"garbage\n{A} .\n".encode(), rejects))
     assert all(reject.column == 1 for reject in rejects.kept)
     assert ["time is missing" in reject.reason for reject in rejects.kept] == [False, True]
+    assert "--arrival-time" in rejects.kept[1].reason
+
+
+@pytest.mark.parametrize("name", ["p.ttl", "p.ttl.gz", "p.rules"])
+def test_a_format_without_times_is_refused_as_a_stream(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.write_bytes((gzip.compress if name.endswith("gz") else bytes)(b"<x:a> a <x:B> ."))
+    with (
+        pytest.raises(InputError, match="is no format of streams") as refused,
+        Rejects() as rejects,
+    ):
+        list(read_events(path, rejects))
+    assert ".nq .nt .trdf .jsonl .ndjson .rdfp" in refused.value.hint
+    assert "--data" in refused.value.hint

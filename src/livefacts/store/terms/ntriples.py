@@ -12,6 +12,7 @@ pyoxigraph.  The same scanner reads N-Quads, where a fourth term names the graph
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Protocol
 
@@ -33,6 +34,9 @@ SHORTEST_STATEMENT = 12
 """Bytes that most statements have at least: so many fit into the room for a text."""
 DEEPEST_TRIPLE_TERM = 100
 DEFAULT_GRAPH = -1
+TIME = re.compile(rb'-?[0-9]+|"[-+:.TZ0-9]+"(?:\^\^<[^<>]*>)?')
+TIMED = "the last term is a time, and facts with times are a stream"
+"""Why a line is rejected that would be a statement without its last term."""
 
 OVERLONG = -1
 HEAD = 400
@@ -295,8 +299,7 @@ class StatementReader:
         try:
             return list(parse(line, format=self._format))
         except SyntaxError as error:
-            reason = reason_of(error).replace("Unexpected end of file", "the line ends too early")
-            self._reject(number, error.offset or 1, reason, line)
+            self._reject(number, error.offset or 1, _line_reason(error, line), line)
         except (OSError, ValueError) as error:
             self._reject(number, 1, str(error), line)
         return []
@@ -313,6 +316,19 @@ class StatementReader:
 def _is_nested_too_deeply(line: bytes) -> bool:
     # Each term of a term is a call on pyoxigraph's stack, which ends at some 10,000.
     return line.count(b"<<") > DEEPEST_TRIPLE_TERM
+
+
+def _line_reason(error: SyntaxError, line: bytes) -> str:
+    """What is wrong with a line; one term more than a statement has may be a time."""
+    *statement, last, end = [b"", b"", *line.rsplit(None, 2)]
+    if end == b"." and TIME.fullmatch(last):
+        try:
+            list(parse(b"".join(statement) + b" .", format=RdfFormat.N_QUADS))
+        except (SyntaxError, ValueError):
+            pass
+        else:
+            return TIMED
+    return reason_of(error).replace("Unexpected end of file", "the line ends too early")
 
 
 def reason_of(error: SyntaxError) -> str:

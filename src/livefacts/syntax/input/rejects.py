@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TextIO
 
 from livefacts.errors import InputError, Place
+from livefacts.store.terms.ntriples import TIMED
 
 LONGEST_TEXT = 200
 """Characters of a rejected line that are kept."""
@@ -92,6 +93,8 @@ class Rejects:
             error = self.unread.as_error()
             error.message = f"nothing in {self.unread.file} could be read: {self.unread.reason}"
             error.hint = "is it a text in this format? format= (--input-format) names another"
+            if self.unread.reason == TIMED:
+                error.hint = "livefacts register and livefacts run read it, as a stream"
             raise error
 
     def refuse_input(self, path: str | os.PathLike[str]) -> None:
