@@ -415,8 +415,9 @@ class HoldingFeed:
         for chunk in leaving:
             notes.release(chunk.shape, self._rows[chunk.shape].take(row_bytes(chunk.ids)))
         for chunk in entering:
-            held = self._rows.setdefault(chunk.shape, _Counted())
-            notes.hold(chunk.shape, held.give(row_bytes(chunk.ids)))
+            if chunk.shape not in self._rows:
+                self._rows[chunk.shape] = _Counted()
+            notes.hold(chunk.shape, self._rows[chunk.shape].give(row_bytes(chunk.ids)))
 
 
 class _Counted:
