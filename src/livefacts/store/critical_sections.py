@@ -9,7 +9,6 @@ is `uninterrupted`: Ctrl-C waits for its end.
 from __future__ import annotations
 
 import signal
-import threading
 
 # The functions below `signal`, which make enums of numbers: that takes longer than a small change.
 from _signal import getsignal, raise_signal  # type: ignore[import-not-found]
@@ -34,10 +33,11 @@ class Held:
 
     def hold(self) -> None:
         """From here on, an interrupt waits."""
-        if self._handler is not None or threading.get_ident() != threading.main_thread().ident:
-            return
-        if callable(getsignal(INTERRUPT)):
-            self._handler = set_signal(INTERRUPT, self._note)
+        if self._handler is None and callable(getsignal(INTERRUPT)):
+            try:
+                self._handler = set_signal(INTERRUPT, self._note)
+            except ValueError:
+                """Only the main thread hears of interrupts."""
 
     def release(self) -> None:
         """Interrupts are as before; one that was held back is raised now."""

@@ -80,15 +80,15 @@ class Delta:
 
     @cached_property
     def added(self) -> FactView:
-        return self._reader.view(self.shown_added)
+        return self._reader.view(self.shown_added, self._loan)
 
     @cached_property
     def removed(self) -> FactView:
-        return self._reader.view(self.shown_removed)
+        return self._reader.view(self.shown_removed, self._loan)
 
     @cached_property
     def derived(self) -> FactView:
-        return self._reader.view(self._reader.shown(self._derived()))
+        return self._reader.view(self._reader.shown(self._derived()), self._loan)
 
     @property
     def growth(self) -> int:

@@ -64,12 +64,8 @@ class FactReader:
         mark = self._dictionary.mark_statements if shape == TRIPLES else self._names.mark
         return ids if mark(ids, marks) else ids[marks]
 
-    def lend(self, *parts: Mapping[int, Ids]) -> Loan:
-        """Keep the terms of facts as long as the loan is kept."""
-        return self.lend_later(lambda: parts)
-
     def lend_later(self, parts: Callable[[], Iterable[Mapping[int, Ids]]]) -> Loan:
-        """The same for facts that are worked out when terms are given back."""
+        """Keep the terms of facts as long as the loan is kept; they are worked out when needed."""
         return self._dictionary.lend_later(
             lambda: (ids for facts in parts() for ids in facts.values())
         )
@@ -82,9 +78,9 @@ class FactReader:
         """Triples and predicate facts, decoded piece by piece; the caller keeps their terms."""
         return decoded(facts, self._dictionary)
 
-    def view(self, facts: Mapping[int, Ids]) -> FactView:
-        """Facts to be read later."""
-        return FactView(facts, self._dictionary, self.lend(facts))
+    def view(self, facts: Mapping[int, Ids], loan: Loan) -> FactView:
+        """Facts to be read later, whose terms are lent."""
+        return FactView(facts, self._dictionary, loan)
 
 
 def decoded(facts: Mapping[int, Ids], terms: Terms) -> Iterator[Triple | Fact]:

@@ -6,7 +6,6 @@ was.  A stage that has nothing to do is skipped, so that a small change costs li
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -39,6 +38,7 @@ from livefacts.service.merging.equality import with_equality
 from livefacts.service.reasoner.recorder import PlannedChange
 from livefacts.service.reasoner.state import State
 from livefacts.service.reasoner.violations import NO_VIOLATIONS, Violated
+from livefacts.service.streams import reclamation
 from livefacts.service.streams.timeline import NO_STREAM
 from livefacts.syntax.input.rejects import Rejects
 from livefacts.syntax.rule_sets import RuleSource, named_rules, open_rules
@@ -58,9 +58,11 @@ class Draft:
         self._dropped: list[Rule] = []
         self._retraction: Retraction | None = None
         self._restored: Program | None = None
-        state.streams.terms.sweep()
-        self._passing = partial(state.dictionary.passing, labels_stay=labels_stay)
         self._loose = state.dictionary.loose
+        if self._loose > reclamation.FEWEST_LOOSE:
+            state.streams.terms.sweep()
+            self._loose = state.dictionary.loose
+        self._passing = partial(state.dictionary.passing, labels_stay=labels_stay)
         self.intake = Intake(state.dictionary, state.prefixes)
 
     # read
@@ -72,7 +74,7 @@ class Draft:
         with self._passing():
             if isinstance(facts, str):
                 self.intake.take_text(facts, self._state.scope("t"))
-            elif isinstance(facts, os.PathLike):
+            elif hasattr(facts, "__fspath__"):
                 self.intake.take_file(facts, self._state.scope("f"), ReadingOptions())
             else:
                 self.intake.take_objects(facts)

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -191,6 +192,11 @@ class State:
         return lower_time(self.program, self.tick).rules
 
     # bounds
+
+    @cached_property
+    def is_bounded(self) -> bool:
+        """Whether every change has bounds."""
+        return self._timeout is not None or self._memory is not None
 
     def bounded(
         self, timeout: float | None = None, memory: int | None = None

@@ -45,6 +45,8 @@ def bounded_change(
     def bounded(
         self: Reasoner, /, *arguments: Parameters.args, **options: Parameters.kwargs
     ) -> Result:
+        if not self._state.is_bounded:
+            return method(self, *arguments, **options)
         with self._state.bounded():
             return method(self, *arguments, **options)
 
