@@ -11,6 +11,8 @@ import pytest
 
 import livefacts as lf
 from livefacts.journal import fact_texts
+from livefacts.kb.tables import KnowledgeBase
+from livefacts.service.reasoner.saved_folder import check_folder
 
 RULES = "ancestor(?x, ?y) :- parent(?x, ?y) .\nnear(?x, ?y) :- [?x, <x:road>, ?y] ."
 NOT_READ = {".lock"}
@@ -54,9 +56,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def state(path: Path) -> tuple[int, list[str], list[str]]:
-    with lf.Reasoner.open(path, RULES, durability="none") as reasoner:
+def state(path: Path, **options: bool) -> tuple[int, list[str], list[str]]:
+    with lf.Reasoner.open(path, RULES, durability="none", **options) as reasoner:
         return reasoner.seq, sorted(map(str, reasoner)), [rule.id for rule in reasoner.rules]
+
+
+def refusal(path: Path, **options: bool) -> str | None:
+    """What is said of a folder that cannot be opened."""
+    try:
+        state(path, **options)
+    except lf.LivefactsError as error:
+        return error.message
+    return None
 
 
 def places(folder: Path) -> list[Path]:
@@ -77,6 +88,7 @@ def check(folder: Path, copy: Path, damage: str, share: float, seed: int) -> tup
             (copy / place).unlink()
         else:
             (copy / place).write_bytes(changed)
+        assert refusal(copy, read_only=True) == refusal(copy), f"{place} {damage}: readers differ"
         try:
             assert state(copy) == whole, f"{place} {damage}: something else is there"
             harmless += 1
@@ -99,3 +111,46 @@ def test_damage_anywhere_is_found_or_harmless(
 ) -> None:
     found, _ = check(folder, tmp_path / "copy", damage, 1.0, 10 + seed)
     assert found
+
+
+def kept_by_history(folder: Path) -> list[Path]:
+    """Files that only those need who ask what has happened, and how things were."""
+    noted = [commit.notes["files"] for commit in KnowledgeBase(folder).commits()]
+    old = [f"{table}/{name}" for table, names in noted[0].items() for name in names]
+    now = [f"{table}/{name}" for table, names in noted[-1].items() for name in names]
+    tables = [Path(name) for name in old if name not in now and (folder / name).exists()]
+    names = [f"{2:020d}.log", f"{1:020d}.parquet"]
+    return [*(Path("journal") / name for name in names), *tables]
+
+
+def test_verify_and_backup_name_all_damage_in_what_is_kept(folder: Path, tmp_path: Path) -> None:
+    copy, places = tmp_path / "copy", kept_by_history(folder)
+    assert {place.parts[0] for place in places} > {"journal", "facts_3"}
+    shutil.copytree(folder, copy)
+    check_folder(copy)
+    for place in places:
+        found = (copy / place).read_bytes()
+        middle = 150 if place.suffix == ".log" else len(found) // 2
+        flipped = bytes([found[middle] ^ 4])
+        (copy / place).write_bytes(found[:middle] + flipped + found[middle + 1 :])
+    report = lf.Reasoner.open(copy, read_only=True).verify()
+    assert not report
+    assert report.counts == {"files": len(places)}
+    with pytest.raises(lf.DamageError) as error:
+        check_folder(copy)
+    for place in places:
+        assert str(copy / place) in error.value.message
+        assert str(copy / place) in "\n".join(map(str, report.differences))
+
+
+@pytest.mark.parametrize("name", [f"{1:020d}.log", f"{2:020d}.log", f"{1:020d}.parquet"])
+def test_history_that_is_missing_is_said(folder: Path, tmp_path: Path, name: str) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(folder, copy)
+    (copy / "journal" / name).unlink()
+    with lf.Reasoner.open(copy) as reasoner:
+        assert not reasoner.verify()
+        with pytest.raises(lf.LivefactsError, match="kept" if name == f"{1:020d}.log" else name):
+            list(reasoner.changes_since(0))
+    with pytest.raises(lf.DamageError, match=name):
+        check_folder(copy)

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from tests.system.running import livefacts
 
+from livefacts import Reasoner
+
 NEW, GONE = "<x:a> <x:knows> <x:b> .\n", "<x:b> <x:knows> <x:c> .\n"
 
 
@@ -59,6 +61,25 @@ def test_a_backup_is_a_folder_like_any_other(folder: str, tmp_path: Path) -> Non
     assert count(again) == count(folder)
     done = livefacts("backup", folder, copy)
     assert (done.code, "is there already" in done.err) == (1, True)
+
+
+def test_damage_that_others_follow_is_said_by_all_who_read(folder: str, tmp_path: Path) -> None:
+    log = next(Path(folder, "journal").glob("*.log"))
+    whole = log.read_bytes()
+    log.write_bytes(whole[:150] + bytes([whole[150] ^ 1]) + whole[151:])
+    for words in (["query", "ASK {}", folder], ["log", folder], ["verify", folder]):
+        ended = livefacts(*words)
+        assert ended.code == 1, words
+        assert f"{log} is damaged at byte" in ended.err
+    log.write_bytes(whole)
+    with Reasoner.open(folder) as reasoner:
+        reasoner.checkpoint()
+    log.write_bytes(whole[:150] + bytes([whole[150] ^ 1]) + whole[151:])
+    for words in (["verify", folder], ["backup", folder, str(tmp_path / "copy")]):
+        ended = livefacts(*words)
+        assert ended.code == 1, words
+        assert f"{log} is damaged at byte" in ended.out + ended.err
+    assert not (tmp_path / "copy").exists()
 
 
 def test_a_folder_may_stand_before_what_is_asked(folder: str) -> None:

@@ -57,15 +57,17 @@ def backup_command(
     folder: Folder,
     copy: Annotated[str, typer.Argument(metavar="COPY", help="A folder that is not there yet.")],
 ) -> None:
-    """Copy a folder while nobody writes to it, and check the copy.
+    """Copy a folder while nobody writes to it, and check both: every row and file that is kept.
 
     \b
     livefacts backup kb/ copy/
     """
     from livefacts.service.reasoner.reasoner import Reasoner
+    from livefacts.service.reasoner.saved_folder import check_folder
 
     _check_target(folder, copy)
     with Reasoner.open(folder):
+        check_folder(folder)
         shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(".lock"))
     _say_checked(copy)
 
@@ -74,12 +76,15 @@ def restore_command(
     copy: Annotated[str, typer.Argument(metavar="COPY", help="What backup made.")],
     folder: Annotated[str, typer.Argument(metavar="FOLDER", help="Not there yet.")],
 ) -> None:
-    """Make a folder of a backup.
+    """Make a folder of a backup, once every row and file of it is checked.
 
     \b
     livefacts restore copy/ kb/
     """
+    from livefacts.service.reasoner.saved_folder import check_folder
+
     _check_target(copy, folder)
+    check_folder(copy)
     shutil.copytree(copy, folder)
     _say_checked(folder)
 
@@ -93,6 +98,8 @@ def _check_target(source: str, target: str) -> None:
 
 def _say_checked(folder: str) -> None:
     from livefacts.service.reasoner.reasoner import Reasoner
+    from livefacts.service.reasoner.saved_folder import check_folder
 
     with Reasoner.open(folder) as found:
+        check_folder(folder)
         say(f"{folder}: {len(found):,} facts, up to change {found.seq}")

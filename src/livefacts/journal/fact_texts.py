@@ -154,6 +154,18 @@ def _offsets(count: int, width: int) -> Any:
     return pa.array(np.arange(0, count + 1, width, dtype=np.int32))
 
 
+def many_as_written(folder: Path, packed: Mapping[str, Any]) -> bytes:
+    """The file that a row names, which must be as it was written."""
+    path: Path = folder / packed[FILE]
+    try:
+        data: bytes = path.read_bytes()
+    except OSError as error:
+        raise DamageError(f"{path} cannot be read: {error.strerror}", hint=BEFORE) from error
+    if digest_of(data).hex() != packed[DIGEST]:
+        raise DamageError(f"{path} is not as it was written", hint=BEFORE)
+    return data
+
+
 def read_many(
     folder: Path, packed: Mapping[str, Any], dictionary: Dictionary
 ) -> dict[str, dict[int, Ids]]:
@@ -161,13 +173,7 @@ def read_many(
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    path = folder / packed[FILE]
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise DamageError(f"{path} cannot be read: {error.strerror}", hint=BEFORE) from error
-    if digest_of(data).hex() != packed[DIGEST]:
-        raise DamageError(f"{path} is not as it was written", hint=BEFORE)
+    data = many_as_written(folder, packed)
     table = pq.read_table(pa.BufferReader(data)).combine_chunks()
     found: dict[str, dict[int, Ids]] = {}
     kinds = table.select(["part", "shape"]).group_by(["part", "shape"]).aggregate([])

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from livefacts.errors import DamageError, LivefactsError, StoppedError
+from livefacts.journal import fact_texts
 from livefacts.journal.log_file import BEFORE, START, LogHeader, LogReader, LogWriter
 
 FOLDER = "journal"
@@ -90,16 +91,40 @@ class JournalReader:
     def rows(self, *, is_growing: bool = False) -> Iterator[JournalRow]:
         """The rows that have not been read yet."""
         while True:
-            follows = log_path(self._folder, self.log.header.number + 1).exists()
+            follows = max(log_numbers(self._folder), default=0) > self.log.header.number
             yield from map(read_row, self.log.rows(is_growing=is_growing and not follows))
             if not follows:
                 return
-            before, self.log = (
-                self.log,
-                LogReader(log_path(self._folder, self.log.header.number + 1)),
-            )
-            if self.log.header.digest != before.digest:
-                raise before.damaged("its last rows are missing")
+            following = LogReader(log_path(self._folder, self.log.header.number + 1))
+            if following.header.digest != self.log.digest:
+                raise self.log.damaged("its last rows are missing")
+            self.log = following
+
+
+def journal_damages(folder: Path, number: int, last: int) -> Iterator[DamageError]:
+    """What is not as it was written in the log files between these and in all later ones.
+
+    Rows are looked at, and the files that they name.
+    """
+    last = max([last, *log_numbers(folder)])
+    while number <= last:
+        reader: JournalReader | None = None
+        try:
+            reader = JournalReader(folder, number)
+            for row in reader.rows(is_growing=True):
+                yield from _damage_beside(folder, row)
+            return
+        except DamageError as error:
+            yield error
+        number = 1 + max(number, 0 if reader is None else reader.log.header.number)
+
+
+def _damage_beside(folder: Path, row: JournalRow) -> Iterator[DamageError]:
+    if fact_texts.FILE in row.content:
+        try:
+            fact_texts.many_as_written(folder / FOLDER, row.content)
+        except DamageError as error:
+            yield error
 
 
 class Journal:

@@ -1,4 +1,4 @@
-"""The log file: rows one after the other, each with a digest that goes on from the row before.
+"""The log file: rows one after the other, each with a digest that covers the one before it.
 
 A file is made larger, in zeros, before rows are written into it, and the last byte of a row is
 never zero.  So the end of a process in the middle of a row leaves the beginning of a row and then
@@ -33,6 +33,7 @@ MARK = 0xA5
 END = bytes([MARK])
 STEP = 1 << 18
 """By so many bytes a file grows at least."""
+PAGE = 1 << 12
 START = bytes(16)
 """The digest before the first row of all."""
 BEFORE = "restore the folder from a backup, or have the file again as it was"
@@ -93,9 +94,17 @@ class LogWriter:
     def _wipe(self, count: int) -> None:
         """What is half written must not stand before a row that comes later."""
         try:
-            os.pwrite(self._descriptor, bytes(count), self.end)
+            self._clear(count)
         except OSError as error:
             raise OSError(errno.EIO, error.strerror) from error
+
+    def _clear(self, count: int) -> None:
+        """Zeros after the last row, the last of them first: who reads meanwhile sees the
+        beginning of a row and then zeros.
+        """
+        for first in reversed(range(0, count, PAGE)):
+            zeros = bytes(min(PAGE, count - first))
+            file_operations.write_at(self._descriptor, zeros, self.end + first, self.path)
 
     def _make_room(self, end: int) -> None:
         """After the last row there is always a zero: a file that was cut shows."""
@@ -109,9 +118,7 @@ class LogWriter:
         with _opened(self.path) as file:
             last = file.last_nonzero(self.end)
         if last >= 0:
-            file_operations.write_at(
-                self._descriptor, bytes(last + 1 - self.end), self.end, self.path
-            )
+            self._clear(last + 1 - self.end)
             self.sync()
 
     def sync(self) -> None:
@@ -138,45 +145,63 @@ class LogReader:
     def rows(self, *, is_growing: bool = False) -> Iterator[bytes]:
         """The texts of the rows that have not been read yet.
 
-        Of a file that is growing, what does not look whole may only not be there yet.
+        A file that is growing may change while it is read: what looks damaged is looked at again,
+        until it is damaged and the same as before.  Rows are only appended, so that two looks that
+        are alike saw what was there between them.
         """
+        before = b""
+        while True:
+            try:
+                yield from self._whole_rows()
+                return
+            except DamageError:
+                seen = self._rest() if is_growing else before
+                if seen == before:
+                    raise
+                before = seen
+
+    def _whole_rows(self) -> Iterator[bytes]:
         with _opened(self.path) as file:
-            while (found := self._next(file, is_growing)) is not None:
+            while (found := self._next(file)) is not None:
                 text, digest = found
                 self.end += ROW_SIZE + len(text) + 1
                 self.digest = digest
                 yield text
 
-    def _next(self, file: _File, is_growing: bool) -> tuple[bytes, bytes] | None:
+    def _rest(self) -> bytes:
+        """A digest of all that has not been read yet, and of where it begins and ends."""
+        with _opened(self.path) as file:
+            found = hashlib.blake2b(b"%d %d" % (self.end, file.size))
+            for offset in range(self.end, file.size, STEP):
+                found.update(file.read(offset, STEP))
+        return found.digest()
+
+    def _next(self, file: _File) -> tuple[bytes, bytes] | None:
         head = file.read(self.end, ROW_SIZE)
         if len(head) < ROW_SIZE or not any(head):
-            self._check_end(file, len(head), is_growing)
+            self._check_end(file, len(head))
             return None
         packed, check = head[: ROW.size], head[ROW.size :]
         mark, length, digest = ROW.unpack(packed)
         if mark != MARK or CHECK.pack(zlib.crc32(packed)) != check:
-            self._check_cut(file, self.end + ROW_SIZE, is_growing)
+            self._check_cut(file, self.end + ROW_SIZE)
             return None
         row = file.read(self.end + ROW_SIZE, length + 1)
         text = row[:-1]
         if len(row) <= length or row[-1:] != END or digest_of(self.digest, text) != digest:
-            self._check_cut(file, self.end + ROW_SIZE + length + 1, is_growing)
+            self._check_cut(file, self.end + ROW_SIZE + length + 1)
             return None
         return text, digest
 
-    def _check_end(self, file: _File, left: int, is_growing: bool) -> None:
+    def _check_end(self, file: _File, left: int) -> None:
         """There is no row here: nothing but zeros may follow, and one zero at the least."""
-        if is_growing:
-            return
         if not left:
             raise self.damaged("its end was cut off")
         if file.last_nonzero(self.end) >= 0:
             raise self.damaged("a row is missing, and others follow")
 
-    def _check_cut(self, file: _File, end: int, is_growing: bool) -> None:
+    def _check_cut(self, file: _File, end: int) -> None:
         """A row that is not whole: cut off in the middle of being written, or damaged."""
-        if is_growing:
-            return
         if file.size < end + 1:
             raise self.damaged("its end was cut off, or the length of a row changed")
         if file.last_nonzero(self.end) >= end - 1:

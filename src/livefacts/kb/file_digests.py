@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,15 +47,24 @@ def digests_of(files: Mapping[str, Sequence[str]], known: Digests) -> dict[str, 
     }
 
 
-def check_files(files: Mapping[str, Sequence[str]], digests: Digests, *, is_all: bool) -> None:
-    """Refuse data files that are not as they were written; `is_all`, or that should not be there."""
-    for table, expected in digests.items():
-        found = {Path(name).name: name for name in files[table]}
+def file_damages(
+    files: Mapping[str, Sequence[str]],
+    digests: Digests,
+    *,
+    is_all: bool,
+    digest: Callable[[str], str],
+) -> Iterator[DamageError]:
+    """Data files that are not as they were written; `is_all`, or that should not be there."""
+    for table, names in files.items():
+        found, expected = {Path(name).name: name for name in names}, digests.get(table, {})
         if is_all and found.keys() != expected.keys():
-            raise DamageError(f"the log of the table `{table}` names other files", hint=HINT)
-        for name in found.keys() & expected.keys():
-            if file_digest(found[name]) != expected[name]:
-                raise DamageError(f"{found[name]} is not as it was written", hint=HINT)
+            yield DamageError(f"the log of the table `{table}` names other files", hint=HINT)
+        for name, path in found.items():
+            try:
+                if (now := digest(path)) != expected.get(name, now):
+                    yield DamageError(f"{path} is not as it was written", hint=HINT)
+            except DamageError as error:
+                yield error
 
 
 def file_digest(path: str | Path) -> str:

@@ -28,11 +28,11 @@ import os
 import re
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +44,14 @@ from livefacts.journal.folder_lock import FolderLock
 from livefacts.journal.journal import JournalReader
 from livefacts.kb.delta_log import APPLICATION, Log, TakenError, can_append
 from livefacts.kb.delta_log import DataFile as DataFile
-from livefacts.kb.failures import say_plainly
-from livefacts.kb.file_digests import check_files, digests_of, row_digest, sync_tables
+from livefacts.kb.failures import read_whole, say_plainly
+from livefacts.kb.file_digests import (
+    digests_of,
+    file_damages,
+    file_digest,
+    row_digest,
+    sync_tables,
+)
 from livefacts.kb.marker import (
     EXCHANGE,
     folder_of,
@@ -239,9 +245,25 @@ class KnowledgeBase:
 
     def check(self, commit: Commit) -> None:
         """Compare data files with what a checkpoint said of them."""
-        digests = commit.notes.get(FILES, {})
-        files = {name: self.files(name, commit) for name in digests}
-        check_files(files, digests, is_all=commit.kind == CHECKPOINT)
+        for damage in self._damages(commit, commit.notes.get(FILES, {}), file_digest):
+            raise damage
+
+    def damages(self, commits: Sequence[Commit]) -> Iterator[DamageError]:
+        """What of the data files of these versions is not as it was written."""
+        digest = cache(file_digest)
+        for commit in commits:
+            try:
+                with read_whole(self.path):
+                    yield from self._damages(commit, commit.versions, digest)
+            except DamageError as error:
+                yield error
+
+    def _damages(
+        self, commit: Commit, tables: Iterable[str], digest: Callable[[str], str]
+    ) -> Iterator[DamageError]:
+        files = {name: self.files(name, commit) for name in tables}
+        is_all = commit.kind == CHECKPOINT
+        return file_damages(files, commit.notes.get(FILES, {}), is_all=is_all, digest=digest)
 
     def count(self, table: str, commit: Commit) -> int:
         """How many rows a table has at a commit."""

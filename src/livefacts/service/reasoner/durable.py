@@ -39,6 +39,7 @@ from livefacts.syntax.rule_sets import RuleSource
 
 if TYPE_CHECKING:
     from livefacts.service.reasoner.state import State
+    from livefacts.service.reasoner.verification import VerifyReport
 
 
 class DurableReasoner(Reasoner):
@@ -146,6 +147,10 @@ class DurableReasoner(Reasoner):
         self._journal.check()
         assert self._checkpoints is not None, "only a journal that is written to passes"
         return self._checkpoints.write()
+
+    def verify(self) -> VerifyReport:
+        """Compute everything anew, and compare; so are digests of every row and file that is kept."""
+        return super().verify().with_damages(self._saved.damages())
 
     # what has happened
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from livefacts.engine.contract import IN_DEFAULT, TRIPLES, Facts
-from livefacts.errors import LivefactsError
-from livefacts.journal.journal import Journal
+from livefacts.errors import DamageError, LivefactsError
+from livefacts.journal.journal import Journal, journal_damages
 from livefacts.kb.file_digests import read_noted, write_noted
 from livefacts.kb.tables import JOURNAL, OLDEST, TIME, Commit
 from livefacts.service.change.assertions import distinct
@@ -121,6 +122,28 @@ class SavedFolder:
         state.scopes = (f"{state.seq}r{number}" for number in count(1))
         state.folder = OpenFolder(self._base, stored.commit.seq)
 
+    def damages(self) -> list[DamageError]:
+        """What of all versions and changes that are kept is not as it was written."""
+        while True:
+            last = self._base.last()
+            found = {each.message: each for each in self._damages(last)}
+            # Who writes the next version may remove what was kept until then.
+            if not found or self._base.last().seq == last.seq:
+                return list(found.values())
+
+    def _damages(self, last: Commit) -> Iterator[DamageError]:
+        oldest = int(last.notes.get(OLDEST, 1))
+        kept = [commit for commit in self._base.commits() if oldest <= commit.seq <= last.seq]
+        yield from self._base.damages(kept)
+        for noted in (commit.notes[TIME] for commit in kept if TIME in commit.notes):
+            try:
+                read_noted(self.path, noted)
+            except DamageError as error:
+                yield error
+        if self.has_journal:
+            first = log_after(kept[0]) if oldest > 1 else 1
+            yield from journal_damages(self.path, first, log_after(last))
+
     def _resume(self, state: State) -> None:
         """Go on from the moment at which the version was written."""
         found = read_noted(self.path, self._commit.notes[TIME])
@@ -134,6 +157,16 @@ class SavedFolder:
             state.queries().resume(moment.queries)
         if moment.events is not None:
             state.streams.events = restored_events(moment.events, state.streams)
+
+
+def check_folder(path: str | os.PathLike[str]) -> None:
+    """Refuse a folder of which anything that is kept is not as it was written."""
+    from livefacts.kb.failures import read_whole
+
+    with read_whole(Path(path)):
+        found = SavedFolder(path).damages()
+    if found:
+        raise DamageError("\n".join(each.message for each in found), hint=found[0].hint)
 
 
 def log_after(commit: Commit) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,6 +19,7 @@ from livefacts.engine.embedded.recheck.differences import (
     Verified,
     verify_engine,
 )
+from livefacts.errors import DamageError
 from livefacts.language.program import Rule
 from livefacts.model.facts import Fact, Term, shown
 from livefacts.store.facts.named_graphs import NamedGraphs
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 LISTED = 10
 """How many differences the report prints."""
-GRAPHS = "graphs"
+GRAPHS, FILES = "graphs", "files"
 GENERALIZED = tuple[Term, ...]
 """A triple that RDF cannot write, such as one with a literal as its subject."""
 
@@ -40,7 +41,7 @@ class Difference:
 
     `kind` is "missing" (follows, and is not stored), "unfounded" (is stored, and does not
     follow), "twice", a flag ("asserted", "edge", …), a counter ("plain count", "recursive
-    count", "single count"), "rules", "graphs", "index" or "books".  `fact` is the fact it
+    count", "single count"), "rules", "graphs", "index", "books" or "files" (of a folder).  `fact` is the fact it
     is about, or None.
     """
 
@@ -93,6 +94,14 @@ class VerifyReport:
 
     def __bool__(self) -> bool:
         return self.ok
+
+    def with_damages(self, damages: Sequence[DamageError]) -> VerifyReport:
+        """The same, with what was found in files."""
+        if not damages:
+            return self
+        found = [Difference(FILES, None, note=damage.message) for damage in damages]
+        counts = {**self.counts, FILES: len(found)}
+        return replace(self, differences=(*found, *self.differences), counts=counts)
 
     def __str__(self) -> str:
         looked = f"{self.facts:,} facts computed anew ({self.seconds:.1f} s)"
