@@ -74,13 +74,50 @@ class TestQueries:
         ended = livefacts("watch", "ASK { <x:tom> a <x:Cat> }", "--data", str(pets))
         assert ended.out == "+    true\n"
 
+    def test_a_bound_is_raised_by_the_option_of_its_name(self, pets: Path) -> None:
+        many = "SELECT * { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }"
+        for option, value in (("--memory", "10"), ("--timeout", "0.000001")):
+            ended = livefacts("query", many, "--data", str(pets), option, value)
+            assert ended.code == 1
+            assert f"({option})" in ended.err
+
+    def test_rows_that_are_left_out_are_told(self, pets: Path) -> None:
+        ended = livefacts("query", "SELECT * { ?a ?b ?c }", "--data", str(pets), "--limit-rows=1")
+        assert ended.err == "there are more rows than 1\n"
+
+    def test_a_whole_graph_is_emptied_by_a_pattern(self, pets: Path) -> None:
+        ended = livefacts("apply", str(pets), "--update", "CLEAR ALL")
+        assert ended.code == 1
+        assert "DELETE WHERE { ?s ?p ?o }" in ended.err
+
+
+class TestFormats:
+    @pytest.mark.parametrize(
+        "words", [("load", "none.nt", "--dump", "x.foo"), ("dump", "none.nt", "--format", "foo")]
+    )
+    def test_an_unknown_format_is_refused_before_anything_is_loaded(
+        self, words: tuple[str, ...]
+    ) -> None:
+        ended = livefacts(*words)
+        assert ended.code == 1
+        assert "error: unknown format foo\nhint: known: nt, nq, " in ended.err
+        assert ended.err.endswith(", rules\n")
+
+
+class TestTicks:
+    def test_what_is_no_whole_number_of_ticks_names_both_ways_to_shorten_them(self) -> None:
+        query = "SELECT ?x FROM STREAM <http://e/s> [RANGE 1s STEP 500ms] { ?x ?p ?y }"
+        ended = livefacts("register", query, "--stream", "-")
+        assert "@tick 500 ms . in the rules, or tick= (--tick '500 ms')" in ended.err
+
 
 class TestViolations:
     def test_the_constraints_are_named_and_the_way_on(self, pets: Path, rules: str) -> None:
         ended = livefacts("load", str(pets), "--rules", rules)
         assert ended.code == 0
         assert "2 violations of constraints: cat_or_dog 2" in ended.err
-        assert "--violations FILE writes them; livefacts explain cat_or_dog says why" in ended.err
+        explain = f"livefacts explain cat_or_dog --data {pets} --rules {rules} says why"
+        assert f"--violations FILE writes them; {explain}" in ended.err
 
     def test_where_they_were_written_is_said(self, pets: Path, rules: str, tmp_path: Path) -> None:
         table = str(tmp_path / "v.csv")
@@ -98,6 +135,8 @@ class TestViolations:
         assert first.err == "violation 1 of 2 of cat_or_dog; --which N explains another\n"
         assert {"tom" in first.out, "tom" in second.out} == {True, False}
         assert "hint: there are 2" in livefacts(*arguments, "--which", "3").err
+        pets.write_text("<x:tom> a <x:Cat>, <x:Dog> .")
+        assert livefacts(*arguments, "--which", "3").err.endswith("hint: there is one\n")
 
 
 class TestRules:

@@ -57,6 +57,14 @@ def test_updates_are_read_from_standard_input_and_told_as_json(kb: str) -> None:
     ]
 
 
+def test_columns_stand_below_their_names(kb: str, updates: str) -> None:
+    ended = livefacts("watch", "SELECT ?x ?c { ?x a ?c }", "--data", kb, "--updates", updates)
+    head, *rows = ended.out.splitlines()
+    assert len(rows) > 2
+    assert {row.rindex("<") for row in rows} == {head.index("?c")}
+    assert {row.index("<") for row in rows} == {head.index("?x")}
+
+
 def test_rows_as_csv_have_a_head(kb: str, updates: str) -> None:
     ended = livefacts(
         *("watch", "SELECT ?c (COUNT(?x) AS ?n) { ?x a ?c } GROUP BY ?c", "--data", kb),

@@ -17,7 +17,7 @@ from livefacts.commands.options import (
     Rejects,
     Rules,
 )
-from livefacts.commands.terminal import dump
+from livefacts.commands.terminal import check_format, dump
 
 
 def dump_command(
@@ -53,6 +53,7 @@ def dump_command(
     livefacts dump uni.nt.gz --rules rdfs --derived -o conclusions.ttl
     livefacts dump data.ttl -o data.nt.gz
     """
+    check_format(path, form)
     loaded = load(Inputs(files, rules or [], graph, bnodes, input_format, rejects))
     dump(loaded.reasoner, path, derived, form)
     leave(loaded)

@@ -97,7 +97,9 @@ def _chosen(fact: str, reasoner: Reasoner, which: int) -> str | Violation:
     if which > len(violations):
         raise InputError(
             f"there is no violation {which} of {fact}",
-            hint=f"there are {len(violations)}: --which 1 to --which {len(violations)}",
+            hint="there is one"
+            if len(violations) == 1
+            else f"there are {len(violations)}: --which 1 to --which {len(violations)}",
         )
     if len(violations) > 1:
         say(f"violation {which} of {len(violations)} of {fact}; --which N explains another")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shlex
 from collections import Counter
 from collections.abc import Iterable
 from enum import StrEnum
@@ -23,7 +24,7 @@ from livefacts.commands.options import (
     Rejects,
     Rules,
 )
-from livefacts.commands.terminal import ExitCode, counted, dump, output, say
+from livefacts.commands.terminal import ExitCode, check_format, counted, dump, output, say
 
 if TYPE_CHECKING:
     from livefacts.service.change.delta import Violation
@@ -87,6 +88,8 @@ def load_command(
     livefacts load wine.owl data.nt --rules owl-rl --violations violations.csv
     livefacts load data.nt --rules checks.rules --fail-on-violation
     """
+    if dump_path:
+        check_format(dump_path)
     inputs = Inputs(
         files, rules or [], graph, bnodes, input_format, rejects, writes=True, imports=imports
     )
@@ -98,7 +101,7 @@ def load_command(
     if violations:
         _write_violations(broken, violations)
     if broken:
-        _say_violations(broken, violations)
+        _say_violations(broken, violations, _options(files, rules or []))
     if stats:
         _print_stats(loaded, form)
     leave(loaded)
@@ -115,7 +118,13 @@ def _summarize(loaded: Loaded) -> None:
     )
 
 
-def _say_violations(violations: list[Violation], path: str | None) -> None:
+def _options(files: list[str], rules: list[str]) -> str:
+    """What another command needs to see the same."""
+    given = [("--data", name) for name in files] + [("--rules", name) for name in rules]
+    return " ".join(f"{option} {shlex.quote(name)}" for option, name in given)
+
+
+def _say_violations(violations: list[Violation], path: str | None, options: str) -> None:
     """How often which constraint is violated, and how to find out more."""
     times = Counter(violation.constraint for violation in violations)
     names = [f"{name} {number:,}" for name, number in times.most_common(CONSTRAINTS_SHOWN)]
@@ -123,7 +132,7 @@ def _say_violations(violations: list[Violation], path: str | None) -> None:
         names.append("…")
     say(f"{counted(len(violations), 'violation')} of constraints: {', '.join(names)}")
     written = f"all of them are in {path}" if path else "--violations FILE writes them"
-    say(f"hint: {written}; livefacts explain {next(iter(times))} says why")
+    say(f"hint: {written}; livefacts explain {next(iter(times))} {options} says why")
 
 
 def _write_violations(violations: list[Violation], path: str) -> None:

@@ -115,7 +115,7 @@ def query_command(
     result = loaded.reasoner.query(asked, timeout=timeout, limit_rows=limit_rows, memory=memory)
     typer.echo(_written_plan(result.plan, form) if plan else _written(result, form), nl=False)
     if not getattr(result, "complete", True):
-        say(f"there are more than {limit_rows:,} rows")
+        say(f"there are more rows than {limit_rows or 0:,}")
     if not result:
         _say_unknown(asked, loaded.reasoner)
     leave(loaded)

@@ -70,7 +70,11 @@ def run_command(
     ] = None,
     until: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help="Go on to this time at the end, if it lies ahead."),
+        typer.Option(
+            metavar="TIME",
+            help="Go on to this time after the last fact, if it lies ahead; facts beyond it are "
+            "read, too.",
+        ),
     ] = None,
     tick: Tick = None,
     speed: Speed = None,

@@ -127,6 +127,13 @@ def dump(reasoner: Reasoner, path: str, derived: bool | None, form: str | None =
         reasoner.dump(stream, derived=derived, format=form or format_of(path))
 
 
+def check_format(path: str, form: str | None = None) -> None:
+    """Refuse a format that nothing can be written in, before anything is done."""
+    from livefacts.service.change import dump as writing
+
+    writing.check_format(form or format_of(path))
+
+
 def format_of(path: str) -> str:
     """The format that the name of a file stands for, without what it is compressed with.
 

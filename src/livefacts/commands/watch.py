@@ -8,6 +8,7 @@ import json
 import sys
 from collections.abc import Iterator
 from enum import StrEnum
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -32,6 +33,10 @@ if TYPE_CHECKING:
     from livefacts.service.continuous.watch import Watch
     from livefacts.service.reasoner.reasoner import Reasoner
     from livefacts.syntax.rdf.transactions import PatchPiece
+
+
+WIDEST = 50
+"""Characters to which a column is filled up, at most."""
 
 
 class ChangeFormat(StrEnum):
@@ -127,11 +132,14 @@ class _Printer:
         self.shown = 0
         if form is ChangeFormat.csv:
             self._write_csv(["op", "seq", "time", "count", *self._variables])
-        elif form is ChangeFormat.table and self._variables:
-            typer.echo("     " + "  ".join(f"?{name}" for name in self._variables))
+        self._widths = [len(name) + 1 for name in self._variables]
+        """How wide columns are; they grow with what comes."""
+        self._has_head = form is not ChangeFormat.table or not self._variables
 
     def show(self, changes: list[Change], time: str = "") -> None:
         """Print some changes, at once; `time` is when they happened, if that is known."""
+        if self._form is ChangeFormat.table:
+            self._make_room(changes, time)
         for change in changes:
             self.shown += 1
             match self._form:
@@ -143,13 +151,31 @@ class _Printer:
                     self._write_csv(self._cells(change, time))
         sys.stdout.flush()
 
-    def _line(self, change: Change) -> str:
+    def _make_room(self, changes: list[Change], time: str) -> None:
+        """Widen the columns to these rows; above the first ones stands what the columns are."""
+        rows = [self._texts(change) for change in changes if change.row]
+        longest = (max(map(len, column)) for column in zip(*rows, strict=True))
+        self._widths = [
+            max(width, min(length, WIDEST))
+            for width, length in zip_longest(self._widths, longest, fillvalue=0)
+        ]
+        if not self._has_head:
+            self._has_head = True
+            head = self._joined([f"?{name}" for name in self._variables])
+            typer.echo(" " * (len(time) + bool(time)) + "     " + head)
+
+    def _texts(self, change: Change) -> list[str]:
         from livefacts.service.queries.results import shown
 
+        return [shown(term, self._prefixes) or "-" for term in change.row]
+
+    def _joined(self, cells: list[str]) -> str:
+        padded = (f"{cell:<{width}}" for cell, width in zip(cells, self._widths, strict=False))
+        return "  ".join(padded).rstrip()
+
+    def _line(self, change: Change) -> str:
         times = f"{change.count}x" if change.count > 1 else ""
-        cells = "  ".join(shown(term, self._prefixes) or "-" for term in change.row)
-        if not self._variables:
-            cells = "true"
+        cells = self._joined(self._texts(change)) if self._variables else "true"
         return f"{change.op} {times:<3}{cells}".rstrip()
 
     def _json(self, change: Change, time: str) -> str:

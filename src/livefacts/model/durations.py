@@ -66,7 +66,8 @@ class Duration:
             fitting = Duration(gcd(self.amount, length), is_by_clock=True)
             raise InputError(
                 f"{self} is not a whole number of ticks of {tick or SECOND}",
-                hint=f"choose a shorter tick: @tick {fitting} .",
+                hint=f"choose a shorter tick: @tick {fitting} . in the rules, or tick= "
+                f"(--tick '{fitting}')",
             )
         return _checked(whole)
 
@@ -112,7 +113,8 @@ def duration(amount: str, unit: str = "") -> Duration:
     known = unit_of(unit)
     if known is None:
         raise InputError(
-            f"{unit} is not a unit of time", hint=f"there are {', '.join(NANOSECONDS)}"
+            f"{unit} is not a unit of time",
+            hint=f"there are {', '.join(WRITTEN.get(each, each) for each in NANOSECONDS)}",
         )
     nanoseconds = Decimal(amount) * NANOSECONDS[known]
     if nanoseconds != int(nanoseconds):
@@ -125,7 +127,10 @@ def read_tick(tick: str | Duration | None) -> Duration | None:
     known = read_duration(tick) if isinstance(tick, str) else tick
     if known is None or (isinstance(known, Duration) and known.is_by_clock and known.amount):
         return known
-    raise InputError(f"{tick} is not how long a time point lasts", hint="write 1 s, 1 min or PT10S")
+    raise InputError(
+        f"{tick} is not how long a time point lasts",
+        hint="it is a length of time, longer than 0: 1 s, 1 min or PT10S",
+    )
 
 
 def unit_of(word: str) -> str | None:

@@ -7,6 +7,7 @@ ticks, rounded down.  A moment without a zone is in UTC.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -87,6 +88,17 @@ def _refusal(value: Any) -> InputError:
         f"{value} is not a time point",
         hint="give a whole number, a datetime, or a text such as 2026-01-31T12:00:00Z",
     )
+
+
+def written_like(given: Any, tick: Duration | None) -> Callable[[int], str]:
+    """How to write time points for who gave this one: as dates, or as numbers.
+
+    >>> written_like("1970-01-01T00:00:00Z", None)(60), written_like(7, None)(60)
+    ('1970-01-01T00:01:00Z', '60')
+    """
+    if str(given.value if isinstance(given, Literal) else given).lstrip("-").isdecimal():
+        return str
+    return lambda point: moment(point, tick).isoformat().replace("+00:00", "Z")
 
 
 def moment(point: int, tick: Duration | None = None) -> datetime:

@@ -167,7 +167,8 @@ def too_long(size: int, most: int) -> LimitError:
     """A string passes the limit."""
     return LimitError(
         f"a string of the query would have {size:,} bytes; the limit for one string is {most:,}",
-        hint="raise the limit, or look for a string that is made longer again and again",
+        hint="this limit is fixed: return the parts and join them outside of the query, or look for a "
+        "string that is made longer again and again",
     )
 
 

@@ -32,7 +32,7 @@ class Bounds:
         if self.timeout is not None and self.seconds() > self.timeout:
             raise LimitError(
                 f"the query took longer than {self.timeout:g} s",
-                hint="raise timeout=, or make the query smaller",
+                hint="raise timeout= (--timeout), or make the query smaller",
             )
 
     def room(self, values: int) -> None:
@@ -40,7 +40,7 @@ class Bounds:
         if self.memory is not None and values * BYTES_OF_A_VALUE > self.memory:
             raise LimitError(
                 f"the query needs more than {self.memory:,} bytes: {values:,} values at once",
-                hint="raise memory=, or make the query smaller",
+                hint="raise memory= (--memory), or make the query smaller",
             )
 
     def hold(self, size: int) -> None:
@@ -48,7 +48,7 @@ class Bounds:
         if self.memory is not None and size > self.memory:
             raise LimitError(
                 f"the query needs more than {self.memory:,} bytes: it has computed {size:,} of text",
-                hint="raise memory=, or make the query smaller",
+                hint="raise memory= (--memory), or make the query smaller",
             )
 
 

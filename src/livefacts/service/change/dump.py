@@ -65,6 +65,12 @@ def _are_among(triples: Ids, others: Ids) -> Flags:
     return found
 
 
+def check_format(form: str | None) -> None:
+    """Refuse a format that facts cannot be written in."""
+    if form and form != FACTS:
+        format_named(form, FACTS)
+
+
 def write_facts(
     target: Target,
     format: str | None,
@@ -80,6 +86,7 @@ def write_facts(
             for fact in decoded(facts, terms):
                 stream.write(write_fact(fact).encode() + b"\n")
         return
+    check_format(form)
     kind = format_named(form) if form else format_of("-")
     _warn_of_others(facts)
     triples = facts.get(TRIPLES, np.zeros((0, 3), np.int32))

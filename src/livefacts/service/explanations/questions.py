@@ -19,6 +19,7 @@ from livefacts.engine.embedded.proofs.lookups import NO_ROWS
 from livefacts.engine.embedded.proofs.near_misses import near_misses
 from livefacts.engine.embedded.proofs.proof_search import BoundRules, prove
 from livefacts.errors import InputError, RuleError
+from livefacts.language.checks.safety import arguments, first_atoms
 from livefacts.language.program import Rule
 from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.model.namespaces import DECLARED
@@ -84,6 +85,8 @@ def asked_one(
 ) -> Asked:
     """The fact that an argument stands for; of a constraint, its first violation."""
     asked = asked_fact(fact, rules, prefixes)
+    if isinstance(asked, Fact):
+        _check_arity(asked, rules)
     return _first_violation(asked, rules, bound) if isinstance(asked, str) else asked
 
 
@@ -103,6 +106,17 @@ def asked_fact(
             raise _misspelt(text, rules, error) from None
     statement = as_statement(fact)
     return statement.triple if isinstance(statement, Quad) else statement
+
+
+def _check_arity(fact: Fact, rules: Sequence[Rule]) -> None:
+    """Refuse a fact with another number of arguments than the rules give its predicate."""
+    atom = first_atoms(rules).get(fact.name)
+    if atom is not None and len(atom.arguments) != len(fact.arguments):
+        raise InputError(
+            f"{fact.name} has {arguments(len(atom.arguments))} in the rules "
+            f"and {arguments(len(fact.arguments))} in {fact}",
+            hint="explain a fact with all of its arguments",
+        )
 
 
 def _misspelt(text: str, rules: Sequence[Rule], error: InputError) -> InputError:

@@ -122,7 +122,7 @@ def _compare(saved: SavedFolder, found: Creation, given: Creation, upgrade: bool
     shown = "\n".join([*lines[:MOST_SHOWN], *more])
     same = [name for name in given.names if name in found.names]
     if same and given.names == found.names:
-        hint = f"{', '.join(same)} is another one in this release; upgrade=True takes it"
+        hint = f"{', '.join(same)} is another one in this release; Reasoner.open(..., upgrade=True) takes it"
     else:
-        hint = "give the same rules or none, and change them by add_rules and remove_rules"
+        hint = "give the same rules or none; in Python, add_rules and remove_rules change them"
     raise LivefactsError(f"{saved.path} was made with other rules:\n{shown}", hint=hint)

@@ -18,7 +18,7 @@ from livefacts.errors import InterruptAfterChange, OptionError
 from livefacts.language.program import NO_PROGRAM, Rule
 from livefacts.model.durations import Duration
 from livefacts.model.facts import Fact
-from livefacts.model.time_points import time_point
+from livefacts.model.time_points import time_point, written_like
 from livefacts.model.work_bounds import look
 from livefacts.plan.rules.plan_text import explain_plan
 from livefacts.service.change.arguments import graph_name, query_text
@@ -329,7 +329,8 @@ class Reasoner:
     def ticks(self, to: Any) -> Iterator[tuple[int, Delta]]:
         """Move time on; each time point at which something changes, with its delta."""
         state = self._state
-        points = state.streams.ticks(time_point(to, self.tick))
+        last = time_point(to, self.tick)
+        points = state.streams.ticks(last, written_like(to, self.tick))
         try:
             while (tick := self._next_tick(points)) is not None:
                 point, delta = tick

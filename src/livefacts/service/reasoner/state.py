@@ -180,7 +180,12 @@ class State:
         """A time point lasts as long as it did when the first fact came."""
         if program.tick is None or program.tick == self.program.tick:
             return
-        known = self.tick or (self.program.tick or SECOND if self.streams.has_begun else None)
+        if self.tick is not None and self.tick != program.tick:
+            raise RuleError(
+                f"the rules say @tick {program.tick}, and tick= (--tick) says {self.tick}",
+                hint="a reasoner has one tick: leave one of them out",
+            )
+        known = self.program.tick or SECOND if self.streams.has_begun else None
         if known is not None and known != program.tick:
             raise RuleError(
                 f"a time point lasts {known} already, and cannot last {program.tick}",

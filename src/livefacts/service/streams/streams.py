@@ -167,12 +167,15 @@ class Streams(ClockedEngine):
 
     # time
 
-    def ticks(self, last: int) -> Iterator[tuple[int, Delta]]:
-        """Go to a time point; the changes on the way, each with its time."""
+    def ticks(self, last: int, written: Callable[[int], str] = str) -> Iterator[tuple[int, Delta]]:
+        """Go to a time point; the changes on the way, each with its time.
+
+        `written` is how messages have time points.
+        """
         now = self.timeline.now
         if now is not None and last < now:
             raise InputError(
-                f"it is {now} already, and time does not go back to {last}",
+                f"it is {written(now)} already, and time does not go back to {written(last)}",
                 hint="a late fact is pushed with its own time",
             )
         while self.timeline.now is None or self.timeline.now < last:

@@ -116,13 +116,14 @@ def scope_of_name(name: str | os.PathLike[str]) -> bytes:
     return b"n" + hashlib.sha256(full.encode()).hexdigest()[:16].encode()
 
 
-def format_named(name: str | RdfFormat) -> RdfFormat:
-    """The format that a name, a file extension or pyoxigraph means."""
+def format_named(name: str | RdfFormat, *more: str) -> RdfFormat:
+    """The format that a name, a file extension or pyoxigraph means; `more` would do as well."""
     if isinstance(name, RdfFormat):
         return name
     format = FORMATS_BY_NAME.get(name.lower().removeprefix("."))
     if format is None:
-        raise InputError(f"unknown format {name}", hint=f"known: {', '.join(FORMATS_BY_NAME)}")
+        known = ", ".join([*FORMATS_BY_NAME, *more])
+        raise InputError(f"unknown format {name}", hint=f"known: {known}")
     return format
 
 

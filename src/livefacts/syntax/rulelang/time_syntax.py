@@ -50,7 +50,9 @@ class TimeReader:
 
     def _set_tick(self, parts: list[Token]) -> None:
         tick = self._duration(parts)
-        if not tick.is_by_clock or not tick.amount:
+        if not tick.amount:
+            raise self._text.refuse(parts[0], "a tick is longer than 0", "write @tick 1 s .")
+        if not tick.is_by_clock:
             raise self._text.refuse(
                 parts[0], "a tick is a length of time", "write it with a unit: @tick 1 s ."
             )

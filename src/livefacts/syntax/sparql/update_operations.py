@@ -15,10 +15,14 @@ from livefacts.language.formula import Slot
 from livefacts.syntax.sparql.lexemes import Lexeme, QueryMistakeError, QueryRefusedError
 from livefacts.syntax.sparql.query_forms import triples_alone
 
+EMPTYING = (
+    "DELETE WHERE { GRAPH <g> { ?s ?p ?o } } empties a graph, "
+    "and DELETE WHERE { ?s ?p ?o } takes back all that is asserted"
+)
 REFUSED = {
     "LOAD": "load the file with Reasoner.load, or livefacts add",
-    "CLEAR": "DELETE WHERE { GRAPH <g> { ?s ?p ?o } } empties a graph",
-    "DROP": "DELETE WHERE { GRAPH <g> { ?s ?p ?o } } empties a graph",
+    "CLEAR": EMPTYING,
+    "DROP": EMPTYING,
     "CREATE": "a graph exists as soon as something is inserted into it",
     "ADD": "INSERT { GRAPH <b> { ?s ?p ?o } } WHERE { GRAPH <a> { ?s ?p ?o } } does it",
     "COPY": "INSERT { GRAPH <b> { ?s ?p ?o } } WHERE { GRAPH <a> { ?s ?p ?o } } does it",
