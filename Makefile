@@ -23,7 +23,7 @@ help: ## this list
 
 setup: $(COMPILED) ## make .venv from the pinned requirements and compile the kernels
 
-demo: setup ## a tour of a minute: generate, load, conclude, ask
+demo: setup ## a tour of about a minute: generate, load, conclude, ask
 	@$(VENV)/bin/livefacts demo
 
 test: setup ## the tests, on two cores

@@ -94,7 +94,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-app.command("demo", short_help="A tour of a minute.")(demo.demo_command)
+app.command("demo", short_help="A tour of everything.")(demo.demo_command)
 app.command("load", short_help="Read files, draw every conclusion, and report.")(load.load_command)
 app.command("add", short_help="Add facts, and see what follows.")(changes.add_command)
 app.command("remove", short_help="Take facts back, and see what ends.")(changes.remove_command)
@@ -145,7 +145,7 @@ def livefacts(
     """Keeps conclusions true while facts, rules and time change.
 
     \b
-    livefacts demo                                       a tour of a minute
+    livefacts demo                                       a tour of everything
     livefacts generate university 1 -o uni.nt.gz         data to try things on
     livefacts load uni.nt.gz --rules rdfs --stats        what follows from it
     livefacts load uni.nt.gz --rules rdfs --dump all.nt  write it down

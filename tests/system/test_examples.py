@@ -166,6 +166,22 @@ def test_a_page_prints_what_its_remarks_say(
     assert capsys.readouterr().out.splitlines() == promised
 
 
+def test_the_page_on_queries_runs_as_it_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (ROOT / "docs" / "queries.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    world: dict[str, object] = {}
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    for block in blocks:
+        if "livefacts.spark" not in block:
+            exec(block, world)
+    printed = capsys.readouterr().out
+    promised = re.findall(r"# (?:.*: )?((?:[+-]|<http|in Rome) .*)$", "\n".join(blocks), re.M)
+    assert len(promised) > 3
+    assert [remark for remark in promised if remark not in printed] == []
+
+
 def test_the_page_on_streams_runs_as_it_is_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -22,6 +22,6 @@ Out: data on standard output, messages on standard error, an exit code.
 - `spark`: a knowledge base in a folder, by Spark
 - `generate`: data and streams to try things on
 - `bench`: how fast this machine is
-- `demo`: a tour of a minute
+- `demo`: a tour of everything
 - `doctor`: whether everything is in place
 """

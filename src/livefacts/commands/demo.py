@@ -1,4 +1,4 @@
-"""`livefacts demo`: a tour of a minute through everything, with times."""
+"""`livefacts demo`: a tour of everything, with times."""
 
 from __future__ import annotations
 
@@ -56,7 +56,10 @@ def demo_command(
         ),
     ] = True,
 ) -> None:
-    """A tour of a minute: make data, draw conclusions, ask, break a constraint.
+    """A tour: make data, draw conclusions, ask, break a constraint.
+
+    It takes about a minute, most of it Spark; without Spark some seconds. The first time,
+    kernels are compiled before, which takes a minute or more.
 
     \b
     livefacts demo
@@ -113,7 +116,7 @@ def _on_spark(path: Path, folder: Path) -> None:
     with _stage("The same university on Spark: files become asserted triples"):
         ingested = pipeline.ingest(path)
     _show(*str(ingested).splitlines())
-    with _stage("Every conclusion, in tasks"):
+    with _stage("Every conclusion of rho-df, which are fewer than those of RDFS, in tasks"):
         closed = pipeline.materialize("rho-df")
     _show(*str(closed).splitlines())
     with _stage("A change there: the course gets an advisor"):
