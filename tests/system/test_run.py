@@ -52,6 +52,12 @@ def test_a_line_is_a_time_point_a_sign_and_a_conclusion(files: tuple[str, str]) 
     ]
 
 
+def test_facts_beyond_the_last_time_that_was_asked_for_are_read_too(files: tuple[str, str]) -> None:
+    rules, facts = files
+    every = ["0 + alarm", "0 + isSteam", "0 + seen", "2 - alarm", "2 - isSteam"]
+    assert lines_of(rules, "--facts", facts, "--until", "1") == every
+
+
 def test_all_answers_are_printed_when_something_changes(files: tuple[str, str]) -> None:
     rules, facts = files
     found = lines_of(rules, "--facts", facts, "--show", "answers", "--format", "jsonl")

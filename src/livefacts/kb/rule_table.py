@@ -41,7 +41,7 @@ def check_limit(program: Program, derived: int) -> None:
     if program.limit is not None and derived > program.limit:
         raise LimitError(
             f"the change derives more than {program.limit:,} facts; nothing has changed",
-            hint="raise the limit, or look for a rule that makes ever new values",
+            hint="raise @limit in the rules, or look for a rule that makes ever new values",
         )
 
 

@@ -35,7 +35,6 @@ from livefacts.store.versions.snapshots import (
     of_rows,
 )
 
-UNIVERSITY = "ub:"
 UNIVERSITIES = (
     "http://livefacts.example/university#",
     "http://swat.cse.lehigh.edu/onto/univ-bench.owl#",
@@ -260,9 +259,9 @@ class FactVersions:
         terms = self._engine.dictionary.reader()
         looked_at = terms, len(terms)
         if looked_at != self._looked_at:
-            self._looked_at = looked_at
             names = [each for each in UNIVERSITIES if _has(terms, each + "Person")]
             self._spoken_of = {"ub": names[0]} if names else {}
+            self._looked_at = looked_at
         return {**self._spoken_of, **known}
 
 

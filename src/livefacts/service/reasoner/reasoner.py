@@ -485,8 +485,8 @@ class Reasoner:
         of variables.  More than `timeout` seconds or `memory` bytes are a LimitError; of more than
         `limit_rows` rows the first are given, `complete` is False.  `explain_only` gives the plan.
         """
-        snapshot = self._snapshot(self._state.known_prefixes(query_text(text)), whole=False)
-        return snapshot.query(text, explain_only=explain_only, **options)
+        snapshot = self._snapshot(self._state.known_prefixes(), whole=False)
+        return snapshot.query(query_text(text), explain_only=explain_only, **options)
 
     @one_at_a_time
     def watch(self, text: str, *, buffer: int = 100_000) -> Watch:

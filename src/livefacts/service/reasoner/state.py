@@ -32,7 +32,7 @@ from livefacts.service.change.assertions import NO_QUAD_CHANGE, AskedChange, Ass
 from livefacts.service.change.delta import Delta
 from livefacts.service.change.fact_reader import FactReader
 from livefacts.service.merging.equality import MERGE, warn_of_obstacle
-from livefacts.service.queries.fact_versions import UNIVERSITY, FactVersions, VersionStamp
+from livefacts.service.queries.fact_versions import FactVersions, VersionStamp
 from livefacts.service.reasoner.violations import Violations
 from livefacts.service.streams.streams import Streams
 from livefacts.service.streams.time_warnings import warn_of
@@ -356,9 +356,9 @@ class State:
         """A new scope for the labels of blank nodes."""
         return f"{kind}{next(self.scopes)}".encode()
 
-    def known_prefixes(self, text: str = UNIVERSITY) -> Mapping[str, str]:
+    def known_prefixes(self) -> Mapping[str, str]:
         """The prefixes that a text may use without declaring them."""
-        return self.versions.prefixes(self.prefixes) if UNIVERSITY in text else self.prefixes
+        return self.versions.prefixes(self.prefixes)
 
 
 def _merged(engine: SpecialisedEngine) -> Merged:

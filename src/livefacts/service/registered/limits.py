@@ -104,5 +104,5 @@ def not_registered(name: str, limit: int | None, cause: LimitError) -> LimitErro
         return LimitError(f"the query {name} is not registered: {cause.message}")
     return LimitError(
         f"the rules derive more than {limit:,} facts for the query {name}; it is not registered",
-        hint="raise the limit, or look for a rule that makes ever new values",
+        hint="raise limit= (@limit in the rules), or look for a rule that makes ever new values",
     )

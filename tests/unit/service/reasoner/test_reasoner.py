@@ -264,7 +264,7 @@ class TestRemoving:
         for number in range(20):
             reasoner.add([("p", number)])
         assert len(reasoner.add_rules("q(?x) :- p(?x), ?x < 3 .").added) == 3
-        with pytest.raises(lf.LimitError):
+        with pytest.raises(lf.LimitError, match=r"raise limit= .@limit in the rules."):
             reasoner.add_rules("z(?x) :- p(?x) .")
         assert len(reasoner.rules) == 1
 
@@ -443,6 +443,8 @@ class TestQueriesInStep:
             reasoner = lf.Reasoner()
             reasoner.add(f"<x:ann> a <{vocabulary}Person> .")
             assert len(reasoner.query("SELECT ?x WHERE { ?x a ub:Person } LIMIT 5")) == 1
+            with pytest.raises(lf.QueryError, match=r"known without it: owl:, .*, ub:, xsd:"):
+                reasoner.query("ASK { ?x a u:Person }")
         with pytest.raises(lf.QueryError, match="ub: is not declared"):
             lf.Reasoner().query("ASK { ?x a ub:Person }")
 

@@ -257,7 +257,7 @@ class ExpiringEngine:
         if derived > limit and derived - self._made_uncounted() > limit:
             raise LimitError(
                 f"the change derives more than {limit:,} facts; it was undone",
-                hint="raise the limit, or look for a rule that makes ever new values",
+                hint="raise limit= (@limit in the rules), or look for a rule that makes ever new values",
             )
         self.on_progress(made)
 
