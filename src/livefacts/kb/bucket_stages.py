@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from livefacts.kb.buckets import bucket_of, read_bucket, write_buckets
+from livefacts.kb.buckets import bucket_of, by_bucket, read_bucket, write_buckets
 from livefacts.kb.consequences import (
     FACT_KEYS,
     FACTS,
@@ -40,7 +40,6 @@ from livefacts.kb.tables import (
     Commit,
     DataFile,
     KnowledgeBase,
-    by_bucket,
     write_file,
 )
 from livefacts.store.terms.hash_ids import HashIds

@@ -7,8 +7,9 @@ runs twice does no harm.  The folder has to be on a file system that all executo
 
 from __future__ import annotations
 
+import re
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from livefacts.store.terms.hash_ids import KIND_BITS, HashIds
 
 SPREAD = np.uint64(0x9E3779B97F4A7C15)
 SPREAD_SHIFT = np.uint64(40)
+IN_BUCKET = re.compile(r"b\d{5}-")
+"""How the name of a data file begins that has rows of one bucket only."""
 
 
 def bucket_of(ids: HashIds, buckets: int) -> NDArray[np.int64]:
@@ -63,3 +66,23 @@ def read_bucket(files: Iterable[str], bucket: int, schema: pa.Schema) -> pa.Tabl
 def as_columns(rows: HashIds, names: str) -> dict[str, Any]:
     """The columns of rows by name, each contiguous."""
     return {name: np.ascontiguousarray(rows[:, at]) for at, name in enumerate(names)}
+
+
+def bucket_of_file(name: str) -> int:
+    """The bucket that a data file belongs to.
+
+    >>> bucket_of_file("/kb/facts_3/b00012-0a.parquet")
+    12
+    """
+    return int(Path(name).name[1:6])
+
+
+def by_bucket(files: Sequence[str], buckets: int) -> list[list[str]]:
+    """Data files by their bucket; a file of no bucket has rows of all of them."""
+    found: list[list[str]] = [[] for _ in range(buckets)]
+    for name in files:
+        for each in (
+            found if IN_BUCKET.match(Path(name).name) is None else [found[bucket_of_file(name)]]
+        ):
+            each.append(name)
+    return found

@@ -14,6 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from livefacts.kb.buckets import bucket_of_file
 from livefacts.kb.tables import (
     CHANGES,
     GRAPHS,
@@ -26,7 +27,6 @@ from livefacts.kb.tables import (
     DataFile,
     KnowledgeBase,
     Write,
-    bucket_of_file,
     write_file,
 )
 

@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -109,8 +108,6 @@ SCHEMAS[PREDICATES_TABLE] = pa.schema(PREDICATE)
 SCHEMAS[PREDICATE_CHANGES] = pa.schema([("seq", LONG), *PREDICATE, ("sign", INT)])
 APPEND, OVERWRITE, COMPACT = "append", "overwrite", "compact"
 ROWS_PER_GROUP = 1 << 17
-IN_BUCKET = re.compile(r"b\d{5}-")
-"""How the name of a data file begins that has rows of one bucket only."""
 TIDY_EVERY = 200
 """Commits after which logs are summed up, so that they stay quick to read.
 
@@ -534,26 +531,6 @@ def write_file(folder: str | Path, table: pa.Table, bucket: int | None = None) -
     )
     found = path.stat()
     return DataFile(name, found.st_size, len(table), found.st_mtime_ns // 1_000_000)
-
-
-def bucket_of_file(name: str) -> int:
-    """The bucket that a data file belongs to.
-
-    >>> bucket_of_file("/kb/facts_3/b00012-0a.parquet")
-    12
-    """
-    return int(Path(name).name[1:6])
-
-
-def by_bucket(files: Sequence[str], buckets: int) -> list[list[str]]:
-    """Data files by their bucket; a file of no bucket has rows of all of them."""
-    found: list[list[str]] = [[] for _ in range(buckets)]
-    for name in files:
-        for each in (
-            found if IN_BUCKET.match(Path(name).name) is None else [found[bucket_of_file(name)]]
-        ):
-            each.append(name)
-    return found
 
 
 def _add_action(file: DataFile) -> Any:

@@ -20,6 +20,7 @@ from livefacts.engine.spark.jobs.work import Work, run_tasks
 from livefacts.engine.spark.read.resumption import forget
 from livefacts.errors import InputError
 from livefacts.kb.bucket_stages import TERM_COLUMNS, Bucket, bucket_files, compact_bucket
+from livefacts.kb.buckets import by_bucket
 from livefacts.kb.graph_rows import quads_at, write_quads
 from livefacts.kb.tables import (
     CHANGES,
@@ -37,7 +38,6 @@ from livefacts.kb.tables import (
     DataFile,
     KnowledgeBase,
     Write,
-    by_bucket,
     write_file,
 )
 from livefacts.kb.vacuum import Removed, vacuum_versions
