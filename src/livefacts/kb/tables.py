@@ -31,7 +31,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,7 @@ from livefacts.journal.folder_lock import FolderLock
 from livefacts.journal.journal import JournalReader
 from livefacts.kb.delta_log import APPLICATION, Log, TakenError, can_append
 from livefacts.kb.delta_log import DataFile as DataFile
-from livefacts.kb.failures import read_whole, say_plainly
+from livefacts.kb.failures import say_plainly
 from livefacts.kb.file_digests import (
     digests_of,
     file_damages,
@@ -242,22 +242,13 @@ class KnowledgeBase:
 
     def check(self, commit: Commit) -> None:
         """Compare data files with what a checkpoint said of them."""
-        for damage in self._damages(commit, commit.notes.get(FILES, {}), file_digest):
+        for damage in self.damages(commit, commit.notes.get(FILES, {}), file_digest):
             raise damage
 
-    def damages(self, commits: Sequence[Commit]) -> Iterator[DamageError]:
-        """What of the data files of these versions is not as it was written."""
-        digest = cache(file_digest)
-        for commit in commits:
-            try:
-                with read_whole(self.path):
-                    yield from self._damages(commit, commit.versions, digest)
-            except DamageError as error:
-                yield error
-
-    def _damages(
+    def damages(
         self, commit: Commit, tables: Iterable[str], digest: Callable[[str], str]
     ) -> Iterator[DamageError]:
+        """What of the data files of these tables is not as it was written."""
         files = {name: self.files(name, commit) for name in tables}
         is_all = commit.kind == CHECKPOINT
         return file_damages(files, commit.notes.get(FILES, {}), is_all=is_all, digest=digest)

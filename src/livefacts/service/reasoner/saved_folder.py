@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,8 @@ import numpy as np
 from livefacts.engine.contract import IN_DEFAULT, TRIPLES, Facts
 from livefacts.errors import DamageError, LivefactsError
 from livefacts.journal.journal import Journal, journal_damages
-from livefacts.kb.file_digests import read_noted, write_noted
+from livefacts.kb.failures import read_whole
+from livefacts.kb.file_digests import file_digest, read_noted, write_noted
 from livefacts.kb.tables import JOURNAL, OLDEST, TIME, Commit
 from livefacts.service.change.assertions import distinct
 from livefacts.service.merging.equality import RULES, with_equality
@@ -134,10 +136,13 @@ class SavedFolder:
     def _damages(self, last: Commit) -> Iterator[DamageError]:
         oldest = int(last.notes.get(OLDEST, 1))
         kept = [commit for commit in self._base.commits() if oldest <= commit.seq <= last.seq]
-        yield from self._base.damages(kept)
-        for noted in (commit.notes[TIME] for commit in kept if TIME in commit.notes):
+        digest = cache(file_digest)
+        for commit in kept:
             try:
-                read_noted(self.path, noted)
+                with read_whole(self.path):
+                    yield from self._base.damages(commit, commit.versions, digest)
+                    if TIME in commit.notes:
+                        read_noted(self.path, commit.notes[TIME])
             except DamageError as error:
                 yield error
         if self.has_journal:
@@ -161,8 +166,6 @@ class SavedFolder:
 
 def check_folder(path: str | os.PathLike[str]) -> None:
     """Refuse a folder of which anything that is kept is not as it was written."""
-    from livefacts.kb.failures import read_whole
-
     with read_whole(Path(path)):
         found = SavedFolder(path).damages()
     if found:
