@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from tests.system.running import livefacts
 
 from livefacts import Reasoner
+from livefacts.journal import fact_texts
 
 NEW, GONE = "<x:a> <x:knows> <x:b> .\n", "<x:b> <x:knows> <x:c> .\n"
 
@@ -61,6 +63,54 @@ def test_a_backup_is_a_folder_like_any_other(folder: str, tmp_path: Path) -> Non
     assert count(again) == count(folder)
     done = livefacts("backup", folder, copy)
     assert (done.code, "is there already" in done.err) == (1, True)
+
+
+def test_the_log_says_what_each_change_did(folder: str, tmp_path: Path) -> None:
+    with Reasoner.open(folder) as reasoner:
+        reasoner.add_rules("@id mine q(?x) :- p(?x) . z(?x) :- p(?x) .")
+        reasoner.remove_rules("mine")
+        reasoner.push("p(a) .", at=5, stream="x:sensor")
+        reasoner.advance(6)
+        reasoner.retract("p(a) .", at=5, stream="x:sensor")
+        reasoner.prefixes = {"ex": "http://example.org/"}
+        reasoner.add(NEW)
+    fact_texts.MANY, many = 0, fact_texts.MANY
+    try:
+        with Reasoner.open(folder) as reasoner:
+            reasoner.remove(NEW)
+            reasoner.load(tmp_path / "data.nt")
+    finally:
+        fact_texts.MANY = many
+    lines = [line.split("\t") for line in livefacts("log", folder).out.splitlines()]
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ", when) for _, when, *_ in lines)
+    assert [(number, kind, did) for number, _, kind, did in lines if kind != "prefixes"] == [
+        ("1", "change", f"+2 asserted, +2 derived, from {tmp_path / 'data.nt'}"),
+        ("2", "change", "-1 retracted, -1 derived"),
+        ("3", "change", "+rules mine r2"),
+        ("4", "change", "-rules mine"),
+        ("5", "push", "+1 <x:sensor> at 5"),
+        ("6", "tick", "to 5, +2 true"),
+        ("7", "tick", "to 6, -2 ended"),
+        ("8", "retract", "-1 <x:sensor> at 5"),
+        ("9", "change", "no effect"),
+        ("10", "change", "-1 retracted, -1 derived"),
+        ("11", "change", f"+2 asserted, +2 derived, from {tmp_path / 'data.nt'}"),
+    ]
+    assert next(did for _, _, kind, did in lines if kind == "prefixes") == "ex:"
+
+
+def test_what_is_no_folder_has_no_log(tmp_path: Path) -> None:
+    (tmp_path / "p.ttl").write_text(NEW, encoding="utf-8")
+    for words in (["log"], ["undo", "1"]):
+        ended = livefacts(words[0], str(tmp_path / "p.ttl"), *words[1:])
+        assert (ended.code, "p.ttl is no folder" in ended.err) == (1, True)
+        assert "hint: name a folder of Reasoner.open" in ended.err
+
+
+def test_a_folder_without_a_version_says_where_its_changes_are(folder: str) -> None:
+    ended = livefacts("spark", "history", "--kb", folder)
+    assert (ended.code, ended.out) == (0, "")
+    assert f"no versions yet; livefacts log {folder} lists the changes" in ended.err
 
 
 def test_damage_that_others_follow_is_said_by_all_who_read(folder: str, tmp_path: Path) -> None:

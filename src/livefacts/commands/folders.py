@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,26 +16,78 @@ from livefacts.errors import InputError
 if TYPE_CHECKING:
     from livefacts.journal.journal import JournalRow
 
+MOST_SHOWN = 60
+"""So many characters of a query are shown."""
 Folder = Annotated[str, typer.Argument(metavar="FOLDER", help="A folder of Reasoner.open.")]
 
 
 def log_command(folder: Folder) -> None:
-    """List the changes of a folder that are kept, oldest first.
+    """List the changes of a folder that are kept, oldest first: number, time, kind, what they did.
 
     \b
     livefacts log kb/
     """
     from livefacts.service.reasoner.reasoner import Reasoner
 
-    for row in Reasoner.open(folder, read_only=True).log():
-        typer.echo(_line(row))
+    _check_is_folder(folder)
+    reasoner = Reasoner.open(folder, read_only=True)
+    for row in reasoner.log():
+        typer.echo(_line(row, reasoner.path / "journal"))
 
 
-def _line(row: JournalRow) -> str:
+def _line(row: JournalRow, journal: Path) -> str:
+    """The number of a change, when it was made, its kind, and what it did."""
     number = str(row.last) if row.first <= row.last else "-"
-    when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(row.time))
-    said = ", ".join(row.content.get("rows", {})) or ", ".join(sorted(row.content))
-    return "\t".join([number, when, row.kind, said])
+    when = time.strftime("%Y-%m-%d %H:%M:%SZ", time.gmtime(row.time))
+    return "\t".join([number, when, row.kind, ", ".join(_deeds(row, journal)) or "no effect"])
+
+
+def _deeds(row: JournalRow, journal: Path) -> Iterator[str]:
+    """What a row of the journal did, in words."""
+    from livefacts.journal import fact_texts
+    from livefacts.service.reasoner import recorder
+
+    given, counts = row.content, fact_texts.counts_of(row.content, journal)
+    if row.kind == recorder.CHANGE:
+        ended = fact_texts.only_in(given, journal, recorder.REMOVED, recorder.RETRACTED)
+        asserted, retracted = (counts.get(n, 0) for n in (recorder.ASSERTED, recorder.RETRACTED))
+        yield from _signed((asserted, " asserted"), (-retracted, " retracted"))
+        yield from _signed((counts.get(recorder.DERIVED, 0), " derived"), (-ended, " derived"))
+    else:
+        yield from _moved(row, counts)
+    for sign, name in ("+", recorder.ADDED_RULES), ("-", recorder.DROPPED):
+        if name in given:
+            yield f"{sign}rules {' '.join(given[name])}"
+    came, went = (len(given.get(name, ())) for name in (recorder.CAME, recorder.WENT))
+    yield from _signed((came, " violated"), (-went, " violated"))
+    if recorder.LOADED in given:
+        yield f"from {' '.join(given[recorder.LOADED])}"
+
+
+def _moved(row: JournalRow, counts: Mapping[str, int]) -> Iterator[str]:
+    """What came with time, or was said of streams."""
+    from livefacts.service.reasoner import recorder
+
+    given = row.content
+    arrived = sum(count for name, count in counts.items() if name.startswith(recorder.RUN))
+    pushed = _signed((-arrived if row.kind == recorder.RETRACT else arrived, ""))
+    said = {"stream": "<{}>", "at": "at {}", "to": "to {}", "name": "{}", "reason": "{}"}
+    words = [form.format(given[name]) for name, form in said.items() if given.get(name) is not None]
+    if words:
+        yield " ".join([*pushed, *words])
+    if row.kind == recorder.REGISTER:
+        yield " ".join(given["text"].split())[:MOST_SHOWN]
+    if row.kind == recorder.PREFIXES:
+        yield " ".join(f"{name}:" for name in given[recorder.PREFIXES])
+    came = counts.get(recorder.ADDED, 0) + counts.get(recorder.DERIVED, 0)
+    yield from _signed((came, " true"), (-counts.get(recorder.REMOVED, 0), " ended"))
+
+
+def _signed(*counts: tuple[int, str]) -> Iterator[str]:
+    """Numbers that are not zero, with their signs and names."""
+    found = " ".join(f"{count:+,}{name}" for count, name in counts if count)
+    if found:
+        yield found
 
 
 def undo_command(
@@ -49,6 +102,7 @@ def undo_command(
     """
     from livefacts.service.reasoner.reasoner import Reasoner
 
+    _check_is_folder(folder)
     with Reasoner.open(folder) as reasoner:
         typer.echo(reasoner.undo(number, preview=preview).to_patch(), nl=False)
 
@@ -89,9 +143,13 @@ def restore_command(
     _say_checked(folder)
 
 
+def _check_is_folder(name: str) -> None:
+    if not Path(name).is_dir():
+        raise InputError(f"{name} is no folder", hint="name a folder of Reasoner.open")
+
+
 def _check_target(source: str, target: str) -> None:
-    if not Path(source).is_dir():
-        raise InputError(f"{source} is no folder", hint="name a folder of Reasoner.open")
+    _check_is_folder(source)
     if Path(target).exists():
         raise InputError(f"{target} is there already", hint="name a folder that is not there yet")
 

@@ -236,6 +236,8 @@ def history_command(
     base = KnowledgeBase(kb)
     if not base.settings:
         raise LivefactsError(f"there is no knowledge base in {kb}")
+    if not base.commits():
+        say(f"no versions yet; livefacts log {kb} lists the changes since the beginning")
     oldest = base.last().notes.get(OLDEST, 1)
     for commit in base.commits():
         row = {

@@ -121,6 +121,40 @@ def number_texts(texts: list[str], dictionary: Dictionary) -> Ids:
     return dictionary.encode_spans(data, starts, ends, b"")
 
 
+# parts of a row
+
+
+def counts_of(packed: Mapping[str, Any], folder: Path) -> dict[str, int]:
+    """How many facts each part of a row has."""
+    if FILE in packed:
+        kinds = _many(folder, packed)["part"].value_counts().to_pylist()
+        return {each["values"]: each["counts"] for each in kinds}
+    return {
+        name: sum(len(places) // _width(int(shape)) for shape, places in facts.items())
+        for name, facts in packed.get(ROWS, {}).items()
+    }
+
+
+def only_in(packed: Mapping[str, Any], folder: Path, part: str, other: str) -> int:
+    """How many facts of one part of a row are not in another, whatever the graph."""
+    return len(_members(packed, folder, part) - _members(packed, folder, other))
+
+
+def _members(packed: Mapping[str, Any], folder: Path, part: str) -> set[tuple[Any, ...]]:
+    if FILE in packed:
+        rows = _many(folder, packed, filters=[("part", "==", part)]).to_pylist()
+        return {_member(row["shape"], row["fact"]) for row in rows}
+    return {
+        _member(int(shape), fact)
+        for shape, places in packed.get(ROWS, {}).get(part, {}).items()
+        for fact in zip(*[iter(places)] * _width(int(shape)), strict=True)
+    }
+
+
+def _member(shape: int, fact: Sequence[Any]) -> tuple[Any, ...]:
+    return (TRIPLES, *fact[:3]) if shape == QUADS else (shape, *fact)
+
+
 # many facts
 
 
@@ -166,15 +200,20 @@ def many_as_written(folder: Path, packed: Mapping[str, Any]) -> bytes:
     return data
 
 
+def _many(folder: Path, packed: Mapping[str, Any], **options: Any) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    return pq.read_table(pa.BufferReader(many_as_written(folder, packed)), **options)
+
+
 def read_many(
     folder: Path, packed: Mapping[str, Any], dictionary: Dictionary
 ) -> dict[str, dict[int, Ids]]:
     """The facts of a file that a row names."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    data = many_as_written(folder, packed)
-    table = pq.read_table(pa.BufferReader(data)).combine_chunks()
+    table = _many(folder, packed).combine_chunks()
     found: dict[str, dict[int, Ids]] = {}
     kinds = table.select(["part", "shape"]).group_by(["part", "shape"]).aggregate([])
     for kind in kinds.to_pylist():

@@ -58,6 +58,7 @@ class Draft:
         self._dropped: list[Rule] = []
         self._retraction: Retraction | None = None
         self._restored: Program | None = None
+        self._files: list[str] = []
         self._loose = state.dictionary.loose
         if self._loose > reclamation.FEWEST_LOOSE:
             state.streams.terms.sweep()
@@ -83,6 +84,7 @@ class Draft:
         """A file that comes."""
         with self._passing():
             self.intake.take_file(path, self._state.scope("f"), reading)
+        self._files.append(str(path))
 
     @property
     def retraction(self) -> Retraction:
@@ -146,9 +148,11 @@ class Draft:
         """What a journal is to know of the change."""
         new = self.intake.program
         prefixes = self._state.prefixes | dict(programs[1].prefixes) | self.intake.prefixes
-        return PlannedChange(
-            asked, named, new, self._dropped, prefixes, partial(self._violated, programs)
-        )
+        added: Sequence[Rule] = ()
+        if new is not NO_PROGRAM and self._restored is None:
+            added = programs[1].rules[len(programs[0].minus(self._dropped)) :]
+        rules, violated = (new, added, self._dropped), partial(self._violated, programs)
+        return PlannedChange(asked, named, *rules, prefixes, violated, self._files)
 
     def _program(self) -> Program:
         """The program after the change."""

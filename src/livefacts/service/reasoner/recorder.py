@@ -38,7 +38,7 @@ ASSERTED, RETRACTED, ADDED, DERIVED, REMOVED = (
 )
 RUN = "run"
 RULES, DROPPED, CAME, WENT = "rules", "dropped", "violations", "resolved"
-DROPPED_RULES = "dropped rules"
+DROPPED_RULES, ADDED_RULES, LOADED = "dropped rules", "added rules", "loaded"
 Pair = tuple[Sequence[Violation], Sequence[Violation]]
 """The violations that came, and those that went."""
 
@@ -50,9 +50,13 @@ class PlannedChange:
     asked: AskedChange
     named: QuadChange
     program: Program
+    added: Sequence[Rule]
+    """The rules that come, with the ids that they get."""
     dropped: Sequence[Rule]
     prefixes: Mapping[str, str]
     violated: Callable[[IdDelta], Pair]
+    files: Sequence[str]
+    """The files that are loaded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +151,10 @@ class Recorder:
         rules: dict[str, Any] = {}
         if planned.program is not NO_PROGRAM:
             rules[RULES] = write_program(planned.program)
+        if planned.added:
+            rules[ADDED_RULES] = [rule.id for rule in planned.added]
+        if planned.files:
+            rules[LOADED] = list(planned.files)
         if planned.dropped:
             rules[DROPPED] = [rule.id for rule in planned.dropped]
             rules[DROPPED_RULES] = write_program(Program(tuple(planned.dropped)))
