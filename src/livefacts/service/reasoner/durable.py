@@ -30,7 +30,7 @@ from livefacts.kb.marker import folder_of, read_settings
 from livefacts.service.change.delta import Delta
 from livefacts.service.reasoner.checkpoints import FOLD_AFTER, KEPT, Checkpoints, Kept
 from livefacts.service.reasoner.creation import Creation, created
-from livefacts.service.reasoner.history import History
+from livefacts.service.reasoner.history import History, check_number
 from livefacts.service.reasoner.reasoner import Reasoner
 from livefacts.service.reasoner.recorder import Recorder
 from livefacts.service.reasoner.replay import Replay, made_again
@@ -160,6 +160,7 @@ class DurableReasoner(Reasoner):
 
     def at(self, seq: int) -> Reasoner:
         """How things were after the change with this number; changes are refused there."""
+        check_number(seq)
         saved = SavedFolder(self.path, seq)
         made = created(saved, Creation(), upgrade=False, read_only=True)
         found = Reasoner(**made.options(None))

@@ -27,6 +27,15 @@ from livefacts.syntax.rulelang.rule_parser import parse
 ASK = "`livefacts log` lists the changes that are kept"
 
 
+def check_number(seq: int) -> None:
+    """Refuse a number that no change has."""
+    if seq < 0:
+        raise LivefactsError(
+            f"there is no change {seq}",
+            hint="changes are numbered from 1, and 0 stands for what was before the first",
+        )
+
+
 class History:
     """The journal of a folder, to be read."""
 
@@ -36,6 +45,7 @@ class History:
 
     def changes(self, state: State, seq: int) -> Iterator[Delta]:
         """What each change after this one did, oldest first."""
+        check_number(seq)
         if seq > state.seq:
             raise LivefactsError(
                 f"there is no change {seq} yet", hint=f"the last one is {state.seq}"

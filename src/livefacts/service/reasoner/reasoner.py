@@ -34,7 +34,7 @@ from livefacts.service.reasoner.file_load import LoadSource, load_files
 from livefacts.service.reasoner.profile import Profile, profile_of
 from livefacts.service.reasoner.recorder import CORRECT, EVENT_TIME, FINISH, PUSH, REGISTER, RETRACT
 from livefacts.service.reasoner.state import Options, State
-from livefacts.service.reasoner.turns import bounded_change, one_at_a_time
+from livefacts.service.reasoner.turns import bounded_change, not_in_a_folder, one_at_a_time
 from livefacts.syntax.rule_sets import RuleSource, open_rules
 
 if TYPE_CHECKING:
@@ -115,6 +115,22 @@ class Reasoner:
         from livefacts.service.reasoner.saved_folder import write_state
 
         return write_state(self._state, path)
+
+    def changes_since(self, seq: int) -> Iterator[Delta]:
+        """The changes after the one with this number, of a reasoner in a folder."""
+        raise not_in_a_folder("changes_since")
+
+    def at(self, seq: int) -> Reasoner:
+        """How things were after a change, of a reasoner in a folder."""
+        raise not_in_a_folder("at")
+
+    def undo(self, seq: int, *, preview: bool = False) -> Delta:
+        """Take one change back, of a reasoner in a folder."""
+        raise not_in_a_folder("undo")
+
+    def refresh(self) -> int:
+        """Follow another process that writes, of a reasoner in a folder."""
+        raise not_in_a_folder("refresh")
 
     @property
     def prefixes(self) -> dict[str, str]:
@@ -423,9 +439,8 @@ class Reasoner:
 
     def plan(self) -> str:
         """How the rules are followed, in words."""
-        return explain_plan(
-            self._state.engine.plan, single=self._state.engine.follows_single_triples
-        )
+        engine = self._state.engine
+        return explain_plan(engine.plan, single=engine.follows_single_triples)
 
     @one_at_a_time
     def explain(self, fact: Any) -> Explanation:
@@ -454,16 +469,15 @@ class Reasoner:
         """Compute everything anew by another road, and compare facts, flags and counters."""
         from livefacts.service.reasoner.verification import verify
 
-        held = self._state.streams.timeline.held()
-        others = None if self._state.merged is None else self._state.merged.others
+        state = self._state
         return verify(
-            self._state.engine,
-            self._state.followed(),
-            self._state.graphs,
-            held,
-            self._state.dictionary,
-            others,
-            self._state.specialised.instances(),
+            state.engine,
+            state.followed(),
+            state.graphs,
+            state.streams.timeline.held(),
+            state.dictionary,
+            None if state.merged is None else state.merged.others,
+            state.specialised.instances(),
         )
 
     # queries

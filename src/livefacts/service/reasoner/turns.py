@@ -9,6 +9,8 @@ from collections.abc import Callable
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
+from livefacts.errors import LivefactsError
+
 if TYPE_CHECKING:
     from livefacts.service.reasoner.reasoner import Reasoner
 
@@ -51,3 +53,11 @@ def bounded_change(
             return method(self, *arguments, **options)
 
     return one_at_a_time(bounded)
+
+
+def not_in_a_folder(call: str) -> LivefactsError:
+    """The error for a call that looks at a journal, where there is none."""
+    return LivefactsError(
+        f"{call} needs the journal of a folder, and this reasoner has none",
+        hint="Reasoner.open(folder) gives one that keeps its changes",
+    )

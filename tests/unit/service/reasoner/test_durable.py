@@ -468,3 +468,27 @@ def test_a_reader_follows_the_writer(tmp_path: Path) -> None:
                 writer.checkpoint()
             assert reader.refresh() == writer.seq
             assert facts(reader) == facts(writer)
+
+
+def test_a_number_that_no_change_has_is_refused(tmp_path: Path) -> None:
+    with opened(tmp_path, FAMILY) as reasoner:
+        reasoner.add(ANN)
+        for call in (reasoner.changes_since, reasoner.at):
+            with pytest.raises(lf.LivefactsError, match="there is no change -1") as error:
+                list(call(-1))
+            assert "numbered from 1" in error.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("at", lambda r: r.at(0)),
+        ("undo", lambda r: r.undo(1)),
+        ("changes_since", lambda r: r.changes_since(0)),
+        ("refresh", lambda r: r.refresh()),
+    ],
+)
+def test_what_needs_a_journal_says_so_in_memory(name: str, call: Callable[..., object]) -> None:
+    with pytest.raises(lf.LivefactsError, match=f"{name} needs the journal") as error:
+        call(lf.Reasoner())
+    assert "Reasoner.open(folder)" in error.value.hint
