@@ -582,7 +582,7 @@ TIMES = (
     ),
     Mutant(
         "facts that a stream holds count as concluded now",
-        "if not self.held:\n            return atom",
+        "if has_what_arrives and not self.held:\n            return atom",
         "if True:\n            return atom",
     ),
     Mutant(

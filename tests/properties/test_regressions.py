@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.properties.compare.cases import differences
 from tests.properties.compare.histories import differences as differences_of_history
+from tests.properties.compare.stream_histories import differences as differences_of_stream
 from tests.properties.generate.cases import Case, Step
 from tests.properties.generate.histories import Change, History
+from tests.properties.generate.stream_histories import ADVANCE, PUSH, TICKS, Act, StreamHistory
 
 from livefacts.syntax.rulelang.rule_parser import parse
 
@@ -106,3 +108,40 @@ def history_of(name: str, start: str, *steps: str) -> History:
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_found_history_is_mended(name: str, maintenance: str) -> None:
     assert list(differences_of_history(history_of(name, *CHANGES[name]), maintenance)) == []
+
+
+STREAMED = {
+    "a time that is computed is a decimal, which no time point is, also to what is not denied": (
+        "at ?u total(?x, ?t) :- at ?t hot(?x) in [1], ?u = ?t / 1, not at ?u not open in [1] .",
+        "hot(bob) . open .",
+    ),
+    "what is not denied of a window gives a computed variable no other term": (
+        "total(?x, ?u) :- at ?t hot(?x) in [1], ?u = ?t / 1, not sometime not reading(?u) in [1] .",
+        "hot(bob) . reading(1) .",
+    ),
+    "what is not denied of a window gives an average no other term": (
+        "total(?n) :- ?n = avg { ?v : sometime reading(?v) in [1] },"
+        "not sometime not reading(?n) in [1] .",
+        "reading(1) .",
+    ),
+    "what is not denied gives no other term in braces": (
+        "total(?n) :- ?n = count { ?u : at ?t hot(?x) in [1], ?u = ?t / 1,"
+        "not at ?u not hot(?x) in [1] } .",
+        "hot(bob) .",
+    ),
+    "a constraint shows the terms that it computes, and none beside them": (
+        "@id one false :- not at ?u not seen(?x) in [2], at ?t hot(?x) in [1], ?u = ?t / 1 .",
+        "hot(bob) . seen(bob) .",
+    ),
+    "a session of one predicate does not have what arrives of another that is concluded too": (
+        "hot(?x) :- seen(?x) . warm(?x) :- sometime hot(?x) in [session 2 of reading] .",
+        "reading(1) . hot(bob) . seen(ann) .",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STREAMED)
+def test_a_found_stream_history_is_mended(name: str) -> None:
+    rules, arriving = STREAMED[name]
+    acts = (Act(PUSH, parse(arriving).facts, at=1), Act(ADVANCE, at=1), Act(TICKS, at=4))
+    assert list(differences_of_stream(StreamHistory(name, parse(rules), acts))) == []

@@ -45,6 +45,7 @@ from livefacts.language.formula import (
     Timed,
     TripleAtom,
     Variable,
+    filled,
     variables_of,
 )
 from livefacts.language.program import Program, Rule
@@ -206,18 +207,14 @@ class _Lowering:
         if rule.at is None and not any(True for _ in timed_parts(rule.body)):
             yield rule
             return
-        head = rule.head
+        head = rule.head or PredicateAtom(VIOLATION + rule.id, violation_variables(rule))
         if rule.at is not None:
-            assert head is not None
             self._hold_when_meant(head)
             self.is_generating |= not _is_guarded(rule)
             head = _with(MEANT, head, rule.at)
         for number, body in enumerate(self._bodies(rule.body, rule)):
-            if not number:
-                yield replace(rule, head=head, body=body, at=None)
-                continue
-            also = head or PredicateAtom(VIOLATION + rule.id, violation_variables(rule))
-            yield replace(rule, head=also, body=body, at=None, id=f"{rule.id}{WAY}{number}")
+            id = f"{rule.id}{WAY}{number}" if number else rule.id
+            yield replace(rule, head=head, body=body, at=None, id=id)
 
     def _hold_when_meant(self, head: Atom) -> None:
         """What is concluded for a time point holds when that point is now."""
@@ -230,12 +227,14 @@ class _Lowering:
 
     # formulas
 
-    def _bodies(self, body: Iterable[Formula], rule: Rule) -> Iterator[tuple[Formula, ...]]:
+    def _bodies(self, body: tuple[Formula, ...], rule: Rule) -> Iterator[tuple[Formula, ...]]:
         """The body without timed formulas, in each of the ways to make it true."""
-        for ways in product(*(list(self._ways(formula, rule)) for formula in body)):
+        for ways in product(*(list(self._ways(formula, body, rule)) for formula in body)):
             yield tuple(part for way in ways for part in way)
 
-    def _ways(self, formula: Formula, rule: Rule) -> Iterator[tuple[Formula, ...]]:
+    def _ways(
+        self, formula: Formula, body: tuple[Formula, ...], rule: Rule
+    ) -> Iterator[tuple[Formula, ...]]:
         match formula:
             case Timed() if _stands_alone(formula, rule):
                 yield from self._unfolded(formula)
@@ -243,14 +242,14 @@ class _Lowering:
                 # The atom holds then, or the time is outside the window.
                 assert time is not None
                 span = self._span(self._window(formula), formula.place)
-                yield (self._helper(AT, formula, span, rule),)
+                yield _testing(self._helper(AT, formula, span, rule), body)
                 yield (Negation(self._points(span, time), formula.place),)
                 self.is_generating = True
             case Timed():
-                yield tuple(self._timed(formula, rule))
-            case Aggregate(body=body):
-                bodies = list(self._bodies(body, rule))
-                yield (replace(formula, body=self._joined(bodies, body, rule)),)
+                yield tuple(self._timed(formula, body, rule))
+            case Aggregate(body=inner):
+                bodies = list(self._bodies(inner, rule))
+                yield (replace(formula, body=self._joined(bodies, inner, rule)),)
             case _:
                 yield (formula,)
 
@@ -282,7 +281,7 @@ class _Lowering:
         self._add(atom, bodies)
         return (atom,)
 
-    def _timed(self, formula: Timed, rule: Rule) -> Iterator[Formula]:
+    def _timed(self, formula: Timed, body: tuple[Formula, ...], rule: Rule) -> Iterator[Formula]:
         span = self._span(self._window(formula), formula.place)
         operator, denied = formula.operator, formula.denied
         if formula.negated and operator == AT:
@@ -293,7 +292,10 @@ class _Lowering:
             operator = ALWAYS if operator == SOMETIME else SOMETIME
             denied = not denied
         atom = self._helper(operator, formula, span, rule)
-        yield Negation(atom, formula.place) if denied else atom
+        if denied:
+            yield Negation(atom, formula.place)
+        else:
+            yield from _testing(atom, body) if formula.denied else (atom,)
 
     def _window(self, formula: Timed) -> Window:
         if formula.window is not None:
@@ -370,7 +372,8 @@ class _Lowering:
         if any(rule.at is not None for rule in self._concluding(formula.atom)):
             yield _with(MEANT, atom, time), points
         if any(rule.at is None for rule in self._concluding(formula.atom)):
-            yield self._derived(atom, formula.atom), PredicateAtom(NOW, (time,)), points
+            derived = self._derived(atom, span, formula.atom)
+            yield derived, PredicateAtom(NOW, (time,)), points
 
     def _sees_all(self, atom: Atom, span: TimeExtent) -> bool:
         """Whether all arrivals that are kept are in the window."""
@@ -425,9 +428,10 @@ class _Lowering:
     def _concluding(self, atom: Atom) -> Iterator[Rule]:
         return rules_for(self.program, atom)
 
-    def _derived(self, atom: Atom, wanted: Atom) -> Atom:
-        """What rules conclude for now; apart from what declared streams hold, where there are any."""
-        if not self.held:
+    def _derived(self, atom: Atom, span: Extent, wanted: Atom) -> Atom:
+        """What rules conclude for now; apart from what streams hold, if the window may not have it."""
+        has_what_arrives = isinstance(span, TimeExtent) or span.of in (None, family_of(atom))
+        if has_what_arrives and not self.held:
             return atom
         for rule in self._concluding(wanted):
             if rule.at is None and f"{DERIVED}{rule.id}" not in self.made:
@@ -476,13 +480,29 @@ def _is_guarded(rule: Rule) -> bool:
 
 
 def _stands_alone(formula: Timed, rule: Rule) -> bool:
-    """Whether a body only looks at one formula: then it has as many ways as the rule.
-
-    A constraint shows the variables of its body, so that none may be added.
-    """
-    if formula.operator == ALWAYS or formula.negated or formula.denied or rule.is_constraint:
+    """Whether a body only looks at one formula: then it has as many ways as the rule."""
+    if formula.operator == ALWAYS or formula.negated or formula.denied:
         return False
     return all(part is formula or isinstance(part, Comparison) for part in rule.body)
+
+
+def _testing(atom: PredicateAtom, body: tuple[Formula, ...]) -> tuple[Formula, ...]:
+    """An atom that gives no variable its value, as a negation does not: the terms that the rest
+    of the body computes must be those of a fact, not only equal to them.
+    """
+    given = {variable for formula in body for variable in _given(formula)}
+    aside = {v: Variable(f":same:{v.name}") for v in variables_of(atom) if v not in given}
+    same = (Comparison(other, "is", variable) for variable, other in aside.items())
+    return filled(atom, aside), *same
+
+
+def _given(formula: Formula) -> Iterator[Variable]:
+    """The variables to which a formula gives the terms of facts."""
+    match formula:
+        case TripleAtom() | PredicateAtom() | Timed(negated=False, denied=False):
+            yield from variables_of(formula)
+        case Timed(operator="at", time=Variable() as time, denied=False):
+            yield time
 
 
 def _with(name: str, atom: Atom, *more: Slot) -> PredicateAtom:

@@ -20,7 +20,7 @@ from livefacts.language.formula import (
     Variable,
 )
 from livefacts.language.program import Rule
-from livefacts.language.windows import FactWindow, TimeWindow, Window
+from livefacts.language.windows import FactWindow, SessionWindow, TimeWindow, Window
 from livefacts.model.durations import Duration
 
 T, U, V, N, X, Y, Z = map(Variable, "tuvnxyz")
@@ -143,11 +143,24 @@ def steadiness(pick: random.Random) -> list[Rule]:
 def doubly(pick: random.Random) -> list[Rule]:
     """What arrives is concluded as well, and windows look at it."""
     n, m = pick.choice((0, 1, 2)), pick.choice((1, 2, 3))
-    hot = atom("hot", X)
+    hot, session = atom("hot", X), SessionWindow(Duration(m), "seen")
     return [
         Rule(hot, (Timed(pick.choice((SOMETIME, ALWAYS)), atom("seen", X), last(n)),)),
-        Rule(atom("warm", X), (Timed(SOMETIME, hot, last(m)),)),
+        Rule(atom("warm", X), (Timed(SOMETIME, hot, pick.choice((last(m), session))),)),
         Rule(atom("when", T), (Timed(AT, hot, last(m), T),)),
+    ]
+
+
+def quotients(pick: random.Random) -> list[Rule]:
+    """Times that are computed, equal to time points but other terms, and what is not denied of them."""
+    n, m, by = pick.choice((1, 2, 3)), pick.choice((0, 1, 2)), pick.choice((1, 1, 2))
+    divided = Comparison(U, "=", Arithmetic("/", T, integer(by)))
+    seen = Timed(AT, atom("hot", X), last(n), T)
+    open_then = Timed(AT, atom("open"), last(m), U, negated=True, denied=True)
+    read = Timed(SOMETIME, atom("reading", X, U), last(m), negated=True, denied=True)
+    return [
+        Rule(atom("total", X, T), (seen, divided, open_then), at=U),
+        Rule(atom("total", X, U), (seen, divided, pick.choice((open_then, read)))),
     ]
 
 
@@ -187,4 +200,5 @@ THEMES = (
     tallies,
     silences,
     steadiness,
+    quotients,
 )
