@@ -15,7 +15,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from livefacts.errors import LivefactsError, OptionError
+from livefacts.errors import DamageError, LivefactsError, OptionError
 from livefacts.journal.folder_lock import FolderLock
 from livefacts.journal.journal import (
     DURABILITIES,
@@ -25,6 +25,7 @@ from livefacts.journal.journal import (
     JournalRow,
     ReadOnlyJournal,
 )
+from livefacts.journal.log_file import LogReader
 from livefacts.kb.failures import read_whole
 from livefacts.kb.marker import folder_of, read_settings
 from livefacts.service.change.delta import Delta
@@ -195,12 +196,27 @@ class DurableReasoner(Reasoner):
         return History(self.path, self._saved).all_rows()
 
     def refresh(self) -> int:
-        """Follow what the writer of the folder has written since; the number of the last change."""
+        """Follow what the writer of the folder has written since; the number of the last change.
+
+        If that is no longer kept, an error says so, and everything stays as it was.
+        """
         state = self._state
         if self.is_read_only and self._log is not None:
-            with state.changing, read_whole(self.path):
-                Replay(state, self.path).follow(self._log.rows(is_growing=True))
+            try:
+                with state.changing, read_whole(self.path):
+                    Replay(state, self.path).follow(self._log.rows(is_growing=True))
+            except DamageError as error:
+                if not self._is_forgotten(self._log.log):
+                    raise
+                raise LivefactsError(
+                    f"what happened just after change {state.seq} of {self.path} is no longer kept",
+                    hint="open the folder again; keep= of its writer says for how long it is kept",
+                ) from error
         return state.seq
+
+    def _is_forgotten(self, log: LogReader) -> bool:
+        """Whether a log file is not there, and a later version does not need it."""
+        return not log.path.exists() and SavedFolder(self.path).log_number > log.header.number
 
 
 def _let_go(

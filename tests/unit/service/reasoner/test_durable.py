@@ -492,3 +492,35 @@ def test_what_needs_a_journal_says_so_in_memory(name: str, call: Callable[..., o
     with pytest.raises(lf.LivefactsError, match=f"{name} needs the journal") as error:
         call(lf.Reasoner())
     assert "Reasoner.open(folder)" in error.value.hint
+
+
+@pytest.mark.parametrize("before", [0, 1])
+def test_a_reader_that_stays_behind_what_is_kept_is_told_to_open_again(
+    tmp_path: Path, before: int
+) -> None:
+    with opened(tmp_path, FAMILY, keep=0) as writer:
+        writer.add(ANN)
+        for number in range(3):
+            if number == before:
+                reader = opened(tmp_path, read_only=True)
+                there = facts(reader)
+            writer.add(f"parent(cleo, child{number}) .")
+            writer.checkpoint()
+        for _ in range(2):
+            with pytest.raises(lf.LivefactsError, match="no longer kept") as told:
+                reader.refresh()
+            assert "open the folder again" in str(told.value.hint)
+            assert not isinstance(told.value, lf.DamageError)
+            assert facts(reader) == there
+        again = opened(tmp_path, read_only=True)
+        assert (again.seq, facts(again)) == (writer.seq, facts(writer))
+
+
+def test_a_log_that_is_lost_is_damage_to_its_reader(tmp_path: Path) -> None:
+    with opened(tmp_path, FAMILY) as writer:
+        writer.add(ANN)
+        reader = opened(tmp_path, read_only=True)
+        for log in (tmp_path / "kb" / "journal").glob("*.log"):
+            log.unlink()
+        with pytest.raises(lf.DamageError, match="cannot be read"):
+            reader.refresh()
