@@ -77,7 +77,7 @@ def test_clingo_and_the_reasoner_find_the_same_model(chunk: int) -> None:
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_clingo_and_the_oracle_of_streams_find_the_same_model(chunk: int) -> None:
     compared = 0
-    for seed in range(chunk, 120, CHUNKS):
+    for seed in range(chunk, 160, CHUNKS):
         history, timeline = draw_stream_history(seed), Timeline()
         for act in history.acts:
             asserted(timeline, act)

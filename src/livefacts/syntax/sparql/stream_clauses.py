@@ -16,7 +16,10 @@ from livefacts.language.windows import (
 from livefacts.model.durations import Duration, read_duration
 from livefacts.model.durations import duration as duration_of
 from livefacts.syntax.sparql.lexemes import Lexeme, QueryRefusedError
-from livefacts.syntax.sparql.query_forms import MOST_DIGITS, AskedQuery
+from livefacts.syntax.sparql.query_forms import AskedQuery
+
+LONGEST_COUNT = 40
+"""Digits of a number of triples; whether a window may be so long is asked later."""
 
 
 class Length(NamedTuple):
@@ -184,7 +187,7 @@ def _some(word: Lexeme, length: Length) -> Length:
 
 def _count(number: Lexeme) -> int:
     digits = number.text.lstrip("0")
-    if not digits.isdecimal() or len(digits) > MOST_DIGITS:
+    if not digits.isdecimal() or len(digits) > LONGEST_COUNT:
         raise QueryRefusedError(
             f"{number.text[:20]} is no number of triples", number.start_pos, "write 10"
         )

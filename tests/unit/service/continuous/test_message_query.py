@@ -387,11 +387,11 @@ def test_groups_may_be_told_apart_by_what_has_no_name() -> None:
     assert sorted(int(row["n"].value) for row in query.answers()) == [1, 1, 2]
 
 
-def test_columns_of_select_everything_are_in_the_order_of_their_names() -> None:
+def test_columns_of_select_everything_are_in_the_order_in_which_they_are_bound() -> None:
     for end in ("", "FILTER(?w != ?x)"):
         text = f"SELECT * {{ ?x <x:p> ?y . ?z <x:q> ?w {end} }}"
-        assert lf.ContinuousQuery(text).variables == ("w", "x", "y", "z")
-        assert tuple(lf.Reasoner().query(text).variables) == ("w", "x", "y", "z")
+        assert lf.ContinuousQuery(text).variables == ("x", "y", "z", "w")
+        assert tuple(lf.Reasoner().query(text).variables) == ("x", "y", "z", "w")
 
 
 def test_what_is_no_message_or_function_is_refused_with_a_reason() -> None:
