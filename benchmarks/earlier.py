@@ -16,7 +16,8 @@ from typing import Any, TypeAlias
 from benchmarks.tables import NOTHING, latency, table
 
 VARIABLE = "LIVEFACTS_BEFORE"
-CHECKOUT = Path(os.environ[VARIABLE]).resolve() if os.environ.get(VARIABLE) else None
+TURNS = 3
+"""So often each of the two does a job."""
 NOT_COMPARED = {"rate", "share", "ratio", "most", "p99"}
 """Figures that are no seconds, or of which one bad moment of the machine decides."""
 WIDTH = 60
@@ -26,6 +27,19 @@ Job: TypeAlias = tuple[str, str]
 """A worker and what it was asked to do."""
 Times: TypeAlias = dict[str, tuple[float, float]]
 """Seconds of this checkout and of the earlier one, by the name of the figure."""
+
+
+def _checkout() -> Path | None:
+    named = os.environ.get(VARIABLE)
+    if not named:
+        return None
+    root = Path(named).resolve()
+    if not (root / "src" / "livefacts").is_dir():
+        raise SystemExit(f"{VARIABLE} is the root of a checkout, and {root} has no src/livefacts")
+    return root
+
+
+CHECKOUT = _checkout()
 
 _found: dict[Job, Times] = {}
 _failures: dict[Job, str] = {}

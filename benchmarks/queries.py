@@ -108,7 +108,8 @@ class Figures:
                 by_duckdb = latency(taken) if in_ids == rows else "other rows"
             if rdflib is not None:
                 by_rdflib = _by_rdflib(rdflib, text, prefixes, found)
-            is_same = rows == bag(expected)
+            names = found[0].variables if found else None
+            is_same = rows == bag(expected, names)
             self.add(name, len(found), ours, theirs, is_same, by_duckdb, by_rdflib)
 
     def add(

@@ -36,9 +36,13 @@ def best(ask: Callable[[], list[Any]], seconds: float = 1.0) -> tuple[float, lis
     return least, found
 
 
-def bag(rows: Any) -> Counter[Any]:
-    """Rows as text; blank nodes, which loading renames, are all alike."""
-    return Counter(tuple(_text(term) for term in row) for row in rows)
+def bag(rows: Sequence[Any], names: Sequence[str] | None = None) -> Counter[Any]:
+    """Rows as text, their variables in the order of these names, if any are given.
+
+    Blank nodes, which loading renames, are all alike.
+    """
+    terms = rows if names is None else ([row[name] for name in names] for row in rows)
+    return Counter(tuple(_text(term) for term in row) for row in terms)
 
 
 def _text(term: Any) -> str:

@@ -161,7 +161,8 @@ def variables_of(part: Formula | Expression) -> Iterator[Variable]:
             yield part
         case TripleAtom() | PredicateAtom():
             for slot in part.slots:
-                yield from variables_of(slot)
+                if isinstance(slot, Variable):
+                    yield slot
         case Arithmetic() | Comparison():
             yield from variables_of(part.left)
             yield from variables_of(part.right)

@@ -17,7 +17,7 @@ from typing import TypeAlias
 from livefacts.errors import RuleError
 from livefacts.language.program import Program, Rule
 from livefacts.syntax.input.files import STANDARD_INPUT, without_compression
-from livefacts.syntax.rulelang.rule_parser import READY, parse, read_rules, ready_names
+from livefacts.syntax.rulelang.rule_parser import parse, read_rules, ready_names, ready_rules
 
 ONTOLOGY = "dlp:"
 """Stands before the path of an ontology whose rules are meant."""
@@ -50,7 +50,7 @@ def open_rules(source: RuleSource) -> Program:
 
         return rules_of(_ontology_in(source)).program
     if source in ready_names():
-        return read_rules(READY / f"{source}.rules")
+        return ready_rules(source)
     return _named_or_written(source)
 
 

@@ -23,7 +23,7 @@ from livefacts.syntax.owl.class_expressions import SAME_AS
 from livefacts.syntax.owl.literal_values import families, within
 from livefacts.syntax.owl.logic_programs import REMEMBERED, Inexpressible, Translated
 from livefacts.syntax.owl.manchester import AxiomWriter
-from livefacts.syntax.rulelang.rule_parser import READY, parse, read_rules
+from livefacts.syntax.rulelang.rule_parser import parse, ready_rules
 
 DIFFERENCE = """
 @id different-1  false :- [?x, owl:sameAs, ?y], [?x, owl:differentFrom, ?y] .
@@ -51,7 +51,7 @@ class StatementSection:
 
 def sections_of(translated: Iterable[Translated], equality: bool) -> Iterator[StatementSection]:
     """The program in sections: one for each axiom that has rules or gaps, then what they need."""
-    ids = Ids(rule.id for rule in (*difference_rules(), *_equality()))
+    ids = Ids(rule.id for rule in (*difference_rules(), *ready_rules(EQUALITY).rules))
     known: set[Rule] = set()
     asserted: dict[Triple | Fact, None] = {}
     rules: list[Rule] = []
@@ -71,7 +71,7 @@ def sections_of(translated: Iterable[Translated], equality: bool) -> Iterator[St
     if speaks_of_same or any(concludes_same(rule) for rule in rules):
         yield StatementSection("what is different is not the same", difference_rules())
     if equality:
-        yield StatementSection("what holds of one name holds of all", _equality())
+        yield StatementSection("what holds of one name holds of all", ready_rules(EQUALITY).rules)
     if helping := tuple(datatype_facts(rules)):
         yield StatementSection("datatypes", facts=helping)
 
@@ -85,11 +85,6 @@ def _named(rule: Rule, id: str) -> Rule:
 def difference_rules() -> tuple[Rule, ...]:
     """The constraints that what is different is not the same."""
     return parse(DIFFERENCE).rules
-
-
-@cache
-def _equality() -> tuple[Rule, ...]:
-    return read_rules(READY / f"{EQUALITY}.rules").rules
 
 
 def program_of(

@@ -60,6 +60,12 @@ def read_rules(path: str | os.PathLike[str], blank_nodes: BlankNodes | None = No
     return parse(text, name, blank_nodes)
 
 
+@cache
+def ready_rules(name: str) -> Program:
+    """A rule set that comes with livefacts."""
+    return read_rules(READY / f"{name}.rules")
+
+
 def ready_names() -> tuple[str, ...]:
     """The names of the rule sets that come with livefacts."""
     return tuple(sorted(path.stem for path in READY.glob("*.rules")))
