@@ -54,7 +54,7 @@ from livefacts.service.queries.plan_source import PlanSource, asked_names
 from livefacts.service.queries.plan_tree import PlanTree
 from livefacts.service.queries.results import Answer, IdRows, QueryResult, Rows, Triples, row_type
 from livefacts.store.versions.snapshots import GraphSnapshots
-from livefacts.syntax.sparql.query_shapes import QueryShape, ShapeKey, shape_of
+from livefacts.syntax.sparql.query_shapes import SHORT, QueryShape, ShapeKey, shape_of
 
 Prefixes = Mapping[str, str]
 
@@ -135,7 +135,9 @@ def _is_plain(shape: QueryShape) -> bool:
         if len(_PLAIN) >= MOST_SHAPES:
             _PLAIN.clear()
         check_functions(shape.query)
-        found = _PLAIN[shape.key] = _has_triples_alone(shape.query)
+        found = _has_triples_alone(shape.query)
+        if len(shape.key.text) <= SHORT:
+            _PLAIN[shape.key] = found
     return found
 
 

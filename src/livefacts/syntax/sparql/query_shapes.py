@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pyoxigraph import Literal
 
@@ -42,8 +42,8 @@ from livefacts.syntax.sparql.query_text import (
 Prefixes = tuple[tuple[str, str], ...]
 REMEMBERED = 1024
 """So many shapes are kept, and so many texts with their constants."""
-SHORT = 4096
-"""Texts up to this length are kept."""
+SHORT = 8192
+"""Texts and shapes up to this length are kept."""
 _PROLOGUE = re.compile(
     r"(?:[ \t\r\n]+|\#[^\r\n]*"
     r"|PREFIX[ \t\r\n]+[^\s:<>\#]*:[ \t\r\n]*<[^<>\s]*>|BASE[ \t\r\n]*<[^<>\s]*>)*",
@@ -107,9 +107,11 @@ def shape_of(
 ) -> QueryShape:
     """The shape of a query and its constants; a `QueryError` if it cannot be read."""
     asked = ShapeKey(text, base, tuple(prefixes.items()), limits)
-    return _remembered_shape(asked) if len(text) <= SHORT else _shape(asked)
+    found: QueryShape = _remembered(_shape, text)(asked)
+    return found
 
 
+@lru_cache(REMEMBERED)
 def _shape(asked: ShapeKey) -> QueryShape:
     text, base, prefixes, limits = asked
     limits.check(text)
@@ -119,14 +121,16 @@ def _shape(asked: ShapeKey) -> QueryShape:
     if lifted is not None:
         marked, known, constants = lifted
         key = ShapeKey(marked, base, known, limits)
-        query = _of_shape(key, len(constants))
+        query = _remembered(_of_shape, marked)(key, len(constants))
         if query is not None:
             return QueryShape(key, query, constants)
     key = ShapeKey(text, base, prefixes, limits)
-    return QueryShape(key, _whole(key), ())
+    return QueryShape(key, _remembered(_whole, text)(key), ())
 
 
-_remembered_shape = lru_cache(REMEMBERED)(_shape)
+def _remembered(read: Any, text: str) -> Any:
+    """A function that remembers what it read, or, of a long text, the one that does not."""
+    return read if len(text) <= SHORT else read.__wrapped__
 
 
 @lru_cache(REMEMBERED)

@@ -27,14 +27,17 @@ CALLING_WORDS = frozenset(["FILTER", "HAVING", "BY", "ASC", "DESC"])
 
 @dataclass(frozen=True, slots=True)
 class QueryLimits:
-    """How large a query may be: characters, open brackets, triple patterns, operators.
+    """How large a query may be: characters, words, open brackets, triple patterns, operators.
 
-    Signs are operators that make an expression deep, each on top of the one before.
+    Words are tokens outside of data.  Signs are operators that make an expression deep, each on
+    top of the one before; the columns of a result count as operators.
 
     Beyond these a query could take minutes to plan, or be nested more deeply than is safe.
     """
 
-    size: int = 64 * 1024
+    size: int = 1 << 20
+    data: int = 100_000
+    words: int = 30_000
     nesting: int = 128
     patterns: int = 128
     operators: int = 1000
@@ -60,8 +63,8 @@ class QueryLimits:
 
 
 DEFAULT_LIMITS = QueryLimits()
-UPDATE_LIMITS = QueryLimits(size=1 << 20, what="update")
-"""Patterns and operators are counted in each operation, and not in data and templates."""
+UPDATE_LIMITS = QueryLimits(data=1 << 20, what="update")
+"""Words, patterns and operators are counted in each operation, and not in data and templates."""
 
 
 class TokenKind(Enum):
@@ -204,6 +207,8 @@ class _Reader:
     open: list[_Bracket] = field(
         default_factory=lambda: [_Bracket(is_expression=False, lists_solutions=True)]
     )
+    data: int = 0
+    words: int = 0
     patterns: int = 0
     operators: int = 0
     signs: int = 0
@@ -293,14 +298,22 @@ class _Reader:
 
     def _count(self, token: Token, inside: _Bracket) -> None:
         if token.text == ";" and len(self.open) == 1:
-            self.patterns = self.operators = 0
+            self.patterns = self.operators = self.words = 0
         if inside.is_expression:
             self.operators += token.kind is TokenKind.MARK and token.text in _OPERATORS
             self.signs += token.kind is TokenKind.MARK and token.text in _SIGNS
         elif not inside.is_data and not inside.lists_solutions:
             separates = token.kind is TokenKind.MARK and token.text in ".;,/|{"
             self.patterns += separates or (inside.is_list and token.kind in _OPERANDS)
+        elif inside.lists_solutions:
+            self.operators += token.kind is TokenKind.VARIABLE
         self.patterns += token.is_word("AS")
+        self.data += inside.is_data
+        self.words += not inside.is_data
+        if self.data > self.limits.data:
+            raise self._too_large(token, "terms of data", self.limits.data)
+        if self.words > self.limits.words:
+            raise self._too_large(token, "words", self.limits.words)
         if self.patterns > self.limits.patterns:
             raise self._too_large(token, "triple patterns", self.limits.patterns)
         if self.operators > self.limits.operators:
@@ -310,7 +323,7 @@ class _Reader:
 
     def _too_large(self, token: Token, what: str, allowed: int) -> QueryError:
         return QueryError(
-            f"the {self.limits.what} has more than {allowed} {what}",
+            f"the {self.limits.what} has more than {allowed:,} {what}",
             place=place_in(self.text, token.start, self.limits.what),
             hint="split it, or let rules derive a part of it",
         )

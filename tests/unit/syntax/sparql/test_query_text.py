@@ -16,7 +16,8 @@ from livefacts.syntax.sparql.query_shapes import shape_of
         ("ASK " + "{" * 10_000 + "}" * 10_000, "open brackets"),
         ("ASK { FILTER(" + "!" * 20_000 + "?x) }", "operators"),
         ("ASK { FILTER(" + "- " * 20_000 + "?x) }", "operators"),
-        ("ASK { {} " + "UNION {} " * 100_000 + "}", "characters"),
+        ("ASK { {} " + "UNION {} " * 200_000 + "}", "characters"),
+        ("ASK { {} " + "UNION {} " * 100_000 + "}", "triple patterns"),
         ("ASK { {} " + "UNION {} " * 7_000 + "}", "triple patterns"),
         ("ASK { " + "BIND(1 AS ?x) " * 4_000 + "}", "triple patterns"),
         ("ASK { FILTER(1" + "+1" * 900 + " > 2) }", "operators"),
@@ -41,6 +42,7 @@ def test_what_is_too_much_is_refused(text: str, said: str) -> None:
         "ASK { ?s ?p " + "1" * 60_000 + " }",
         "ASK { FILTER(?x " + "|| ?x" * 900 + ") }",
         "ASK { VALUES ?x { " + "1 " * 10_000 + "} }",
+        "ASK { VALUES ?x { " + "<http://example.org/a> " * 10_000 + "} }",
     ],
 )
 def test_what_is_large_and_plain_is_read(text: str) -> None:
