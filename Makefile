@@ -67,7 +67,7 @@ mutants: setup ## plant known bugs; each must be caught by a test
 pins: ## choose the newest dependencies again (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --upgrade --quiet \
 	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make pins" \
-	  --constraint requirements/constraints.txt --extra dev --extra spark \
+	  --constraint requirements/constraints.txt --extra dev --extra spark --extra serve \
 	  --output-file requirements/dev.txt pyproject.toml
 
 clean: ## forget .venv and everything that can be made again

@@ -31,6 +31,7 @@ from livefacts.commands import (
     query,
     register,
     rules,
+    serve,
     verify,
     watch,
 )
@@ -57,6 +58,8 @@ JOBS = (
     "undo",
     "backup",
     "restore",
+    "serve",
+    "token",
     "spark",
     "generate",
     "bench",
@@ -117,6 +120,8 @@ app.command("log", short_help="What has happened in a folder.")(folders.log_comm
 app.command("undo", short_help="Take a change of a folder back.")(folders.undo_command)
 app.command("backup", short_help="Copy a folder, and check the copy.")(folders.backup_command)
 app.command("restore", short_help="Make a folder of a backup.")(folders.restore_command)
+app.command("serve", short_help="Serve a folder over HTTP.")(serve.serve_command)
+app.command("token", short_help="Let someone change what is served.")(serve.token_command)
 app.add_typer(spark_commands.app, name="spark", short_help="Large knowledge bases, on Spark.")
 app.add_typer(generate.app, name="generate", help="Make data to try things on.")
 app.command("bench", short_help="How fast is this machine?")(bench.bench_command)

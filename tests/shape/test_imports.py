@@ -33,8 +33,11 @@ BELOW = {
     ),
     "spark": "errors engine.spark service",
     "doctor": "errors generate store service kb engine.spark",
+    "server": "errors model language syntax journal service",
     "": "errors model language service",
-    "commands": "errors model language syntax store journal generate doctor service kb engine.spark",
+    "commands": (
+        "errors model language syntax store journal generate doctor service server kb engine.spark"
+    ),
     "cli": "errors commands",
     "__main__": "cli",
 }

@@ -29,6 +29,8 @@ JOBS = (
     "undo",
     "backup",
     "restore",
+    "serve",
+    "token",
     "spark",
     "generate",
     "bench",

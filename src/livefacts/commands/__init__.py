@@ -18,6 +18,7 @@ Out: data on standard output, messages on standard error, an exit code.
 - `verify`: whether kept conclusions are what the rules say
 - `rules`: check, list, print, profile and maintain rules
 - `dump`: everything that is true, as a file
+- `serve`: `serve` and `token`: a folder over HTTP, and who may change it
 - `folders`: `log`, `undo`, `backup` and `restore` of a folder
 - `spark`: a knowledge base in a folder, by Spark
 - `generate`: data and streams to try things on

@@ -7,6 +7,7 @@ Out: `Rows`, `Answer` or `Triples`, as objects and in the formats of the standar
 - `part_versions`: the facts of every shape in parts: asserted, derived, violating
 - `question`: one query, asked of one version
 - `results`: what a query answers, as objects and as text
+- `result_writers`: the same in the formats of the standards, piece by piece
 - `plan_source`: what is kept of a query to tell how it was answered
 - `plan_outline`: its plan, read off its algebra and what was noted
 - `plan_joins`: how its triple patterns were joined, or would be

@@ -67,6 +67,8 @@ class QueryOptions:
     memory: int | None = None
     limit_rows: int | None = None
     bindings: Mapping[str, Term] = field(default_factory=dict)
+    dataset: Dataset | None = None
+    """The graphs that are asked, whatever FROM says."""
 
     def __post_init__(self) -> None:
         for name, kind in (("timeout", int | float), ("memory", int), ("limit_rows", int)):
@@ -84,6 +86,7 @@ class AskOptions(TypedDict, total=False):
     timeout: float | None
     limit_rows: int | None
     memory: int | None
+    dataset: Dataset | None
 
 
 NO_OPTIONS = QueryOptions()
@@ -116,7 +119,11 @@ def question_of(
     """
     known = {**DECLARED, **prefixes}
     shape = shape_of(text, known, base)
-    if _is_plain(shape):
+    is_plain = _is_plain(shape)
+    if options.dataset is not None:
+        asked = replace(shape.bound, dataset=options.dataset)
+        question = Question(asked, version, options, graph, known, text)
+    elif is_plain:
         question = Question(shape.query, version, options, graph, known, text, shape.constants)
     else:
         question = Question(shape.bound, version, options, graph, known, text)

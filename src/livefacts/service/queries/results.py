@@ -6,9 +6,6 @@ them can be written as a table for people, and in the formats of the SPARQL stan
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -17,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, TypeVar, o
 
 import numpy as np
 from numpy.typing import NDArray
-from pyoxigraph import BlankNode, Literal, NamedNode, RdfFormat, Triple, serialize
+from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from livefacts.errors import QueryError
 from livefacts.model.namespaces import XSD
@@ -166,22 +163,16 @@ class Rows:
         return table([f"?{name}" for name in self.variables], cells, width)
 
     def to_csv(self) -> str:
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\r\n")
-        writer.writerow(self.variables)
-        writer.writerows([plain(term) for term in row] for row in self.rows)
-        return out.getvalue()
+        return _written(self, "csv")
 
     def to_tsv(self) -> str:
-        lines = ["\t".join(f"?{name}" for name in self.variables)]
-        lines += ["\t".join(tabbed(term) for term in row) for row in self.rows]
-        return "\n".join(lines) + "\n"
+        return _written(self, "tsv")
 
     def to_json(self) -> str:
-        bindings = [{n: as_json(t) for n, t in row.as_dict().items()} for row in self.rows]
-        lines = ",\n".join(map(_json, bindings))
-        head = _json({"vars": self.variables})
-        return f'{{"head": {head}, "results": {{"bindings": [\n{lines}\n]}}}}\n'
+        return _written(self, "json")
+
+    def to_xml(self) -> str:
+        return _written(self, "xml")
 
 
 @dataclass(frozen=True)
@@ -204,13 +195,16 @@ class Answer:
         return "yes\n" if self.value else "no\n"
 
     def to_csv(self) -> str:
-        return "true\r\n" if self.value else "false\r\n"
+        return _written(self, "csv")
 
     def to_tsv(self) -> str:
-        return "true\n" if self.value else "false\n"
+        return _written(self, "tsv")
 
     def to_json(self) -> str:
-        return _json({"head": {}, "boolean": self.value}) + "\n"
+        return _written(self, "json")
+
+    def to_xml(self) -> str:
+        return _written(self, "xml")
 
 
 @dataclass(frozen=True)
@@ -244,25 +238,28 @@ class Triples:
         return self.as_rows().to_table(width)
 
     def to_csv(self) -> str:
-        return self.as_rows().to_csv()
+        return _written(self, "csv")
 
     def to_tsv(self) -> str:
-        return self.as_rows().to_tsv()
+        return _written(self, "tsv")
 
     def to_json(self) -> str:
-        return self.as_rows().to_json()
+        return _written(self, "json")
 
     def to_ntriples(self) -> str:
-        return "".join(f"{triple} .\n" for triple in self.triples)
+        return _written(self, "nt")
 
     def to_turtle(self) -> str:
-        lines = self.to_ntriples()
-        used = {name: iri for name, iri in self.prefixes.items() if f"<{iri}" in lines}
-        text = serialize(self.triples, format=RdfFormat.TURTLE, prefixes=used)
-        return "" if text is None else text.decode()
+        return _written(self, "ttl")
 
 
 QueryResult: TypeAlias = Rows | Answer | Triples
+
+
+def _written(result: QueryResult, form: str) -> str:
+    from livefacts.service.queries.result_writers import result_pieces
+
+    return "".join(result_pieces(result, form))
 
 
 def _plan(noted: PlanSource | None) -> PlanTree:
@@ -374,7 +371,3 @@ def _literal_as_json(literal: Literal) -> dict[str, Any]:
     elif literal.datatype.value != XSD + "string":
         found["datatype"] = literal.datatype.value
     return found
-
-
-def _json(document: dict[str, Any]) -> str:
-    return json.dumps(document, ensure_ascii=False)

@@ -27,6 +27,7 @@ from livefacts.service.reasoner.violations import Violations
 if TYPE_CHECKING:
     from typing import Self, Unpack
 
+    from livefacts.language.algebra import Dataset
     from livefacts.service.queries.plan_tree import PlanTree
     from livefacts.service.queries.question import AskOptions
     from livefacts.service.queries.results import QueryResult
@@ -54,6 +55,14 @@ class FactSnapshot(Collection[Triple | Fact]):
             raise LivefactsError("the snapshot is closed", hint="take another one: r.snapshot()")
         return self._kept
 
+    @property
+    def _whole(self) -> FactVersion:
+        if not self._version.is_whole:
+            raise LivefactsError(
+                "the snapshot is for queries alone", hint="take a whole one: r.snapshot()"
+            )
+        return self._version
+
     def close(self) -> None:
         """Give it back; it cannot be read any more."""
         self._kept = None
@@ -79,7 +88,7 @@ class FactSnapshot(Collection[Triple | Fact]):
     def facts(self, derived: bool | None = None) -> FactView:
         """What is true; `derived=True`: only conclusions, `False`: only what was asserted."""
         check_derived(derived)
-        return FactView(self._version.facts(derived), self._version.terms)
+        return FactView(self._whole.facts(derived), self._whole.terms)
 
     def __iter__(self) -> Iterator[Triple | Fact]:
         return iter(self.facts())
@@ -88,7 +97,7 @@ class FactSnapshot(Collection[Triple | Fact]):
         return self._version.stamp.size
 
     def __contains__(self, fact: object) -> bool:
-        version = self._version
+        version = self._whole
         shape, terms = shape_and_terms(fact, self._prefixes)
         found = [version.terms.find(term) for term in terms]
         row = [each for each in found if each is not None]
@@ -96,7 +105,7 @@ class FactSnapshot(Collection[Triple | Fact]):
 
     def violations(self) -> list[Violation]:
         """The violations of constraints, with their bindings."""
-        version = self._version
+        version = self._whole
         program = version.stamp.program
         return list(self._violations.among(version.rows(FactPart.VIOLATED), program, version.terms))
 
@@ -122,13 +131,14 @@ class FactSnapshot(Collection[Triple | Fact]):
         timeout: float | None = None,
         limit_rows: int | None = None,
         memory: int | None = None,
+        dataset: Dataset | None = None,
         explain_only: bool = False,
     ) -> QueryResult | PlanTree:
         """Ask a SPARQL 1.1 query of all triples that are true, as `Reasoner.query` does."""
         from livefacts.service.queries.question import QueryOptions, question_of
 
         values = {} if bindings is None else as_bindings(bindings)
-        options = QueryOptions(timeout, memory, limit_rows, values)
+        options = QueryOptions(timeout, memory, limit_rows, values, dataset)
         question = question_of(text, self._prefixes, self._version, options)
         return question.plan() if explain_only else question.result()
 
@@ -142,7 +152,7 @@ class FactSnapshot(Collection[Triple | Fact]):
         format: str | None = None,
     ) -> None:
         """Write what is true to a file or stream, in an RDF format or as facts (.rules)."""
-        version = self._version
+        version = self._whole
         quads = version.quads() if derived is not True else NO_QUADS
         elsewhere = version.rows(FactPart.ELSEWHERE).get(TRIPLES, quads[:0, :3])
         named = NamedTriples(quads, elsewhere)

@@ -372,13 +372,13 @@ class Reasoner:
         """The rules, with their ids."""
         return self._state.program.rules
 
-    def snapshot(self) -> FactSnapshot:
+    def snapshot(self, *, whole: bool = True) -> FactSnapshot:
         """What is true after the last change, to be read by any thread while others come.
 
         `with r.snapshot() as s:` has `s.query`, `s.facts`, `len(s)`, `fact in s`, `s.violations`,
-        `s.dump`, `s.seq` and `s.now`.
+        `s.dump`, `s.seq` and `s.now`.  One that is not `whole` is for queries, and takes less room.
         """
-        return self._snapshot(dict(self._state.known_prefixes()))
+        return self._snapshot(dict(self._state.known_prefixes()), whole=whole)
 
     def _snapshot(self, prefixes: Mapping[str, str], *, whole: bool = True) -> FactSnapshot:
         version = self._state.versions.version(whole=whole)

@@ -402,8 +402,8 @@ def odd_rows() -> Rows:
     return Rows(("x", "y"), tuple(rows), {"ex": EX, "xsd": XSD})
 
 
-@pytest.mark.parametrize("name", ["json", "tsv"])
-def test_json_and_tsv_can_be_read_back(name):
+@pytest.mark.parametrize("name", ["json", "tsv", "xml"])
+def test_json_tsv_and_xml_can_be_read_back(name):
     text = getattr(odd_rows(), f"to_{name}")()
     read = parse_query_results(text, QueryResultsFormat.from_extension(name))
     assert [tuple(solution) for solution in read] == [tuple(row) for row in odd_rows()]

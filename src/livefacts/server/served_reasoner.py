@@ -1,0 +1,151 @@
+"""The served reasoner: one reasoner in a folder, and what all requests to it share.
+
+Queries read snapshots, in threads, beside each other and beside changes.  Changes take their
+turns in other threads, so that those who wait share the way to the disk.  After each change that
+is on the disk, everyone who listens is told its number.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from starlette.requests import Request
+
+from livefacts.errors import LivefactsError
+from livefacts.server.audit import AuditLog
+from livefacts.server.fair_queue import FairQueue
+from livefacts.server.settings import ServerSettings
+from livefacts.server.tokens import AccessScope, Tokens
+from livefacts.server.visitors import Visitor, visitor_of
+
+if TYPE_CHECKING:
+    from livefacts.service.change.delta import Delta
+    from livefacts.service.reasoner.durable import DurableReasoner
+    from livefacts.service.reasoner.fact_snapshot import FactSnapshot
+    from livefacts.service.reasoner.reasoner import Reasoner
+
+T = TypeVar("T")
+PAST_KEPT = 2
+"""So many former states are kept, for the next question about them."""
+
+
+class ServedReasoner:
+    """A reasoner, its threads, its tokens and its log."""
+
+    def __init__(
+        self, reasoner: DurableReasoner, settings: ServerSettings, audit: AuditLog
+    ) -> None:
+        self.reasoner = reasoner
+        self.settings = settings
+        self.tokens = Tokens(reasoner.path)
+        self._audit = audit
+        self._reading = FairQueue("reader", settings.reading_threads, settings.most_waiting)
+        self._writing = FairQueue("writer", settings.writing_threads, settings.most_waiting)
+        self.started = time.monotonic()
+        self.mark = secrets.token_hex(4)
+        """By which this run of the server is told from others."""
+        self.is_stopping = False
+        """Whether the end has been asked for."""
+        self._past: OrderedDict[int, Reasoner] = OrderedDict()
+        self._looking_back = threading.Lock()
+        self.when_changed: list[Callable[[int], None]] = []
+        """Called in the event loop with the number of a change that is on the disk."""
+
+    # reading
+
+    async def read(self, request: Request, call: Callable[[], T]) -> T:
+        """Make a call that changes nothing, in a thread."""
+        visitor = visitor_of(request, self.tokens)
+        if self.settings.is_private:
+            visitor.must_have(AccessScope.read)
+        return await self._reading.run(visitor.name, call)
+
+    def snapshot(self, at: int | None = None, *, whole: bool = False) -> FactSnapshot:
+        """What is true, now or after a change; called in a thread."""
+        if at is None or at == self.reasoner.seq:
+            return self.reasoner.snapshot(whole=whole)
+        return self._as_it_was(at).snapshot(whole=whole)
+
+    def _as_it_was(self, seq: int) -> Reasoner:
+        with self._looking_back:
+            if seq not in self._past:
+                self._past[seq] = self.reasoner.at(seq)
+                if len(self._past) > PAST_KEPT:
+                    self._past.popitem(last=False)
+            self._past.move_to_end(seq)
+            return self._past[seq]
+
+    # writing
+
+    def admit(self, request: Request, scope: AccessScope) -> Visitor:
+        """Who makes a change, before anything of it is read; refused unless the token allows it."""
+        visitor = visitor_of(request, self.tokens)
+        visitor.must_have(scope)
+        return visitor
+
+    async def change(
+        self, request: Request, visitor: Visitor, action: str, call: Callable[[], Delta]
+    ) -> dict[str, Any]:
+        """Make a change, in a thread; what it did, once it is on the disk."""
+
+        def made() -> dict[str, Any]:
+            with self._audited(request, visitor, action) as done:
+                done.update(summary(call(), self.reasoner.now))
+            return done
+
+        try:
+            return await self._writing.run(visitor.name, made)
+        finally:
+            # Also where a call failed: time may have moved before it did.
+            for tell in self.when_changed:
+                tell(self.reasoner.seq)
+
+    @contextmanager
+    def _audited(self, request: Request, visitor: Visitor, action: str) -> Iterator[dict[str, Any]]:
+        done: dict[str, Any] = {}
+        try:
+            yield done
+        except LivefactsError as error:
+            self._audit.note(request, visitor, action, {"refused": type(error).__name__})
+            raise
+        counts = done["counts"]
+        said = {"seq": done["seq"]} | {n: counts[n] for n in ("asserted", "retracted")}
+        self._audit.note(request, visitor, action, said)
+
+    # the end
+
+    def stop(self) -> None:
+        """The end is near: whoever follows live answers is told."""
+        self.is_stopping = True
+
+    def close(self) -> None:
+        """Let the changes under way end, and close the folder."""
+        self._writing.close()
+        self._reading.close()
+        self.reasoner.close()
+
+    @property
+    def waiting(self) -> dict[str, int]:
+        """How many requests wait for a thread."""
+        return {"read": self._reading.waiting, "write": self._writing.waiting}
+
+
+COUNTED = "added", "removed", "derived", "derived_removed", "asserted", "retracted", "rejected"
+
+
+def summary(delta: Delta, now: int | None) -> dict[str, Any]:
+    """What a change did, as plain data: its number, the time, counts, violations and hints."""
+    return {
+        "seq": delta.seq,
+        "now": now,
+        "counts": {name: delta.counts[name] for name in COUNTED},
+        "violations": [str(each) for each in delta.violations],
+        "resolved": [str(each) for each in delta.resolved],
+        "hints": list(delta.hints),
+    }
