@@ -170,8 +170,8 @@ MUTANTS = (
     ),
     Mutant(
         "more facts are always taken to add conclusions only",
-        "if self._is_positive and not self._interpreter.has_lost:",
-        "if not self._interpreter.has_lost:",
+        "rules is None and not loses:",
+        "rules is None:",
     ),
     Mutant(
         "a change that takes conclusions away does not say so",
@@ -453,8 +453,8 @@ CHANGES = (
     ),
     Mutant(
         "a triple that leaves the default graph stays there",
-        "self.interpreter.take(self.store.relation(shape), ids, bits.IN_DEFAULT)",
-        "pass",
+        "(change.unmarked, bits.IN_DEFAULT),",
+        "",
     ),
     Mutant(
         "a triple that leaves one graph leaves them all",

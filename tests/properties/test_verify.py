@@ -65,7 +65,7 @@ def test_no_damage_passes(seed: int) -> None:
 def _damage(reasoner: lf.Reasoner, pick: random.Random) -> None:
     """Remove a row, turn a flag, or move a counter, at random."""
     store = reasoner._state.engine.store
-    shapes = [s for s, relation in store.shapes().items() if store.live(relation) and s != 1]
+    shapes = [s for s, relation in store.relations.items() if store.live(relation) and s != 1]
     relation = store.relation(pick.choice(shapes))
     row = pick.choice(store.with_flags(relation).tolist())
     cells = store.cells(relation)[row]

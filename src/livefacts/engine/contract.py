@@ -79,6 +79,9 @@ class Change:
         return {shape: np.concatenate(rows) for shape, rows in found.items()}
 
 
+NO_CHANGE = Change()
+
+
 def joined(first: Ids | None, second: Ids | None) -> Ids:
     """Facts of one shape, where some may be missing."""
     parts = [part for part in (first, second) if part is not None and len(part)]

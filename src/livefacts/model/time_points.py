@@ -33,7 +33,7 @@ def time_point(value: Any, tick: Duration | None = None) -> int:
     >>> time_point(datetime(1970, 1, 1, 0, 1, tzinfo=UTC))
     60
     """
-    point = _point_of(value, tick)
+    point = value if type(value) is int else _point_of(value, tick)
     if not -MOST_POINTS < point < MOST_POINTS:
         raise InputError(
             f"{digits_of(point)[:40]} is not a time point that can be kept",

@@ -75,7 +75,7 @@ class Book:
     def untils(self, after: int = NEVER) -> Untils:
         """Everything that lasts beyond a time but the engine's own, and until when."""
         found: Untils = {}
-        for shape in self.engine.store.shapes():
+        for shape in self.engine.store.relations:
             facts, times = self.engine.rows(shape, after)
             found |= dict(zip(self.rows(shape, facts), times.tolist(), strict=True))
         return {row: until for row, until in found.items() if not _is_inner(row)}

@@ -154,7 +154,7 @@ def every_row(reasoner: lf.Reasoner) -> set[tuple[int, tuple[str, ...], tuple[in
     """All stored rows, with all their flags and counters."""
     found = set()
     store = reasoner._state.engine.store
-    for shape, relation in store.shapes().items():
+    for shape, relation in store.relations.items():
         rows = store.with_flags(relation)
         texts = map(reasoner._state.dictionary.texts, store.columns(relation, rows))
         cells = store.cells(relation)[rows, FLAGS : SINGLE + 1].tolist()

@@ -354,7 +354,7 @@ def _rows(reasoner: lf.Reasoner) -> dict[Row, tuple[bool, bool, int, int, bool]]
 def _stored_rows(reasoner: lf.Reasoner) -> Iterator[tuple[int, Any, list[list[int]]]]:
     """By shape, the ids of all rows, and their flags and counters."""
     store = reasoner._state.engine.store
-    for shape, relation in store.shapes().items():
+    for shape, relation in store.relations.items():
         rows = store.with_flags(relation)
         cells = store.cells(relation)[rows, FLAGS : SINGLE + 1].tolist()
         yield shape, store.columns(relation, rows), cells

@@ -24,6 +24,7 @@ from livefacts.store.terms.dictionary import Dictionary
 FEW = 64
 """Up to so many facts are looked at without arrays."""
 NOTHING: Mapping[int, Ids] = {}
+ONLY_TRIPLES = {TRIPLES}
 HINT = "give one of the two another name"
 
 
@@ -70,7 +71,7 @@ class PredicateArities:
         if program.rules is not self._rules:
             self._follow(program, NOTHING)
         for run in runs:
-            for shape, name, ids in _predicates(run):
+            for shape, name, ids in _predicates(run) if run.keys() != ONLY_TRIPLES else ():
                 self._check_rules(name, shape, ids)
 
     def _follow(self, program: Program, retracted: Mapping[int, Ids]) -> None:

@@ -148,6 +148,9 @@ class Assertions:
         yield from _remarks(known, absent, stayed, graphed)
 
 
+NO_ASSERTIONS = Assertions(AskedChange({}, {}, {}, {}), IdDelta({}, {}, {}), NO_QUAD_CHANGE)
+
+
 def _remarks(known: int, absent: int, stayed: int, graphed: int) -> Iterator[str]:
     if known:
         yield f"to add: {known:,} asserted already"

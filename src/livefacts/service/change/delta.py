@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 from pyoxigraph import Triple
 
@@ -64,19 +64,10 @@ class Delta:
         self.ids = ids
         self.shown_added = reader.shown(ids.added)
         """What became true and is shown, in ids."""
-        self.shown_removed = reader.shown(ids.removed)
+        self.shown_removed = reader.shown(ids.removed) if ids.removed else {}
         self._reader = reader
         self.assertions = assertions
-        self._loan = reader.lend_later(
-            lambda: (
-                ids.added,
-                ids.removed,
-                assertions.asserted,
-                assertions.retracted,
-                {TRIPLES: assertions.came},
-                {TRIPLES: assertions.went},
-            )
-        )
+        self._loan = reader.dictionary.lend_later(partial(_lent, ids, assertions))
 
     @cached_property
     def added(self) -> FactView:
@@ -89,11 +80,6 @@ class Delta:
     @cached_property
     def derived(self) -> FactView:
         return self._reader.view(self._reader.shown(self._derived()), self._loan)
-
-    @property
-    def growth(self) -> int:
-        """By how much the number of facts that are shown has grown."""
-        return _count(self.shown_added) - _count(self.shown_removed)
 
     def _derived(self) -> dict[int, Ids]:
         return {shape: ids[self.ids.derived[shape]] for shape, ids in self.ids.added.items()}
@@ -160,6 +146,13 @@ class Delta:
     def __repr__(self) -> str:
         added, removed = _count(self.shown_added), _count(self.shown_removed)
         return f"<Delta {self.seq}: +{added:,} -{removed:,}>"
+
+
+def _lent(ids: IdDelta, assertions: Assertions) -> Iterator[Ids]:
+    """The ids whose terms a delta may still be asked for."""
+    for facts in (ids.added, ids.removed, assertions.asserted, assertions.retracted):
+        yield from facts.values()
+    yield from (assertions.came, assertions.went)
 
 
 def _count(facts: Mapping[int, Ids]) -> int:

@@ -33,7 +33,7 @@ class FactReader:
     """Decides which facts are shown, and decodes them."""
 
     def __init__(self, dictionary: Dictionary) -> None:
-        self._dictionary = dictionary
+        self.dictionary = dictionary
         self._names = KnownNames(dictionary, lambda name: not name.startswith(HIDDEN))
 
     def stored(self, engine: Engine, derived: bool | None) -> dict[int, Ids]:
@@ -42,45 +42,38 @@ class FactReader:
 
     def _stored(self, engine: Engine, shape: int, derived: bool | None) -> Ids:
         rows = engine.rows(shape, derived, self._names)
-        return self._shown(shape, rows) if shape == TRIPLES else rows
+        return self.shown({shape: rows}).get(shape, rows) if shape == TRIPLES else rows
 
     def holds(self, engine: Engine, shape: int, terms: Iterable[Term]) -> bool:
         """Whether a fact holds and is shown."""
-        terms_now = self._dictionary.reader()
+        terms_now = self.dictionary.reader()
         found = [terms_now.find(term) for term in terms]
         if None in found:
             return False
         ids = np.array([found], np.int32)
-        return engine.holds(shape, ids) and len(self._shown(shape, ids)) == 1
+        return engine.holds(shape, ids) and len(self.shown({shape: ids})[shape]) == 1
 
     def shown(self, facts: Mapping[int, Ids]) -> dict[int, Ids]:
         """The shown ones among facts by shape."""
-        if not facts:
-            return {}
-        return {shape: self._shown(shape, ids) for shape, ids in facts.items() if len(ids)}
-
-    def _shown(self, shape: int, ids: Ids) -> Ids:
-        marks = np.empty(len(ids), np.bool_)
-        mark = self._dictionary.mark_statements if shape == TRIPLES else self._names.mark
-        return ids if mark(ids, marks) else ids[marks]
-
-    def lend_later(self, parts: Callable[[], Iterable[Mapping[int, Ids]]]) -> Loan:
-        """Keep the terms of facts as long as the loan is kept; they are worked out when needed."""
-        return self._dictionary.lend_later(
-            lambda: (ids for facts in parts() for ids in facts.values())
-        )
+        found = {}
+        for shape, ids in facts.items():
+            if len(ids):
+                marks = np.empty(len(ids), np.bool_)
+                mark = self.dictionary.mark_statements if shape == TRIPLES else self._names.mark
+                found[shape] = ids if mark(ids, marks) else ids[marks]
+        return found
 
     def ntriples(self, rows: Ids) -> str:
         """Triples as N-Triples, or quads as N-Quads."""
-        return self._dictionary.write_ntriples(rows).decode() if len(rows) else ""
+        return self.dictionary.write_ntriples(rows).decode() if len(rows) else ""
 
     def decoded(self, facts: Mapping[int, Ids]) -> Iterator[Triple | Fact]:
         """Triples and predicate facts, decoded piece by piece; the caller keeps their terms."""
-        return decoded(facts, self._dictionary)
+        return decoded(facts, self.dictionary)
 
     def view(self, facts: Mapping[int, Ids], loan: Loan) -> FactView:
         """Facts to be read later, whose terms are lent."""
-        return FactView(facts, self._dictionary, loan)
+        return FactView(facts, self.dictionary, loan)
 
 
 def decoded(facts: Mapping[int, Ids], terms: Terms) -> Iterator[Triple | Fact]:

@@ -86,6 +86,15 @@ class Intake:
 
     # taking in
 
+    def take(self, facts: Any, scopes: Iterator[object]) -> None:
+        """Triples, Facts, tuples, a text, or a Path to a file; text and file have a scope each."""
+        if isinstance(facts, str):
+            self.take_text(facts, f"t{next(scopes)}".encode())
+        elif hasattr(facts, "__fspath__"):
+            self.take_file(facts, f"f{next(scopes)}".encode(), ReadingOptions())
+        elif type(facts) is not tuple or facts:
+            self.take_objects(facts)
+
     def take_file(
         self, path: str | os.PathLike[str], scope: bytes, reading: ReadingOptions
     ) -> None:
@@ -247,6 +256,8 @@ class Intake:
 
     def in_order(self) -> list[dict[int, Ids]]:
         """Assertions of the default graph as they came, in runs of one shape."""
+        if self._triples and not self._arrays and not self._rows and len(self._triples) == 1:
+            return [{TRIPLES: self._triples[0]}]
         facts = self.facts()
         if len(facts) < 2:
             return [facts]

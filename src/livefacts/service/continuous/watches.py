@@ -75,7 +75,7 @@ class Watching:
             return
         added = delta.shown_added.get(TRIPLES, NO_TRIPLES)
         removed = delta.shown_removed.get(TRIPLES, NO_TRIPLES)
-        with self._engine.dictionary.passing():
+        with self._engine.dictionary.passing:
             applied = self._flow.apply(added, removed, came, gone)
             found = {id(standing): bag for standing, bag in applied}
         for watch in self._watches:

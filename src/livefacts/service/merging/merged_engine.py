@@ -87,7 +87,7 @@ class Merged:
         self._next_look = 0
         self._delta = IdDelta({}, {}, {})
         engine.before_commit = self._accept
-        engine.on_pause = self._pause
+        engine.hear_pauses(self._pause)
 
     @property
     def dictionary(self) -> Dictionary:

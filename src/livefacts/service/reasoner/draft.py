@@ -50,9 +50,7 @@ NO_LIMIT = 1 << 62
 class Draft:
     """What one change asserts and retracts, and the rules that come and go with it."""
 
-    def __init__(
-        self, state: State, rejects: Rejects | None = None, *, labels_stay: bool = True
-    ) -> None:
+    def __init__(self, state: State, rejects: Rejects | None = None) -> None:
         self._state = state
         self._rejects = rejects
         self._dropped: list[Rule] = []
@@ -63,26 +61,19 @@ class Draft:
         if self._loose > reclamation.FEWEST_LOOSE:
             state.streams.terms.sweep()
             self._loose = state.dictionary.loose
-        self._passing = partial(state.dictionary.passing, labels_stay=labels_stay)
+        self._passing = state.dictionary.passing_but_labels
         self.intake = Intake(state.dictionary, state.prefixes)
 
     # read
 
     def add(self, facts: Any) -> None:
         """Facts that come: triples, Facts, tuples, text, or a Path to a file."""
-        if _is_nothing(facts):
-            return
-        with self._passing():
-            if isinstance(facts, str):
-                self.intake.take_text(facts, self._state.scope("t"))
-            elif hasattr(facts, "__fspath__"):
-                self.intake.take_file(facts, self._state.scope("f"), ReadingOptions())
-            else:
-                self.intake.take_objects(facts)
+        with self._passing:
+            self.intake.take(facts, self._state.scopes)
 
     def load(self, path: Any, reading: ReadingOptions) -> None:
         """A file that comes."""
-        with self._passing():
+        with self._passing:
             self.intake.take_file(path, self._state.scope("f"), reading)
         self._files.append(str(path))
 
@@ -96,18 +87,18 @@ class Draft:
     def remove(self, facts: Any) -> None:
         """Facts that go, given as those that come."""
         if not _is_nothing(facts):
-            with self._passing():
+            with self._passing:
                 self.retraction.take(facts)
 
     def patch(self, patch: PatchSource) -> None:
         """Facts that come and go, as RDF Patch."""
         if not _is_nothing(patch):
-            with self._passing():
+            with self._passing:
                 take_patches(patch, self.intake, self.retraction)
 
     def add_rules(self, rules: RuleSource) -> None:
         """Rules that come, and the facts that come with them."""
-        with self._passing():
+        with self._passing:
             self.intake.take_program(with_equality(open_rules(rules), self._state.same_as))
 
     def remove_rules(self, rules: str | Rule | Sequence[str | Rule]) -> None:
@@ -284,19 +275,23 @@ def arrivals(
     state: State, facts: Any, at: Any, stream: str | NamedNode | None, kind: str
 ) -> tuple[list[Facts], int, int]:
     """Facts of a stream in the order in which they came, their time point, and the stream."""
-    iri = NO_STREAM if stream is None else stream_name(stream)
-    name = int(state.dictionary.encode_one(iri))
-    point = time_point(at, state.present_tick)
-    draft = Draft(state, labels_stay=False)
-    draft.add(facts)
-    with state.dictionary.passing():
-        runs = draft.intake.in_order()
+    dictionary, lanes = state.dictionary, state.streams.lanes
+    if stream not in lanes:
+        iri = NO_STREAM if stream is None else stream_name(stream)
+        lanes[stream] = int(dictionary.encode_one(iri))
+    point = time_point(at, state.program.tick or state.tick)
+    if dictionary.loose > reclamation.FEWEST_LOOSE:
+        state.streams.terms.sweep()
+    intake = Intake(dictionary, state.prefixes)
+    with dictionary.passing:
+        intake.take(facts, state.scopes)
+        runs = intake.in_order()
     state.arities.check_arrivals(state.program, runs)
     if state.recorder is not None:
         events = state.streams.events
         event = events is not None and events.is_pushing
         state.recorder.arrive(kind, runs, point, stream and stream_name(stream).value, event=event)
-    return runs, point, name
+    return runs, point, lanes[stream]
 
 
 def draft_of(state: State, net: Mapping[Any, bool]) -> Draft:

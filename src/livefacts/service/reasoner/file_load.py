@@ -63,7 +63,7 @@ def load_files(
         try:
             return draft.apply()
         finally:
-            state.engine.on_progress = lambda made: None
+            state.engine.on_progress = None
 
 
 def _imported(

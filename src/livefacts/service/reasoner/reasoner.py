@@ -453,7 +453,7 @@ class Reasoner:
 
         known = self._state.known_prefixes()
         followed = self._state.followed()
-        with self._state.dictionary.passing():
+        with self._state.dictionary.passing:
             if self._state.merged is None:
                 explanation = explain(fact, followed, self._state.engine.proofs(followed), known)
             else:

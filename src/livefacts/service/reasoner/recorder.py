@@ -254,7 +254,7 @@ def runs_of(parts: Mapping[str, Mapping[int, Ids]]) -> list[Facts]:
 
 
 def _plain(violation: Violation, dictionary: Dictionary) -> list[Any]:
-    with dictionary.passing():
+    with dictionary.passing:
         texts = fact_texts.texts_of(dictionary.encode(violation.bindings.values()), dictionary)
     return [violation.constraint, dict(zip(violation.bindings, texts, strict=True))]
 

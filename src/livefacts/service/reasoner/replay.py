@@ -108,7 +108,7 @@ class Replay:
             return
         draft = Draft(self._state)
         contents, dictionary = [row.content for row in rows], self._state.dictionary
-        with dictionary.passing(labels_stay=True):
+        with dictionary.passing_but_labels:
             self._fill(draft, unpack_net(contents, ASSERTED, RETRACTED, dictionary))
         self._state.seq = rows[-1].first - 1
         draft.apply()
@@ -212,7 +212,7 @@ class Replay:
 
 def parts_of(row: JournalRow, state: State, folder: Path) -> dict[str, dict[int, Ids]]:
     """The facts of a row, in ids."""
-    with state.dictionary.passing(labels_stay=True):
+    with state.dictionary.passing_but_labels:
         if fact_texts.FILE in row.content:
             return fact_texts.read_many(folder, row.content, state.dictionary)
         return fact_texts.unpack(row.content, state.dictionary)
@@ -246,7 +246,7 @@ def _violations(plain: Iterable[list[object]], state: State) -> list[Violation]:
     found = []
     for constraint, bindings in plain:
         assert isinstance(bindings, dict), "the values of variables by name"
-        with state.dictionary.passing():
+        with state.dictionary.passing:
             numbers = fact_texts.number_texts(list(bindings.values()), state.dictionary)
         terms = state.dictionary.decode(numbers)
         found.append(Violation(str(constraint), dict(zip(bindings, terms, strict=True))))

@@ -111,7 +111,7 @@ class SavedFolder:
         from livefacts.kb.checkpoint import read_base
 
         draft = Draft(state)
-        with state.dictionary.passing(labels_stay=True):
+        with state.dictionary.passing_but_labels:
             stored = read_base(self._base, state.dictionary, self._commit)
         draft.restore(with_equality(stored.program, state.same_as))
         draft.intake.take_rows(stored.facts, stored.quads)

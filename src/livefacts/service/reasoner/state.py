@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from livefacts.engine.contract import Change, Engine, Facts, IdDelta, Ids
+from livefacts.engine.contract import NO_CHANGE, Change, Engine, Facts, IdDelta, Ids
 from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.engine.embedded.templates.template_engine import SpecialisedEngine
 from livefacts.errors import InterruptAfterChange, RuleError, ViolationError
@@ -28,7 +28,7 @@ from livefacts.plan import compile_rules
 from livefacts.plan.rules.operators import Plan
 from livefacts.plan.time_lowering import Timing, lower_time
 from livefacts.service.change.arities import PredicateArities
-from livefacts.service.change.assertions import NO_QUAD_CHANGE, AskedChange, Assertions
+from livefacts.service.change.assertions import NO_ASSERTIONS, NO_QUAD_CHANGE
 from livefacts.service.change.delta import Delta
 from livefacts.service.change.fact_reader import FactReader
 from livefacts.service.merging.equality import MERGE, warn_of_obstacle
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from livefacts.service.registered.registry import Registrations
 
 NOTHING = nullcontext()
+NO_DELTA = IdDelta({}, {}, {})
 UNREGISTER = "unregister"
 """The kind of a row of the journal that says that a query was closed."""
 
@@ -249,7 +250,8 @@ class State:
         self.seq += 1
         self.made = delta
         if not self.is_trying:
-            self.shown += delta.growth
+            self.shown += sum(map(len, delta.shown_added.values()))
+            self.shown -= sum(map(len, delta.shown_removed.values()))
         if delta.ids.removed or len(gone):
             removed = sum(ids.size for ids in delta.ids.removed.values())
             self.dictionary.loosen(removed + gone.size)
@@ -299,7 +301,8 @@ class State:
 
     def moved(self, change: Change, *hints: str) -> Delta:
         """Make a change that time brings; `hints` say what had no effect."""
-        ids = self.versions.applied(change) if change != Change() else IdDelta({}, {}, {})
+        applied = self.versions.applied if self.versions.is_followed else self.truth.apply
+        ids = NO_DELTA if change is NO_CHANGE else applied(change)
         delta = self._delta_of(ids, self.seq + 1, hints)
         if self.recorder is not None:
             self.recorder.moved(delta, self.streams.now, self.prefixes)
@@ -312,13 +315,15 @@ class State:
         return self._delta_of(self.streams.net([delta.ids for delta in deltas]), self.seq)
 
     def _delta_of(self, ids: IdDelta, seq: int, hints: Sequence[str] = ()) -> Delta:
+        programs = self.program, self.program
+        came, went = self.violations.changes(ids, *programs, (), self.truth.facts, self.dictionary)
         return Delta(
             seq,
             ids,
             self.reader,
-            Assertions(AskedChange({}, {}, {}, {}), ids, NO_QUAD_CHANGE),
-            violations=list(self.violations.among(ids.added, self.program, self.dictionary)),
-            resolved=list(self.violations.among(ids.removed, self.program, self.dictionary)),
+            NO_ASSERTIONS,
+            violations=came,
+            resolved=went,
             hints=hints,
         )
 

@@ -19,21 +19,28 @@ Result = TypeVar("Result")
 
 
 def one_at_a_time(
-    method: Callable[Concatenate[Reasoner, Parameters], Result],
+    method: Callable[Concatenate[Reasoner, Parameters], Result], *, changes: bool = False
 ) -> Callable[Concatenate[Reasoner, Parameters], Result]:
     """A method that waits until no other thread changes the reasoner, or looks at its tables."""
+
+    def bounded(
+        self: Reasoner, /, *arguments: Parameters.args, **options: Parameters.kwargs
+    ) -> Result:
+        with self._state.bounded():
+            return method(self, *arguments, **options)
 
     @wraps(method)
     def wait(
         self: Reasoner, /, *arguments: Parameters.args, **options: Parameters.kwargs
     ) -> Result:
         state = self._state
+        call = bounded if changes and state.is_bounded else method
         if state.recorder is not None:
             return state.recorder.in_turn(
-                state.changing, partial(method, self, *arguments, **options)
+                state.changing, partial(call, self, *arguments, **options)
             )
         with state.changing:
-            return method(self, *arguments, **options)
+            return call(self, *arguments, **options)
 
     return wait
 
@@ -42,17 +49,7 @@ def bounded_change(
     method: Callable[Concatenate[Reasoner, Parameters], Result],
 ) -> Callable[Concatenate[Reasoner, Parameters], Result]:
     """The same for a method that changes something, within the bounds of the reasoner."""
-
-    @wraps(method)
-    def bounded(
-        self: Reasoner, /, *arguments: Parameters.args, **options: Parameters.kwargs
-    ) -> Result:
-        if not self._state.is_bounded:
-            return method(self, *arguments, **options)
-        with self._state.bounded():
-            return method(self, *arguments, **options)
-
-    return one_at_a_time(bounded)
+    return one_at_a_time(method, changes=True)
 
 
 def not_in_a_folder(call: str) -> LivefactsError:

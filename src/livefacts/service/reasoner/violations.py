@@ -69,6 +69,8 @@ class Violations:
         Where it makes a predicate symmetric, or no longer, violations that stay may come to
         be listed once or twice: then all `facts` that are true are looked at.
         """
+        if before is after and not self._listing(after).constraints:
+            return NO_VIOLATIONS
         came, went = (
             list(self.among(ids.added, after, terms)),
             list(self.among(ids.removed, before, terms)),

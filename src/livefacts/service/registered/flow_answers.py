@@ -153,7 +153,7 @@ class FlowedAnswers:
         triples, quads = netted(pending, NO_TRIPLES), self._named()
         if not any(map(len, (*triples, *quads))):
             return
-        with self._dictionary.passing():
+        with self._dictionary.passing:
             found = self._flow.apply(*triples, *quads)
         for _, bag in found:
             self._rows.forget(bag)
@@ -241,7 +241,7 @@ class DecodedRows:
     def _ordered(self, rows: list[IdRow], ordering: Ordering | None) -> list[IdRow]:
         if ordering is None:
             return rows
-        with self._dictionary.passing():
+        with self._dictionary.passing:
             return ordering.sorted(rows)
 
     def _decoded(self, rows: Sequence[IdRow]) -> Iterator[Row]:

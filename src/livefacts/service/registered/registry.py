@@ -395,7 +395,7 @@ class Registrations(Listener):
             reader.wake(now)
 
     def _encoded(self, triples: Iterable[Triple]) -> Rows:
-        with self._dictionary.passing():
+        with self._dictionary.passing:
             return {TRIPLES: self._dictionary.encode_triples(list(triples))}
 
     def _readers(self, stream: str | None) -> list[Registration]:

@@ -47,7 +47,7 @@ def saved(query: Registration, dictionary: Dictionary) -> dict[str, Any]:
 
 def restore(query: Registration, state: Mapping[str, Any], dictionary: Dictionary) -> None:
     """A query that is new is compared with what was reported, and corrects it."""
-    with dictionary.passing():
+    with dictionary.passing:
         _resume(query, state["reported"], dictionary)
         if state["remembered"] is not None:
             query.remembered = {

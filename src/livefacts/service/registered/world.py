@@ -19,6 +19,7 @@ import numpy as np
 from livefacts.engine.contract import (
     HOLDS,
     IN_DEFAULT,
+    NO_CHANGE,
     Change,
     Flags,
     IdDelta,
@@ -187,8 +188,9 @@ class World(FollowedWorld[IdDelta]):
 
     def _make(self, notes: Notes) -> None:
         change = self._clocked.change(notes)
-        if change != Change():
-            self.recent = [*keys_of(notes.held), *keys_of(notes.released)]
+        if change is not NO_CHANGE:
+            _, held, _, released = notes.facts()
+            self.recent = [*keys_of(held), *keys_of(released)]
             try:
                 self._announce(self._engine.apply(change))
             finally:

@@ -62,11 +62,13 @@ class ArrivalChunk:
 class _Moment:
     """What a lane has at a time point."""
 
-    __slots__ = ("_places", "chunks")
+    __slots__ = ("_places", "chunks", "shapes")
 
     def __init__(self) -> None:
         self.chunks: dict[int, ArrivalChunk] = {}
         """By their numbers."""
+        self.shapes: set[int] = set()
+        """Those that something has come of."""
         self._places: dict[int, dict[bytes, int]] = {}
         """In which chunk each row of a shape is, where somebody has asked for it."""
 
@@ -81,13 +83,12 @@ class _Moment:
             self._places[shape] = known
         return known
 
-    def has(self, shape: int) -> bool:
-        return any(chunk.shape == shape for chunk in self.chunks.values())
-
-    def put(self, chunk: ArrivalChunk) -> None:
+    def put(self, chunk: ArrivalChunk, rows: list[bytes] | None = None) -> None:
+        """Take a chunk in; `rows` are its facts, if they are known."""
         self.chunks[chunk.number] = chunk
+        self.shapes.add(chunk.shape)
         if chunk.shape in self._places:
-            places = dict.fromkeys(row_bytes(chunk.ids), chunk.number)
+            places = dict.fromkeys(rows or row_bytes(chunk.ids), chunk.number)
             self._places[chunk.shape].update(places)
 
     def take(self, shape: int, rows: Iterable[bytes]) -> list[ArrivalChunk]:
@@ -194,30 +195,29 @@ class ArrivalLog:
         new = []
         for run in runs:
             for shape, ids in run.items():
-                ids = self._unknown(time, lane, shape, distinct_rows(ids))
+                if not len(ids):
+                    continue
+                moment = self._moment(time, lane)
+                ids, rows = distinct_rows(ids) if len(ids) > 1 else ids, None
+                if shape in moment.shapes:
+                    known, rows = moment.places(shape), row_bytes(ids)
+                    if not known.keys().isdisjoint(rows):
+                        ids, rows = ids[[row not in known for row in rows]], None
                 if len(ids):
-                    chunk = ArrivalChunk(time, lane, shape, ids, next(self._numbers))
-                    self._put(chunk)
-                    new.append(chunk)
+                    new.append(ArrivalChunk(time, lane, shape, ids, next(self._numbers)))
+                    moment.put(new[-1], rows)
+                    self._size += len(ids)
         return new
 
-    def _unknown(self, time: int, lane: int, shape: int, ids: Ids) -> Ids:
-        moment = self._moment(time, lane)
-        if moment is None or not moment.has(shape):
-            return ids
-        known = moment.places(shape)
-        unknown: Ids = ids[[row not in known for row in row_bytes(ids)]]
-        return unknown
-
-    def _moment(self, time: int, lane: int) -> _Moment | None:
-        known = self.lanes.get(lane)
-        return None if known is None else known.moments.get(time)
+    def _moment(self, time: int, lane: int) -> _Moment:
+        """A time point of a lane, that something is about to come to."""
+        if lane not in self.lanes:
+            self.lanes[lane] = Lane()
+        moments = self.lanes[lane].moments
+        return moments[time] if time in moments else self.lanes[lane].moment(time)
 
     def _put(self, chunk: ArrivalChunk) -> None:
-        lane = self.lanes.get(chunk.lane)
-        if lane is None:
-            lane = self.lanes[chunk.lane] = Lane()
-        moment = lane.moment(chunk.time)
+        moment = self._moment(chunk.time, chunk.lane)
         before = moment.chunks.get(chunk.number)
         self._size += len(chunk.ids) - (0 if before is None else len(before.ids))
         moment.put(chunk)
@@ -229,8 +229,8 @@ class ArrivalLog:
         gone: list[ArrivalChunk] = []
         before: list[ArrivalChunk] = []
         for shape, ids in facts.items():
-            moment = self._moment(time, lane)
-            known = {} if moment is None else moment.places(shape)
+            moments = self.lanes[lane].moments if lane in self.lanes else {}
+            known = moments[time].places(shape) if time in moments else {}
             rows = dict.fromkeys(row for row in row_bytes(ids) if row in known)
             if rows:
                 gone.append(ArrivalChunk(time, lane, shape, row_ids(list(rows)), GONE))
@@ -385,6 +385,8 @@ class ArrivalView:
 
         Of chunks that come, the earlier ones count; one that goes is not there any more.
         """
+        if len(self.log.lanes) == 1:
+            return chunk.ids
         others = [
             lane.moments[chunk.time].places(chunk.shape)
             for number, lane in self.log.lanes.items()

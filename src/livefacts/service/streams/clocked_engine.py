@@ -7,13 +7,13 @@ kept apart, under names of its own (see `livefacts.plan.time_lowering`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
 
-from livefacts.engine.contract import IN_DEFAULT, TRIPLES, Change, Engine, Facts
+from livefacts.engine.contract import IN_DEFAULT, NO_CHANGE, TRIPLES, Change, Engine, Facts
 from livefacts.plan.time_lowering import BACKGROUND, Family, Timing
 from livefacts.service.change.assertions import without
 from livefacts.service.streams.fact_rows import united
@@ -33,8 +33,11 @@ class ClockedEngine:
 
     def change(self, notes: Notes) -> Change:
         """What a movement means for the engine."""
-        unnamed = self._ended(notes.released)
-        return Change(notes.asserted, notes.held, notes.retracted, unnamed=unnamed)
+        asserted, held, retracted, released = notes.facts()
+        unnamed = self._ended(released) if released else {}
+        if not (asserted or held or retracted or unnamed):
+            return NO_CHANGE
+        return Change(asserted, held, retracted, unnamed=unnamed)
 
     def _ended(self, released: Facts) -> Facts:
         """Of facts that streams hold no longer, those that nothing else asserts."""
@@ -90,14 +93,11 @@ class ClockedEngine:
         ]
         return united(came), united(went)
 
-    def _companions(self, facts: list[Facts], families: Iterable[Family]) -> Iterator[Facts]:
-        dictionary = self.engine.dictionary
-        choices = [Choice(family, dictionary) for family in families]
-        for part in facts if choices else ():
+    def _companions(self, facts: list[Facts], families: Collection[Family]) -> Iterator[Facts]:
+        is_chosen = Choice(((family, 0) for family in families), self.engine.dictionary)
+        for part in facts if families else ():
             for shape, ids in part.items():
-                chosen = np.zeros(len(ids), np.bool_)
-                for is_of in choices:
-                    chosen |= is_of(shape, ids)
+                chosen = is_chosen(shape, ids)
                 if chosen.any():
                     wide, rows = self.timeline.naming.companions(BACKGROUND, shape, ids[chosen])
                     yield {wide: rows}

@@ -30,7 +30,7 @@ from livefacts.model.facts import Symbol
 from livefacts.model.namespaces import XSD
 from livefacts.plan import time_lowering as names
 from livefacts.plan.time_lowering import Family
-from livefacts.service.streams.arrival_log import ArrivalChunk, ArrivalView
+from livefacts.service.streams.arrival_log import GONE, ArrivalChunk, ArrivalView
 from livefacts.service.streams.fact_rows import Key, different, row_bytes, row_ids
 from livefacts.service.streams.window_contents import (
     Choice,
@@ -38,7 +38,8 @@ from livefacts.service.streams.window_contents import (
     LatestContents,
     contents_of,
 )
-from livefacts.store.terms.dictionary import Dictionary, inline_id
+from livefacts.store.terms.dictionary import Dictionary
+from livefacts.store.terms.term_table import INLINE_REACH, INLINE_ZERO
 
 INTEGER = NamedNode(XSD + "integer")
 
@@ -54,7 +55,10 @@ class Notes:
 
     def hold(self, shape: int, rows: set[bytes]) -> None:
         """Rows begin to hold; those that ceased to in the same change have not changed."""
-        _move(rows, self._released.get(shape), self._held.setdefault(shape, set()))
+        if self._released:
+            _move(rows, self._released.get(shape), self._held.setdefault(shape, set()))
+        else:
+            self._held.setdefault(shape, set()).update(rows)
 
     def release(self, shape: int, rows: set[bytes]) -> None:
         """Rows cease to hold; those that began before have not changed."""
@@ -69,26 +73,22 @@ class Notes:
     def since(self, before: Notes) -> Notes:
         """What these notes assert beyond earlier ones, and no longer assert; none retracts anything."""
         notes = Notes()
-        _note_difference(_rows(before.asserted), _rows(self.asserted), notes)
+        _note_difference(_rows(before.facts()[0]), _rows(self.facts()[0]), notes)
         notes._held = {s: rows - before._held.get(s, set()) for s, rows in self._held.items()}
         notes._released = {s: rows - self._held.get(s, set()) for s, rows in before._held.items()}
         return notes
 
-    @property
-    def held(self) -> Facts:
-        return {shape: row_ids(list(rows)) for shape, rows in self._held.items() if rows}
-
-    @property
-    def released(self) -> Facts:
-        return {shape: row_ids(list(rows)) for shape, rows in self._released.items() if rows}
-
-    @property
-    def asserted(self) -> Facts:
-        return {shape: np.concatenate(parts) for shape, parts in self._asserted.items()}
-
-    @property
-    def retracted(self) -> Facts:
-        return {shape: np.concatenate(parts) for shape, parts in self._retracted.items()}
+    def facts(self) -> tuple[Facts, Facts, Facts, Facts]:
+        """What is asserted, begins to hold, is retracted and ceases to hold, by shape."""
+        asserted, held, retracted, released = Facts(), Facts(), Facts(), Facts()
+        for noted, found in ((self._asserted, asserted), (self._retracted, retracted)):
+            for shape, parts in noted.items():
+                found[shape] = parts[0] if len(parts) == 1 else np.concatenate(parts)
+        for moved, found in ((self._held, held), (self._released, released)):
+            for shape, rows in moved.items():
+                if rows:
+                    found[shape] = row_ids(list(rows))
+        return asserted, held, retracted, released
 
 
 class Naming:
@@ -100,10 +100,9 @@ class Naming:
         self._companions: dict[tuple[str, int], int] = {}
 
     def time(self, point: int) -> int:
-        known = inline_id(point)
-        if known is not None:
-            return known
-        with self.dictionary.passing():
+        if -INLINE_REACH <= point < INLINE_REACH:
+            return INLINE_ZERO + point
+        with self.dictionary.passing:
             return self.dictionary.encode_one(Literal(str(point), datatype=INTEGER))
 
     def name(self, name: str) -> int:
@@ -124,7 +123,7 @@ class Naming:
         rows[:, before : before + width] = ids
         rows[:, before + width :] = more
         if shape == TRIPLES:
-            rows[:, 0] = self.name(name)
+            rows[:, 0] = self._names[name] if name in self._names else self.name(name)
         else:
             for old in different(ids[:, 0]):
                 rows[ids[:, 0] == old, 0] = self._companion(name, old)
@@ -158,45 +157,34 @@ class ArrivalFeed:
         self._view = view
         self._naming = naming
         self._with_streams = with_streams
-        self._kept = [(Choice(family, naming.dictionary), length) for family, length in kept]
+        self._kept = Choice(kept, naming.dictionary)
         self._due: dict[int, list[tuple[int, Ids]]] = {}
         self._ends: list[int] = []
 
-    def come(self, chunk: ArrivalChunk, now: int, notes: Notes) -> None:
-        for last, shape, rows in self._facts(chunk, now):
+    def follow(self, chunk: ArrivalChunk, now: int, notes: Notes) -> None:
+        """A chunk has come, or was taken back: so are its facts that may still be looked at."""
+        ids = chunk.ids if self._with_streams else self._view.alone(chunk)
+        for length, chosen in self._kept.by_length(chunk.shape, ids):
+            last = chunk.time + length
+            if last < now:
+                continue
+            name = names.ARRIVED_ON if self._with_streams else names.ARRIVED
+            more = [chunk.stream] if self._with_streams else []
+            time = self._naming.time(chunk.time)
+            shape, rows = self._naming.companions(name, chunk.shape, chosen, time, *more)
+            if chunk.number == GONE:
+                notes.retract(shape, rows)
+                continue
             notes.tell(shape, rows)
             if last not in self._due:
                 self._due[last] = []
                 heapq.heappush(self._ends, last)
             self._due[last].append((shape, rows))
 
-    def go(self, chunk: ArrivalChunk, now: int, notes: Notes) -> None:
-        for _, shape, rows in self._facts(chunk, now):
-            notes.retract(shape, rows)
-
     def move(self, now: int, notes: Notes) -> None:
         while self._ends and self._ends[0] < now:
             for shape, rows in self._due.pop(heapq.heappop(self._ends)):
                 notes.retract(shape, rows)
-
-    def _facts(self, chunk: ArrivalChunk, now: int) -> Iterator[tuple[int, int, Ids]]:
-        """The last time point at which facts of a chunk may be looked at, and the facts."""
-        ids = chunk.ids if self._with_streams else self._view.alone(chunk)
-        lengths = np.full(len(ids), -1, np.int64)
-        for is_of, length in self._kept:
-            np.maximum(lengths, np.where(is_of(chunk.shape, ids), length, -1), out=lengths)
-        found = different(lengths)
-        for length in found:
-            if length >= 0 and chunk.time + length >= now:
-                chosen = ids if len(found) == 1 else ids[lengths == length]
-                yield chunk.time + length, *self._named(chunk, chosen)
-
-    def _named(self, chunk: ArrivalChunk, ids: Ids) -> tuple[int, Ids]:
-        time = self._naming.time(chunk.time)
-        if self._with_streams:
-            name = names.ARRIVED_ON
-            return self._naming.companions(name, chunk.shape, ids, time, chunk.stream)
-        return self._naming.companions(names.ARRIVED, chunk.shape, ids, time)
 
 
 class ClockFeed:
@@ -326,7 +314,7 @@ class RecentFeed:
     ) -> None:
         self._name = f"{names.RECENT}{extent.key}:"
         self._naming = naming
-        self._families = [Choice(family, naming.dictionary) for family in families]
+        self._families = Choice(((family, 0) for family in families), naming.dictionary)
         narrowed = _narrowed(view, extent.stream, naming.dictionary)
         self.contents = LatestContents(extent, narrowed, naming.dictionary)
 
@@ -349,9 +337,7 @@ class RecentFeed:
     def _facts(self, chunks: Iterable[ArrivalChunk]) -> Iterator[tuple[int, Ids]]:
         """What the engine is given of facts in the window, of those that rules look for."""
         for chunk in chunks:
-            looked_for = np.zeros(len(chunk.ids), np.bool_)
-            for is_of in self._families:
-                looked_for |= is_of(chunk.shape, chunk.ids)
+            looked_for = self._families(chunk.shape, chunk.ids)
             if looked_for.any():
                 ids, point = chunk.ids[looked_for], self._naming.time(chunk.time)
                 yield self._naming.companions(self._name, chunk.shape, ids, point)
@@ -382,19 +368,18 @@ class HoldingFeed:
         for contents in self.contents:
             self._shift(*contents.move(now), notes)
 
-    def come(self, chunk: ArrivalChunk, now: int, notes: Notes) -> None:
+    def follow(self, chunk: ArrivalChunk, notes: Notes) -> None:
+        """A chunk has come late, or was taken back: windows by time know whether it was inside."""
         for contents in self.contents:
             if contents.sees(chunk):
-                self._shift([chunk], [], notes)
-
-    def go(self, chunk: ArrivalChunk, now: int, notes: Notes) -> None:
-        for contents in self.contents:
-            if contents.sees(chunk):
-                self._shift([], [chunk], notes)
+                moved = ([], [chunk]) if chunk.number == GONE else ([chunk], [])
+                self._shift(*moved, notes)
 
     def look_again(self, now: int, notes: Notes) -> None:
+        """The same for the other windows, when all chunks are there."""
         for contents in self.contents:
-            self._shift(*contents.look_again(now), notes)
+            if isinstance(contents, LatestContents):
+                self._shift(*contents.look_again(now), notes)
 
     def facts(self) -> Facts:
         return {shape: row_ids(rows) for shape, held in self._rows.items() if (rows := held.rows())}

@@ -62,7 +62,7 @@ class Beginnings:
     def note(self, time: int, delta: IdDelta) -> None:
         if delta.added:
             self._began.append((time, delta.added))
-            self._rows += _count(delta.added)
+            self._rows += sum(map(len, delta.added.values()))
         while self._rows > MOST_ROWS:
             self._rows -= _count(self._began.popleft()[1])
 

@@ -75,7 +75,7 @@ def moment_of(streams: Streams) -> SavedTime:
 def unpacked(found: Mapping[str, Any], dictionary: Dictionary) -> SavedTime:
     """A moment that was written down."""
     names = fact_texts.number_texts(found["streams"], dictionary).tolist()
-    with dictionary.passing():
+    with dictionary.passing:
         parts = fact_texts.unpack(found["facts"], dictionary)
     log = LogState(
         found["first"],

@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from livefacts.engine.contract import ASSERTED, Change, Engine, Facts, IdDelta, Ids
+from pyoxigraph import NamedNode
+
+from livefacts.engine.contract import ASSERTED, NO_CHANGE, Engine, Facts, IdDelta, Ids
 from livefacts.errors import InputError
 from livefacts.language.program import Program
 from livefacts.service.change.delta import Delta
@@ -90,6 +92,8 @@ class Streams(ClockedEngine):
 
     def __init__(self, engine: Engine, graphs: NamedGraphs, make: Make) -> None:
         self.log = ArrivalLog()
+        self.lanes: dict[str | NamedNode | None, int] = {}
+        """Where the log has the streams that were named, and those facts that name none."""
         view = ArrivalView(self.log)
         super().__init__(engine, graphs, Timeline(engine.dictionary, view))
         self._make = make
@@ -133,25 +137,25 @@ class Streams(ClockedEngine):
         if log.first is not None and time < log.first:
             aside = sum(len(ids) for run in runs for ids in run.values())
             log.set_aside += aside
-            return self._make(Change(), f"to push: {aside:,} set aside, {BEFORE_THE_FIRST}")
+            return self._make(NO_CHANGE, f"to push: {aside:,} set aside, {BEFORE_THE_FIRST}")
         new = log.add(time, stream, runs)
-        return self._followed(new, lambda: log.drop(new))
+        return self._followed(new, partial(log.drop, new))
 
     def retract(self, runs: list[Facts], time: int, stream: int) -> Delta:
         """Arrivals are taken back, as if they had never been."""
         gone, before = self.log.remove(time, stream, united(runs))
         if not gone:
-            return self._make(Change(), "to retract: nothing of this arrived then on this stream")
-        return self._followed(gone, lambda: self.log.restore(before))
+            return self._make(NO_CHANGE, "to retract: nothing of this arrived then on this stream")
+        return self._followed(gone, partial(self.log.restore, before))
 
     def _followed(self, chunks: list[ArrivalChunk], undo: Callable[[], None]) -> Delta:
         """What the engine makes of arrivals that have come or gone; then others hear of them."""
         now = self.timeline.now
         if not chunks or now is None or chunks[0].time > now:
-            delta = self._make(Change())
+            delta = self._make(NO_CHANGE)
         else:
-            delta = self._moved(lambda: self.timeline.come(chunks), undo)
-        if chunks:
+            delta = self._moved(partial(self.timeline.come, chunks), undo)
+        if chunks and self.listener.is_heard:
             self.listener.arrived(chunks)
         return delta
 

@@ -13,7 +13,7 @@ from livefacts.engine.contract import Facts, Flags, Ids
 from livefacts.language.windows import Extent, SessionExtent, TimeExtent
 from livefacts.model.facts import Symbol
 from livefacts.plan.time_lowering import NOW, Family, Timing
-from livefacts.service.streams.arrival_log import ArrivalChunk, ArrivalView
+from livefacts.service.streams.arrival_log import GONE, ArrivalChunk, ArrivalView
 from livefacts.service.streams.fact_rows import Key
 from livefacts.service.streams.feeds import (
     ArrivalFeed,
@@ -76,7 +76,8 @@ class Timeline:
         notes = Notes()
         for chunk in chunks:
             self._feeds.come(chunk, self.now, notes)
-        self._feeds.look_again(self._beginning(), self.now, notes)
+        if self._feeds.has_latest:
+            self._feeds.look_again(self._beginning(), self.now, notes)
         return notes
 
     # time
@@ -243,6 +244,9 @@ class _Feeds:
             else contents_of(extent, view, naming.dictionary)
             for extent in timing.spans
         }
+        latest = [each for each in self.holding.contents if isinstance(each, LatestContents)]
+        self.has_latest = bool(self._recent or latest)
+        """Whether some windows move with what arrives."""
 
     def contents(self) -> Iterator[Contents]:
         """What the windows have inside."""
@@ -253,16 +257,15 @@ class _Feeds:
         """Chunks arrive, in time."""
         for chunk in self._view.chunks(first, now) if self._arrived else ():
             for arrived in self._arrived:
-                arrived.come(chunk, now, notes)
+                arrived.follow(chunk, now, notes)
 
     def come(self, chunk: ArrivalChunk, now: int, notes: Notes) -> None:
         """A chunk arrives late, or is taken back."""
-        is_gone = chunk.is_gone
-        feeds: list[ArrivalFeed | HoldingFeed] = [*self._arrived, self.holding]
-        for feed in feeds:
-            (feed.go if is_gone else feed.come)(chunk, now, notes)
+        for arrived in self._arrived:
+            arrived.follow(chunk, now, notes)
+        self.holding.follow(chunk, notes)
         for clock in self._clocks.values():
-            if not is_gone:
+            if chunk.number != GONE:
                 clock.come(chunk.time, notes)
             elif not self._view.has(chunk.time):
                 clock.go(chunk.time, notes)

@@ -29,7 +29,7 @@ from livefacts.language.windows import (
 from livefacts.model.facts import Symbol
 from livefacts.plan.time_lowering import Family
 from livefacts.service.streams.arrival_log import ArrivalChunk, ArrivalView
-from livefacts.service.streams.fact_rows import predicate_of, row_bytes, row_ids
+from livefacts.service.streams.fact_rows import different, predicate_of, row_bytes, row_ids
 from livefacts.store.terms.dictionary import Dictionary
 
 FEWEST_SPARE = 1000
@@ -37,24 +37,46 @@ FEWEST_SPARE = 1000
 FAR = 1 << 62
 Moved: TypeAlias = tuple[Sequence[ArrivalChunk], Sequence[ArrivalChunk]]
 """What has entered a window, and what has left it."""
-UNMOVED: Moved = ((), ())
 
 
 class Choice:
-    """Which facts are of a family: of one predicate, of triples with one, or any triples."""
+    """Which facts are of some families, and how long the facts of each are looked at.
 
-    def __init__(self, family: Family, dictionary: Dictionary) -> None:
-        self._is_triple = not isinstance(family, str)
-        term = Symbol(family) if isinstance(family, str) else family
-        self._wanted = None if term is None else int(dictionary.encode_one(term))
+    A family is a predicate, the triples with a predicate, or any triples.
+    """
+
+    def __init__(self, families: Iterable[tuple[Family, int]], dictionary: Dictionary) -> None:
+        self._triples: dict[int, int] = {}
+        self._names: dict[int, int] = {}
+        self._any = -1
+        """How long triples of all other predicates are looked at; -1 if they are not."""
+        for family, length in families:
+            if family is None:
+                self._any = max(length, self._any)
+                continue
+            term = Symbol(family) if isinstance(family, str) else family
+            lengths = self._names if isinstance(family, str) else self._triples
+            name = int(dictionary.encode_one(term))
+            lengths[name] = max(length, lengths.get(name, -1))
 
     def __call__(self, shape: int, ids: Ids) -> Flags:
-        if (shape == TRIPLES) != self._is_triple:
-            return np.zeros(len(ids), np.bool_)
-        if self._wanted is None:
+        """Which facts are of one of them."""
+        if shape == TRIPLES and self._any >= 0:
             return np.ones(len(ids), np.bool_)
-        found: Flags = predicate_of(shape, ids) == self._wanted
-        return found
+        wanted = self._triples if shape == TRIPLES else self._names
+        return np.isin(predicate_of(shape, ids), list(wanted))
+
+    def by_length(self, shape: int, ids: Ids) -> list[tuple[int, Ids]]:
+        """The facts that are of one of them, by how long they are looked at."""
+        column, other = (ids[:, 1], self._any) if shape == TRIPLES else (ids[:, 0], -1)
+        lengths = self._triples if shape == TRIPLES else self._names
+        found: dict[int, list[int]] = {}
+        for name in different(column):
+            found.setdefault(max(other, lengths.get(name, -1)), []).append(name)
+        if len(found) == 1:
+            [length] = found
+            return [(length, ids)] if length >= 0 else []
+        return [(n, ids[np.isin(column, names)]) for n, names in found.items() if n >= 0]
 
 
 class TimeContents:
@@ -84,10 +106,6 @@ class TimeContents:
     def sees(self, chunk: ArrivalChunk) -> bool:
         """Whether a chunk that comes or goes is inside, with nothing moved."""
         return self._since <= chunk.time <= self._until and self.view.sees(chunk.lane)
-
-    def look_again(self, now: int) -> Moved:
-        """Something has come late or was taken back; the window knows by itself."""
-        return UNMOVED
 
     def interval(self, now: int, first: int) -> Interval:
         """The time points of the window."""
@@ -129,7 +147,7 @@ class LatestContents:
     ) -> None:
         self.extent = extent
         self.view = view
-        self._of = None if extent.of is None else Choice(extent.of, dictionary)
+        self._of = None if extent.of is None else Choice([(extent.of, 0)], dictionary)
         self._inside: deque[Entry] = deque()
         self._now: int | None = None
 

@@ -32,7 +32,7 @@ class Broken:
 
 def broken(store: RowStore) -> Iterator[Broken]:
     """What does not fit together, the first row of each kind."""
-    for shape, relation in store.shapes().items():
+    for shape, relation in store.relations.items():
         yield from (Broken(shape, 0, problem) for problem in _books(store, relation))
         line = store.rows.relations[relation]
         for place in range(int(line[layout.INDEX_COUNT])):

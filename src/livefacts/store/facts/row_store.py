@@ -44,7 +44,8 @@ class RowStore:
         self._tags = np.zeros(row_kernels.BLOCK, np.int64)
         self._found = np.zeros(64, np.int64)
         self._indices: dict[tuple[int, tuple[int, ...], int], int] = {}
-        self._relations: dict[int, int] = {}
+        self.relations: dict[int, int] = {}
+        """Relation numbers by shape."""
         self._shapes: list[int] = []
         self.relation(TRIPLES)
 
@@ -52,21 +53,17 @@ class RowStore:
 
     def relation(self, shape: int) -> int:
         """The number of the relation for a shape (TRIPLES, or 1 + arity), made if new."""
-        number = self._relations.get(shape)
+        number = self.relations.get(shape)
         if number is None:
             number = self._add_relation(3 if shape == TRIPLES else shape)
-            self._relations[shape] = number
+            self.relations[shape] = number
             self._shapes.append(shape)
         return number
 
     def has(self, shape: int) -> bool:
         """Whether there are facts of this shape."""
-        number = self._relations.get(shape)
+        number = self.relations.get(shape)
         return number is not None and self.live(number) > 0
-
-    def shapes(self) -> dict[int, int]:
-        """Relation numbers by shape."""
-        return dict(self._relations)
 
     def shape(self, relation: int) -> int:
         """The shape of the facts of a relation."""

@@ -17,6 +17,7 @@ from livefacts.store.facts import layout
 from livefacts.store.facts.row_kernels import row_address
 from livefacts.store.facts.row_store import Ids, RowStore
 from livefacts.store.terms.dictionary import Dictionary
+from livefacts.store.terms.term_reader import as_ids
 
 
 class KnownNames:
@@ -37,7 +38,8 @@ class KnownNames:
 
     def select(self, store: RowStore, relation: int, mask: int, flags: int) -> Ids:
         """The facts of a relation with names that are looked at, and these of the masked flags."""
-        self._keep_up()
+        if self._epoch != self._dictionary.epoch:
+            self._forget()
         found = np.empty((store.live(relation), store.width(relation)), np.int32)
         while True:
             count = select_facts(
@@ -49,18 +51,14 @@ class KnownNames:
 
     def mark(self, facts: Ids, marks: NDArray[np.bool_]) -> bool:
         """Mark the facts with names that are looked at; whether that is all of them."""
-        self._keep_up()
-        # Contiguous and writable: kernels would be compiled again for any other array.
-        facts = np.require(facts, np.int32, ["C", "W"])
+        if self._epoch != self._dictionary.epoch:
+            self._forget()
+        facts = as_ids(facts)
         while True:
             count = mark_facts(facts, self._names, self._wanted, marks)
             if count >= 0:
                 return int(count) == len(facts)
             self._learn(-1 - count)
-
-    def _keep_up(self) -> None:
-        if self._epoch != self._dictionary.epoch:
-            self._forget()
 
     def _learn(self, name: int) -> None:
         self._names = np.append(self._names, np.int32(name))

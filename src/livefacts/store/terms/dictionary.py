@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from itertools import chain
 from typing import Protocol, TypeVar
-from weakref import WeakSet
+from weakref import WeakSet, ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +71,7 @@ MOST_TERMS = 2**30
 HEAP_LIMIT = 2**40
 SPARE_ROOM = 4
 """A full array grows by a quarter."""
+FEWEST_LOANS = 64
 
 
 def inline_id(value: int) -> int | None:
@@ -112,20 +113,21 @@ class Rememberer(Protocol):
 
 
 class _Passing(AbstractContextManager[None]):
-    """A time in which new terms are transient."""
+    """A time in which new terms are transient; it may be entered again inside."""
 
     def __init__(self, dictionary: Dictionary, which: int) -> None:
         self._dictionary = dictionary
         self._which = which
-        self._before = 0
+        self._before: list[int] = []
 
     def __enter__(self) -> None:
         sizes = self._dictionary._terms.sizes
-        self._before, sizes[IS_PASSING] = sizes[IS_PASSING], self._which
+        self._before.append(sizes[IS_PASSING])
+        sizes[IS_PASSING] = self._which
 
     def __exit__(self, *error: object) -> None:
         # A sweep has put other arrays in the place of these, maybe.
-        self._dictionary._terms.sizes[IS_PASSING] = self._before
+        self._dictionary._terms.sizes[IS_PASSING] = self._before.pop()
 
 
 class Dictionary:
@@ -136,8 +138,14 @@ class Dictionary:
         self._set_scratch(256)
         self.epoch = 0
         """Changes when ids mean other terms than before."""
-        self._loans: WeakSet[Loan] = WeakSet()
+        self._loans: list[ref[Loan]] = []
+        self._most_loans = FEWEST_LOANS
+        """With more loans than this, those that were given back are left out."""
         self._rememberers: WeakSet[Rememberer] = WeakSet()
+        self.passing = _Passing(self, ALL_PASS)
+        """While this is entered, new terms are transient: a sweep may reclaim them."""
+        self.passing_but_labels = _Passing(self, LABELS_STAY)
+        """The same for all but labels of blank nodes that are not those of a scope."""
         self.clear()
 
     def clear(self) -> None:
@@ -241,7 +249,7 @@ class Dictionary:
     ) -> Ids:
         """The ids of spans of canonical N-Triples text; blank node labels get the scope."""
         ids = np.empty(len(starts), np.int32)
-        scope_bytes = as_array(scope)
+        scope_bytes = np.frombuffer(bytearray(scope), np.uint8)
         done = 0
         while done < len(ids):
             done = term_table.intern_spans(
@@ -285,13 +293,6 @@ class Dictionary:
 
     # transient terms (they pass by)
 
-    def passing(self, *, labels_stay: bool = False) -> AbstractContextManager[None]:
-        """While this is entered, new terms are transient: a sweep may reclaim them.
-
-        All of them, or all but labels of blank nodes that are not those of a scope.
-        """
-        return _Passing(self, LABELS_STAY if labels_stay else ALL_PASS)
-
     @property
     def loose(self) -> int:
         """How many transient terms may be in use nowhere: those that have come since the last
@@ -309,8 +310,16 @@ class Dictionary:
     def lend_later(self, ids: Callable[[], Iterable[Ids]]) -> Loan:
         """The same for ids that are asked for at a sweep."""
         loan = Loan(ids)
-        self._loans.add(loan)
+        self._loans.append(ref(loan))
+        if len(self._loans) > self._most_loans:
+            self._most_loans = FEWEST_LOANS + 2 * len(self._lent())
         return loan
+
+    def _lent(self) -> list[Loan]:
+        """The loans that somebody still keeps."""
+        kept = [loan for found in self._loans if (loan := found()) is not None]
+        self._loans = list(map(ref, kept))
+        return kept
 
     def lend_rows(self, rows: Iterable[Sequence[int]]) -> Loan:
         """The same for rows of ids, one by one; what is below 0 stands for no term."""
@@ -329,7 +338,7 @@ class Dictionary:
             rememberer.let_go()
         terms = self._terms
         marks = np.zeros(int(terms.sizes[COUNT]) + 1, np.uint8)
-        lent = (ids for loan in list(self._loans) for ids in loan.ids())
+        lent = (ids for loan in self._lent() for ids in loan.ids())
         for ids in chain(held, lent):
             numbers = ids.reshape(-1)
             marks[numbers[(numbers >= 0) & (numbers < INLINE_FIRST)]] = 1

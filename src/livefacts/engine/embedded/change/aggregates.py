@@ -120,5 +120,5 @@ class BoundAggregate:
         return self._computed(Literal(str(value), datatype=XSD_INTEGER))
 
     def _computed(self, term: Term) -> int:
-        with self._dictionary.passing():
+        with self._dictionary.passing:
             return int(self._dictionary.encode_one(term))

@@ -52,8 +52,8 @@ class EmbeddedEngine:
         self.limit: int | None = None
         self.uncounted: frozenset[int] = frozenset()
         """Predicates, by id, whose facts no limit counts."""
-        self.on_progress: Callable[[int], None] = lambda made: None
-        self.on_pause: Callable[[int], None] = lambda made: None
+        self.on_progress: Callable[[int], None] | None = None
+        self.on_pause: Callable[[int], None] | None = None
         """Hears what `on_progress` does, and before any limit counts; may end the change."""
         self.before_commit: Callable[[IdDelta], None] = lambda delta: None
         self._maintenance = maintenance
@@ -89,9 +89,11 @@ class EmbeddedEngine:
         """Follow a change through all levels, then settle or undo it."""
         base = self._base
         base.interpreter.limit = self.limit
-        before = base.binding
+        before = base.plan, base.levels
         try:
             base.take(change, rules)
+            if self.limit is not None or self.on_pause or self.on_progress:
+                self._check_progress(base.interpreter.made)
             delta = base.interpreter.delta()
             self.before_commit(delta)
         except BaseException:
@@ -110,6 +112,7 @@ class EmbeddedEngine:
             plan = old.plan if change.plan is None else change.plan
             self._base = self._new_base(old, plan, single_path)
             self._base.take(asserted_after(old.store, change))
+            self._check_progress(self._base.interpreter.made)
             self._base.settle()
             delta = difference(old.store, self._base.store)
             derived = sum(int(flags.sum()) for flags in delta.derived.values())
@@ -133,7 +136,8 @@ class EmbeddedEngine:
         return base
 
     def _check_progress(self, made: int) -> None:
-        self.on_pause(made)
+        if self.on_pause is not None:
+            self.on_pause(made)
         if self.limit is not None:
             derived, limit = made - self._base.interpreter.asserted, self.limit + self._base.spared
             if derived > limit and derived - self._made_uncounted() > limit:
@@ -141,7 +145,8 @@ class EmbeddedEngine:
                     f"the change derives more than {self.limit:,} facts; it was undone",
                     hint="raise limit= (@limit in the rules), or look for a rule that makes ever new values",
                 )
-        self.on_progress(made)
+        if self.on_progress is not None:
+            self.on_progress(made)
 
     def _made_uncounted(self) -> int:
         """How many facts of the change under way no limit counts."""
@@ -169,7 +174,7 @@ class EmbeddedEngine:
 
     def shapes(self) -> tuple[int, ...]:
         """The shapes of which there may be facts."""
-        return tuple(self.store.shapes())
+        return tuple(self.store.relations)
 
     def rows(self, shape: int, derived: bool | None = None, names: KnownNames | None = None) -> Ids:
         """The facts of a shape; only conclusions, or only what was asserted; only these names."""

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from livefacts.engine.contract import COUNTING, DRED, NO_TRIPLES, TRIPLES, Change, IdDelta, Ids
+from livefacts.engine.contract import COUNTING, DRED, Change, IdDelta, Ids
 from livefacts.engine.embedded.change.level import BoundLevel
+from livefacts.engine.embedded.kernel import registers as code
 from livefacts.engine.embedded.kernel.driver import Interpreter
 from livefacts.engine.embedded.schema.single_path import MakeSchema, SinglePath
 from livefacts.errors import RuleError
@@ -36,6 +37,7 @@ ASSERTION = bits.EDGE | bits.ROOT | bits.ASSERTED
 SchemaEngines = Callable[[Plan], Callable[[Ids, Ids], IdDelta]]
 """Makes an engine that closes the schema under a plan, and gives its method to change it."""
 Binding = tuple[Plan, list[BoundLevel]]
+"""What undoing a change goes back to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ class FactBase:
     def _bind(self, plan: Plan) -> None:
         self._check_counting(plan)
         self.plan = plan if self.single_path else plan.general()
-        self._levels = [self._bound(level) for level in self.plan.levels or (Level(),)]
+        self.levels = [self._bound(level) for level in self.plan.levels or (Level(),)]
         self._set_dooms()
 
     def _set_dooms(self) -> None:
@@ -120,28 +122,41 @@ class FactBase:
 
     def take(self, change: Change, rules: RuleChange | None = None) -> None:
         """Take a change through all levels; it is under way until it is settled or undone."""
-        self._retract(change)
+        store, interpreter = self.store, self.interpreter
+        for facts, support in (
+            (change.retracted, bits.ASSERTED | bits.IN_DEFAULT),
+            (change.unmarked, bits.IN_DEFAULT),
+            (change.unnamed, bits.ASSERTED),
+        ):
+            for shape, ids in facts.items():
+                interpreter.change(code.LOSE, store.relation(shape), ids, support)
         if rules is not None:
             self._drop_rules(rules)
             # Before anything is asserted: a rule that becomes recursive moves the instances
             # that it has, and a negation would already see what is asserted.
             self._adopt_rules(rules)
-        self._assert(change)
-        asserted = change.triples() if change.others else change.facts.get(TRIPLES, NO_TRIPLES)
-        self._run_levels(asserted, rules)
-        self.interpreter.on_pause(self.interpreter.made)
-
-    @property
-    def binding(self) -> Binding:
-        """The plan and its levels: what undoing a change goes back to."""
-        return self.plan, self._levels
+        for facts, support in (
+            (change.facts, ASSERTION | bits.IN_DEFAULT),
+            (change.others, ASSERTION),
+        ):
+            for shape, ids in facts.items():
+                known = store.relations.get(shape)
+                relation = store.relation(shape) if known is None else known
+                interpreter.change(code.GAIN, relation, ids, support)
+        loses = change.retracted or change.unmarked or change.unnamed
+        if len(self.levels) == 1 and rules is None and not loses:
+            self.levels[0].run_alone(change)
+        else:
+            for number, level in enumerate(self.levels):
+                level.run(change, None if rules is None else rules.levels[number])
 
     def settle(self) -> None:
         """End the change; what it has made is there to stay."""
         self.is_empty = False
         self.spared = 0
-        for level in self._levels:
-            level.settle()
+        for level in self.levels:
+            if level.is_unsettled:
+                level.settle()
         self.interpreter.commit()
 
     def undo(self, before: Binding) -> None:
@@ -152,9 +167,9 @@ class FactBase:
     def _undo_change(self, epoch: int, before: Binding) -> None:
         try:
             self.interpreter.roll_back()
-            self.plan, self._levels = before
+            self.plan, self.levels = before
             self._set_dooms()
-            for level in self._levels:
+            for level in self.levels:
                 level.restore(epoch)
             if self.is_empty:
                 self._assert_true()
@@ -162,23 +177,16 @@ class FactBase:
             self._undo_change(epoch, before)
             raise
 
-    def _run_levels(self, asserted: Ids, rules: RuleChange | None = None) -> None:
-        if len(self._levels) == 1 and rules is None:
-            self._levels[0].run_alone(asserted)
-            return
-        for number, level in enumerate(self._levels):
-            level.run(asserted, None if rules is None else rules.levels[number])
-
     def _drop_rules(self, rules: RuleChange) -> None:
         """First pass: rules that go, under the old levels."""
         self._bind_kept(rules)
-        for level, dropped in zip(self._levels, rules.dropped, strict=True):
+        for level, dropped in zip(self.levels, rules.dropped, strict=True):
             level.drop(dropped)
         self.interpreter.close_pass()
 
     def _bind_kept(self, rules: RuleChange) -> None:
-        self._levels = [
-            level.with_plans(kept) for level, kept in zip(self._levels, rules.kept, strict=True)
+        self.levels = [
+            level.with_plans(kept) for level, kept in zip(self.levels, rules.kept, strict=True)
         ]
 
     def _adopt_rules(self, rules: RuleChange) -> None:
@@ -186,14 +194,14 @@ class FactBase:
         self._check_counting(rules.plan)
         self.plan = rules.plan
         self._set_dooms()
-        followed = next((level for level in self._levels if level.path is not None), None)
-        self._levels = [
+        followed = next((level for level in self.levels if level.path is not None), None)
+        self.levels = [
             self._adopted(level, followed if level.single else None) for level in rules.new_levels
         ]
-        for level, kept in zip(self._levels, rules.losing, strict=True):
+        for level, kept in zip(self.levels, rules.losing, strict=True):
             level.lose_only(kept)
         for plan in rules.recursive:
-            self._levels[0].move_to_recursive(plan)
+            self.levels[0].move_to_recursive(plan)
 
     def _adopted(self, level: Level, followed: BoundLevel | None) -> BoundLevel:
         if followed is None:
@@ -201,20 +209,6 @@ class FactBase:
         return BoundLevel(
             level, self.interpreter, self._dictionary, followed.make_schema, followed.path
         )
-
-    def _retract(self, change: Change) -> None:
-        for shape, ids in change.retracted.items():
-            self.interpreter.take(self.store.relation(shape), ids, bits.ASSERTED | bits.IN_DEFAULT)
-        for shape, ids in change.unmarked.items():
-            self.interpreter.take(self.store.relation(shape), ids, bits.IN_DEFAULT)
-        for shape, ids in change.unnamed.items():
-            self.interpreter.take(self.store.relation(shape), ids, bits.ASSERTED)
-
-    def _assert(self, change: Change) -> None:
-        for shape, ids in change.facts.items():
-            self.interpreter.give(self.store.relation(shape), ids, ASSERTION | bits.IN_DEFAULT)
-        for shape, ids in change.others.items():
-            self.interpreter.give(self.store.relation(shape), ids, ASSERTION)
 
     # reading
 
@@ -226,7 +220,7 @@ class FactBase:
     def held_ids(self) -> Iterator[Ids]:
         """The ids of all facts, and of all that is known of kinds of triples."""
         yield from self.store.all_ids()
-        for level in self._levels:
+        for level in self.levels:
             if level.path is not None:
                 keys, heads = level.path.consequences()
                 yield (keys[:, :2] - 1).astype(np.int32)
@@ -235,7 +229,7 @@ class FactBase:
     @property
     def followed(self) -> SinglePath | None:
         """What knows the consequences of single triples, where they are followed."""
-        return next((level.path for level in self._levels if level.path is not None), None)
+        return next((level.path for level in self.levels if level.path is not None), None)
 
     @property
     def follows_single_triples(self) -> bool:

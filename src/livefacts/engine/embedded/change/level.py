@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from livefacts.engine.contract import Ids
+from livefacts.engine.contract import NO_TRIPLES, Change, Ids
 from livefacts.engine.embedded.change.aggregates import BoundAggregate
 from livefacts.engine.embedded.change.group_counts import BoundCount
 from livefacts.engine.embedded.kernel import registers as code
@@ -53,6 +53,8 @@ class BoundLevel:
         self._aggregates = [self._bound_aggregate(plan) for plan in level.aggregates]
         self._transitive = TransitiveLosses(self._store)
         self._is_positive = not level.negative and not level.aggregates
+        self.is_unsettled = self.path is not None
+        """Whether the end of a change matters here."""
 
     def _followed(self, level: Level) -> tuple[RulePlan, ...]:
         return level.plans if self.path is not None else level.plans + level.single_plans
@@ -73,16 +75,20 @@ class BoundLevel:
 
     # changes
 
-    def run_alone(self, asserted: Ids) -> None:
-        """As `run`, where there is no other level, and no rules come."""
-        if self._is_positive and not self._interpreter.has_lost:
-            self._take_in(asserted)
-            self._follow(code.GAINING, code.GAINING)
+    def run_alone(self, change: Change) -> None:
+        """As `run`, where there is no other level, no rules come and nothing is lost."""
+        if self._is_positive:
+            if self.path is not None:
+                self._take_in(self.path, change.triples())
+            self._interpreter.follow(
+                self._losing, self._plans, self.path, code.GAINING, code.GAINING
+            )
         else:
-            self.run(asserted)
+            self.run(change)
 
-    def run(self, asserted: Ids, rules: LevelChange | None = None) -> None:
-        """Lose and gain; `asserted` are triples that come, `rules` those that come."""
+    def run(self, change: Change, rules: LevelChange | None = None) -> None:
+        """Lose and gain; the change says which triples are asserted, `rules` are those that come."""
+        asserted = NO_TRIPLES if self.path is None else change.triples()
         if self.path is not None and self._interpreter.has_lost:
             self.path.ready_for_losses()
         if self._is_positive and rules is None and len(asserted) <= 1:
@@ -96,13 +102,14 @@ class BoundLevel:
         if rules is not None:
             self._interpreter.see_all()
             self._instances(rules.plans, code.GAIN)
-        self._take_in(asserted)
+        if self.path is not None:
+            self._take_in(self.path, asserted)
         self._follow(code.GAINING, code.CLOSE)
 
-    def _take_in(self, asserted: Ids) -> None:
+    def _take_in(self, path: SinglePath, asserted: Ids) -> None:
         """Give the schema its triples all at once; one triple finds its own way."""
-        if self.path is not None and len(asserted) > 1:
-            self.path.take_in_new(asserted)
+        if len(asserted) > 1:
+            path.take_in_new(asserted)
 
     def _follow(self, first: int, last: int) -> None:
         """Go through stages of the level; also along edges, and out of the schema."""
@@ -151,6 +158,7 @@ class BoundLevel:
 
     def lose_only(self, level: Level) -> None:
         """Until the commit (`settle`), only these rules have instances to lose."""
+        self.is_unsettled = True
         self._losing = self._bind(self._followed(level))
         self._losing_negative = self._bind(level.negative)
 

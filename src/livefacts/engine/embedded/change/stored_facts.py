@@ -16,7 +16,7 @@ def rows_of(
     store: RowStore, shape: int, derived: bool | None = None, names: KnownNames | None = None
 ) -> Ids:
     """The facts of a shape; only conclusions, or only what was asserted; only these predicates."""
-    relation = store.shapes().get(shape)
+    relation = store.relations.get(shape)
     if relation is None:
         return np.zeros((0, 3 if shape == TRIPLES else shape), np.int32)
     mask = bits.LIVE if derived is None else bits.LIVE | bits.ASSERTED
@@ -29,7 +29,7 @@ def rows_of(
 def asserted_after(store: RowStore, change: Change) -> Change:
     """Everything that is asserted once a change of facts is made."""
     default, others = {}, {}
-    for shape, relation in store.shapes().items():
+    for shape, relation in store.relations.items():
         retracted, unmarked = change.retracted.get(shape), change.unmarked.get(shape)
         default[shape] = _asserted_but(store, relation, bits.IN_DEFAULT, [retracted, unmarked])
         unnamed = change.unnamed.get(shape)
@@ -57,7 +57,7 @@ def difference(old: RowStore, new: RowStore) -> IdDelta:
     added: Facts = {}
     removed: Facts = {}
     derived: dict[int, Flags] = {}
-    for shape in old.shapes() | new.shapes():
+    for shape in old.relations | new.relations:
         was, now = rows_of(old, shape), rows_of(new, shape)
         if len(now):
             added[shape] = now[_is_missing(old, shape, now)]
@@ -69,7 +69,7 @@ def difference(old: RowStore, new: RowStore) -> IdDelta:
 
 
 def _is_missing(store: RowStore, shape: int, facts: Ids) -> Flags:
-    if shape not in store.shapes():
+    if shape not in store.relations:
         return np.ones(len(facts), np.bool_)
     missing: Flags = store.find(store.relation(shape), facts) == 0
     return missing

@@ -289,7 +289,7 @@ class ExpiringEngine:
 
     def _by_shape(self, entries: Longs) -> Iterator[tuple[int, int, Flags]]:
         relations = entries >> 32
-        for shape, relation in self.store.shapes().items():
+        for shape, relation in self.store.relations.items():
             mine = relations == relation
             if mine.any():
                 yield shape, relation, mine
@@ -326,7 +326,7 @@ class ExpiringEngine:
 
     def facts(self, after: int = NEVER, upto: int = FOREVER) -> dict[int, Ids]:
         """By shape, the facts that last beyond a time, and until another; all, if none is given."""
-        found = {shape: self.rows(shape, after, upto)[0] for shape in self.store.shapes()}
+        found = {shape: self.rows(shape, after, upto)[0] for shape in self.store.relations}
         return {shape: facts for shape, facts in found.items() if len(facts)}
 
     def rows(
@@ -341,7 +341,7 @@ class ExpiringEngine:
         `upto` leaves out those that hold longer than that, `where` those that have other ids
         in these columns.
         """
-        if shape not in self.store.shapes():
+        if shape not in self.store.relations:
             return np.zeros((0, 3 if shape == TRIPLES else shape), np.int32), NO_TIMES
         return self._runs.rows(self.store.relation(shape), where or {}, after, upto)
 
@@ -354,7 +354,7 @@ class ExpiringEngine:
         return self._times(shape, facts)[1]
 
     def _times(self, shape: int, facts: Ids) -> tuple[Longs, Longs]:
-        if shape not in self.store.shapes():
+        if shape not in self.store.relations:
             return (np.full(len(facts), NEVER, np.int64),) * 2
         relation = self.store.relation(shape)
         rows = self.store.find(relation, facts)

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from livefacts.engine.contract import Flags, IdDelta, Ids
+from livefacts.engine.contract import TRIPLES, Flags, IdDelta, Ids
 from livefacts.engine.embedded.kernel import change_marks, support_counts
 from livefacts.engine.embedded.kernel import registers as code
 from livefacts.engine.embedded.kernel.bound_plans import Binder
@@ -214,13 +214,14 @@ class Interpreter:
 
     def give(self, relation: int, facts: Ids, support: int) -> None:
         """Give each of these facts one more reason to hold."""
-        self._change(code.GAIN, relation, facts, support)
+        self.change(code.GAIN, relation, facts, support)
 
     def take(self, relation: int, facts: Ids, support: int) -> None:
         """Take support from each of these facts; all have it, but perhaps that of an assertion."""
-        self._change(code.LOSE, relation, facts, support)
+        self.change(code.LOSE, relation, facts, support)
 
-    def _change(self, mode: int, relation: int, facts: Ids, support: int) -> None:
+    def change(self, mode: int, relation: int, facts: Ids, support: int) -> None:
+        """Give facts a reason to hold, or take one, as the mode says."""
         count = len(facts)
         if not count:
             return
@@ -230,19 +231,15 @@ class Interpreter:
             facts = facts.copy()
         if mode == code.GAIN and count > layout.OUT_ROWS:
             self._expect(relation, count)
-        for first in range(0, count, AT_ONCE):
-            self._change_some(mode, relation, facts[first : first + AT_ONCE], support)
+        done = 0
+        while done < count:
+            some, desk = facts[done : done + AT_ONCE], self._ready_desk()
+            stored = support_counts.change_facts(desk, mode, relation, some, support, 0)
+            done += stored
+            if stored < len(some):
+                self._make_room()
             if count > AT_ONCE:
                 look()
-
-    def _change_some(self, mode: int, relation: int, facts: Ids, support: int) -> None:
-        done = 0
-        while True:
-            desk = self._ready_desk()
-            done = support_counts.change_facts(desk, mode, relation, facts, support, done)
-            if done == len(facts):
-                return
-            self._make_room()
 
     @uninterrupted
     def _expect(self, relation: int, more: int) -> None:
@@ -264,9 +261,12 @@ class Interpreter:
     ) -> int:
         """Take a level through some of its stages; DONE, or LOST_ASIDE before it has lost all."""
         while True:
-            self._follow_single(NO_CONSEQUENCES if path is None else path.consequences())
+            consequences = NO_CONSEQUENCES if path is None else path.consequences()
+            if consequences is not self._consequences:
+                self._follow_single(consequences)
+            steps = self.budget if self.limit is None else self._steps()
             desk = self._ready_desk()
-            status: int = follow(desk, losing.vector, plans.vector, first, last, self._steps())
+            status: int = follow(desk, losing.vector, plans.vector, first, last, steps)
             if status in (code.DONE, code.LOST_ASIDE):
                 return status
             first = self._state[code.STAGE]
@@ -370,7 +370,7 @@ class Interpreter:
 
     def delta(self) -> IdDelta:
         """What the change under way has made and ended so far, net."""
-        while not change_marks.collect(self._ready_desk()):
+        while not change_marks.collect(desk := self._ready_desk()):
             self._replace(
                 came=np.empty(self._state[code.MADE], np.int64),
                 went=np.empty(self._state[code.LOSSES_END], np.int64),
@@ -378,10 +378,16 @@ class Interpreter:
         added: dict[int, Ids] = {}
         derived: dict[int, Flags] = {}
         removed: dict[int, Ids] = {}
-        for shape, relation, entries in self._by_shape(self._machine.came, code.CAME_LISTED):
-            added[shape], derived[shape] = self._facts(relation, entries)
-        for shape, relation, entries in self._by_shape(self._machine.went, code.WENT_LISTED):
-            removed[shape], _ = self._facts(relation, entries)
+        for facts, flags, entries, field in (
+            (added, derived, self._machine.came, code.CAME_LISTED),
+            (removed, {}, self._machine.went, code.WENT_LISTED),
+        ):
+            for shape, relation, mine in (
+                self._by_shape(entries, field) if self._state[field] else ()
+            ):
+                facts[shape] = np.empty((len(mine), 3 if shape == TRIPLES else shape), np.int32)
+                flags[shape] = np.empty(len(mine), np.bool_)
+                change_marks.read_facts(desk, relation, mine, facts[shape], flags[shape])
         if self.reports_reasons:
             return IdDelta(added, removed, derived, *self._reasons())
         return IdDelta(added, removed, derived)
@@ -395,23 +401,14 @@ class Interpreter:
         they have only one.
         """
         count, only = self._state[field], self._state[field + 1]
-        if not count:
-            return ()
         if only >= 0:
             return ((self.store.shape(only), only, entries[:count]),)
         found, relations = [], entries[:count] >> 32
-        for shape, relation in self.store.shapes().items():
+        for shape, relation in self.store.relations.items():
             mine = entries[:count][relations == relation]
             if len(mine):
                 found.append((shape, relation, mine))
         return found
-
-    def _facts(self, relation: int, entries: NDArray[np.int64]) -> tuple[Ids, Flags]:
-        """The columns of rows, and whether each is a conclusion."""
-        columns = np.empty((len(entries), self.store.width(relation)), np.int32)
-        derived = np.empty(len(entries), np.bool_)
-        change_marks.read_facts(self._ready_desk(), relation, entries, columns, derived)
-        return columns, derived
 
     def _reasons(self) -> tuple[dict[int, Ids], dict[int, Ids]]:
         """The facts, by shape, that rules derive now and did not, and the other way round."""
@@ -423,7 +420,7 @@ class Interpreter:
                 newly, shape, self.store.columns(relation, rows[self._is_derived(relation, rows)])
             )
         log = self._machine.log[: self._state[code.LOG_COUNT]]
-        for shape, relation in self.store.shapes().items():
+        for shape, relation in self.store.relations.items():
             lines = log[log[:, code.LOG_RELATION] == relation]
             rows, was_closed = lines[:, code.LOG_ROW], lines[:, code.LOG_FLAGS] & bits.CLOSED != 0
             before = (lines[:, code.LOG_PLAIN :] > 0).any(axis=1) | was_closed
@@ -446,7 +443,9 @@ class Interpreter:
     def commit(self) -> None:
         """End the change; what it has made is there to stay."""
         change_marks.settle(self._ready_desk())
-        self._give_back()
+        machine = self._machine
+        if len(machine.gains) > LARGE or len(machine.losses) > LARGE or len(machine.log) > LARGE:
+            self._give_back()
 
     def roll_back(self) -> None:
         """Undo the change: remove what it made, restore what it touched."""
@@ -455,15 +454,13 @@ class Interpreter:
 
     def _give_back(self) -> None:
         """Keep no more working memory than small changes need."""
-        machine = self._machine
-        if len(machine.gains) > LARGE or len(machine.losses) > LARGE or len(machine.log) > LARGE:
-            self._replace(
-                gains=np.zeros(FEWEST, np.int64),
-                losses=np.zeros(FEWEST, np.int64),
-                log=np.zeros((FEWEST, code.LOG_FIELDS), np.int64),
-                came=np.zeros(FEWEST, np.int64),
-                went=np.zeros(FEWEST, np.int64),
-            )
+        self._replace(
+            gains=np.zeros(FEWEST, np.int64),
+            losses=np.zeros(FEWEST, np.int64),
+            log=np.zeros((FEWEST, code.LOG_FIELDS), np.int64),
+            came=np.zeros(FEWEST, np.int64),
+            went=np.zeros(FEWEST, np.int64),
+        )
 
 
 def _new_machine(tally: NDArray[np.int64]) -> code.Machine:

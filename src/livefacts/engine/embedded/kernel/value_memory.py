@@ -79,7 +79,7 @@ class ValueMemo:
             term = values.arithmetic(ARITHMETIC[operator], first, second)
         if term is None:
             return -1
-        with self.dictionary.passing():
+        with self.dictionary.passing:
             return int(self.dictionary.encode_one(term))
 
     def _memo(self) -> code.Memo:

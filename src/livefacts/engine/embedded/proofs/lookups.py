@@ -65,7 +65,7 @@ class Lookup:
         self._rows: dict[tuple[int, Fact], int] = {}
 
     def relation(self, shape: int) -> int:
-        return self._store.shapes().get(shape, NOWHERE)
+        return self._store.relations.get(shape, NOWHERE)
 
     def row_of(self, relation: int, fact: Fact) -> int:
         """The row of a fact, or 0."""

@@ -112,7 +112,7 @@ class _Verification:
         self._mark_asserted(supports)
         instances = count_supports(self._model, self._followed, self._counting, supports)
         self._compare_rules()
-        for shape in {**self._store.shapes(), **supports}:
+        for shape in {**self._store.relations, **supports}:
             self._compare(shape, supports.get(shape) or no_supports(0))
         for each in broken(self._store):
             kind = INDEX if "index" in each.problem else BOOKS
@@ -123,7 +123,7 @@ class _Verification:
     # what was asserted
 
     def _in_default(self) -> Iterator[tuple[int, Ids]]:
-        for shape, relation in self._store.shapes().items():
+        for shape, relation in self._store.relations.items():
             rows = self._store.with_flags(relation, bits.LIVE | bits.IN_DEFAULT)
             yield (
                 shape,
@@ -177,7 +177,7 @@ class _Verification:
 
     def _stored(self, shape: int) -> tuple[Numbers, Numbers]:
         """The live rows of a shape, and where their facts are among those that follow."""
-        if shape not in self._store.shapes():
+        if shape not in self._store.relations:
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
         relation = self._store.relation(shape)
         rows = self._store.with_flags(relation)

@@ -72,6 +72,8 @@ class SpecialisedEngine:
         Unless it is to be kept, nothing happens: the delta is what would have happened.
         """
         special, generic = self._special, self._generic
+        if special is None and change.plan is None:
+            return self._engine.apply(change, keep=keep)
         is_made = False
         try:
             if change.plan is not None:
@@ -135,13 +137,8 @@ class SpecialisedEngine:
                 raise UnguardedError
         self.before_commit(delta)
 
-    @property
-    def on_pause(self) -> Callable[[int], None]:
-        """Hears in the middle of a change how much it has made; may end it."""
-        return self._engine.on_pause
-
-    @on_pause.setter
-    def on_pause(self, hear: Callable[[int], None]) -> None:
+    def hear_pauses(self, hear: Callable[[int], None]) -> None:
+        """Call with how much a change under way has made; that may end it."""
         self._engine.on_pause = hear
 
     def made_so_far(self, shape: int) -> Ids:

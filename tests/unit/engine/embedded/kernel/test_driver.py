@@ -42,7 +42,7 @@ def snapshot(reasoner: lf.Reasoner) -> dict[int, list[Any]]:
     """Every stored row: flags, counters and terms."""
     store = reasoner._state.engine.store
     found = {}
-    for shape, relation in store.shapes().items():
+    for shape, relation in store.relations.items():
         rows = store.with_flags(relation)
         texts = map(reasoner._state.dictionary.texts, store.columns(relation, rows))
         cells = store.cells(relation)[rows, :4].tolist()

@@ -47,7 +47,7 @@ def two_steps(edges: set[Edge]) -> set[Edge]:
 def stored(reasoner: lf.Reasoner, predicate: str) -> dict[Edge, bool]:
     """The pairs of a predicate, and whether the transitive rule derives each."""
     store = reasoner._state.engine.store
-    relation = store.shapes()[BINARY]
+    relation = store.relations[BINARY]
     rows = store.with_flags(relation)
     flags = store.flags(relation)[rows]
     assert not (flags & (IN_DOUBT | LOST_PAIR | VISITED)).any(), "a mark was left behind"
