@@ -36,7 +36,7 @@ DAMAGES: dict[str, Callable[[bytes, random.Random], bytes | None]] = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with two versions of its tables, a large change, and a journal after them."""
+    """A folder with versions of its tables, whole and as changes, and a journal after them."""
     path = tmp_path_factory.mktemp("damage") / "kb"
     many, fact_texts.MANY = fact_texts.MANY, 30
     try:
@@ -44,9 +44,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             reasoner.add("".join(f"<x:a{n}> <x:road> <x:a{n + 1}> .\n" for n in range(40)))
             reasoner.checkpoint()
             reasoner.add("parent(ann, ben) .")
+            reasoner.add("<x:a1> <x:road> <x:a3> .")
+            reasoner.checkpoint()
             reasoner.update("INSERT DATA { GRAPH <x:g> { <x:s> <x:p> 5, 'five' } }")
             reasoner.push("parent(ben, tom) .", at=1)
             reasoner.advance(1)
+            reasoner.checkpoint()
+            reasoner.add("<x:a1> <x:road> <x:a4> .")
+            reasoner.update("INSERT DATA { GRAPH <x:g> { <x:s> <x:p> 6 } }")
             reasoner.checkpoint()
             for number in range(5):
                 reasoner.add(f"parent(ben, child{number}) .")

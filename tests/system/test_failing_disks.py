@@ -27,6 +27,10 @@ CALLS: list[Callable[[lf.Reasoner], object]] = [
     lambda r: r.add_rules("@id late own(?x) :- parent(?x, ?x) ."),
     lambda r: r.remove("parent(ann, ben) ."),
     lambda r: fold(r),
+    lambda r: r.add("parent(cleo, dan) ."),
+    lambda r: fold(r),
+    lambda r: r.remove("<x:a7> <x:p> <x:b> ."),
+    lambda r: fold(r),
     lambda r: r.advance(2),
 ]
 State = tuple[int, int | None, list[str], list[str]]

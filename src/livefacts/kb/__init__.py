@@ -18,6 +18,7 @@ Out: the same at any version (a snapshot), and what changed between two.
 - `rule_table`: the program as text, in which every rule keeps its id
 - `graph_rows`: which named graph asserts which triple, as signed rows
 - `predicate_rows`: predicate facts by arity
+- `change_rows`: what a change writes: one signed row for each fact that it touches
 - `buckets`: files between stages, in which each bucket is a record batch
 - `schema_closure`: the schema closed in the driver, and what follows from every kind of triple
 - `consequences`: these consequences as a table that tasks look up
@@ -25,6 +26,7 @@ Out: the same at any version (a snapshot), and what changed between two.
 - `live_buckets`: buckets in the driver's memory, with what has changed since
 - `compaction`: the small files of many changes become one
 - `vacuum`: data files that no kept version needs are removed
+- `unsaved_changes`: which facts differ from the last version, as ids, with their signs
 - `checkpoint`: a reasoner's state out of the tables, and back
 
 Paper: DynamiTE, sections 3 to 5 (compressed input, derivations from single triples).

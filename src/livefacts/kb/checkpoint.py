@@ -1,7 +1,8 @@
 """The checkpoint: asserted facts of a folder into one process, and a reasoner's state back.
 
-Reading needs no Spark: hash ids become the numbers of a dictionary.  Writing gives every
-fact the support count that the pipeline would have found, so that it can go on from there.
+Reading needs no Spark: hash ids become the numbers of a dictionary.  What is written has each
+fact as asserted or derived.  A version either adds what has changed to the one before, as a change
+on Spark does, or has all facts anew.
 """
 
 from __future__ import annotations
@@ -18,18 +19,16 @@ from livefacts.errors import DamageError, LivefactsError
 from livefacts.kb import predicate_rows
 from livefacts.kb.bucket_stages import bucket_files
 from livefacts.kb.buckets import bucket_of
-from livefacts.kb.consequences import fact_table, in_order, make_table, summed
-from livefacts.kb.graph_rows import DEFAULT, quads_at, told_by_default, write_quads
+from livefacts.kb.change_rows import CountChanges, signed_tables, signed_write
+from livefacts.kb.compaction import merge_small_files
+from livefacts.kb.consequences import fact_table, in_order
+from livefacts.kb.graph_rows import DEFAULT, GraphChange, quads_at, told_by_default, write_quads
 from livefacts.kb.id_map import number_terms
-from livefacts.kb.live_buckets import Live, ToldTriples
+from livefacts.kb.live_buckets import Live
 from livefacts.kb.predicate_rows import CountedRows
-from livefacts.kb.rule_table import rule_notes, rules_write, stored_program
-from livefacts.kb.schema_closure import (
-    SchemaCloser,
-    SchemaNotSingleError,
-    is_followed_singly,
-)
+from livefacts.kb.rule_table import rule_notes, rule_text, rules_write, stored_program
 from livefacts.kb.tables import (
+    APPEND,
     CHANGES,
     CHECKPOINT,
     COUNTED,
@@ -38,10 +37,10 @@ from livefacts.kb.tables import (
     GRAPHS,
     HANDED_OVER,
     OVERWRITE,
+    PLAIN,
     PREDICATE_CHANGES,
     PREDICATES_TABLE,
     RULES,
-    SINGLE,
     TERMS,
     TRIPLES_TABLE,
     Commit,
@@ -51,15 +50,20 @@ from livefacts.kb.tables import (
     write_file,
 )
 from livefacts.kb.term_encoding import Encoding, Texts, encode_numbers, keep_apart, new_terms
-from livefacts.kb.term_rows import encoding_of, new_term_writes
+from livefacts.kb.term_rows import encoding_of, known_terms, new_term_writes
+from livefacts.kb.unsaved_changes import ChangedFacts, TouchedFacts
 from livefacts.language.program import Program
 from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary, Ids
 from livefacts.store.terms.hash_ids import HashIds
-from livefacts.store.terms.term_reader import TermReader, text_of
+from livefacts.store.terms.term_reader import TermReader
 from livefacts.store.terms.term_table import INLINE_FIRST
 
 Facts = Mapping[int, Ids]
+MOST_TERMS = 2
+"""When the table has so many times the terms that are used, the others are left out."""
+MERGE_EVERY = 16
+"""Versions after which the small files of those before are put together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,20 +81,36 @@ class Stored:
 
 
 @dataclass(frozen=True, slots=True)
-class SavedState:
-    """What is written: a program, facts asserted and derived, and which graphs assert triples.
+class WholeFacts:
+    """All facts, asserted and derived, and which graphs assert triples.
 
     `quads` are triples that named graphs assert, each with its graph; `shared` are those of
-    them that the default graph asserts, too; `constants` are those of the rules.  The commit has
-    these `notes`, too.
+    them that the default graph asserts, too.
     """
 
-    program: Program
     told: Facts
     derived: Facts
     quads: Ids
     shared: Ids
+
+    @property
+    def ids(self) -> list[Ids]:
+        """All ids."""
+        return [*self.told.values(), *self.derived.values(), self.quads]
+
+
+@dataclass(frozen=True, slots=True)
+class SavedState:
+    """What is written: a program, and all facts or those that have changed.
+
+    `constants` are those of the rules.  `is_closed` says whether conclusions are there, too.  The
+    commit has these `notes`, too.
+    """
+
+    program: Program
+    facts: WholeFacts | TouchedFacts
     constants: Ids
+    is_closed: bool = True
     notes: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -132,46 +152,95 @@ def _told_predicates(base: KnowledgeBase, commit: Commit) -> dict[int, HashIds]:
     return {each.facts.shape[1]: each.facts[each.told > 0] for each in told}
 
 
+def can_be_added_to(commit: Commit, *, is_closed: bool) -> bool:
+    """Whether the next version may have only what has changed since this one."""
+    notes = commit.notes
+    return commit.kind == CHECKPOINT and notes.get(PLAIN) is True and notes["closed"] is is_closed
+
+
 def write_base(base: KnowledgeBase, start: Commit, terms: TermReader, state: SavedState) -> Commit:
-    """Write asserted facts and conclusions as the next commit; no thread has to wait for it."""
-    facts = [*state.told.values(), *state.derived.values(), state.quads, state.constants]
-    encoding, ids = _settled(base, start, terms, facts)
-    hashed = {shape: ids.of(rows) for shape, rows in state.told.items()}
-    others = {shape: ids.of(rows) for shape, rows in state.derived.items()}
-    triples, path = _supported(state.program, encoding, hashed[TRIPLES], others[TRIPLES])
+    """Write facts as the next commit; no thread has to wait for it."""
+    facts = state.facts if isinstance(state.facts, WholeFacts) else state.facts.net()
+    is_whole = isinstance(facts, WholeFacts)
+    settled = _settled(base, start, terms, [*facts.ids, state.constants], is_whole=is_whole)
+    if isinstance(facts, WholeFacts):
+        writes, changed = _whole_writes(base, start, settled.ids, facts), 0
+        derived = sum(map(len, facts.derived.values()))
+    else:
+        writes = _change_writes(base, start, settled.ids, facts)
+        changed = int(start.notes["changed"]) + len(facts)
+        supports = [int(each.support.sum()) for each in facts.signed.values()]
+        derived = int(start.notes[DERIVED]) + sum(supports)
+    writes |= _rule_writes(base, start, state.program) | settled.writes(base)
+    notes = {
+        "closed": state.is_closed,
+        "path": GENERAL,
+        HANDED_OVER: True,
+        COUNTED: False,
+        PLAIN: True,
+        "changed": changed,
+        DERIVED: derived,
+        **rule_notes(state.program),
+        **state.notes,
+    }
+    writes = merge_small_files(base, start, writes, MERGE_EVERY)
+    return base.publish(start, CHECKPOINT, writes, notes=notes)
+
+
+def _whole_writes(
+    base: KnowledgeBase, start: Commit, ids: _Hashes, facts: WholeFacts
+) -> dict[str, Write]:
+    """All facts in place of those that are there."""
+    told = {shape: ids.of(rows) for shape, rows in facts.told.items()}
+    derived = {shape: ids.of(rows) for shape, rows in facts.derived.items()}
+    parts = [fact_table(told[TRIPLES], 0, 1), fact_table(derived[TRIPLES], 1, 0)]
     writes = {
-        TRIPLES_TABLE: Write(tuple(_fact_files(base, triples)), OVERWRITE),
-        PREDICATES_TABLE: Write((_predicate_file(base, hashed, others),), OVERWRITE),
-        RULES: rules_write(base, start.seq + 1, state.program),
-        **_graph_writes(base, start, ids.of(state.quads), ids.of(state.shared)),
-        **new_term_writes(base, ids.new, encoding),
+        TRIPLES_TABLE: Write(tuple(_fact_files(base, pa.concat_tables(parts))), OVERWRITE),
+        PREDICATES_TABLE: Write((_predicate_file(base, told, derived),), OVERWRITE),
+        **_graph_writes(base, start, ids.of(facts.quads), ids.of(facts.shared)),
     }
     for table in (CHANGES, PREDICATE_CHANGES):
         if table in start.versions:
             writes[table] = Write((), OVERWRITE)
-    notes = {
-        "closed": True,
-        "path": path,
-        HANDED_OVER: path == GENERAL,
-        COUNTED: False,
-        "changed": 0,
-        DERIVED: sum(map(len, state.derived.values())),
-        **rule_notes(state.program),
-        **state.notes,
+    return writes
+
+
+def _change_writes(
+    base: KnowledgeBase, start: Commit, ids: _Hashes, facts: ChangedFacts
+) -> dict[str, Write]:
+    """Signed rows, as of any change."""
+    seq = start.seq + 1
+    signed = {
+        shape: CountChanges(
+            CountedRows(ids.of(net.facts), net.support, net.told.astype(np.int32)), net.signs
+        )
+        for shape, net in facts.signed.items()
     }
-    return base.publish(start, CHECKPOINT, writes, notes=notes)
+    tables = signed_tables(signed)
+    writes = {name: signed_write(base, name, seq, rows) for name, rows in tables.items()}
+    begins, ceases = (
+        frozenset(map(tuple, ids.of_quads(quads).tolist()))
+        for quads in (facts.begins, facts.ceases)
+    )
+    return writes | GraphChange(begins, ceases).writes(base, seq)
+
+
+def _rule_writes(base: KnowledgeBase, start: Commit, program: Program) -> dict[str, Write]:
+    """The rules, if they are not those that are there."""
+    if base.read(RULES, start)["text"].to_pylist() == [rule_text(program)]:
+        return {}
+    return {RULES: rules_write(base, start.seq + 1, program)}
 
 
 class _Hashes:
-    """The hash ids of numbers, and those terms that no table has yet."""
+    """The hash ids of numbers."""
 
-    def __init__(self, numbers: Ids, ids: HashIds, new: Texts) -> None:
+    def __init__(self, numbers: Ids, ids: HashIds) -> None:
         """The numbers are in order, inline integers last."""
         first = int(np.searchsorted(numbers, INLINE_FIRST))
         self._inline, self._inline_ids = numbers[first:], ids[first:]
         self._ids = np.zeros(numbers[first - 1] + 1 if first else 0, np.int64)
         self._ids[numbers[:first]] = ids[:first]
-        self.new = new
 
     def of(self, rows: Ids) -> HashIds:
         if not len(self._inline):
@@ -181,6 +250,26 @@ class _Hashes:
         found[~is_inline] = self._ids[rows[~is_inline]]
         found[is_inline] = self._inline_ids[np.searchsorted(self._inline, rows[is_inline])]
         return found
+
+    def of_quads(self, quads: Ids) -> HashIds:
+        """The same of quads, some of which the default graph asserts."""
+        is_named = quads[:, 3] >= 0
+        graphs = np.full(len(quads), DEFAULT, np.int64)
+        graphs[is_named] = self.of(quads[is_named, 3])
+        return np.column_stack([self.of(quads[:, :3]), graphs])
+
+
+@dataclass(frozen=True, slots=True)
+class _Settled:
+    """The ids of all terms of facts, how ids are made, and the terms that are to be written."""
+
+    ids: _Hashes
+    encoding: Encoding
+    terms: Texts
+    mode: str = APPEND
+
+    def writes(self, base: KnowledgeBase) -> dict[str, Write]:
+        return new_term_writes(base, self.terms, self.encoding, self.mode)
 
 
 def _numbers(facts: list[Ids], terms: TermReader) -> Ids:
@@ -201,20 +290,21 @@ def _numbers(facts: list[Ids], terms: TermReader) -> Ids:
 
 
 def _settled(
-    base: KnowledgeBase, start: Commit, terms: TermReader, facts: list[Ids]
-) -> tuple[Encoding, _Hashes]:
-    """The ids of all terms of facts, and those of them that no table has yet."""
+    base: KnowledgeBase, start: Commit, terms: TermReader, facts: list[Ids], *, is_whole: bool
+) -> _Settled:
     encoding, numbers = encoding_of(base, start), _numbers(facts, terms)
     encode = partial(encode_numbers, numbers, terms)
     found = encode(encoding)
-    new = new_terms(found, base.read(TERMS, start))
+    new = new_terms(found, known_terms(base, start, found.ids))
     if new is not None:
-        return encoding, _Hashes(numbers, found.ids, new)
+        if is_whole and base.count(TERMS, start) > MOST_TERMS * len(numbers):
+            return _Settled(_Hashes(numbers, found.ids), encoding, found, OVERWRITE)
+        return _Settled(_Hashes(numbers, found.ids), encoding, new)
     live = Live(bucket_files(base, start, int(base.settings["buckets"])))
     apart = keep_apart(encode, encoding, live.texts)
     texts = pa.array(list(apart.new.values()), pa.large_string())
     new = Texts(np.array(list(apart.new), np.int64), texts)
-    return apart.encoding, _Hashes(numbers, apart.terms.ids, new)
+    return _Settled(_Hashes(numbers, apart.terms.ids), apart.encoding, new)
 
 
 def _graph_writes(
@@ -226,28 +316,6 @@ def _graph_writes(
     default = np.column_stack([shared, np.full(len(shared), DEFAULT, np.int64)])
     rows = np.concatenate([quads.reshape(-1, 4), default.reshape(-1, 4)])
     return {GRAPHS: Write(write_quads(base, start.seq + 1, rows), OVERWRITE)}
-
-
-def _supported(
-    program: Program, encoding: Encoding, told: HashIds, derived: HashIds
-) -> tuple[pa.Table, str]:
-    """Triples with their supports, and the path on which they are right."""
-    if all(map(is_followed_singly, program.rules)):
-        held = ToldTriples(told)
-
-        def id_of(term: object) -> int:
-            return encoding.id_of(text_of(term))  # type: ignore[arg-type]
-
-        try:
-            schema = SchemaCloser(program.rules, id_of, held.of_kinds, held.count_kinds).close()
-        except SchemaNotSingleError:
-            pass
-        else:
-            table = make_table(schema.heads)
-            closed = np.array(sorted(schema.derived), np.int64).reshape(-1, 3)
-            followed = [fact_table(table.follow(told)[0], 1, 0), fact_table(closed, 1, 0)]
-            return summed(pa.concat_tables([fact_table(told, 0, 1), *followed])), SINGLE
-    return pa.concat_tables([fact_table(told, 0, 1), fact_table(derived, 1, 0)]), GENERAL
 
 
 def _fact_files(base: KnowledgeBase, facts: pa.Table) -> list[DataFile]:

@@ -39,11 +39,11 @@ FOLD_PART = 4
 
 
 def merge_small_files(
-    base: KnowledgeBase, start: Commit, writes: Mapping[str, Write]
+    base: KnowledgeBase, start: Commit, writes: Mapping[str, Write], every: int = TIDY_EVERY
 ) -> dict[str, Write]:
     """The writes of a change, which now and then replace small files of earlier ones."""
     found = dict(writes)
-    if (start.seq + 1) % TIDY_EVERY or not base.has_links:
+    if (start.seq + 1) % every or not base.has_links:
         return found
     for table in GROWING:
         if table in found and found[table].mode != Write().mode:
@@ -77,7 +77,9 @@ def _bucket(table: str, name: str) -> int | None:
 
 def _rows(table: str, names: Iterable[str]) -> pa.Table:
     schema = SCHEMAS[table]
-    return pa.concat_tables([pq.read_table(n, schema=schema, partitioning=None) for n in names])
+    found = pa.concat_tables([pq.read_table(n, schema=schema, partitioning=None) for n in names])
+    # Terms are looked up by their ids.
+    return found.sort_by("id") if table == TERMS else found
 
 
 def is_to_be_folded(base: KnowledgeBase, commit: Commit) -> bool:

@@ -8,6 +8,8 @@ more than nothing.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import pyarrow as pa
 
@@ -18,6 +20,7 @@ from livefacts.kb.tables import (
     Commit,
     DataFile,
     KnowledgeBase,
+    Write,
     write_file,
 )
 from livefacts.store.terms.hash_ids import HashIds
@@ -25,6 +28,26 @@ from livefacts.store.terms.hash_ids import HashIds
 DEFAULT = 0
 QUAD = ("s", "p", "o", "g")
 NO_QUADS = np.zeros((0, 4), np.int64)
+Quad = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class GraphChange:
+    """The rows about triples of named graphs that come and go."""
+
+    begins: frozenset[Quad] = frozenset()
+    ceases: frozenset[Quad] = frozenset()
+
+    def writes(self, base: KnowledgeBase, seq: int) -> dict[str, Write]:
+        """What notes it."""
+        parts = ((self.begins, 1), (self.ceases, -1))
+        files = tuple(
+            file
+            for quads, sign in parts
+            if quads
+            for file in write_quads(base, seq, np.array(sorted(quads), np.int64), sign)
+        )
+        return {GRAPHS: Write(files)} if files else {}
 
 
 def quads_at(base: KnowledgeBase, commit: Commit) -> HashIds:

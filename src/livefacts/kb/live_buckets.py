@@ -228,19 +228,6 @@ class ToldAfter:
         return +counts
 
 
-class ToldTriples:
-    """Asserted triples in memory, as the schema is closed over them."""
-
-    def __init__(self, triples: HashIds) -> None:
-        self.triples = triples
-
-    def of_kinds(self, kinds: frozenset[Kind]) -> HashIds:
-        return self.triples[is_of_kinds(self.triples, kinds)]
-
-    def count_kinds(self, by_object: frozenset[int]) -> Counter[Kind]:
-        return kinds_of_triples(self.triples, by_object)
-
-
 def contains(among: HashIds, triples: HashIds) -> NDArray[np.bool_]:
     """Which triples are among others.
 

@@ -31,9 +31,13 @@ NEXT, GONE = "next rule", "rules gone"
 
 def rules_write(base: KnowledgeBase, seq: int, program: Program) -> Write:
     """The rules as the only row of their table; facts that came with them are asserted."""
-    text = write_program(replace(program, facts=()))
-    rows = pa.table([[seq], [text]], SCHEMAS[RULES])
+    rows = pa.table([[seq], [rule_text(program)]], SCHEMAS[RULES])
     return Write((write_file(base.path / RULES, rows),), OVERWRITE)
+
+
+def rule_text(program: Program) -> str:
+    """The rules as they are in their table."""
+    return write_program(replace(program, facts=()))
 
 
 def check_limit(program: Program, derived: int) -> None:

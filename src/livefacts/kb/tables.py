@@ -107,7 +107,7 @@ PREDICATE = [("pred", LONG), ("arguments", pa.list_(LONG)), ("support", LONG), (
 SCHEMAS[PREDICATES_TABLE] = pa.schema(PREDICATE)
 SCHEMAS[PREDICATE_CHANGES] = pa.schema([("seq", LONG), *PREDICATE, ("sign", INT)])
 APPEND, OVERWRITE, COMPACT = "append", "overwrite", "compact"
-ROWS_PER_GROUP = 1 << 17
+ROWS_PER_GROUP, TERMS_PER_GROUP = 1 << 17, 1 << 13
 TIDY_EVERY = 200
 """Commits after which logs are summed up, so that they stay quick to read.
 
@@ -137,6 +137,8 @@ HANDED_OVER = "handed over"
 """Whether conclusions of any rules were drawn in the driver, without counters."""
 COUNTED, LARGEST = "counted", "largest"
 """Whether the counters in the tables are those of the rules, and how large they may be."""
+PLAIN = "plain"
+"""Whether each fact is in the tables as asserted or derived, once, so that changes can be added."""
 DERIVED = "derived"
 """How many of the facts are conclusions."""
 
@@ -230,8 +232,9 @@ class KnowledgeBase:
             return []
         from deltalake import DeltaTable
 
+        # Addresses have names of folders encoded; the names of files here need no encoding.
         names = DeltaTable(self.path / table, version=version).file_uris()
-        return sorted(name.removeprefix("file://") for name in names)
+        return sorted(str(self.path / table / Path(name).name) for name in names)
 
     def read(self, table: str, commit: Commit) -> pa.Table:
         """A small table as a whole."""
@@ -508,7 +511,10 @@ def delta_schema(schema: pa.Schema) -> Any:
 
 
 def write_file(folder: str | Path, table: pa.Table, bucket: int | None = None) -> DataFile:
-    """Write rows as a data file; the bucket, if there is one, begins its name."""
+    """Write rows as a data file; the bucket, if there is one, begins its name.
+
+    Groups of terms are small: they are looked up one by one.
+    """
     place = "" if bucket is None else f"b{bucket:05d}-"
     name = f"{place}{uuid.uuid4().hex}.parquet"
     Path(folder).mkdir(parents=True, exist_ok=True)
@@ -517,7 +523,7 @@ def write_file(folder: str | Path, table: pa.Table, bucket: int | None = None) -
         table,
         path,
         compression="zstd",
-        row_group_size=ROWS_PER_GROUP,
+        row_group_size=TERMS_PER_GROUP if Path(folder).name == TERMS else ROWS_PER_GROUP,
         use_dictionary=[name for name in ("p", "support", "told") if name in table.column_names],
     )
     found = path.stat()

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from livefacts.kb.buckets import bucket_of
 from livefacts.kb.tables import (
+    APPEND,
     EXCEPTIONS,
     OVERWRITE,
     SCHEMAS,
@@ -19,6 +21,7 @@ from livefacts.kb.tables import (
     write_file,
 )
 from livefacts.kb.term_encoding import Encoding, Texts
+from livefacts.store.terms.hash_ids import HashIds
 
 
 def encoding_of(base: KnowledgeBase, commit: Commit) -> Encoding:
@@ -29,6 +32,24 @@ def encoding_of(base: KnowledgeBase, commit: Commit) -> Encoding:
     return Encoding(exceptions=exceptions) if bits is None else Encoding(bits, exceptions)
 
 
+def known_terms(base: KnowledgeBase, commit: Commit, ids: HashIds) -> pa.Table:
+    """The terms at a commit among which those with these ids are; of the others as few as can be."""
+    wanted = np.sort(ids)
+    parts = [_groups_with(pq.ParquetFile(name), wanted) for name in base.files(TERMS, commit)]
+    return pa.concat_tables([SCHEMAS[TERMS].empty_table(), *parts])
+
+
+def _groups_with(file: pq.ParquetFile, wanted: HashIds) -> pa.Table:
+    """The groups of rows in a file that may have one of these ids."""
+    groups = (file.metadata.row_group(number) for number in range(file.num_row_groups))
+    spans = [group.column(0).statistics for group in groups]
+    ends = np.array([[each.min, each.max] for each in spans if each], np.int64).reshape(-1, 2)
+    if len(ends) < len(spans):
+        return file.read().cast(SCHEMAS[TERMS])
+    first, end = np.searchsorted(wanted, ends[:, 0]), np.searchsorted(wanted, ends[:, 1], "right")
+    return file.read_row_groups(np.flatnonzero(first < end).tolist()).cast(SCHEMAS[TERMS])
+
+
 def term_writes(
     base: KnowledgeBase, terms: Mapping[int, str], encoding: Encoding
 ) -> dict[str, Write]:
@@ -37,8 +58,10 @@ def term_writes(
     return new_term_writes(base, Texts(np.array(list(terms), np.int64), texts), encoding)
 
 
-def new_term_writes(base: KnowledgeBase, terms: Texts, encoding: Encoding) -> dict[str, Write]:
-    """The same with terms as columns."""
+def new_term_writes(
+    base: KnowledgeBase, terms: Texts, encoding: Encoding, mode: str = APPEND
+) -> dict[str, Write]:
+    """The same with terms as columns; they may take the place of all others."""
     order = np.argsort(terms.ids)
     ids, texts = terms.ids[order], terms.texts.take(pa.array(order))
     homes = bucket_of(ids, int(base.settings["buckets"]))
@@ -48,7 +71,7 @@ def new_term_writes(base: KnowledgeBase, terms: Texts, encoding: Encoding) -> di
         rows = pa.table([ids[mine], texts.filter(pa.array(mine)).cast(pa.string())], SCHEMAS[TERMS])
         files.append(write_file(base.path / TERMS, rows, number))
     writes = exception_writes(base, encoding)
-    return {TERMS: Write(tuple(files)), **writes} if files else writes
+    return {TERMS: Write(tuple(files), mode), **writes} if files else writes
 
 
 def exception_writes(base: KnowledgeBase, encoding: Encoding) -> dict[str, Write]:

@@ -86,17 +86,23 @@ class Checkpoints:
         """Write the next version; its number."""
         state = self._state
         assert state.folder is not None, "the folder is held"
+        assert state.unsaved is not None, "changes are noted"
         base = state.folder.base
         with self.writing, say_plainly(base.path):
             self._journal.check()
             if only_if_due and not self._is_due(base):
                 return state.folder.seq
-            with state.changing:
-                self._journal.check()
-                size = self._journal.bytes
-                captured = capture(state, state.folder, self._journal)
-            before, oldest = self._oldest(base, captured.seq)
-            state.folder = captured.write({OLDEST: oldest})
+            try:
+                with state.changing:
+                    self._journal.check()
+                    size = self._journal.bytes
+                    captured = capture(state, state.folder, self._journal)
+                before, oldest = self._oldest(base, captured.seq)
+                state.folder = captured.write({OLDEST: oldest})
+            except BaseException:
+                # What was captured is in the journal alone: the next version is a whole one.
+                state.unsaved.lose()
+                raise
             self._folded = size
             if oldest > before:
                 forget_history(base, oldest)

@@ -251,6 +251,8 @@ def _read(
             saved.read_into(state)
         else:
             made.begin(state)
+    if not read_only:
+        state.note_unsaved()
     log = JournalReader(saved.path, saved.log_number) if saved.has_journal else None
     if log is not None:
         Replay(state, saved.path).follow(log.rows(is_growing=read_only))

@@ -29,8 +29,9 @@ from livefacts.store.terms.dictionary import Dictionary, Ids
 from livefacts.store.terms.term_reader import TermReader
 
 if TYPE_CHECKING:
-    from livefacts.kb.checkpoint import SavedState
+    from livefacts.kb.checkpoint import SavedState, WholeFacts
     from livefacts.kb.tables import KnowledgeBase
+    from livefacts.kb.unsaved_changes import TouchedFacts
 
 SAME_AS = "same as"
 """What a commit notes of how equality is treated."""
@@ -199,17 +200,24 @@ def write_state(state: State, path: str | os.PathLike[str] | None) -> int:
 
 def capture(state: State, folder: OpenFolder, journal: Journal | None = None) -> Captured:
     """What there is now, while nobody changes anything; it can be written beside all changes."""
+    from livefacts.kb.checkpoint import SavedState
     from livefacts.kb.schema_closure import constants_of
 
     constants = state.dictionary.encode(constants_of(state.program.rules))
+    has_time = state.streams.has_begun or state.streams.events is not None
+    # What follows from time is found anew, and so are conclusions beside it.
+    facts: TouchedFacts | WholeFacts | None = None
+    if journal is not None:
+        facts = _changed(state, folder, derived=not has_time)
     notes: dict[str, Any] = {SAME_AS: state.same_as, PREFIXES: dict(state.prefixes)}
     if journal is not None:
         journal.begin_next(state.seq)
         noted = {"seq": state.seq, "log": journal.number, "commit": folder.seq + 1}
         notes[JOURNAL] = noted
-    has_time = state.streams.has_begun or state.streams.events is not None
     time = saved_time.moment_of(state.streams) if has_time else None
-    saved = _saved(state, constants, notes)
+    if facts is None:
+        facts = _whole(state, derived=not has_time)
+    saved = SavedState(state.program, facts, constants, not has_time, notes)
     return Captured(folder, state.seq, saved, state.dictionary.reader(), time)
 
 
@@ -260,27 +268,46 @@ def _new_folder(path: str | os.PathLike[str]) -> OpenFolder:
     return OpenFolder(base, 0)
 
 
-def _saved(state: State, constants: Ids, notes: Mapping[str, Any]) -> SavedState:
-    """What a state asserts for all time, and derives."""
-    from livefacts.kb.checkpoint import SavedState
+def _whole(state: State, *, derived: bool) -> WholeFacts:
+    """What a state asserts for all time, and perhaps what it derives."""
+    from livefacts.kb.checkpoint import WholeFacts
 
     none = {TRIPLES: np.zeros((0, 3), np.int32)}
     asserted = {**none, **_given(state.streams.background(), state.dictionary)}
-    derived = {**none, **state.truth.derived()}
+    conclusions = {**none, **_given(state.truth.derived() if derived else {}, state.dictionary)}
     quads = state.graphs.quads()
     triples = distinct(quads[:, :3])
     in_default = state.truth.standing(TRIPLES, triples) & IN_DEFAULT != 0
-    shared = triples[in_default]
-    return SavedState(state.program, asserted, derived, quads, shared, constants, notes)
+    return WholeFacts(asserted, conclusions, quads, triples[in_default])
+
+
+def _changed(state: State, folder: OpenFolder, *, derived: bool) -> TouchedFacts | None:
+    """What has changed since the last version, where the next one can say so."""
+    from livefacts.kb.checkpoint import can_be_added_to
+
+    unsaved, last = state.unsaved, folder.base.last()
+    if unsaved is None:
+        return None
+    if not can_be_added_to(last, is_closed=derived) or unsaved.is_much(
+        state.shown, int(last.notes["changed"])
+    ):
+        unsaved.lose()
+    touched = unsaved.begin_next(state.truth.standing, state.graphs, derived=derived)
+    if touched is None:
+        return None
+    return replace(touched, own=_own(touched.names(), state.dictionary))
 
 
 def _given(facts: Facts, dictionary: Dictionary) -> Facts:
-    """Facts without those that an engine asserts for itself, which it will do again."""
+    """Facts without those of an engine's own predicates, which it will find again."""
     found = {}
     for shape, rows in facts.items():
-        names = np.unique(rows[:, 0]) if shape != TRIPLES else NO_NAMES
-        own = [
-            name for name, text in zip(names, dictionary.texts(names), strict=True) if OWN in text
-        ]
-        found[shape] = rows[~np.isin(rows[:, 0], own)] if own else rows
+        own = _own(np.unique(rows[:, 0]), dictionary) if shape != TRIPLES else NO_NAMES
+        found[shape] = rows[~np.isin(rows[:, 0], own)] if len(own) else rows
     return found
+
+
+def _own(names: Ids, dictionary: Dictionary) -> Ids:
+    """Those of the names of predicates that are an engine's own."""
+    texts = dictionary.texts(names)
+    return names[[OWN in text for text in texts]] if len(names) else NO_NAMES

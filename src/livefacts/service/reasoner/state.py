@@ -44,6 +44,7 @@ from livefacts.store.terms.dictionary import Dictionary
 if TYPE_CHECKING:
     from pyoxigraph import NamedNode
 
+    from livefacts.kb.unsaved_changes import UnsavedChanges
     from livefacts.service.continuous.watches import Watching
     from livefacts.service.merging.merged_engine import Merged
     from livefacts.service.queries.question import QueryOptions
@@ -79,6 +80,8 @@ class State:
 
     recorder: Recorder | None = None
     """Writes every change into a journal, where there is one."""
+    unsaved: UnsavedChanges | None = None
+    """What has changed since the last version of the folder, for who will write the next one."""
 
     def __init__(self, options: Options) -> None:
         announce_compilation()
@@ -252,6 +255,8 @@ class State:
         if not self.is_trying:
             self.shown += sum(map(len, delta.shown_added.values()))
             self.shown -= sum(map(len, delta.shown_removed.values()))
+            if self.unsaved is not None:
+                self.unsaved.take(delta.ids, delta.assertions, self.shown)
         if delta.ids.removed or len(gone):
             removed = sum(ids.size for ids in delta.ids.removed.values())
             self.dictionary.loosen(removed + gone.size)
@@ -262,6 +267,13 @@ class State:
         now = self.streams.timeline.now
         if now is not None:
             self.streams.beginnings.note(now, delta.ids)
+
+    def note_unsaved(self) -> None:
+        """From now on it is noted what differs from the last version of the folder."""
+        from livefacts.kb.unsaved_changes import UnsavedChanges
+
+        self.unsaved = UnsavedChanges()
+        self.streams.terms.ask(self.unsaved)
 
     def _stamp(self) -> VersionStamp:
         return VersionStamp(self.seq, self.streams.timeline.now, self.shown, self.program)

@@ -77,6 +77,13 @@ class NamedGraphs:
             asserted.append(any(tuple(quad) not in leaving for quad in quads))
         return np.array(asserted, np.bool_)
 
+    def of(self, triples: Ids) -> Ids:
+        """All quads of these triples."""
+        index = self._store.index(self._relation, (0, 1, 2))
+        chains = [self._store.chain(self._relation, index, each) for each in triples.tolist()]
+        rows = np.concatenate([np.zeros(0, np.int64), *chains])
+        return self._store.columns(self._relation, rows)
+
     def asserts(self, graph: int, triples: Ids) -> NDArray[np.bool_]:
         """Which of these triples a graph asserts."""
         quads = np.column_stack([triples, np.full(len(triples), graph, np.int32)])

@@ -174,6 +174,79 @@ def test_changes_go_on_while_a_checkpoint_is_written(
         assert (again.seq, facts(again)) == (2, facts(first))
 
 
+def rows_of_changes(reasoner: DurableReasoner) -> list[int]:
+    """How many rows each version has added to what was there; all of them are new in a whole one."""
+    commits = SavedFolder(reasoner.path)._base.commits()
+    tables = ("facts_3", "facts_n", "changes", "changes_n", "graphs")
+    return [sum(commit.rows.get(name, 0) for name in tables) for commit in commits]
+
+
+@pytest.mark.parametrize("has_time", [False, True])
+def test_a_version_costs_what_has_changed_until_that_is_a_quarter(
+    tmp_path: Path, has_time: bool
+) -> None:
+    many = "".join(f"<x:a{n}> <x:p> <x:b{n}> .\n" for n in range(100))
+    with opened(tmp_path / "with spaces", SEEN + FAMILY, keep=None) as first:
+        first.add(many)
+        if has_time:
+            first.push("reading(s1) .", at=1)
+        first.checkpoint()
+        first.apply(add=ANN, remove="<x:a1> <x:p> <x:b1> .")
+        first.update("INSERT DATA { GRAPH <x:g> { <x:a2> <x:p> <x:b2> } }")
+        first.checkpoint()
+        first.add_rules("@id copy [?y, <x:q>, ?x] :- [?x, <x:p>, ?y] .")
+        first.checkpoint()
+        for number in range(99):
+            first.remove(f"<x:a{number}> <x:p> <x:b{number}> .")
+        first.checkpoint()
+        first.checkpoint()
+        # parent, its conclusion, the triple that went; a quad, and that the default graph has it
+        small = 4 if has_time else 5
+        rows = rows_of_changes(first)
+        assert rows[1] == small
+        assert (rows[0], rows[4]) == (100, 0)
+        expected = facts(first), facts(first, derived=False), first.now
+    with opened(tmp_path / "with spaces") as again:
+        assert (facts(again), facts(again, derived=False), again.now) == expected
+        assert again.verify()
+
+
+@pytest.mark.parametrize("place", ["journal", "changes"])
+def test_nothing_is_lost_with_a_version_that_failed(tmp_path: Path, place: str) -> None:
+    with opened(tmp_path) as first:
+        first.add("".join(f"<x:a{n}> <x:p> <x:b> .\n" for n in range(50)))
+        first.checkpoint()
+        first.add("<x:more> <x:p> <x:b> .")
+
+        def fail(step: str, path: Path) -> None:
+            if place in path.parts:
+                raise OSError(errno.ENOSPC, "no room")
+
+        file_operations.on_step = fail
+        try:
+            with pytest.raises(lf.LivefactsError):
+                first.checkpoint()
+        finally:
+            file_operations.on_step = file_operations._go_on
+        first.remove("<x:a3> <x:p> <x:b> .")
+        first.checkpoint()
+        assert rows_of_changes(first)[-1] == 50
+        expected = facts(first)
+    with opened(tmp_path) as again:
+        assert facts(again) == expected
+
+
+def test_terms_that_are_long_gone_leave_the_tables(tmp_path: Path) -> None:
+    with opened(tmp_path) as first:
+        for number in range(7):
+            many = "".join(f"<x:a{number}n{n}> <x:p> <x:b> .\n" for n in range(50))
+            first.add(many)
+            first.checkpoint()
+            first.remove(many)
+        base = SavedFolder(first.path)._base
+        assert base.count("terms", base.last()) < 160
+
+
 def test_a_journal_that_has_grown_is_folded_by_itself(tmp_path: Path) -> None:
     with opened(tmp_path, FAMILY, fold_after=1) as first:
         for number in range(100):

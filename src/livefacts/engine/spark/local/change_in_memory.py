@@ -6,34 +6,23 @@ and what differs from the state before is one signed row a fact, as of any other
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-import numpy as np
-import pyarrow as pa
-
 from livefacts.engine.spark.jobs.job_report import JobReport
 from livefacts.engine.spark.jobs.work import Work, Written, commit_change
 from livefacts.engine.spark.joins.general_rules import GeneralChange
-from livefacts.engine.spark.local.engine_over_tables import CountChanges, LiveChange, LiveProgram
+from livefacts.engine.spark.local.engine_over_tables import LiveChange, LiveProgram
 from livefacts.engine.spark.local.handover import Room, in_memory
 from livefacts.engine.spark.read.asked_facts import settle
 from livefacts.engine.spark.read.graph_change import NotedGraphs, noted_graphs
-from livefacts.engine.spark.single.driver_change import signed_write
-from livefacts.kb import predicate_rows
-from livefacts.kb.consequences import table_of
+from livefacts.kb.change_rows import signed_tables, signed_write
 from livefacts.kb.tables import (
-    CHANGES,
     DERIVED,
     GENERAL,
     HANDED_OVER,
-    PREDICATE_CHANGES,
     Commit,
     Write,
 )
 from livefacts.kb.term_rows import term_writes
 from livefacts.language.program import Program
-from livefacts.store.facts.hash_rows import Facts
-from livefacts.store.facts.row_store import TRIPLES
 
 
 def is_handed_over(commit: Commit) -> bool:
@@ -71,27 +60,7 @@ class HandedOver:
 
 
 def _written(work: Work, found: LiveChange, others: dict[str, Write], derived: int) -> Written:
-    tables = _tables(found.signed)
+    tables = signed_tables(found.signed)
     seq = work.start.seq + 1
     writes = {name: signed_write(work.base, name, seq, rows) for name, rows in tables.items()}
     return Written(writes | others, sum(map(len, tables.values())), {DERIVED: derived})
-
-
-def _tables(signed: Mapping[int, CountChanges]) -> dict[str, pa.Table]:
-    """Signed rows as they are in the tables."""
-    found = {}
-    if TRIPLES in signed:
-        rows, signs = signed[TRIPLES]
-        s, p, o = (np.ascontiguousarray(column) for column in rows.facts.T)
-        triples = table_of(Facts(s, p, o, rows.support, rows.told))
-        found[CHANGES] = _with_signs(triples, signs)
-    others = [each for shape, each in sorted(signed.items()) if shape != TRIPLES]
-    if others:
-        facts = predicate_rows.as_table([each.rows for each in others])
-        signs = np.concatenate([each.signs for each in others])
-        found[PREDICATE_CHANGES] = _with_signs(facts, signs)
-    return found
-
-
-def _with_signs(rows: pa.Table, signs: np.ndarray[tuple[int], np.dtype[np.int64]]) -> pa.Table:
-    return rows.append_column("sign", pa.array(signs.astype(np.int32)))

@@ -18,6 +18,7 @@ from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.engine.spark.local.handover import Memory, TooLargeError
 from livefacts.engine.spark.read.asked_facts import SettledChange
 from livefacts.errors import LimitError
+from livefacts.kb.change_rows import CountChanges
 from livefacts.kb.predicate_rows import CountedRows
 from livefacts.language.program import Program, Rule
 from livefacts.plan import compile_rules
@@ -26,13 +27,6 @@ from livefacts.store.terms.hash_ids import HashIds
 HIDDEN = "_"
 Facts = dict[int, set[tuple[int, ...]]]
 """Facts in numbers, by shape."""
-
-
-class CountChanges(NamedTuple):
-    """Facts of one shape, how their support and assertion change, and what becomes of them."""
-
-    rows: CountedRows
-    signs: HashIds
 
 
 class LiveChange(NamedTuple):

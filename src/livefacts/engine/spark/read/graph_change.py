@@ -8,42 +8,22 @@ and are not, and notes of which graphs assert the triples of named graphs.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from livefacts.engine.spark.read.asked_facts import QUADS, SettledChange
 from livefacts.kb.bucket_stages import Bucket
-from livefacts.kb.graph_rows import DEFAULT, NO_QUADS, quads_at, write_quads
+from livefacts.kb.graph_rows import DEFAULT, NO_QUADS, GraphChange, quads_at
 from livefacts.kb.live_buckets import Live
-from livefacts.kb.tables import GRAPHS, Commit, KnowledgeBase, Write
+from livefacts.kb.tables import Commit, KnowledgeBase
 from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.hash_ids import HashIds
 
 Triple = tuple[int, int, int]
-Quad = tuple[int, int, int, int]
 IsTold = Callable[[HashIds], NDArray[np.bool_]]
 """Which of some triples are asserted by anyone."""
-
-
-@dataclass(frozen=True, slots=True)
-class GraphChange:
-    """The rows about triples of named graphs that come and go."""
-
-    begins: frozenset[Quad] = frozenset()
-    ceases: frozenset[Quad] = frozenset()
-
-    def writes(self, base: KnowledgeBase, seq: int) -> dict[str, Write]:
-        """What notes it."""
-        parts = ((self.begins, 1), (self.ceases, -1))
-        files = tuple(
-            file
-            for quads, sign in parts
-            if quads
-            for file in write_quads(base, seq, np.array(sorted(quads), np.int64), sign)
-        )
-        return {GRAPHS: Write(files)} if files else {}
 
 
 class NotedGraphs:

@@ -19,10 +19,11 @@ import numpy as np
 import pyarrow as pa
 
 from livefacts.engine.spark.read.asked_facts import AskedFacts, settle
-from livefacts.engine.spark.read.graph_change import GraphChange, NotedGraphs
+from livefacts.engine.spark.read.graph_change import NotedGraphs
 from livefacts.engine.spark.read.predicate_change import ToldPredicates
 from livefacts.engine.spark.single.bucket_change import signs_of
 from livefacts.kb.bucket_stages import is_of_kinds, kinds_of_triples
+from livefacts.kb.change_rows import signed_write
 from livefacts.kb.consequences import (
     ConsequenceTable,
     Kind,
@@ -30,15 +31,14 @@ from livefacts.kb.consequences import (
     make_table,
     triples_of,
 )
+from livefacts.kb.graph_rows import GraphChange
 from livefacts.kb.live_buckets import Live, Told, ToldAfter, contains, netted
 from livefacts.kb.schema_closure import SchemaCloser, SchemaConsequences
 from livefacts.kb.tables import (
     CHANGES,
     PREDICATE_CHANGES,
-    SCHEMAS,
     KnowledgeBase,
     Write,
-    write_file,
 )
 from livefacts.kb.term_encoding import NO_TRIPLES, Encoding
 from livefacts.kb.term_rows import term_writes
@@ -219,10 +219,3 @@ def change_writes(base: KnowledgeBase, seq: int, change: UpdateEffect) -> dict[s
         writes[PREDICATE_CHANGES] = signed_write(base, PREDICATE_CHANGES, seq, change.predicates)
     writes |= change.graphs.writes(base, seq)
     return writes | term_writes(base, change.terms, change.encoding)
-
-
-def signed_write(base: KnowledgeBase, table: str, seq: int, rows: pa.Table) -> Write:
-    """A change's rows of predicate facts or triples, numbered, as a file of their table."""
-    numbered = rows.add_column(0, "seq", pa.array(np.full(len(rows), seq, np.int64)))
-    numbered = numbered.cast(SCHEMAS[table])
-    return Write((write_file(base.path / table, numbered),))

@@ -33,11 +33,11 @@ from livefacts.engine.spark.single.driver_change import (
     closed_state,
     differing,
     schema_changes,
-    signed_write,
     state_after,
 )
 from livefacts.kb.bucket_stages import Bucket, Survey, survey_bucket
 from livefacts.kb.buckets import bucket_of, write_buckets
+from livefacts.kb.change_rows import signed_write
 from livefacts.kb.consequences import FACTS, Kind, fact_table
 from livefacts.kb.live_buckets import Live, contains
 from livefacts.kb.tables import CHANGES, PREDICATE_CHANGES, Write
