@@ -90,6 +90,10 @@ class InputError(LivefactsError):
     """A file or text of facts that cannot be read."""
 
 
+class MapError(InputError):
+    """A text that does not say which facts JSON stands for."""
+
+
 class OptionError(InputError, ValueError):
     """An option that cannot have this value."""
 

@@ -17,6 +17,7 @@ from pathlib import Path
 import livefacts as lf
 from livefacts.journal.journal import FOLDER
 from livefacts.syntax.input.rejects import Rejects
+from livefacts.syntax.json_map.map_parser import parse_map
 from livefacts.syntax.rulelang.rule_parser import parse
 from livefacts.syntax.stream_files import read_events
 
@@ -112,6 +113,16 @@ def stream_lines(data: bytes) -> None:
         events.push(list(event.facts), event.time, event.stream)
 
 
+def json_map(data: bytes) -> None:
+    """A map from JSON to facts, and messages below a line of dashes."""
+    text, _, messages = data.partition(b"\n---\n")
+    read = parse_map(_text(text))
+    rejects = Rejects()
+    events = _reasoner().event_time(lateness=2)
+    for event in islice(read_events(messages, rejects, untimed=0, json_map=read), EVENTS):
+        events.push(list(event.facts), event.time, event.stream)
+
+
 def ntriples(data: bytes) -> None:
     """A file of N-Triples."""
     _load(data, "facts.nt")
@@ -170,6 +181,7 @@ TARGETS: dict[str, Target] = {
         update,
         patch,
         stream_lines,
+        json_map,
         ntriples,
         turtle,
         folder,

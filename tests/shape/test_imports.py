@@ -32,6 +32,7 @@ BELOW = {
         "engine.patterns engine.messages engine.queries kb engine.spark"
     ),
     "spark": "errors engine.spark service",
+    "sources": "errors syntax service",
     "doctor": "errors generate store service kb engine.spark",
     "server": "errors model language syntax journal service",
     "": "errors model language service",

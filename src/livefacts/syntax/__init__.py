@@ -9,5 +9,6 @@ Out: rows of ids, programs, queries, axioms, patches; and text again.
 - `rule_sets`: any way to name rules (ready name, file, text, ontology) to one program
 - `sparql`: SPARQL, SPARQL Update, C-SPARQL and RSP-QL
 - `owl`: OWL ontologies to axioms, and axioms to rules
+- `json_map`: which facts a message of JSON stands for
 - `stream_files`: facts with the times at which they happen
 """

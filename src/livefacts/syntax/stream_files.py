@@ -5,6 +5,7 @@
     {"at": 17, "stream": "http://...", "facts": "<s> <p> <o> ."}    JSON lines
     H time 17 .                                                     RDF Patch: the rows below
     A <s> <p> <o> .                                                 happen at this time
+    {"id": "s1", "value": 95, "ts": 17}                             any JSON, by a map
 
 A time is a whole number or an xsd:dateTime.  A line that cannot be read is rejected with its
 place and the reason, and costs no other line.  Lines are read as they are needed, so a
@@ -16,10 +17,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from pyoxigraph import DefaultGraph, Literal, NamedNode, Quad, RdfFormat, Triple, parse
 
@@ -36,6 +38,7 @@ from livefacts.syntax.input.files import (
     without_compression,
 )
 from livefacts.syntax.input.rejects import Reject, Rejects
+from livefacts.syntax.json_map.fact_lines import JsonMap
 from livefacts.syntax.rdf.documents import FORMATS
 from livefacts.syntax.rdf.patch import parse_patch
 from livefacts.syntax.rulelang import rule_parser
@@ -99,11 +102,13 @@ def read_events(
     format: str | None = None,
     together: int | None = None,
     untimed: Time | None = None,
+    json_map: JsonMap | None = None,
 ) -> Iterator[Event]:
     """The events of a file in their order, of standard input ("-") as they come.
 
     `format` is "quads", "json" or "patch"; otherwise the name decides, or the first line.
-    `untimed` is the time of lines that have none; without it, they are rejected.
+    `untimed` is the time of lines that have none; without it, they are rejected.  With a map,
+    each line is a message of JSON.
     """
     name = name_of(source)
     with open_source(source) as stream:
@@ -113,6 +118,9 @@ def read_events(
             return
         lines = chain(first, lines)
         is_live = source == STANDARD_INPUT
+        if json_map is not None:
+            yield from _messages(lines, rejects, json_map, untimed)
+            return
         match format or _format_of(source, first[0].text):
             case "quads":
                 size = together or (1 if is_live else TOGETHER)
@@ -325,6 +333,37 @@ def _statements(given: Any, plain: PlainFacts) -> Iterator[Statement]:
                 is_predicate = PREDICATE_FACT.match(text) is not None
                 raise InputError(mistake.message if is_predicate else reason_of(error)) from None
             yield from program.facts
+
+
+# messages of JSON
+
+
+def _messages(
+    lines: Iterator[_Line], rejects: Rejects, json_map: JsonMap, untimed: Time | None
+) -> Iterator[Event]:
+    run = uuid4().hex[:12]  # what was read in another run are other events
+    for line in lines:
+        try:
+            yield from mapped_events(json_map, line.text, f"{run}:{line.number}", untimed)
+        except InputError as error:
+            rejects.add(line.reject(error.message))
+
+
+def mapped_events(
+    json_map: JsonMap, message: str | bytes, event: str, untimed: Time | None = None
+) -> list[Event]:
+    """What a message stands for; neighbours of one time and stream are one event."""
+    found: list[Event] = []
+    for mapped in json_map.facts(message, event):
+        time = untimed if mapped.time is None else mapped.time
+        if time is None:
+            raise InputError(f"the map gives a fact no time: at $.ts; {NEED_NONE}")
+        each = Event(time, mapped.stream, (mapped.fact,), mapped.retracts)
+        if found and replace(found[-1], facts=()) == replace(each, facts=()):
+            found[-1] = replace(each, facts=(*found[-1].facts, mapped.fact))
+        else:
+            found.append(each)
+    return found
 
 
 # RDF Patch

@@ -1,0 +1,13 @@
+"""What feeds a reasoner from outside: maps from JSON to facts.
+
+>>> from livefacts.sources import read_map
+>>> [each.fact for each in read_map("hot($.room)").facts('{"room": "kitchen"}')]
+[hot(kitchen)]
+"""
+
+from __future__ import annotations
+
+from livefacts.syntax.json_map.fact_lines import JsonMap, MappedFact
+from livefacts.syntax.json_map.map_parser import read_map
+
+__all__ = ["JsonMap", "MappedFact", "read_map"]

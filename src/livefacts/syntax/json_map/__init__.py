@@ -1,0 +1,12 @@
+"""JSON maps: one small language that says which facts a JSON message stands for.
+
+In: a text such as `reading(s=$.id, v=$.value) at $.ts`; messages, which are JSON.
+Out: facts with their times and streams, or the reason why a message is none.
+
+- `json_paths`: places in a message, such as `$.readings[*].v`, and what is there
+- `json_terms`: numbers, texts and templates to terms and times
+- `fact_lines`: the lines of a map, and the facts that they make of a message
+- `map_parser`: the door: one text or file to one map (its grammar lies beside it)
+
+Design: docs/design/0019-sources.md
+"""
