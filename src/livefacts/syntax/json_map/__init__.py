@@ -8,5 +8,5 @@ Out: facts with their times and streams, or the reason why a message is none.
 - `fact_lines`: the lines of a map, and the facts that they make of a message
 - `map_parser`: the door: one text or file to one map (its grammar lies beside it)
 
-Design: docs/design/0019-sources.md
+Design: docs/design/0020-sources.md
 """

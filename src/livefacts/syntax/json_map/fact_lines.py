@@ -20,9 +20,9 @@ from livefacts.errors import InputError
 from livefacts.model.facts import Fact
 from livefacts.syntax.json_map.json_paths import JsonPath, read_json
 from livefacts.syntax.json_map.json_terms import (
-    FixedTerm,
     EventId,
     FactValue,
+    FixedTerm,
     IriTemplate,
     Time,
     TimeValue,

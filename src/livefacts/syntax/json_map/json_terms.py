@@ -28,7 +28,7 @@ from livefacts.model.durations import NANOSECONDS
 from livefacts.model.facts import Symbol, Term
 from livefacts.model.namespaces import XSD
 from livefacts.model.time_points import EPOCH, time_point
-from livefacts.syntax.json_map.json_paths import JsonPath, JsonNumber, shown
+from livefacts.syntax.json_map.json_paths import JsonNumber, JsonPath, shown
 from livefacts.syntax.rulelang.constants import DATATYPES, SCHEME
 from livefacts.syntax.rulelang.source_text import NAME
 

@@ -25,13 +25,13 @@ from livefacts.syntax.json_map.fact_lines import FactLine, JsonMap
 from livefacts.syntax.json_map.json_paths import Each, JsonPath, Step
 from livefacts.syntax.json_map.json_terms import (
     UNITS,
-    FixedTerm,
     EventId,
     FactValue,
+    FixedTerm,
     IriTemplate,
     PathValue,
-    TimeValue,
     Slot,
+    TimeValue,
 )
 from livefacts.syntax.rulelang import rule_parser
 from livefacts.syntax.rulelang.constants import SCHEME, Constants
