@@ -8,7 +8,7 @@ import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode, Store, Triple
 
 from livefacts.model.facts import Symbol
-from livefacts.model.numbers import nearest_single
+from livefacts.model.numbers import digits_of, nearest_single, whole
 from livefacts.model.values import (
     DOUBLE,
     EXACT,
@@ -442,3 +442,16 @@ def same_number(ours: Literal | None, theirs: Literal, operands: tuple[Literal, 
     digits = {"decimal": 27, "double": 15, "float": 6}[ours.datatype.value[len(XSD) :]]
     allowed = max(largest * Decimal(10) ** -digits, Decimal(10) ** -18)
     return abs(Decimal(ours.value) - Decimal(theirs.value)) <= allowed
+
+
+@pytest.mark.parametrize("length", [1, 1999, 2000, 4301, 9001])
+@pytest.mark.parametrize("sign", ["", "+", "-"])
+def test_long_integers_are_read_and_written_by_halves(length: int, sign: str) -> None:
+    digits = "7" + "0" * (length // 2) + "3" * (length - 1 - length // 2)
+    number = whole(sign + digits)
+    assert number == int(Decimal(sign + digits))
+    assert digits_of(number) == sign.replace("+", "") + digits
+
+
+def test_an_integer_of_a_million_digits_is_counted_on_at_once() -> None:
+    assert digits_of(whole("9" * 1_000_000) + 1) == "1" + "0" * 1_000_000
