@@ -117,7 +117,8 @@ def _shape(asked: ShapeKey) -> QueryShape:
     limits.check(text)
     if "\\" in text:
         text = without_code_point_escapes(text)
-    lifted = _lifted(text, dict(prefixes), base)
+    # A long text is not remembered: to look for its constants first would only read it twice.
+    lifted = _lifted(text, dict(prefixes), base) if len(text) <= SHORT else None
     if lifted is not None:
         marked, known, constants = lifted
         key = ShapeKey(marked, base, known, limits)

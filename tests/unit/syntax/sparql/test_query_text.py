@@ -60,3 +60,9 @@ def test_much_data_is_no_pattern_of_an_update() -> None:
 def test_patterns_are_counted_in_each_operation_of_an_update() -> None:
     operation = "INSERT { ?s <x:p> 1 } WHERE { ?s ?p ?o . ?o ?p ?s }"
     assert len(parse_update(" ; ".join([operation] * 100), {})) == 100
+
+
+def test_a_long_text_is_read_once_with_its_constants_in_place() -> None:
+    long = "ASK { VALUES ?x { " + "1 " * 10_000 + "} }"
+    assert shape_of("ASK { VALUES ?x { 1 } }", {}).constants
+    assert shape_of(long, {}).constants == ()
