@@ -491,7 +491,8 @@ class Evaluation:
 
 def moment() -> Literal:
     """The time of now."""
-    return Literal(datetime.now(UTC).isoformat(), datatype=NamedNode(XSD + "dateTime"))
+    text = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+    return Literal(text, datatype=NamedNode(XSD + "dateTime"))
 
 
 def numbered_rows(rows: Solutions) -> tuple[Solutions, Rows]:

@@ -614,3 +614,8 @@ def test_limits_are_whole_numbers(options: dict[str, Any]) -> None:
 def test_a_query_is_a_text(text: Any) -> None:
     with pytest.raises(InputError, match="is no text"):
         Reasoner().query(text)
+
+
+def test_now_is_written_canonically():
+    ((now,),) = Reasoner().query("SELECT (NOW() AS ?now) {}")
+    assert now.value.endswith("Z")
