@@ -70,7 +70,7 @@ class Evaluator:
     ) -> None:
         self._plain = expression
         self._is_growing = may_become_large(expression)
-        self._expression = adding_durations(expression)
+        self._expression = _asked_for(expression)
         self._dictionary = dictionary
         self._base = base or None
         self._positions = positions_in(expression)
@@ -82,13 +82,14 @@ class Evaluator:
 
     def values(self, rows: Sequence[Row]) -> list[int]:
         """The id of the value for each row; -1 where it is an error."""
-        if isinstance(self._expression, Variable):
-            if self._expression == NEVER_BOUND:
+        plain = self._plain
+        if isinstance(plain, Variable):
+            if plain == NEVER_BOUND:
                 return [UNBOUND] * len(rows)
-            at = position_of(self._expression)
+            at = position_of(plain)
             return [row[at] for row in rows]
-        if isinstance(self._expression, Constant):
-            return [self._dictionary.encode_one(self._expression.term)] * len(rows)
+        if isinstance(plain, Constant):
+            return [self._dictionary.encode_one(plain.term)] * len(rows)
         if self._epoch != self._dictionary.epoch:
             self._known, self._epoch = {}, self._dictionary.epoch
         keys = [tuple(row[at] for at in self._positions) for row in rows]
@@ -139,12 +140,12 @@ class Evaluator:
             answers[number] = self._dictionary.encode_one(exact.term)
         elif exact != self._plain:
             answers.pop(number, None)
-            for value in self._answered(adding_durations(exact), [row]).values():
+            for value in self._answered(_asked_for(exact), [row]).values():
                 answers[number] = value
 
     def _one(self, expression: QueryExpression, row: Sequence[object]) -> Term | None:
         """The value of an expression for one row."""
-        ids = self._answered(adding_durations(expression), [row]).values()
+        ids = self._answered(_asked_for(expression), [row]).values()
         return next((self._dictionary.decode_one(each) for each in ids), None)
 
     def _terms(self, key: Row) -> list[object]:
@@ -153,9 +154,10 @@ class Evaluator:
         return [None if each == UNBOUND else next(terms) for each in key]
 
     def _over_values(self, expression: QueryExpression, rows: Sequence[Sequence[object]]) -> str:
-        names = " ".join(f"?c{at}" for at in self._positions)
+        names = " ".join(f"?c{at} {written(_text_of(at))}" for at in self._positions)
         lines = "\n".join(
-            f"({number} {' '.join(map(_shown, row))})" for number, row in enumerate(rows)
+            f"({number} {' '.join(f'{_shown(term)} {_shown(_text(term))}' for term in row)})"
+            for number, row in enumerate(rows)
         )
         return (
             f"SELECT ?number ({written(expression)} AS ?value) "
@@ -173,9 +175,43 @@ class Evaluator:
             for at, term in zip(self._positions, row, strict=True):
                 if term is not None:
                     store.add(Quad(subject, _column(at), term))  # type: ignore[arg-type]
-        parts = " ".join(f"OPTIONAL {{ ?row {_column(at)} ?c{at} }}" for at in self._positions)
+                if (text := _text(term)) is not None:
+                    store.add(Quad(subject, _column(at, "text"), text))
+        parts = " ".join(
+            f"OPTIONAL {{ ?row {_column(at)} ?c{at} }} "
+            f"OPTIONAL {{ ?row {_column(at, 'text')} {written(_text_of(at))} }}"
+            for at in self._positions
+        )
         value = written(expression)
         return f"SELECT ?number ({value} AS ?value) {{ ?row {_HERE} ?number {parts} }}", store
+
+
+def _asked_for(expression: QueryExpression) -> QueryExpression:
+    """What pyoxigraph is asked, so that its answer is that of the expression."""
+    return adding_durations(reading_texts(expression))
+
+
+def reading_texts(expression: QueryExpression) -> QueryExpression:
+    """The same expression with the texts of columns for STR of them, as they are written.
+
+    pyoxigraph would write the value of a number anew: `2.50` as `2.5`.
+    """
+
+    def text_of(part: QueryExpression) -> QueryExpression | None:
+        told = part.arguments[0] if isinstance(part, Call) and part.name == "STR" else None
+        is_column = isinstance(told, Variable) and told != NEVER_BOUND
+        return _text_of(position_of(told)) if is_column else None  # type: ignore[arg-type]
+
+    return rewritten(expression, text_of)
+
+
+def _text_of(at: int) -> Variable:
+    """The variable that has the text of a column."""
+    return Variable(f"t{at}")
+
+
+def _text(term: object) -> Literal | None:
+    return Literal(term.value) if isinstance(term, Literal | NamedNode) else None
 
 
 MOST_SUMS = 4
@@ -300,8 +336,8 @@ def check_expression(expression: QueryExpression, base: str | None) -> None:
         raise QueryError(f"an expression of the query cannot be evaluated: {error}") from None
 
 
-def _column(at: int) -> NamedNode:
-    return NamedNode(f"urn:livefacts:column:{at}")
+def _column(at: int, what: str = "column") -> NamedNode:
+    return NamedNode(f"urn:livefacts:{what}:{at}")
 
 
 def _shown(term: object) -> str:

@@ -462,3 +462,12 @@ class TestWaiting:
             add(r, "ex:ann ex:knows ex:ben .")
         add(r, "ex:ann ex:knows ex:cleo .")
         assert asserted(q.changes()) == ["+ ann ben"]
+
+
+def test_str_gives_a_number_as_it_is_written() -> None:
+    r = lf.Reasoner()
+    query = "SELECT ?x (STR(?n) AS ?t) WHERE { ?x <x:has> ?n FILTER(STR(?n) != '1') }"
+    watch = r.watch(query)
+    r.add('<x:a> <x:has> 2.50 . <x:b> <x:has> "02"^^xsd:integer . <x:c> <x:has> 1, <x:d>, _:e .')
+    assert {str(row["t"]) for row in watch.answers()} == {'"2.50"', '"02"', '"x:d"'}
+    assert sorted(map(str, watch.answers())) == sorted(map(str, r.query(query)))
