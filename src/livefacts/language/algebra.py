@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from collections.abc import Sequence as SequenceOf
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache, cached_property
+from itertools import repeat
 from typing import Any, NamedTuple, TypeAlias
 
 from pyoxigraph import Triple
@@ -360,18 +361,20 @@ def _names(kind: Any) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))
 
 
-def parts_in(pattern: Any) -> Iterator[tuple[Any, int]]:
+def parts_in(pattern: Any) -> list[tuple[Any, int]]:
     """Every part of a pattern, expressions too, and how deep it lies; nothing calls itself."""
+    found: list[tuple[Any, int]] = []
     waiting: list[tuple[Any, int]] = [(pattern, 0)]
     while waiting:
         part, depth = waiting.pop()
-        yield part, depth
+        found.append((part, depth))
         if isinstance(part, tuple):
-            waiting += [(each, depth) for each in part]
+            waiting += zip(part, repeat(depth), strict=False)
         elif hasattr(part, "__dataclass_fields__") and not isinstance(part, Variable):
             kind: Any = type(part)
             for name in _names(kind):
                 waiting.append((getattr(part, name), depth + 1))
+    return found
 
 
 def calls_in(query: Query) -> list[Call]:

@@ -264,7 +264,10 @@ def _array_type(cells: Any, dimensions: int) -> types.Array:
 
 def described(arrays: Iterable[Any]) -> list[int]:
     """Where arrays are and how long: what a reader of tables finds in a vector."""
-    return [number for array in arrays for number in (array.ctypes.data, *array.shape)]
+    found: list[int] = []
+    for array in arrays:
+        found += (array.__array_interface__["data"][0], *array.shape)
+    return found
 
 
 def length_described(kind: type) -> int:

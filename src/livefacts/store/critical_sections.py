@@ -25,11 +25,8 @@ Result = TypeVar("Result")
 class Held:
     """Ctrl-C held back, from `hold` until `release`; in the main thread, which alone hears it."""
 
-    __slots__ = ("_came", "_handler")
-
-    def __init__(self) -> None:
-        self._handler: Any = None
-        self._came = False
+    _handler: Any = None
+    _came = False
 
     def hold(self) -> None:
         """From here on, an interrupt waits."""

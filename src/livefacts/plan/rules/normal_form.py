@@ -147,7 +147,7 @@ def _startable(body: Iterable[Formula]) -> tuple[Formula, ...]:
 
 
 def positive_atoms(rule: Rule) -> tuple[TripleAtom | PredicateAtom, ...]:
-    return tuple(f for f in rule.body if isinstance(f, TripleAtom | PredicateAtom))
+    return tuple([f for f in rule.body if isinstance(f, TripleAtom | PredicateAtom)])
 
 
 def is_positive(rule: Rule) -> bool:

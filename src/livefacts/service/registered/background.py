@@ -9,6 +9,7 @@ from pyoxigraph import NamedNode, Quad
 
 from livefacts.engine.contract import IN_DEFAULT, TRIPLES, Engine, Facts, Flags, Ids
 from livefacts.store.facts.named_graphs import NamedGraphs
+from livefacts.store.facts.selection import KnownNames
 
 OWN = ":"
 """What is in the names of predicates that no rule text can write, and in no others."""
@@ -20,6 +21,7 @@ class Background:
     def __init__(self, engine: Engine, graphs: NamedGraphs, names: Iterable[str] = ()) -> None:
         self.engine = engine
         self._graphs = graphs
+        self._written = KnownNames(engine.dictionary, lambda name: OWN not in name)
         self._wanted = [engine.dictionary.encode_one(NamedNode(name)) for name in names]
 
     def narrowed(self, graphs: tuple[str, ...]) -> Background:
@@ -31,19 +33,14 @@ class Background:
         if self._wanted:
             quads = self._graphs.quads()
             return {TRIPLES: np.unique(quads[np.isin(quads[:, 3], self._wanted)][:, :3], axis=0)}
-        found = {}
-        for shape, ids in self.engine.asserted().items():
-            if shape != TRIPLES and len(ids):
-                ids = ids[self._is_written(ids)]
+        found: dict[int, Ids] = {}
+        for shape in self.engine.shapes():
+            ids = self.engine.rows(shape, False, self._written)
             if len(ids):
-                found[shape] = ids[self.holds(shape, ids)]
-        return {shape: ids for shape, ids in found.items() if len(ids)}
-
-    def _is_written(self, ids: Ids) -> Flags:
-        names = np.unique(ids[:, 0])
-        texts = self.engine.dictionary.texts(names)
-        written = names[np.array([OWN not in text for text in texts], np.bool_)]
-        return np.isin(ids[:, 0], written)
+                ids = ids[self.holds(shape, ids)]
+            if len(ids):
+                found[shape] = ids
+        return found
 
     def holds(self, shape: int, ids: Ids) -> Flags:
         """Which of these facts are part of it."""
@@ -60,6 +57,13 @@ class Background:
     def conclusions(self) -> int:
         """How many conclusions the reasoner has drawn from it, or more: some come from streams."""
         return sum(map(len, self.engine.derived().values()))
+
+    def graph_names(self) -> set[str]:
+        """The named graphs that assert something."""
+        if not len(self._graphs):
+            return set()
+        names = np.unique(self._graphs.quads()[:, 3])
+        return {name.value for name in self.engine.dictionary.decode(names)}  # type: ignore[union-attr]
 
     def quads(self) -> Iterator[Quad]:
         """What named graphs assert, of which it may be a part."""

@@ -62,8 +62,9 @@ class Preparer:
         self, number: int, query: RegisteredQuery, prefixes: Mapping[str, str], full: bool
     ) -> QueryRequest:
         """A query as it is to be asked; one that cannot be is refused, before anything is done."""
-        check_functions(_meant(query, prefixes)[0])
-        known = {quad.graph_name.value for quad in self._background.quads()}  # type: ignore[union-attr]
+        meant = _meant(query, prefixes)
+        check_functions(meant[0])
+        known = self._background.graph_names()
         graphs = query.graphs if known else ()
         for graph in (*graphs, *query.named_graphs):
             if graph not in known:
@@ -72,7 +73,7 @@ class Preparer:
                     place=query.place,
                     hint="load(path, graph=...) loads into a graph",
                 )
-        return self.request(number, query, prefixes, full, tuple(sorted(set(graphs))))
+        return self.request(number, query, prefixes, full, tuple(sorted(set(graphs))), meant)
 
     def request(
         self,
@@ -81,11 +82,12 @@ class Preparer:
         prefixes: Mapping[str, str],
         full: bool,
         graphs: tuple[str, ...],
+        meant: tuple[Query, bool] | None = None,
     ) -> QueryRequest:
         """A query that can be asked."""
         extents = tuple(_extent(window, self.tick) for window in query.windows)
         every = self._every(query, extents)
-        about = prefixes, full, graphs, *_meant(query, prefixes)
+        about = prefixes, full, graphs, *(meant or _meant(query, prefixes))
         return QueryRequest(number, query, extents, every, *about)
 
     def prepare(self, asked: QueryRequest) -> Prepared:

@@ -136,8 +136,8 @@ class Registrations(Listener):
             raise as_written(text, error, query.place) from None
         try:
             made = Registration(self._preparer.prepare(asked), self._close)
-            self._queries.append(made)
-            self._queries.sort(key=lambda each: names.index(each.name))
+            queries = {each.query.name: each for each in (*self._queries, made)}
+            self._queries = [queries[name] for name in names]
             self._start(made)
             if made.error is not None and self._lack(made, made.last) is None:
                 raise made.error
@@ -566,6 +566,8 @@ def _of(graphs: Iterable[str], quads: Iterable[Quad]) -> list[Quad]:
 def ordered(queries: Sequence[RegisteredQuery]) -> list[str]:
     """The names of the queries in order; the last query is refused if it closes a circle."""
     makers = {query.name for query in queries if query.makes_stream}
+    if not makers:
+        return [query.name for query in queries]
     reads = {
         query.name: [window.stream for window in query.windows if window.stream in makers]
         for query in queries

@@ -137,7 +137,7 @@ class RowStore:
         size = _table_size(self.live(relation) + layout.OUT_ROWS if place else SMALLEST_TABLE)
         slots = np.zeros(size, np.int64)
         line = np.zeros((1, indices.shape[1]), np.int64)
-        line[0, [layout.SLOTS, layout.MASK]] = slots.ctypes.data, size - 1
+        line[0, [layout.SLOTS, layout.MASK]] = _address(slots), size - 1
         line[0, [layout.LINK, layout.WANTED, layout.KEYS]] = link, wanted, len(columns)
         line[0, layout.KEY : layout.KEY + len(columns)] = columns
         number = len(indices)
@@ -175,7 +175,7 @@ class RowStore:
         line = self.rows.relations[relation]
         data = self._data[relation]
         data.resize(capacity * int(line[layout.STRIDE]), refcheck=False)
-        line[layout.ADDRESS], line[layout.CAPACITY] = data.ctypes.data, capacity
+        line[layout.ADDRESS], line[layout.CAPACITY] = _address(data), capacity
 
     @uninterrupted
     def _make_index_room(self, index: int, more: int) -> None:
@@ -186,7 +186,7 @@ class RowStore:
         if line[layout.USED]:
             row_kernels.rehash(self._slots[index], slots)
         self._slots[index] = slots
-        line[layout.SLOTS], line[layout.MASK] = slots.ctypes.data, len(slots) - 1
+        line[layout.SLOTS], line[layout.MASK] = _address(slots), len(slots) - 1
 
     @uninterrupted
     def _widen(self, relation: int, stride: int) -> None:
@@ -196,7 +196,7 @@ class RowStore:
         if line[layout.HIGH] > 1:
             row_kernels.relay(old, int(line[layout.STRIDE]), new, stride, int(line[layout.HIGH]))
         self._data[relation] = new
-        line[layout.ADDRESS], line[layout.STRIDE] = new.ctypes.data, stride
+        line[layout.ADDRESS], line[layout.STRIDE] = _address(new), stride
 
     # reading
 
@@ -271,6 +271,12 @@ class RowStore:
         """Bytes in use by rows and indices."""
         rows = sum(self.cells(number).nbytes for number in range(self.count))
         return rows + sum(slots.nbytes for slots in self._slots)
+
+
+def _address(array: NDArray[Any]) -> int:
+    """Where an array is; `ctypes` makes objects of Python to say so."""
+    found: int = array.__array_interface__["data"][0]
+    return found
 
 
 def _table_size(entries: int) -> int:

@@ -71,7 +71,6 @@ MOST_TERMS = 2**30
 HEAP_LIMIT = 2**40
 SPARE_ROOM = 4
 """A full array grows by a quarter."""
-FEWEST_LOANS = 64
 
 
 def inline_id(value: int) -> int | None:
@@ -138,9 +137,8 @@ class Dictionary:
         self._set_scratch(256)
         self.epoch = 0
         """Changes when ids mean other terms than before."""
-        self._loans: list[ref[Loan]] = []
-        self._most_loans = FEWEST_LOANS
-        """With more loans than this, those that were given back are left out."""
+        self._loans: set[ref[Loan]] = set()
+        """Those that somebody keeps: one that is given back takes itself out."""
         self._rememberers: WeakSet[Rememberer] = WeakSet()
         self.passing = _Passing(self, ALL_PASS)
         """While this is entered, new terms are transient: a sweep may reclaim them."""
@@ -310,16 +308,8 @@ class Dictionary:
     def lend_later(self, ids: Callable[[], Iterable[Ids]]) -> Loan:
         """The same for ids that are asked for at a sweep."""
         loan = Loan(ids)
-        self._loans.append(ref(loan))
-        if len(self._loans) > self._most_loans:
-            self._most_loans = FEWEST_LOANS + 2 * len(self._lent())
+        self._loans.add(ref(loan, self._loans.discard))
         return loan
-
-    def _lent(self) -> list[Loan]:
-        """The loans that somebody still keeps."""
-        kept = [loan for found in self._loans if (loan := found()) is not None]
-        self._loans = list(map(ref, kept))
-        return kept
 
     def lend_rows(self, rows: Iterable[Sequence[int]]) -> Loan:
         """The same for rows of ids, one by one; what is below 0 stands for no term."""
@@ -338,7 +328,8 @@ class Dictionary:
             rememberer.let_go()
         terms = self._terms
         marks = np.zeros(int(terms.sizes[COUNT]) + 1, np.uint8)
-        lent = (ids for loan in self._lent() for ids in loan.ids())
+        kept = [loan for found in list(self._loans) if (loan := found()) is not None]
+        lent = (ids for loan in kept for ids in loan.ids())
         for ids in chain(held, lent):
             numbers = ids.reshape(-1)
             marks[numbers[(numbers >= 0) & (numbers < INLINE_FIRST)]] = 1

@@ -231,8 +231,11 @@ class Lexemes:
     def _word(self, token: Token) -> Lexeme:
         text, start = token.text, token.start
         word = ALIASES.get(text.upper(), text.upper())
-        if self._is_registration and self._names_query():
-            return Lexeme("WORD", text, start)
+        if self._is_registration and self._at > 2:
+            # The word that was read last may be the name of the query.
+            before = self._tokens[self._at - 3]
+            if before.kind is TokenKind.WORD and before.text.upper() == "REGISTER":
+                return Lexeme("WORD", text, start)
         if word in FUNCTIONS:
             return Lexeme("FUNCTION", text, start, FUNCTIONS[word])
         if word in AGGREGATES:
@@ -242,11 +245,6 @@ class Lexemes:
         known = text if text == "a" else word if word != "A" else ""
         unknown = "WORD" if self._is_registration else "UNKNOWN"
         return Lexeme(self._terminals.get(known, unknown), text, start)
-
-    def _names_query(self) -> bool:
-        """Whether the word that was read last is the name of a registered query."""
-        before = self._tokens[max(0, self._at - 3) : self._at - 1]
-        return len(before) == 2 and before[0].is_word("REGISTER")
 
     def _literal(self, token: Token) -> Literal:
         value = unquoted(token.text, token.start)

@@ -105,6 +105,7 @@ _STRINGS = (
     r"'(?:[^'\\\n\r]|\\.)*'"
 )
 _NUMBER = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)[eE][+-]?[0-9]+|[0-9]*\.[0-9]+|[0-9]+"
+_SKIPPED = re.compile(r"(?:[ \t\r\n]+|\#[^\r\n]*)*")
 _OPERATOR = re.compile(r"<=|[<+-]")
 _CODE_POINT = re.compile(r"\\u([0-9A-Fa-f]{4})|\\U([0-9A-Fa-f]{8})")
 _OPENING = frozenset(["(", "{", "[", "<<("])
@@ -154,7 +155,7 @@ def terminals() -> dict[str, str]:
 def _token() -> re.Pattern[str]:
     """What a token is; made at the first query, as the letters of all scripts take a while."""
     kinds = "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in terminals().items())
-    return re.compile(rf"(?P<SKIP>[ \t\r\n]+|\#[^\r\n]*)|{kinds}", re.DOTALL)
+    return re.compile(kinds, re.DOTALL)
 
 
 def without_code_point_escapes(text: str, what: str = "query") -> str:
@@ -215,28 +216,23 @@ class _Reader:
     """Of the expression that is open."""
 
     def read(self) -> list[Token]:
-        position = 0
-        while position < len(self.text):
-            found = self._match(position)
-            kind = found.lastgroup or "MARK"
-            if kind != "SKIP":
-                self._take(Token(TokenKind[kind], found[0], position))
-            position = found.end()
+        text, begins, kinds = self.text, _token(), TokenKind.__members__
+        position = _SKIPPED.match(text).end()  # type: ignore[union-attr]
+        while position < len(text):
+            pattern = begins
+            if text[position] in "<+-" and self.open[-1].is_expression and self._after_operand():
+                pattern = _OPERATOR
+            found = pattern.match(text, position)
+            assert found is not None, "every character begins a token"
+            if found[0] in ('"', "'"):
+                raise QueryError(
+                    "a string that does not end",
+                    place=place_in(text, position, self.limits.what),
+                    hint="close it with the same quotes",
+                )
+            self._take(Token(kinds[found.lastgroup or "MARK"], found[0], position))
+            position = _SKIPPED.match(text, found.end()).end()  # type: ignore[union-attr]
         return self.tokens
-
-    def _match(self, position: int) -> re.Match[str]:
-        if self.text[position] in "<+-" and self.open[-1].is_expression and self._after_operand():
-            found = _OPERATOR.match(self.text, position)
-        else:
-            found = _token().match(self.text, position)
-        assert found is not None, "every character begins a token"
-        if found[0] in ('"', "'"):
-            raise QueryError(
-                "a string that does not end",
-                place=place_in(self.text, position, self.limits.what),
-                hint="close it with the same quotes",
-            )
-        return found
 
     def _after_operand(self) -> bool:
         if not self.tokens:
@@ -254,8 +250,10 @@ class _Reader:
             self._open(token, inside)
         elif token.text in _CLOSING and token.kind is TokenKind.MARK:
             del self.open[max(1, len(self.open) - 1) :]
-        elif token.is_word(*SOLUTION_WORDS):
-            inside.lists_solutions = True
+        elif token.kind is TokenKind.WORD:
+            word = token.text.upper()
+            inside.lists_solutions |= word in SOLUTION_WORDS
+            self.patterns += word == "AS"
         self._count(token, inside)
         self.tokens.append(token)
 
@@ -307,7 +305,6 @@ class _Reader:
             self.patterns += separates or (inside.is_list and token.kind in _OPERANDS)
         elif inside.lists_solutions:
             self.operators += token.kind is TokenKind.VARIABLE
-        self.patterns += token.is_word("AS")
         self.data += inside.is_data
         self.words += not inside.is_data
         if self.data > self.limits.data:
