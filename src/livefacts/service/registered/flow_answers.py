@@ -29,7 +29,7 @@ from livefacts.service.continuous.findings import Found, found_answer
 from livefacts.service.queries.results import Row
 from livefacts.service.registered.window_times import WindowTimes
 from livefacts.service.registered.world_store import NO_GRAPHS, StoredWorld, WindowGraphs
-from livefacts.service.streams.fact_rows import Rows, facts_of, keys_of
+from livefacts.service.streams.fact_rows import Rows, facts_of, netted
 from livefacts.store.terms.dictionary import Dictionary
 from livefacts.store.versions.snapshots import NO_QUADS, NO_TRIPLES, graphs_of
 
@@ -146,11 +146,11 @@ class FlowedAnswers:
             asserted.append((came, gone))
         if self._times is not None:
             asserted.append(self._times.changes())
-        return netted(asserted, NO_QUADS)
+        return _netted(asserted, NO_QUADS)
 
     def _feed(self) -> None:
         pending, self._pending = self._pending, []
-        triples, quads = netted(pending, NO_TRIPLES), self._named()
+        triples, quads = _netted(pending, NO_TRIPLES), self._named()
         if not any(map(len, (*triples, *quads))):
             return
         with self._dictionary.passing:
@@ -180,21 +180,13 @@ class FlowedAnswers:
         return {row: sign * count for row, count in changed.items() if sign * count > 0}
 
 
-def netted(changes: Sequence[tuple[Ids, Ids]], nothing: Ids) -> tuple[Ids, Ids]:
-    """What several changes add and remove in the end; without any, `nothing`."""
+def _netted(changes: Sequence[tuple[Ids, Ids]], nothing: Ids) -> tuple[Ids, Ids]:
+    """What several changes of rows add and remove in the end; without any, `nothing`."""
     if len(changes) == 1:
         return changes[0]
-    net: dict[Any, int] = {}
     width = nothing.shape[1]
-    for added, removed in changes:
-        for ids, sign in ((removed, -1), (added, 1)):
-            for key in keys_of({width: ids}):
-                add_to(net, key, sign)
-    came, gone = (
-        facts_of(key for key, count in net.items() if count == sign).get(width, nothing)
-        for sign in (1, -1)
-    )
-    return came, gone
+    came, gone = netted(({width: added}, {width: removed}) for added, removed in changes)
+    return came.get(width, nothing), gone.get(width, nothing)
 
 
 def _in_graph(triples: Ids, graph: int) -> Ids:

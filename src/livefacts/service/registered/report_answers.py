@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -25,14 +25,6 @@ from livefacts.service.continuous.row_projection import Projection
 from livefacts.service.queries.results import Answer, QueryResult, Row
 
 Bag: TypeAlias = Counter[tuple[int, ...]]
-
-
-class WorldAnswers(Protocol):
-    """The answers of a query, in step with its world."""
-
-    def report(self) -> Found:
-        """The answers to report now; the next report is compared with this one."""
-        ...
 
 
 class FollowedAnswers:

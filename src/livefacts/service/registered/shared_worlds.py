@@ -194,7 +194,6 @@ class SharedWorlds:
             replaced = None if part is None else part.replaced
             about = self.program, self.tick, self._limit, replaced
             world = World(self._dictionary, background, distinct, view, *about)
-            world.fill()
             self._worlds[key] = Shared(world)
         return self._worlds[key]
 
@@ -209,7 +208,6 @@ class SharedWorlds:
             replaced = None if part is None else part.replaced
             background = self._background.narrowed(graphs)
             state = StreamState(self._dictionary, background, streams, self._limit, replaced)
-            state.fill()
             self._states[key] = Shared(state)
         shared = self._states[key]
         shared.place.reach_back(reach)

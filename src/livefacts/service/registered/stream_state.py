@@ -105,6 +105,8 @@ class StreamState(FollowedWorld[ExpiryDelta]):
         self._brings_schema = False
         """Whether streams have brought something that they are not right for."""
         self._rules: tuple[Rule, ...] = ()
+        self._is_filled = False
+        """Whether the background is in it; it comes behind the first rules."""
         self._touched: dict[Key, None] = {}
         """Rows that came late or were taken back, for the next move."""
 
@@ -164,6 +166,12 @@ class StreamState(FollowedWorld[ExpiryDelta]):
                 delta = self._engine.change_rules(added, removed)
             self._announce(delta)
             self._rules = rules
+        if not self._is_filled:
+            # After the rules: each fact finds those that it fits, and not each rule all facts.
+            with allowing(self._engine, more=self._background.conclusions):
+                delta = self._engine.give(dict(self._background.facts()), FOREVER)
+            self._announce(delta)
+            self._is_filled = True
 
     def _admit(self, facts: Rows) -> None:
         """Rows are about to come: see to it that the rules are right for them."""
@@ -183,12 +191,6 @@ class StreamState(FollowedWorld[ExpiryDelta]):
             raise
 
     # changes
-
-    def fill(self) -> None:
-        """Take the background in; done once, before anything else but rules."""
-        facts = self._background.facts()
-        if facts:
-            self._announce(self._engine.give(dict(facts), FOREVER))
 
     def reach_back(self, reach: int) -> None:
         """A window looks back so far, maybe further than all others: take in what is kept for it."""

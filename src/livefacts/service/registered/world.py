@@ -108,6 +108,8 @@ class World(FollowedWorld[IdDelta]):
         self._timeline = Timeline(dictionary, view)
         self._clocked = ClockedEngine(self._engine, NamedGraphs(), self._timeline)
         self.rules: tuple[Rule, ...] = ()
+        self._is_filled = False
+        """Whether the background is in it; it comes with the first rules."""
         self.recent: list[Key] = []
         """The facts that windows brought in or took out in the change that is being published."""
 
@@ -128,15 +130,12 @@ class World(FollowedWorld[IdDelta]):
         leave_out(self._engine, answers)
         plan = compile_rules(low.rules, before=self._engine.plan)
         timing = replace(low.timing, holds_undeclared=False)
+        facts = {} if self._is_filled else self._background.facts()
         with allowing(self._engine, more=self._background.conclusions):
-            self._change(Change(plan=plan), timing)
-        self.rules = rules
+            self._change(Change(facts, plan=plan), timing)
+        self.rules, self._is_filled = rules, True
 
     # changes
-
-    def fill(self) -> None:
-        """Take the background in; done once, before anything else but rules."""
-        self._change(Change(dict(self._background.facts())), self._timeline.timing)
 
     def arrived(self, chunks: Sequence[ArrivalChunk]) -> None:
         """Facts have come or gone; if they are late, they count at once."""

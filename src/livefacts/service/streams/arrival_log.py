@@ -37,17 +37,12 @@ class ArrivalChunk:
     shape: int
     ids: Ids
     number: int
-    """What comes later at the same time point has a larger one."""
+    """What comes later at the same time point has a larger one; `GONE` if it was taken back."""
 
     @property
     def stream(self) -> int:
         """The stream that they came on."""
         return self.lane if self.lane >= 0 else ~self.lane
-
-    @property
-    def is_gone(self) -> bool:
-        """Whether these facts were taken back."""
-        return self.number == GONE
 
     def without(self, rows: set[bytes]) -> ArrivalChunk:
         return self.kept(np.array([row not in rows for row in row_bytes(self.ids)], np.bool_))
@@ -394,7 +389,7 @@ class ArrivalView:
         ]
         if not any(others):
             return chunk.ids
-        limit = next(self.log._numbers) if chunk.is_gone else chunk.number
+        limit = next(self.log._numbers) if chunk.number == GONE else chunk.number
         is_alone = [
             all(places.get(row, limit) >= limit for places in others)
             for row in row_bytes(chunk.ids)
@@ -424,15 +419,6 @@ class ArrivalView:
             if at < len(times):
                 found.append(times[at])
         return min(found, default=None)
-
-    def last_until(self, time: int) -> int | None:
-        """The last time point that has arrivals, until one."""
-        found = []
-        for times in (lane.times for lane in self._lanes()):
-            at = bisect.bisect_right(times, time)
-            if at:
-                found.append(times[at - 1])
-        return max(found, default=None)
 
     def has(self, time: int) -> bool:
         """Whether something has arrived at a time point."""

@@ -57,6 +57,17 @@ def united(parts: Iterable[Rows]) -> dict[int, Ids]:
     return {s: ids[0] if len(ids) == 1 else np.concatenate(ids) for s, ids in found.items()}
 
 
+def netted(changes: Iterable[tuple[Rows, Rows]]) -> tuple[dict[int, Ids], dict[int, Ids]]:
+    """What several changes, one after the other, add and remove in the end."""
+    net: dict[Key, int] = {}
+    for added, removed in changes:
+        for facts, sign in ((removed, -1), (added, 1)):
+            for key in keys_of(facts):
+                net[key] = net.get(key, 0) + sign
+    came, gone = (facts_of(key for key, n in net.items() if n == sign) for sign in (1, -1))
+    return came, gone
+
+
 def distinct_rows(ids: Ids) -> Ids:
     """Each row once, in the order in which they come first."""
     if len(ids) < 2 or _are_distinct(ids):

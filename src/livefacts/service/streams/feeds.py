@@ -371,9 +371,12 @@ class HoldingFeed:
     def follow(self, chunk: ArrivalChunk, notes: Notes) -> None:
         """A chunk has come late, or was taken back: windows by time know whether it was inside."""
         for contents in self.contents:
-            if contents.sees(chunk):
-                moved = ([], [chunk]) if chunk.number == GONE else ([chunk], [])
-                self._shift(*moved, notes)
+            if not contents.sees(chunk):
+                continue
+            if chunk.number == GONE:
+                self._shift([], [chunk], notes)
+            else:
+                self._shift([chunk], [], notes)
 
     def look_again(self, now: int, notes: Notes) -> None:
         """The same for the other windows, when all chunks are there."""

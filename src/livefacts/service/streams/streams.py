@@ -23,7 +23,7 @@ from livefacts.service.streams.arrival_log import (
     LatestNeed,
 )
 from livefacts.service.streams.clocked_engine import ClockedEngine
-from livefacts.service.streams.fact_rows import facts_of, keys_of, united
+from livefacts.service.streams.fact_rows import netted, united
 from livefacts.service.streams.feeds import Notes
 from livefacts.service.streams.lifetimes import Beginnings
 from livefacts.service.streams.reclamation import Reclaimer
@@ -203,20 +203,7 @@ class Streams(ClockedEngine):
 
     def net(self, deltas: list[IdDelta]) -> IdDelta:
         """The net of several changes; derived in it is what is not asserted in the end."""
-        added, removed = deltas[0][:2] if len(deltas) == 1 else _merged(deltas)
+        added, removed = deltas[0][:2] if len(deltas) == 1 else netted(each[:2] for each in deltas)
         standing = self.engine.standing
         derived = {s: standing(s, ids) & ASSERTED == 0 for s, ids in added.items()}
         return IdDelta(added, removed, derived)
-
-
-def _merged(deltas: list[IdDelta]) -> tuple[Facts, Facts]:
-    """What several changes, one after the other, added and removed in the end."""
-    net: dict[tuple[int, bytes], int] = {}
-    for delta in deltas:
-        for sign, facts in ((-1, delta.removed), (1, delta.added)):
-            for key in keys_of(facts):
-                net[key] = net.get(key, 0) + sign
-    added, removed = (
-        facts_of(key for key, count in net.items() if count == sign) for sign in (1, -1)
-    )
-    return added, removed
