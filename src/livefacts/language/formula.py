@@ -8,7 +8,7 @@ it came from; places never take part in equality.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
@@ -154,31 +154,32 @@ class Aggregate:
 Formula: TypeAlias = TripleAtom | PredicateAtom | Comparison | Negation | Aggregate | Timed
 
 
-def variables_of(part: Formula | Expression) -> Iterator[Variable]:
+def variables_of(part: Formula | Expression) -> list[Variable]:
     """The variables in a formula or expression, in order, repeats included."""
+    found: list[Variable] = []
     match part:
         case Variable():
-            yield part
+            found.append(part)
         case TripleAtom() | PredicateAtom():
             for slot in part.slots:
                 if isinstance(slot, Variable):
-                    yield slot
+                    found.append(slot)
         case Arithmetic() | Comparison():
-            yield from variables_of(part.left)
-            yield from variables_of(part.right)
+            found += variables_of(part.left)
+            found += variables_of(part.right)
         case FunctionCall():
-            yield from variables_of(part.argument)
+            found += variables_of(part.argument)
         case Negation():
-            yield from variables_of(part.atom)
+            found += variables_of(part.atom)
         case Timed():
             if part.time is not None:
-                yield from variables_of(part.time)
-            yield from variables_of(part.atom)
+                found += variables_of(part.time)
+            found += variables_of(part.atom)
         case Aggregate():
-            yield part.result
-            yield from part.listed
+            found += (part.result, *part.listed)
             for inner in part.body:
-                yield from variables_of(inner)
+                found += variables_of(inner)
+    return found
 
 
 def filled(part: Formula, terms: Mapping[Variable, Slot]) -> Formula:

@@ -55,6 +55,9 @@ def uninterrupted(function: Callable[Parameters, Result]) -> Callable[Parameters
 
     @wraps(function)
     def run(*arguments: Parameters.args, **named: Parameters.kwargs) -> Result:
+        if isinstance(getattr(getsignal(INTERRUPT), "__self__", None), Held):
+            # Somebody around this one holds it back already.
+            return function(*arguments, **named)
         held = Held()
         held.hold()
         try:

@@ -10,7 +10,7 @@ again at its next one.  Other queries do not notice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import numpy as np
 
@@ -23,17 +23,20 @@ from livefacts.service.streams.arrival_log import ArrivalView
 from livefacts.service.streams.fact_rows import Rows
 from livefacts.service.streams.window_contents import FAR
 
+UNLIMITED = nullcontext()
+
+
+def allowing(
+    engine: LimitedEngine, *, more: Callable[[], int] = lambda: 0, times: int = 1
+) -> AbstractContextManager[None]:
+    """While this is entered, the limit of an engine is `limit * times + more()`, if it has one."""
+    limit = engine.limit
+    return UNLIMITED if limit is None else _limited(engine, limit, limit * times + more())
+
 
 @contextmanager
-def allowing(
-    engine: LimitedEngine,
-    *,
-    more: Callable[[], int] = lambda: 0,
-    times: int = 1,
-) -> Iterator[None]:
-    """While this is entered, the limit of an engine is `limit * times + more()`."""
-    limit = engine.limit
-    engine.limit = None if limit is None else limit * times + more()
+def _limited(engine: LimitedEngine, limit: int, meanwhile: int) -> Iterator[None]:
+    engine.limit = meanwhile
     try:
         yield
     finally:

@@ -123,7 +123,7 @@ class Registrations(Listener):
         self._last_number += 1
         number = self._last_number
         query = parse_registration(text, known, f"query{number}")
-        if query.name in [other.name for other in self._queries]:
+        if query.name in [other.query.name for other in self._queries]:
             raise QueryError(
                 f"{query.name} is registered already",
                 place=query.place,

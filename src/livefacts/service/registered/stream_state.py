@@ -167,11 +167,16 @@ class StreamState(FollowedWorld[ExpiryDelta]):
             self._announce(delta)
             self._rules = rules
         if not self._is_filled:
-            # After the rules: each fact finds those that it fits, and not each rule all facts.
+            self._fill()
+
+    def _fill(self) -> None:
+        """Take the background in, behind the rules: each fact finds those that it fits."""
+        facts = self._background.facts()
+        if facts:
             with allowing(self._engine, more=self._background.conclusions):
-                delta = self._engine.give(dict(self._background.facts()), FOREVER)
+                delta = self._engine.give(dict(facts), FOREVER)
             self._announce(delta)
-            self._is_filled = True
+        self._is_filled = True
 
     def _admit(self, facts: Rows) -> None:
         """Rows are about to come: see to it that the rules are right for them."""

@@ -147,7 +147,7 @@ class TreeReader:
             raise self.text.refuse(
                 start, "a constraint needs a body", "write false :- what must not hold ."
             )
-        variable = next(variables_of(head), None)
+        variable = next(iter(variables_of(head)), None)
         if variable is not None:
             raise UnsafeVariableError(
                 f"{variable} is in the head but there is no body that binds it",

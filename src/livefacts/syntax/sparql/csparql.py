@@ -140,8 +140,8 @@ class _Registration:
         spans = [(each.word.start_pos, each.last.start_pos + 1) for each in self._streams]
         spans += [(g.word.start_pos, g.name.start_pos + len(g.name.text)) for g in self._graphs]
         if register is not None:
-            ends = (token for token in self._tokens if token.is_word("AS"))
-            spans.append((register.word.start_pos, next(ends).start + len("AS")))
+            ends = [token.start for token in self._tokens if token.text.upper() == "AS"]
+            spans.append((register.word.start_pos, ends[0] + len("AS")))
         for first, end in spans:
             for at in range(first, end):
                 body[at] = self._text[at] if self._text[at] in "\r\n" else " "

@@ -254,7 +254,27 @@ class _Reader:
             word = token.text.upper()
             inside.lists_solutions |= word in SOLUTION_WORDS
             self.patterns += word == "AS"
-        self._count(token, inside)
+        if token.text == ";" and len(self.open) == 1:
+            self.patterns = self.operators = self.words = 0
+        if inside.is_expression:
+            self.operators += token.kind is TokenKind.MARK and token.text in _OPERATORS
+            self.signs += token.kind is TokenKind.MARK and token.text in _SIGNS
+        elif not inside.is_data and not inside.lists_solutions:
+            separates = token.kind is TokenKind.MARK and token.text in ".;,/|{"
+            self.patterns += separates or (inside.is_list and token.kind in _OPERANDS)
+        elif inside.lists_solutions:
+            self.operators += token.kind is TokenKind.VARIABLE
+        self.data += inside.is_data
+        self.words += not inside.is_data
+        limits = self.limits
+        if (
+            self.data > limits.data
+            or self.words > limits.words
+            or self.patterns > limits.patterns
+            or self.operators > limits.operators
+            or self.signs > limits.signs
+        ):
+            raise self._too_many(token)
         self.tokens.append(token)
 
     def _open(self, token: Token, inside: _Bracket) -> None:
@@ -294,29 +314,17 @@ class _Reader:
         """Whether the braces that open here hold what is inserted or deleted."""
         return bool(self.tokens) and self.tokens[-1].is_word("DATA", "INSERT", "DELETE")
 
-    def _count(self, token: Token, inside: _Bracket) -> None:
-        if token.text == ";" and len(self.open) == 1:
-            self.patterns = self.operators = self.words = 0
-        if inside.is_expression:
-            self.operators += token.kind is TokenKind.MARK and token.text in _OPERATORS
-            self.signs += token.kind is TokenKind.MARK and token.text in _SIGNS
-        elif not inside.is_data and not inside.lists_solutions:
-            separates = token.kind is TokenKind.MARK and token.text in ".;,/|{"
-            self.patterns += separates or (inside.is_list and token.kind in _OPERANDS)
-        elif inside.lists_solutions:
-            self.operators += token.kind is TokenKind.VARIABLE
-        self.data += inside.is_data
-        self.words += not inside.is_data
+    def _too_many(self, token: Token) -> QueryError:
+        """What there is too much of, now that this token has come."""
         if self.data > self.limits.data:
-            raise self._too_large(token, "terms of data", self.limits.data)
+            return self._too_large(token, "terms of data", self.limits.data)
         if self.words > self.limits.words:
-            raise self._too_large(token, "words", self.limits.words)
+            return self._too_large(token, "words", self.limits.words)
         if self.patterns > self.limits.patterns:
-            raise self._too_large(token, "triple patterns", self.limits.patterns)
+            return self._too_large(token, "triple patterns", self.limits.patterns)
         if self.operators > self.limits.operators:
-            raise self._too_large(token, "operators", self.limits.operators)
-        if self.signs > self.limits.signs:
-            raise self._too_large(token, "operators + - * / ! in one expression", self.limits.signs)
+            return self._too_large(token, "operators", self.limits.operators)
+        return self._too_large(token, "operators + - * / ! in one expression", self.limits.signs)
 
     def _too_large(self, token: Token, what: str, allowed: int) -> QueryError:
         return QueryError(
