@@ -53,7 +53,7 @@ class JournalRow:
 
 def read_row(text: bytes) -> JournalRow:
     """A row of a file."""
-    content = json.loads(text)
+    content = json.loads(text.decode())
     (first, last), kind, at = (content.pop(name) for name in ("seq", "kind", "time"))
     return JournalRow(first, last, kind, content, at)
 

@@ -597,3 +597,11 @@ def test_a_log_that_is_lost_is_damage_to_its_reader(tmp_path: Path) -> None:
             log.unlink()
         with pytest.raises(lf.DamageError, match="cannot be read"):
             reader.refresh()
+
+
+def test_the_garbage_collector_is_on_after_a_journal_was_repeated(tmp_path: Path) -> None:
+    with opened(tmp_path) as first:
+        first.add(ANN)
+    assert gc.isenabled()
+    opened(tmp_path).close()
+    assert gc.isenabled()
