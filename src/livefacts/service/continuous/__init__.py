@@ -9,6 +9,7 @@ Out: answers, and `Change`s of answers as they come and go.
 - `findings`: what a report has found, counted and read on demand
 - `watched_query`: what keeps the answers of one watched query
 - `watch`: one watch: answers, changes, callbacks, iterators, a bounded buffer
+- `watch_positions`: watches with a name, and how far each was read
 - `watches`: all watches of a reasoner, fed from its deltas
 - `messages`: update messages in every way to write them
 - `message_query`: `ContinuousQuery` and `ContinuousQueries`: messages in, answers out

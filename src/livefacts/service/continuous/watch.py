@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections import deque
+from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any
 
@@ -55,6 +55,16 @@ class Watch:
         self._news = threading.Condition()
         self._wakers: list[Callable[[], object]] = []
         self._open = True
+        self._missed: list[Change] = []
+        """What has changed before this watch was made, and since the one that it goes on from."""
+        self.when_closed: Callable[[], None] = lambda: None
+        """Called when it is closed."""
+        self.when_read: Callable[[int], None] = lambda seq: None
+        """Called with the number of the last change that was read."""
+
+    def go_on(self, missed: list[Change]) -> None:
+        """Begin with what has changed since another watch was read."""
+        self._missed = missed
 
     # asking
 
@@ -67,9 +77,13 @@ class Watch:
         with self._news:
             lost, self._lost = self._lost, 0
             taken, self._waiting, self._size = self._waiting, deque(), 0
-        found = [Change(LAGGED, Row.of((), ()), lost, self._lost_until)] if lost else []
-        for seq, bag, _ in taken:
-            found += self._signed(seq, bag)
+            missed, self._missed = self._missed, []
+            seq = self._seq
+        found = [*missed, *([lagged(lost, self._lost_until)] if lost else [])]
+        for number, bag, _ in taken:
+            found += self._signed(number, bag)
+        if found:
+            self.when_read(seq)
         return found
 
     def beginning(self) -> list[Change]:
@@ -107,11 +121,14 @@ class Watch:
         """Changes as they come, waiting for those that other threads make, until `close`."""
         while True:
             with self._news:
-                self._news.wait_for(lambda: self._waiting or self._lost or not self._open)
-                ended = not self._open and not self._waiting and not self._lost
+                self._news.wait_for(lambda: self._has_news() or not self._open)
+                ended = not self._open and not self._has_news()
             if ended:
                 return
             yield from self.changes()
+
+    def _has_news(self) -> bool:
+        return bool(self._waiting or self._lost or self._missed)
 
     async def __aiter__(self) -> AsyncIterator[Change]:
         """Changes as they come, without blocking the loop, until `close`."""
@@ -142,6 +159,7 @@ class Watch:
             self._open = False
             self._wake()
         self._closing(self)
+        self.when_closed()
 
     def __enter__(self) -> Watch:
         return self
@@ -193,3 +211,19 @@ class Watch:
 
 def _text(pair: tuple[Row, Any]) -> list[str]:
     return [str(term) for term in pair[0]]
+
+
+def between(before: Watch, after: Watch) -> list[Change]:
+    """What leads from the answers of one watch to those of another of the same query."""
+    came, seq = Counter[Row](), after.seq
+    for watch, sign in ((after, 1), (before, -1)):
+        for change in watch.beginning():
+            came[change.row] += sign * change.count
+    rows = sorted(((row, count) for row, count in came.items() if count), key=_text)
+    gone = [Change(WENT, row, -count, seq) for row, count in rows if count < 0]
+    return gone + [Change(CAME, row, count, seq) for row, count in rows if count > 0]
+
+
+def lagged(lost: int, seq: int) -> Change:
+    """The change that says that others were lost, up to a number."""
+    return Change(LAGGED, Row.of((), ()), lost, seq)

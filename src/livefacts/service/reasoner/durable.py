@@ -117,6 +117,7 @@ class DurableReasoner(Reasoner):
         with state.changing:
             if self._let_go.alive and state.recorder is not None and not self.is_read_only:
                 state.recorder.note_prefixes(state.prefixes, state.seq)
+                state.note_reads()
         self._let_go()
 
     def __enter__(self) -> DurableReasoner:
@@ -204,7 +205,8 @@ class DurableReasoner(Reasoner):
         if self.is_read_only and self._log is not None:
             try:
                 with state.changing, read_whole(self.path):
-                    Replay(state, self.path).follow(self._log.rows(is_growing=True))
+                    replay = Replay(state, self.path, follows=True)
+                    replay.follow(self._log.rows(is_growing=True))
             except DamageError as error:
                 if not self._is_forgotten(self._log.log):
                     raise
@@ -255,8 +257,9 @@ def _read(
         state.note_unsaved()
     log = JournalReader(saved.path, saved.log_number) if saved.has_journal else None
     if log is not None:
-        Replay(state, saved.path).follow(log.rows(is_growing=read_only))
-    state.streams.listener.repeated()
+        replay = Replay(state, saved.path, follows=read_only)
+        replay.follow(log.rows(is_growing=read_only))
+    state.streams.listener.repeated(forget=read_only)
     return log
 
 

@@ -503,19 +503,18 @@ class Reasoner:
         return snapshot.query(query_text(text), explain_only=explain_only, **options)
 
     @one_at_a_time
-    def watch(self, text: str, *, buffer: int = 100_000) -> Watch:
+    def watch(self, text: str, *, buffer: int = 100_000, name: str | None = None) -> Watch:
         """Follow the answers of a SPARQL query while facts, rules and time change.
 
         `answers()` are ready at any time; `changes()` are what came and went since last
         asked.  Of more than `buffer` unread changes a reader learns only that there were some.
+        In a folder, a watch with a `name` goes on after a restart with what was not read before.
         """
-        from livefacts.service.continuous.watches import Watching
-
-        if self._state.watches is None:
-            self._state.watches = Watching(self._state.truth, self._state.versions, self._state.ask)
-            self._state.streams.terms.ask(self._state.watches)
-        known = self._state.known_prefixes()
-        return self._state.watches.watch(text, known, buffer, self._state.seq)
+        state = self._state
+        begin = partial(state.watching().watch, text, state.known_prefixes(), buffer, state.seq)
+        if name is None:
+            return begin()
+        return state.watched.watch(name, text, begin, lambda seq: self.at(seq).watch(text))
 
     @one_at_a_time
     def register(self, text: str, *, full: bool = False) -> Registration:

@@ -194,12 +194,13 @@ class Recorder:
         violated = delta.violations, delta.resolved
         self._write(call.kind, delta.seq, given, parts, violated, prefixes)
 
-    def note(self, kind: str, seq: int, given: Mapping[str, Any]) -> None:
+    def note(self, kind: str, seq: int, given: Mapping[str, Any], *, synced: bool = True) -> None:
         """Something that makes no change of facts; who only reads may do it, too."""
         if isinstance(self.journal, ReadOnlyJournal):
             return
         self.journal.append(JournalRow(seq + 1, seq, kind, dict(given)))
-        self.settle()
+        if synced:
+            self.settle()
 
     def note_prefixes(self, prefixes: Mapping[str, str], seq: int) -> None:
         """Prefixes that were set since the last row."""

@@ -50,7 +50,7 @@ from livefacts.service.reasoner.recorder import (
     runs_of,
     without_quads,
 )
-from livefacts.service.reasoner.state import UNREGISTER, State
+from livefacts.service.reasoner.state import READ, UNREGISTER, WATCH, State
 from livefacts.service.streams.event_time import repeated_events
 from livefacts.service.streams.timeline import NO_STREAM
 from livefacts.syntax.rulelang.rule_parser import parse
@@ -87,9 +87,13 @@ def _without_collections() -> Iterator[None]:
 
 
 class Replay:
-    """Brings a state up to date with the journal of its folder."""
+    """Brings a state up to date with the journal of its folder.
 
-    def __init__(self, state: State, folder: Path) -> None:
+    What the writer has read is passed over, unless this `follows` it for readers of its own.
+    """
+
+    def __init__(self, state: State, folder: Path, *, follows: bool = False) -> None:
+        self._follows = follows
         self._state = state
         self._folder = folder / FOLDER
         self._plain: list[JournalRow] = []
@@ -146,6 +150,10 @@ class Replay:
             self._tolerantly(lambda: [*state.streams.ticks(int(given["to"]))], row)
         elif row.kind in (REGISTER, UNREGISTER, CORRECT, FINISH):
             self._tolerantly(lambda: self._query(row), row)
+        elif row.kind == WATCH:
+            state.watched.set(given["name"], given["text"], given["upto"])
+        elif row.kind == READ:
+            self._pass_over(row)
         elif row.kind in (EVENT_TIME, ASIDE, ELAPSE):
             self._event(row)
         elif row.kind != PREFIXES:
@@ -187,6 +195,13 @@ class Replay:
             queries.correct(given["stream"], given["lateness"])
         else:
             self._state.streams.listener.finished()
+
+    def _pass_over(self, row: JournalRow) -> None:
+        given = row.content
+        if "watch" in given:
+            self._state.watched.passed(given["watch"], given["upto"])
+        elif not self._follows:
+            self._state.queries().pass_over(given["query"], given["upto"])
 
     def _event(self, row: JournalRow) -> None:
         streams, given = self._state.streams, row.content

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 SAME_AS = "same as"
 """What a commit notes of how equality is treated."""
-PREFIXES = "prefixes"
+PREFIXES, WATCHED = "prefixes", "watches"
 OWN = ":"
 """What is in the names of predicates that no rule text can write, and in no others."""
 NO_NAMES = np.zeros(0, np.int32)
@@ -120,6 +120,8 @@ class SavedFolder:
         if TIME in self._commit.notes:
             self._resume(state)
         state.prefixes = dict(stored.commit.notes.get(PREFIXES, stored.program.prefixes))
+        for name, (text, seq) in stored.commit.notes.get(WATCHED, {}).items():
+            state.watched.set(name, text, seq)
         state.seq = seq_of(stored.commit)
         # Labels of blank nodes that come later must not be those that are there already.
         state.scopes = (f"{state.seq}r{number}" for number in count(1))
@@ -210,6 +212,7 @@ def capture(state: State, folder: OpenFolder, journal: Journal | None = None) ->
     if journal is not None:
         facts = _changed(state, folder, derived=not has_time)
     notes: dict[str, Any] = {SAME_AS: state.same_as, PREFIXES: dict(state.prefixes)}
+    notes[WATCHED] = {name: list(each) for name, each in state.watched.known.items()}
     if journal is not None:
         journal.begin_next(state.seq)
         noted = {"seq": state.seq, "log": journal.number, "commit": folder.seq + 1}

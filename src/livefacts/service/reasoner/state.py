@@ -31,6 +31,7 @@ from livefacts.service.change.arities import PredicateArities
 from livefacts.service.change.assertions import NO_ASSERTIONS, NO_QUAD_CHANGE
 from livefacts.service.change.delta import Delta
 from livefacts.service.change.fact_reader import FactReader
+from livefacts.service.continuous.watch_positions import WatchPositions
 from livefacts.service.merging.equality import MERGE, warn_of_obstacle
 from livefacts.service.queries.fact_versions import FactVersions, VersionStamp
 from livefacts.service.reasoner.violations import Violations
@@ -56,6 +57,10 @@ if TYPE_CHECKING:
 
 NOTHING = nullcontext()
 NO_DELTA = IdDelta({}, {}, {})
+READ = "read"
+"""The kind of a row of the journal that says how far a query or a watch was read."""
+WATCH = "watch"
+"""The kind of a row that says that a watch with a name begins, or ends."""
 UNREGISTER = "unregister"
 """The kind of a row of the journal that says that a query was closed."""
 
@@ -131,6 +136,10 @@ class State:
         self.truth.before_commit = self._decide
 
     def _make_readers(self) -> None:
+        self.watched = WatchPositions(lambda given: self.note(WATCH, given), self.note_read)
+        self._reads: dict[str, Mapping[str, Any]] = {}
+        self._unnoted: dict[str, Mapping[str, Any]] = {}
+        """Positions of readers, and those of them that are not in the journal yet."""
         self.reader = FactReader(self.dictionary)
         self.violations = Violations()
         self.versions = FactVersions(
@@ -341,12 +350,22 @@ class State:
 
     # queries
 
+    def watching(self) -> Watching:
+        """The watches; the first time, they begin to follow."""
+        from livefacts.service.continuous.watches import Watching
+
+        if self.watches is None:
+            self.watches = Watching(self.truth, self.versions, self.ask)
+            self.streams.terms.ask(self.watches)
+        return self.watches
+
     def queries(self) -> Registrations:
         """The registered queries; the first time, they begin to listen."""
         from livefacts.service.registered.registry import Registrations
 
         found = Registrations.of(self.streams, self.program, self.present_tick)
         found.when_ended = lambda name: self.note(UNREGISTER, {"name": name})
+        found.when_read = lambda name, read: self.note_read(name, {"query": name, "upto": read})
         return found
 
     def note(self, kind: str, given: Mapping[str, Any]) -> None:
@@ -354,6 +373,29 @@ class State:
         if self.recorder is not None:
             with self.changing:
                 self.recorder.note(kind, self.seq, given)
+
+    def note_read(self, name: str, given: Mapping[str, Any]) -> None:
+        """Someone has read what a query or a watch has to say, up to here.
+
+        That is in the journal at once, unless another thread makes a change: then with what is
+        noted next.  It goes to the disk with the next change.
+        """
+        if self.recorder is None or given == self._reads.get(name):
+            return
+        self._reads[name] = given
+        self._unnoted[name] = given
+        if self.changing.acquire(blocking=False):
+            try:
+                self.note_reads()
+            finally:
+                self.changing.release()
+
+    def note_reads(self) -> None:
+        """What was read, and is not in the journal yet; nobody else changes anything."""
+        assert self.recorder is not None, "there is a journal"
+        while self._unnoted:
+            _, given = self._unnoted.popitem()
+            self.recorder.note(READ, self.seq, given, synced=False)
 
     def ask(
         self,

@@ -34,7 +34,7 @@ from livefacts.service.registered.end_of_stream import NEVER, Ending
 from livefacts.service.registered.limits import lacking, not_registered, not_reported
 from livefacts.service.registered.query_preparation import Preparer
 from livefacts.service.registered.saved_queries import restore, saved
-from livefacts.service.registered.scheduled_query import Registration
+from livefacts.service.registered.scheduled_query import QueryRequest, Registration
 from livefacts.service.registered.shared_worlds import AnyShared, SharedWorlds
 from livefacts.service.registered.stream_rows import stream_triples
 from livefacts.service.streams.arrival_log import ArrivalChunk, ArrivalLog
@@ -68,6 +68,8 @@ class Registrations(Listener):
         """Those that were registered before a restart, until they are registered again."""
         self.when_ended: Callable[[str], None] = lambda name: None
         """Called with the name of a query that is closed."""
+        self.when_read: Callable[[str, int], None] = lambda name, read: None
+        """Called with the name of a query, and how many of its reports were read."""
         self._last_number = 0
         self._gaps: dict[str, set[int]] = {}
         """When streams that queries make were not made."""
@@ -135,7 +137,7 @@ class Registrations(Listener):
         except QueryError as error:
             raise as_written(text, error, query.place) from None
         try:
-            made = Registration(self._preparer.prepare(asked), self._close)
+            made = self._registration(asked)
             queries = {each.query.name: each for each in (*self._queries, made)}
             self._queries = [queries[name] for name in names]
             self._start(made)
@@ -198,18 +200,32 @@ class Registrations(Listener):
             query = parse_registration(each["text"], each["prefixes"], each["name"])
             given = each["number"], query, each["prefixes"], each["full"], tuple(each["graphs"])
             asked = replace(self._preparer.request(*given), text=each["text"])
-            made = Registration(self._preparer.prepare(asked), self._close)
+            made = self._registration(asked)
             made.go_on(each["position"])
             restore(made, each, self._dictionary)
             self._queries.append(made)
         self._last_number = state["last number"]
         self.now, self.is_begun = state["now"], state["begun"]
 
-    def repeated(self) -> None:
-        """The queries are those of a program that ended; the next one registers them again."""
+    def repeated(self, *, forget: bool) -> None:
+        """The queries are those of a program that ended; the next one registers them again.
+
+        Who only reads may `forget` the reports that were made until now.
+        """
         self._unclaimed = sorted(self._queries, key=lambda query: query.number)
-        for query in self._queries:
+        for query in self._queries if forget else ():
             query.forget_reports()
+
+    def _registration(self, asked: QueryRequest) -> Registration:
+        made = Registration(self._preparer.prepare(asked), self._close)
+        made.when_read = lambda name, read: self.when_read(name, read)
+        return made
+
+    def pass_over(self, name: str, read: int) -> None:
+        """So many reports of a query were read before the end of the process."""
+        for query in self._queries:
+            if query.name == name:
+                query.reports.pass_over(read)
 
     # what happens
 

@@ -116,23 +116,35 @@ class ReportQueue:
     """Reports that have not been read; those without answers are joined."""
 
     def __init__(self) -> None:
-        self._waiting: deque[Report] = deque()
+        self.waiting: deque[tuple[int, Report]] = deque()
+        """Reports, each with its number."""
+        self.made = 0
+        self.read = 0
+        """The number of the last one that was read."""
 
     def put(self, report: Report) -> None:
         """One more report."""
-        last = self._waiting[-1] if self._waiting else None
+        self.made += 1
+        last = self.waiting[-1][1] if self.waiting else None
         if last is not None and _are_joined(last, report):
             report = replace(last, last=report.last, count=last.count + report.count)
-            self._waiting.pop()
-        self._waiting.append(report)
+            self.waiting.pop()
+        self.waiting.append((self.made, report))
 
     def take(self) -> Iterator[Report]:
         """Every report that has not been read, the oldest first."""
-        while self._waiting:
-            yield self._waiting.popleft()
+        while self.waiting:
+            self.read, report = self.waiting.popleft()
+            yield report
+
+    def pass_over(self, read: int) -> None:
+        """The reports up to this number were read elsewhere."""
+        while self.waiting and self.waiting[0][0] <= read:
+            self.waiting.popleft()
+        self.read = max(self.read, read)
 
     def __len__(self) -> int:
-        return len(self._waiting)
+        return len(self.waiting)
 
 
 def _are_joined(last: Report, report: Report) -> bool:

@@ -19,6 +19,7 @@ from livefacts.model.facts import Term
 from livefacts.service.continuous.findings import Found, found_rows
 from livefacts.service.queries.results import Row
 from livefacts.service.registered.report_answers import AskedAnswers
+from livefacts.service.registered.reports import Report, ReportQueue, TimeSpan
 from livefacts.service.registered.scheduled_query import Registration
 from livefacts.store.terms.dictionary import Dictionary
 from livefacts.store.terms.term_reader import key_of
@@ -39,6 +40,7 @@ def saved(query: Registration, dictionary: Dictionary) -> dict[str, Any]:
         "graphs": list(asked.graphs),
         "position": query.position(),
         "reported": _reported(query, dictionary),
+        "reports": _unread(query.reports),
         "remembered": None
         if remembered is None
         else [[time, _plain(found)] for time, found in remembered.items()],
@@ -48,11 +50,48 @@ def saved(query: Registration, dictionary: Dictionary) -> dict[str, Any]:
 def restore(query: Registration, state: Mapping[str, Any], dictionary: Dictionary) -> None:
     """A query that is new is compared with what was reported, and corrects it."""
     with dictionary.passing:
+        _put_back(query.reports, state.get("reports"), dictionary)
         _resume(query, state["reported"], dictionary)
         if state["remembered"] is not None:
             query.remembered = {
                 time: _found(plain, dictionary) for time, plain in state["remembered"]
             }
+
+
+def _unread(reports: ReportQueue) -> dict[str, Any]:
+    """The reports that nobody has read yet."""
+    return {
+        "made": reports.made,
+        "read": reports.read,
+        "unread": [
+            {
+                "number": number,
+                "time": report.time,
+                "windows": [[span.since, span.until] for span in report.windows],
+                "last": report.last,
+                "count": report.count,
+                "correction": report.correction,
+                "found": _plain(report.error or report.found),
+            }
+            for number, report in list(reports.waiting)
+        ],
+    }
+
+
+def _put_back(
+    reports: ReportQueue, state: Mapping[str, Any] | None, dictionary: Dictionary
+) -> None:
+    if state is None:
+        return
+    reports.made, reports.read = state["made"], state["read"]
+    for each in state["unread"]:
+        found = _found(each["found"], dictionary)
+        error = found if isinstance(found, LimitError) else None
+        right = found_rows((), ()) if isinstance(found, LimitError) else found
+        windows = tuple(TimeSpan(*span) for span in each["windows"])
+        last, count, correction = each["last"], each["count"], each["correction"]
+        report = Report(each["time"], windows, right, last, count, correction, error)
+        reports.waiting.append((each["number"], report))
 
 
 def _reported(query: Registration, dictionary: Dictionary) -> Texts:

@@ -72,6 +72,8 @@ class Registration:
         """When it must be looked at again; None while nothing can change."""
         self._close = close
         self._reports = ReportQueue()
+        self.when_read: Callable[[str, int], None] = lambda name, read: None
+        """Called with the name and how many reports were read."""
         self._changes = ReportChanges(self.query.relation)
         self._start = self._next = self._first = 0
         self._nothing: Found | None = None
@@ -168,14 +170,17 @@ class Registration:
 
     def results(self) -> Iterator[Report]:
         """The reports that have not been read, the oldest first."""
-        return self._reports.take()
+        try:
+            yield from self._reports.take()
+        finally:
+            self.when_read(self.name, self._reports.read)
 
     def changes(self) -> list[Change]:
         """What came and went from report to report, with the time of each; reads the reports.
 
         A report is read by `results` or by this, whoever comes first: use one of them.
         """
-        return [change for report in self._reports.take() for change in self._changes.of(report)]
+        return [change for report in self.results() for change in self._changes.of(report)]
 
     def close(self) -> None:
         """Report no more; what has been reported can still be read."""
@@ -219,6 +224,11 @@ class Registration:
     def is_of(self, text: str, full: bool) -> bool:
         """Whether it was registered like this."""
         return self.asked.text == text and self.asked.full == full
+
+    @property
+    def reports(self) -> ReportQueue:
+        """The reports that have not been read."""
+        return self._reports
 
     def forget_reports(self) -> None:
         """Reports that were made elsewhere are not to be read here."""

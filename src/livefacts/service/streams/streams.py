@@ -75,7 +75,7 @@ class Listener:
         """Those that listen and have names."""
         return {}
 
-    def repeated(self) -> None:
+    def repeated(self, *, forget: bool) -> None:
         """All that has happened before a restart was made again."""
 
     def state(self) -> dict[str, Any] | None:

@@ -605,3 +605,85 @@ def test_the_garbage_collector_is_on_after_a_journal_was_repeated(tmp_path: Path
     assert gc.isenabled()
     opened(tmp_path).close()
     assert gc.isenabled()
+
+
+PARENTS = "SELECT ?x WHERE { ?x <x:p> ?y }"
+
+
+def said(watch: Any) -> list[tuple[str, str, int]]:
+    return [(change.op, str(change.row[0]), change.count) for change in watch.changes()]
+
+
+@pytest.mark.parametrize("folds", [False, True])
+def test_a_watch_with_a_name_goes_on_with_what_was_not_read(tmp_path: Path, folds: bool) -> None:
+    with opened(tmp_path) as first:
+        first.add("<x:a> <x:p> <x:b> .")
+        watch = first.watch(PARENTS, name="parents")
+        assert first.watch(PARENTS, name="parents") is watch
+        first.add("<x:c> <x:p> <x:b> .")
+        assert said(watch) == [("+", "<x:c>", 1)]
+        first.apply(add="<x:d> <x:p> <x:b> .", remove="<x:a> <x:p> <x:b> .")
+        if folds:
+            first.checkpoint()
+    with opened(tmp_path) as again:
+        again.add("<x:e> <x:p> <x:b> .")
+        again.remove("<x:d> <x:p> <x:b> .")
+        watch = again.watch(PARENTS, name="parents")
+        again.add("<x:f> <x:p> <x:b> .")
+        assert said(watch) == [("-", "<x:a>", 1), ("+", "<x:e>", 1), ("+", "<x:f>", 1)]
+        assert said(watch) == []
+        with pytest.raises(lf.LivefactsError, match="another query"):
+            again.watch("SELECT ?y WHERE { ?x <x:p> ?y }", name="parents")
+    with opened(tmp_path) as third:
+        watch = third.watch(PARENTS, name="parents")
+        assert said(watch) == []
+        watch.close()
+        third.add("<x:g> <x:p> <x:b> .")
+    with opened(tmp_path) as last:
+        assert said(last.watch(PARENTS, name="parents")) == []
+
+
+def test_a_watch_whose_past_is_not_kept_says_that_something_was_lost(tmp_path: Path) -> None:
+    with opened(tmp_path, keep=0) as first:
+        first.watch(PARENTS, name="parents")
+        for number in range(4):
+            first.add(f"<x:c{number}> <x:p> <x:b> .")
+            first.checkpoint()
+    with opened(tmp_path) as again:
+        assert [c.op for c in again.watch(PARENTS, name="parents").changes()] == ["lagged"]
+
+
+@pytest.mark.parametrize("folds", [False, True])
+def test_reports_that_nobody_has_read_are_there_after_a_restart(
+    tmp_path: Path, folds: bool
+) -> None:
+    text = "REGISTER QUERY q AS SELECT ?s FROM STREAM <x:s> [RANGE 2 STEP 1] { ?s <x:in> ?room }"
+
+    def reports(query: Any) -> list[tuple[int, int, list[str]]]:
+        return [(each.time, each.last, sorted(map(str, each))) for each in query.results()]
+
+    def begin(reasoner: lf.Reasoner) -> Any:
+        found = reasoner.register(text)
+        reasoner.push("<x:cup> <x:in> <x:hall> .", at=1, stream="x:s")
+        reasoner.advance(1)
+        return found
+
+    twin = lf.Reasoner()
+    query = begin(twin)
+    expected = [reports(query)]
+    with opened(tmp_path) as first:
+        query = begin(first)
+        assert [reports(query)] == expected
+        for reasoner in (twin, first):
+            reasoner.push("<x:pan> <x:in> <x:hall> .", at=2, stream="x:s")
+            reasoner.advance(2)
+        if folds:
+            first.checkpoint()
+        for reasoner in (twin, first):
+            reasoner.advance(6)
+    with opened(tmp_path) as again:
+        found = reports(again.register(text))
+        assert found == reports(twin.registered()["q"])
+        assert len(found) > 1
+    with opened(tmp_path) as last:
+        assert reports(last.register(text)) == []
