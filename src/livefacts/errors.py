@@ -102,6 +102,10 @@ class ConflictError(LivefactsError):
     """Someone else is writing, or has written, to the same knowledge base."""
 
 
+class ForgottenError(LivefactsError):
+    """History that a folder no longer keeps."""
+
+
 class DamageError(LivefactsError):
     """A file of a knowledge base that is not as it was written."""
 

@@ -34,7 +34,7 @@ BELOW = {
     "spark": "errors engine.spark service",
     "sources": "errors syntax service",
     "doctor": "errors generate store service kb engine.spark",
-    "server": "errors model language syntax journal service",
+    "server": "errors model language store syntax journal service",
     "": "errors model language service",
     "commands": (
         "errors model language syntax store journal generate doctor service server kb engine.spark"

@@ -12,6 +12,10 @@ Out: answers, problems with what, where and a hint, live events, an audit line f
 - `fair_queue`: work for a few threads, taken from the clients in turn
 - `served_reasoner`: one reasoner, and what all requests to it share
 - `sparql_protocol`: queries and updates
+- `topics`: what is followed live, encoded once for all who follow it
+- `change_events`: rows of the journal as events
+- `live_queries`: watched and registered queries, each followed once
+- `live_answers`: a topic over HTTP: events, lines of JSON, WebSocket, long polls
 - `figures`: health, readiness, figures for people and for Prometheus
 - `answer_headers`: what every answer carries
 - `application`: which path leads where

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
@@ -10,12 +12,13 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import DEFAULT_EXCLUDED_CONTENT_TYPES, GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import Route, WebSocketRoute
 
 from livefacts.errors import LivefactsError
-from livefacts.server import figures, problems, sparql_protocol
+from livefacts.server import figures, live_answers, problems, sparql_protocol
 from livefacts.server.answer_headers import EXPOSED, AnswerHeaders
-from livefacts.server.negotiation import NDJSON
+from livefacts.server.live_queries import LiveTopics
+from livefacts.server.negotiation import LIVE
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -24,13 +27,23 @@ if TYPE_CHECKING:
 
 METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"]
 # What flows while it happens must not wait until a packer has enough of it.
-NOT_PACKED = (*DEFAULT_EXCLUDED_CONTENT_TYPES, NDJSON.name)
+NOT_PACKED = (*DEFAULT_EXCLUDED_CONTENT_TYPES, *(e.name for e in LIVE if e.form == "ndjson"))
 ROUTES = [
     Route("/sparql", sparql_protocol.sparql, methods=["GET", "POST"]),
+    Route("/changes", live_answers.changes),
+    Route("/watch", live_answers.watch, methods=["GET", "POST"]),
+    Route("/register", live_answers.register, methods=["GET", "POST", "DELETE"]),
+    Route("/violations", live_answers.violations),
     Route("/health", figures.health),
     Route("/ready", figures.ready),
     Route("/stats", figures.stats),
     Route("/metrics", figures.metrics),
+]
+
+
+SOCKETS = [
+    WebSocketRoute(path, live_answers.socket)
+    for path in ("/changes", "/watch", "/register", "/violations")
 ]
 
 
@@ -42,8 +55,18 @@ async def index(request: Request) -> Response:
 
 def application(served: ServedReasoner) -> ASGIApp:
     """The application around one reasoner."""
+
+    @asynccontextmanager
+    async def running(app: Starlette) -> AsyncIterator[None]:
+        live = app.state.live = LiveTopics(served)
+        app.state.meters.follow(
+            "livefacts_subscribers", "Live answers under way", lambda: live.subscribers
+        )
+        yield
+
     inner = Starlette(
-        routes=[Route("/", index), *ROUTES],
+        lifespan=running,
+        routes=[Route("/", index), *ROUTES, *SOCKETS],
         exception_handlers={
             LivefactsError: problems.of_error,
             HTTPException: problems.of_http,

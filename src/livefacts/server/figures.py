@@ -35,21 +35,18 @@ class Meters:
             buckets=SECONDS,
             registry=self.registry,
         )
-        self.subscribers = Gauge(
-            "livefacts_subscribers", "Live answers under way", ["path"], registry=self.registry
-        )
         reasoner = served.reasoner
-        self._follow("livefacts_facts", "Facts that are true", lambda: len(reasoner))
-        self._follow("livefacts_seq", "The number of the last change", lambda: reasoner.seq)
+        self.follow("livefacts_facts", "Facts that are true", lambda: len(reasoner))
+        self.follow("livefacts_seq", "The number of the last change", lambda: reasoner.seq)
         for kind in ("read", "write"):
-            self._follow(
+            self.follow(
                 f"livefacts_waiting_to_{kind}",
                 "Requests that wait for a thread",
                 lambda kind=kind: served.waiting[kind],
             )
-        self._follow("livefacts_resident_bytes", "Memory of the process", resident_bytes)
+        self.follow("livefacts_resident_bytes", "Memory of the process", resident_bytes)
 
-    def _follow(self, name: str, says: str, value: Any) -> None:
+    def follow(self, name: str, says: str, value: Any) -> None:
         Gauge(name, says, registry=self.registry).set_function(value)
 
 

@@ -16,6 +16,7 @@ from starlette.responses import Response
 from livefacts.errors import (
     ConflictError,
     DamageError,
+    ForgottenError,
     LimitError,
     LivefactsError,
     Place,
@@ -28,6 +29,7 @@ STATUSES: Mapping[type[LivefactsError], int] = {
     LimitError: 503,
     StoppedError: 503,
     DamageError: 503,
+    ForgottenError: 410,
     ConflictError: 409,
     ViolationError: 409,
 }

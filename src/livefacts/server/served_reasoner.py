@@ -7,15 +7,17 @@ is on the disk, everyone who listens is told its number.
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 
 from livefacts.errors import LivefactsError
 from livefacts.server.audit import AuditLog
@@ -47,6 +49,8 @@ class ServedReasoner:
         self._audit = audit
         self._reading = FairQueue("reader", settings.reading_threads, settings.most_waiting)
         self._writing = FairQueue("writer", settings.writing_threads, settings.most_waiting)
+        self.telling = ThreadPoolExecutor(2, thread_name_prefix="teller")
+        """Encodes what is told to those who follow."""
         self.started = time.monotonic()
         self.mark = secrets.token_hex(4)
         """By which this run of the server is told from others."""
@@ -56,15 +60,25 @@ class ServedReasoner:
         self._looking_back = threading.Lock()
         self.when_changed: list[Callable[[int], None]] = []
         """Called in the event loop with the number of a change that is on the disk."""
+        self.when_stopping: list[Callable[[], object]] = []
+        """Called, perhaps by a handler of signals, when the end has been asked for."""
 
     # reading
 
-    async def read(self, request: Request, call: Callable[[], T]) -> T:
+    async def read(self, request: HTTPConnection, call: Callable[[], T]) -> T:
         """Make a call that changes nothing, in a thread."""
+        return await self._reading.run(self.reader(request).name, call)
+
+    def reader(self, request: HTTPConnection) -> Visitor:
+        """Who asks; refused where reading is not open to them."""
         visitor = visitor_of(request, self.tokens)
         if self.settings.is_private:
             visitor.must_have(AccessScope.read)
-        return await self._reading.run(visitor.name, call)
+        return visitor
+
+    async def tell(self, call: Callable[[], T]) -> T:
+        """Make a call for those who follow live answers, in a thread that others do not need."""
+        return await asyncio.get_running_loop().run_in_executor(self.telling, call)
 
     def snapshot(self, at: int | None = None, *, whole: bool = False) -> FactSnapshot:
         """What is true, now or after a change; called in a thread."""
@@ -100,11 +114,16 @@ class ServedReasoner:
             return done
 
         try:
-            return await self._writing.run(visitor.name, made)
-        finally:
-            # Also where a call failed: time may have moved before it did.
-            for tell in self.when_changed:
-                tell(self.reasoner.seq)
+            done = await self._writing.run(visitor.name, made)
+        except LivefactsError:
+            self._acknowledge(self.reasoner.seq)  # time may have moved before it failed
+            raise
+        self._acknowledge(done["seq"])
+        return done
+
+    def _acknowledge(self, seq: int) -> None:
+        for tell in self.when_changed:
+            tell(seq)
 
     @contextmanager
     def _audited(self, request: Request, visitor: Visitor, action: str) -> Iterator[dict[str, Any]]:
@@ -123,11 +142,14 @@ class ServedReasoner:
     def stop(self) -> None:
         """The end is near: whoever follows live answers is told."""
         self.is_stopping = True
+        for tell in self.when_stopping:
+            tell()
 
     def close(self) -> None:
         """Let the changes under way end, and close the folder."""
         self._writing.close()
         self._reading.close()
+        self.telling.shutdown()
         self.reasoner.close()
 
     @property

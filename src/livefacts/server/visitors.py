@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 
 from livefacts.server.settings import ServerSettings
 from livefacts.server.tokens import AccessScope, AccessToken, Tokens
@@ -43,7 +43,7 @@ class Visitor:
             )
 
 
-def visitor_of(request: Request, tokens: Tokens) -> Visitor:
+def visitor_of(request: HTTPConnection, tokens: Tokens) -> Visitor:
     """Who sends a request; a token that nobody has made is refused."""
     address = request.client.host if request.client is not None else "?"
     kind, _, secret = request.headers.get("authorization", "").partition(" ")
@@ -87,7 +87,7 @@ def _too_large(settings: ServerSettings) -> HTTPException:
     )
 
 
-def whole_number(request: Request, name: str) -> int | None:
+def whole_number(request: HTTPConnection, name: str) -> int | None:
     """A number in the address of a request, such as `?since=17`."""
     given = request.query_params.get(name)
     if given is None:

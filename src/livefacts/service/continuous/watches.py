@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -36,20 +37,32 @@ class Watching:
         engine: Engine,
         versions: FactVersions,
         ask: Callable[[str, None, Mapping[str, str]], QueryResult],
+        changing: threading.RLock,
     ) -> None:
         self._engine = engine
         self._versions = versions
         self._ask = ask
+        self._changing = changing
+        """Held by whoever changes something: a watch may be closed by any thread."""
         self._flow = Dataflow(engine.dictionary)
         self._watches: list[Watch] = []
         self._calls: deque[tuple[Callback, list[Change]]] = deque()
         self._calling = False
         self._quiet: dict[Watch, Bag] | None = None
 
-    def watch(self, text: str, prefixes: Mapping[str, str], buffer: int, seq: int) -> Watch:
-        """Begin to watch a query."""
+    def watch(
+        self,
+        text: str,
+        prefixes: Mapping[str, str],
+        buffer: int,
+        seq: int,
+        on_change: Callback | None = None,
+    ) -> Watch:
+        """Begin to watch a query; who is called hears of the answers that there are, first."""
         made = Watch(text, self._followed(text, prefixes), prefixes, buffer, self._drop, seq)
         self._watches.append(made)
+        if on_change is not None:
+            made.on_change(on_change)(made.beginning())
         return made
 
     def _followed(self, text: str, prefixes: Mapping[str, str]) -> FollowedQuery:
@@ -65,9 +78,11 @@ class Watching:
         return Incremental(standing, self._engine.dictionary)
 
     def _drop(self, watch: Watch) -> None:
-        self._watches = [each for each in self._watches if each is not watch]
-        if isinstance(watch.followed, Incremental):
-            self._flow.drop(watch.followed.standing)
+        with self._changing:
+            is_here = any(each is watch for each in self._watches)
+            self._watches = [each for each in self._watches if each is not watch]
+            if is_here and isinstance(watch.followed, Incremental):
+                self._flow.drop(watch.followed.standing)
 
     def follow(self, delta: Delta, seq: int, came: Ids, gone: Ids) -> None:
         """Take note of a change and of quads of named graphs; calls are made when it is complete."""

@@ -15,7 +15,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from livefacts.errors import DamageError, LivefactsError, OptionError
+from livefacts.errors import DamageError, ForgottenError, LivefactsError, OptionError
 from livefacts.journal.folder_lock import FolderLock
 from livefacts.journal.journal import (
     DURABILITIES,
@@ -31,7 +31,7 @@ from livefacts.kb.marker import folder_of, read_settings
 from livefacts.service.change.delta import Delta
 from livefacts.service.reasoner.checkpoints import FOLD_AFTER, KEPT, Checkpoints, Kept
 from livefacts.service.reasoner.creation import Creation, created
-from livefacts.service.reasoner.history import History, check_number
+from livefacts.service.reasoner.history import History, JournalTail, check_number
 from livefacts.service.reasoner.reasoner import Reasoner
 from livefacts.service.reasoner.recorder import Recorder
 from livefacts.service.reasoner.replay import Replay, made_again
@@ -160,6 +160,10 @@ class DurableReasoner(Reasoner):
         """The changes after the one with this number, oldest first."""
         return iter(History(self.path, self._saved).changes(self._state, seq))
 
+    def tail(self, seq: int) -> JournalTail:
+        """The rows of the journal after the change with this number, also those that will come."""
+        return History(self.path, self._saved).tail(self._state, seq)
+
     def at(self, seq: int) -> Reasoner:
         """How things were after the change with this number; changes are refused there."""
         check_number(seq)
@@ -210,7 +214,7 @@ class DurableReasoner(Reasoner):
             except DamageError as error:
                 if not self._is_forgotten(self._log.log):
                     raise
-                raise LivefactsError(
+                raise ForgottenError(
                     f"what happened just after change {state.seq} of {self.path} is no longer kept",
                     hint="open the folder again; keep= of its writer says for how long it is kept",
                 ) from error

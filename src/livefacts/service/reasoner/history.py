@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 from pathlib import Path
 
-from livefacts.errors import LivefactsError
+from livefacts.errors import ForgottenError, LivefactsError
 from livefacts.journal.journal import FOLDER, JournalReader, JournalRow, log_numbers
 from livefacts.service.change.assertions import NO_QUADS
 from livefacts.service.change.delta import Delta
@@ -45,18 +45,17 @@ class History:
 
     def changes(self, state: State, seq: int) -> Iterator[Delta]:
         """What each change after this one did, oldest first."""
+        for row in self.tail(state, seq).rows():
+            yield recorded_delta(row, state, self._folder / FOLDER)
+
+    def tail(self, state: State, seq: int) -> JournalTail:
+        """The changes after this one, and those that will come."""
         check_number(seq)
         if seq > state.seq:
             raise LivefactsError(
                 f"there is no change {seq} yet", hint=f"the last one is {state.seq}"
             )
-        last = seq
-        for row in self.rows(seq):
-            if row.first > last + 1:
-                raise self._missing(last)
-            last = max(last, row.last)
-            if row.first <= row.last:
-                yield recorded_delta(row, state, self._folder / FOLDER)
+        return JournalTail(self._folder, self._reader(seq), seq)
 
     def all_rows(self) -> Iterator[JournalRow]:
         """All rows that are kept."""
@@ -111,13 +110,32 @@ class History:
             reader = JournalReader(self._folder, number)
             if reader.log.header.seq <= seq:
                 return reader
-        raise LivefactsError(
+        raise ForgottenError(
             f"what happened just after change {seq} of {self._folder} is no longer kept",
             hint="ask for later changes; keep= says for how long they are kept",
         )
 
-    def _missing(self, seq: int) -> LivefactsError:
+
+class JournalTail:
+    """The end of a journal that grows: each look gives the changes that are new."""
+
+    def __init__(self, folder: Path, reader: JournalReader, seq: int) -> None:
+        self._folder = folder
+        self._reader = reader
+        self.seq = seq
+        """The number of the last change that was given."""
+
+    def rows(self) -> Iterator[JournalRow]:
+        """The rows of changes that have not been given yet, oldest first."""
+        for row in self._reader.rows(is_growing=True):
+            if row.first <= row.last and row.last > self.seq:
+                if row.first > self.seq + 1:
+                    raise self._missing()
+                self.seq = row.last
+                yield row
+
+    def _missing(self) -> LivefactsError:
         return LivefactsError(
-            f"the changes after {seq} of {self._folder} were made by Spark",
+            f"the changes after {self.seq} of {self._folder} were made by Spark",
             hint="Pipeline.delta(version) has what each of its versions changed",
         )

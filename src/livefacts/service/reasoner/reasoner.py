@@ -13,8 +13,8 @@ from typing import IO, TYPE_CHECKING, Any, TypeVar, overload
 
 from pyoxigraph import NamedNode, Triple
 
-from livefacts.engine.contract import COUNTING_DRED, MAINTENANCE
-from livefacts.errors import InterruptAfterChange, OptionError
+from livefacts.engine.contract import COUNTING_DRED
+from livefacts.errors import InterruptAfterChange
 from livefacts.language.program import NO_PROGRAM, Rule
 from livefacts.model.durations import Duration
 from livefacts.model.facts import Fact
@@ -33,14 +33,14 @@ from livefacts.service.reasoner.fact_snapshot import FactSnapshot, shape_and_ter
 from livefacts.service.reasoner.file_load import LoadSource, load_files
 from livefacts.service.reasoner.profile import Profile, profile_of
 from livefacts.service.reasoner.recorder import CORRECT, EVENT_TIME, FINISH, PUSH, REGISTER, RETRACT
-from livefacts.service.reasoner.state import Options, State
+from livefacts.service.reasoner.state import REFUSE, REPORT, Options, State, check_options
 from livefacts.service.reasoner.turns import bounded_change, not_in_a_folder, one_at_a_time
 from livefacts.syntax.rule_sets import RuleSource, open_rules
 
 if TYPE_CHECKING:
     from typing import Literal, Unpack
 
-    from livefacts.service.continuous.watch import Watch
+    from livefacts.service.continuous.watch import Callback, Watch
     from livefacts.service.explanations.explanation import Explanation
     from livefacts.service.queries.plan_tree import PlanTree
     from livefacts.service.queries.question import AskOptions
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from livefacts.service.streams.event_time import EventTime, Length
 
 T = TypeVar("T")
-REPORT, REFUSE = "report", "refuse"
 
 
 class Reasoner:
@@ -82,7 +81,7 @@ class Reasoner:
         start: Any = None,
         tick: str | Duration | None = None,
     ) -> None:
-        _check_options(on_violation, maintenance)
+        check_options(on_violation, maintenance)
         check_same_as(same_as)
         refuses = on_violation == REFUSE
         given = limit, refuses, maintenance, single_path, start, tick, same_as, timeout, memory
@@ -503,15 +502,24 @@ class Reasoner:
         return snapshot.query(query_text(text), explain_only=explain_only, **options)
 
     @one_at_a_time
-    def watch(self, text: str, *, buffer: int = 100_000, name: str | None = None) -> Watch:
+    def watch(
+        self,
+        text: str,
+        *,
+        buffer: int = 100_000,
+        name: str | None = None,
+        on_change: Callback | None = None,
+    ) -> Watch:
         """Follow the answers of a SPARQL query while facts, rules and time change.
 
         `answers()` are ready at any time; `changes()` are what came and went since last
         asked.  Of more than `buffer` unread changes a reader learns only that there were some.
         In a folder, a watch with a `name` goes on after a restart with what was not read before.
+        `on_change` is called with the answers of the beginning, then with what comes and goes.
         """
         state = self._state
-        begin = partial(state.watching().watch, text, state.known_prefixes(), buffer, state.seq)
+        known = state.known_prefixes()
+        begin = partial(state.watching().watch, text, known, buffer, state.seq, on_change)
         if name is None:
             return begin()
         return state.watched.watch(name, text, begin, lambda seq: self.at(seq).watch(text))
@@ -590,10 +598,3 @@ class Reasoner:
     ) -> None:
         """Write what is true to a file or stream, in an RDF format or as facts (.rules)."""
         self._snapshot(self._state.prefixes).dump(target, derived=derived, format=format)
-
-
-def _check_options(on_violation: str, maintenance: str) -> None:
-    if on_violation not in (REPORT, REFUSE):
-        raise OptionError(f'on_violation is "{REPORT}" or "{REFUSE}", not {on_violation!r}')
-    if maintenance not in MAINTENANCE:
-        raise OptionError(f"maintenance is one of {', '.join(MAINTENANCE)}, not {maintenance!r}")

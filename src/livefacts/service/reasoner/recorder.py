@@ -39,6 +39,7 @@ ASSERTED, RETRACTED, ADDED, DERIVED, REMOVED = (
 RUN = "run"
 RULES, DROPPED, CAME, WENT = "rules", "dropped", "violations", "resolved"
 DROPPED_RULES, ADDED_RULES, LOADED = "dropped rules", "added rules", "loaded"
+NOW = "now"
 Pair = tuple[Sequence[Violation], Sequence[Violation]]
 """The violations that came, and those that went."""
 
@@ -137,7 +138,7 @@ class Recorder:
         self.journal.check()
         self._planned = planned
 
-    def decide(self, ids: IdDelta, seq: int) -> None:
+    def decide(self, ids: IdDelta, seq: int, now: int | None) -> None:
         """The change that was expected is made, and not final yet."""
         planned, self._planned = self._planned, None
         if planned is None:
@@ -148,7 +149,7 @@ class Recorder:
             RETRACTED: with_quads(net.retracted, net.went),
             **self._shown(ids),
         }
-        rules: dict[str, Any] = {}
+        rules: dict[str, Any] = {} if now is None else {NOW: now}
         if planned.program is not NO_PROGRAM:
             rules[RULES] = write_program(planned.program)
         if planned.added:
@@ -189,7 +190,7 @@ class Recorder:
         call = self._call
         if call is None:
             return
-        given = {"to": now} if call.kind == TICK else call.given
+        given = {"to": now} if call.kind == TICK else {NOW: now, **call.given}
         parts = {**call.parts, **self._shown(delta.ids)}
         violated = delta.violations, delta.resolved
         self._write(call.kind, delta.seq, given, parts, violated, prefixes)

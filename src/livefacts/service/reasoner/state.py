@@ -13,10 +13,10 @@ from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from livefacts.engine.contract import NO_CHANGE, Change, Engine, Facts, IdDelta, Ids
+from livefacts.engine.contract import MAINTENANCE, NO_CHANGE, Change, Engine, Facts, IdDelta, Ids
 from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.engine.embedded.templates.template_engine import SpecialisedEngine
-from livefacts.errors import InterruptAfterChange, RuleError, ViolationError
+from livefacts.errors import InterruptAfterChange, OptionError, RuleError, ViolationError
 from livefacts.language.checks.safety import check
 from livefacts.language.checks.strata_change import Restratifier
 from livefacts.language.checks.warnings import warn_of_rules
@@ -61,6 +61,7 @@ READ = "read"
 """The kind of a row of the journal that says how far a query or a watch was read."""
 WATCH = "watch"
 """The kind of a row that says that a watch with a name begins, or ends."""
+REPORT, REFUSE = "report", "refuse"
 UNREGISTER = "unregister"
 """The kind of a row of the journal that says that a query was closed."""
 
@@ -238,7 +239,7 @@ class State:
             self._check_constraints(delta)
         self.interrupts.hold()
         if self.recorder is not None:
-            self.recorder.decide(delta, self.seq + 1)
+            self.recorder.decide(delta, self.seq + 1, self.streams.now)
 
     def _check_constraints(self, delta: IdDelta) -> None:
         for violation in self.violations.among(delta.added, self.program, self.dictionary):
@@ -355,7 +356,7 @@ class State:
         from livefacts.service.continuous.watches import Watching
 
         if self.watches is None:
-            self.watches = Watching(self.truth, self.versions, self.ask)
+            self.watches = Watching(self.truth, self.versions, self.ask, self.changing)
             self.streams.terms.ask(self.watches)
         return self.watches
 
@@ -424,3 +425,11 @@ def _merged(engine: SpecialisedEngine) -> Merged:
     from livefacts.service.merging.merged_engine import Merged
 
     return Merged(engine)
+
+
+def check_options(on_violation: str, maintenance: str) -> None:
+    """Refuse options that a reasoner cannot have."""
+    if on_violation not in (REPORT, REFUSE):
+        raise OptionError(f'on_violation is "{REPORT}" or "{REFUSE}", not {on_violation!r}')
+    if maintenance not in MAINTENANCE:
+        raise OptionError(f"maintenance is one of {', '.join(MAINTENANCE)}, not {maintenance!r}")

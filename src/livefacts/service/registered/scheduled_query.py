@@ -74,6 +74,7 @@ class Registration:
         self._reports = ReportQueue()
         self.when_read: Callable[[str, int], None] = lambda name, read: None
         """Called with the name and how many reports were read."""
+        self._listener: Callable[[Report], object] | None = None
         self._changes = ReportChanges(self.query.relation)
         self._start = self._next = self._first = 0
         self._nothing: Found | None = None
@@ -181,6 +182,10 @@ class Registration:
         A report is read by `results` or by this, whoever comes first: use one of them.
         """
         return [change for report in self.results() for change in self._changes.of(report)]
+
+    def on_report(self, listener: Callable[[Report], object]) -> None:
+        """Call with each report when it is made, instead of keeping it to be read."""
+        self._listener = listener
 
     def close(self) -> None:
         """Report no more; what has been reported can still be read."""
@@ -362,4 +367,8 @@ class Registration:
         spans = self._prepared.world.spans(first, self._first)
         windows = tuple(spans[extent] for extent in self.windows)
         count = (last - first) // self.every + 1
-        self._reports.put(Report(first, windows, found, last, count, correction, error))
+        report = Report(first, windows, found, last, count, correction, error)
+        if self._listener is None:
+            self._reports.put(report)
+        else:
+            self._listener(report)

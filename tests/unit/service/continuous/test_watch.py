@@ -471,3 +471,18 @@ def test_str_gives_a_number_as_it_is_written() -> None:
     r.add('<x:a> <x:has> 2.50 . <x:b> <x:has> "02"^^xsd:integer . <x:c> <x:has> 1, <x:d>, _:e .')
     assert {str(row["t"]) for row in watch.answers()} == {'"2.50"', '"02"', '"x:d"'}
     assert sorted(map(str, watch.answers())) == sorted(map(str, r.query(query)))
+
+
+def test_who_is_called_hears_of_the_answers_of_the_beginning_first() -> None:
+    heard: list[list[str]] = []
+    r = lf.Reasoner()
+    r.add("<x:a> <x:p> <x:b> .")
+    watch = r.watch(
+        "SELECT ?o { <x:a> <x:p> ?o }",
+        on_change=lambda changes: heard.append([str(each) for each in changes]),
+    )
+    r.add("<x:a> <x:p> <x:c> .")
+    watch.close()
+    watch.close()
+    r.add("<x:a> <x:p> <x:d> .")
+    assert heard == [["+ ?o=<x:b>"], ["+ ?o=<x:c>"]]

@@ -687,3 +687,19 @@ def test_reports_that_nobody_has_read_are_there_after_a_restart(
         assert len(found) > 1
     with opened(tmp_path) as last:
         assert reports(last.register(text)) == []
+
+
+def test_a_tail_gives_the_rows_that_are_new_and_says_what_time_it_was(tmp_path: Path) -> None:
+    with lf.Reasoner.open(tmp_path / "kb", rules="hot(?s) :- sometime reading(?s) in [5 s] .") as r:
+        r.add("reading(a) .")
+        tail = r.tail(0)
+        assert [row.last for row in tail.rows()] == [1]
+        r.push("reading(b) .", at=3)
+        r.advance(3)
+        r.checkpoint()
+        r.add("reading(c) .")
+        rows = list(tail.rows())
+        assert [row.last for row in rows] == [2, 3, 4]
+        assert [row.content.get("now", row.content.get("to")) for row in rows] == [None, 3, 3]
+        with pytest.raises(lf.LivefactsError, match="no change 9 yet"):
+            r.tail(9)
