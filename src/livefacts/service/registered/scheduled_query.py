@@ -118,16 +118,12 @@ class Registration:
 
     def resettle(self, prepared: Prepared) -> None:
         """Be asked in another world from now on."""
-        match prepared.answers, self._prepared.answers:
-            case AskedAnswers() as asked, AskedAnswers() as asked_before:
-                asked.resume(asked_before.reported())
-            case FlowedAnswers() as flowed, FlowedAnswers() as flowed_before:
-                flowed.resume(flowed_before.reported())
-            case (
-                FollowedAnswers() | SeenAnswers() as answers,
-                FollowedAnswers() | SeenAnswers() as before,
-            ):
+        answers, before = prepared.answers, self._prepared.answers
+        if isinstance(answers, AskedAnswers):
+            if isinstance(before, AskedAnswers):
                 answers.resume(before.reported())
+        elif not isinstance(before, AskedAnswers):
+            answers.resume(before.reported())
         self._prepared = prepared
         self.is_settled = True
 

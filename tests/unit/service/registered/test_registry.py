@@ -366,6 +366,21 @@ def test_a_rule_change_is_seen_by_the_next_report() -> None:
     assert by_time(query) == {1: "AB BC", 2: "AB AC BC"}
 
 
+@pytest.mark.parametrize("what", ["ISTREAM", "DSTREAM"])
+def test_what_was_reported_is_not_new_in_the_world_that_other_rules_ask_for(what: str) -> None:
+    stage = Stage()
+    body = "{ ?x :in ?y FILTER NOT EXISTS { ?x :left ?z } }"
+    text = f"REGISTER {what} q AS SELECT ?x ?y FROM STREAM <s> [RANGE 2 STEP 1] WHERE {body}"
+    query = stage.register(text)
+    stage.push("in A B", at=1)
+    stage.advance(1)
+    stage.reasoner.add_rules(PREFIX + "[?x, :left, ?y] :- [?x, :was, ?y], not [?x, :back, ?y] .")
+    assert "world: its own" in query.plan
+    stage.advance(3)
+    expected = {"ISTREAM": {1: "AB", 2: "", 3: ""}, "DSTREAM": {1: "", 2: "", 3: "AB"}}
+    assert by_time(query) == expected[what]
+
+
 def test_only_rules_that_can_matter_run_unless_all_are_asked_for() -> None:
     rules = TRANSITIVE + " [?x, :near, ?y] :- [?y, :near, ?x] . [?x, :in, ?y] :- [?y, :has, ?x] ."
     stage = Stage(rules)

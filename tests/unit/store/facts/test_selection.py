@@ -68,12 +68,12 @@ def test_an_id_that_means_another_name_is_asked_for_again() -> None:
     names, dictionary = even_names()
     facts, marks = np.array([[2, 0, 0]], np.int32), np.empty(1, np.bool_)
     assert names.mark(facts, marks)
-    with dictionary.passing():
+    with dictionary.passing:
         kept = dictionary.encode([Symbol("n8"), Symbol("n10")])
     gone = np.array([[int(kept[0]), 0, 0]], np.int32)
     assert names.mark(gone, marks)
     assert dictionary.sweep([facts]) == 2
-    with dictionary.passing():
+    with dictionary.passing:
         assert int(dictionary.encode([Symbol("n9")])[0]) in kept.tolist()
         assert int(dictionary.encode([Symbol("n11")])[0]) in kept.tolist()
     assert not names.mark(gone, marks)

@@ -137,7 +137,7 @@ def test_a_sweep_gives_back_what_only_passed_by_and_nothing_else(data: st.DataOb
             data.draw(st.lists(terms, max_size=20)),
             data.draw(st.lists(terms, max_size=4)),
         )
-        with dictionary.passing():
+        with dictionary.passing:
             known.update(zip(came, dictionary.encode(came).tolist(), strict=True))
         known.update(zip(asked, map(dictionary.encode_one, asked), strict=True))
         kept.update(asked)
@@ -166,7 +166,7 @@ def test_terms_that_pass_by_take_no_more_room_however_many_they_are() -> None:
     dictionary, sizes = Dictionary(), []
     for turn in range(30):
         fresh = [NamedNode(f"http://example.org/{turn}/{n}") for n in range(500)]
-        with dictionary.passing():
+        with dictionary.passing:
             ids = dictionary.encode(fresh)
         dictionary.sweep([ids[:50]])
         assert dictionary.decode(ids[:50]) == fresh[:50]
