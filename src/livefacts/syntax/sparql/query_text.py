@@ -245,10 +245,10 @@ class _Reader:
         )
 
     def _take(self, token: Token) -> None:
-        inside = self.open[-1]
-        if token.text in _OPENING and token.kind is TokenKind.MARK:
+        inside, is_mark = self.open[-1], token.kind is TokenKind.MARK
+        if token.text in _OPENING and is_mark:
             self._open(token, inside)
-        elif token.text in _CLOSING and token.kind is TokenKind.MARK:
+        elif token.text in _CLOSING and is_mark:
             del self.open[max(1, len(self.open) - 1) :]
         elif token.kind is TokenKind.WORD:
             word = token.text.upper()
@@ -257,19 +257,18 @@ class _Reader:
         if token.text == ";" and len(self.open) == 1:
             self.patterns = self.operators = self.words = 0
         if inside.is_expression:
-            self.operators += token.kind is TokenKind.MARK and token.text in _OPERATORS
-            self.signs += token.kind is TokenKind.MARK and token.text in _SIGNS
+            self.operators += is_mark and token.text in _OPERATORS
+            self.signs += is_mark and token.text in _SIGNS
         elif not inside.is_data and not inside.lists_solutions:
-            separates = token.kind is TokenKind.MARK and token.text in ".;,/|{"
-            self.patterns += separates or (inside.is_list and token.kind in _OPERANDS)
+            self.patterns += is_mark and token.text in ".;,/|{"
+            self.patterns += inside.is_list and token.kind in _OPERANDS
         elif inside.lists_solutions:
             self.operators += token.kind is TokenKind.VARIABLE
         self.data += inside.is_data
         self.words += not inside.is_data
         limits = self.limits
         if (
-            self.data > limits.data
-            or self.words > limits.words
+            max(self.data - limits.data, self.words - limits.words) > 0
             or self.patterns > limits.patterns
             or self.operators > limits.operators
             or self.signs > limits.signs
