@@ -225,6 +225,19 @@ class DurableReasoner(Reasoner):
         return not log.path.exists() and SavedFolder(self.path).log_number > log.header.number
 
 
+def open_folder(
+    path: str | os.PathLike[str], rules: RuleSource | None, **options: Any
+) -> DurableReasoner:
+    """The reasoner in a folder."""
+    try:
+        return DurableReasoner(path, rules, **options)
+    except DamageError:
+        # The writer may have removed what an older version needed, just now.
+        if not options.get("read_only"):
+            raise
+        return DurableReasoner(path, rules, **options)
+
+
 def _let_go(
     journal: Journal | ReadOnlyJournal, lock: FolderLock | None, writing: threading.Lock
 ) -> None:

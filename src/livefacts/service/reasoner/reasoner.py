@@ -101,9 +101,9 @@ class Reasoner:
         `rules` are those of a new folder; given again, they are compared.  What `options` there
         are says `livefacts.service.reasoner.durable.OpenOptions`.
         """
-        from livefacts.service.reasoner.durable import DurableReasoner
+        from livefacts.service.reasoner.durable import open_folder
 
-        return DurableReasoner(path, rules, **options)
+        return open_folder(path, rules, **options)
 
     @one_at_a_time
     def checkpoint(self, path: str | os.PathLike[str] | None = None) -> int:

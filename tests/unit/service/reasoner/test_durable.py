@@ -703,3 +703,25 @@ def test_a_tail_gives_the_rows_that_are_new_and_says_what_time_it_was(tmp_path: 
         assert [row.content.get("now", row.content.get("to")) for row in rows] == [None, 3, 3]
         with pytest.raises(lf.LivefactsError, match="no change 9 yet"):
             r.tail(9)
+
+
+def test_a_reader_looks_again_when_the_writer_has_removed_what_it_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with opened(tmp_path, keep=0) as writer:
+        writer.add(ANN)
+        writer.checkpoint()
+        read = SavedFolder.read_into
+        is_first = [True]
+
+        def read_late(saved: SavedFolder, state: Any) -> None:
+            if is_first.pop() if is_first else False:
+                for name in ("x", "y", "z"):
+                    writer.add(f"parent(ann, {name}) .")
+                    writer.checkpoint()
+            read(saved, state)
+
+        monkeypatch.setattr(SavedFolder, "read_into", read_late)
+        with opened(tmp_path, read_only=True) as reader:
+            assert facts(reader) == facts(writer)
+        assert not is_first
