@@ -1,4 +1,4 @@
-"""What feeds a reasoner from outside: maps from JSON to facts.
+"""What feeds a reasoner from outside: maps from JSON to facts, and sources of messages.
 
 >>> from livefacts.sources import read_map
 >>> [each.fact for each in read_map("hot($.room)").facts('{"room": "kitchen"}')]
@@ -7,7 +7,18 @@
 
 from __future__ import annotations
 
+from livefacts.service.sources.feed import Feed, follow, open_address
+from livefacts.service.sources.message_source import Message, MessageSource
 from livefacts.syntax.json_map.fact_lines import JsonMap, MappedFact
 from livefacts.syntax.json_map.map_parser import read_map
 
-__all__ = ["JsonMap", "MappedFact", "read_map"]
+__all__ = [
+    "Feed",
+    "JsonMap",
+    "MappedFact",
+    "Message",
+    "MessageSource",
+    "follow",
+    "open_address",
+    "read_map",
+]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -12,13 +12,15 @@ import typer
 from livefacts.commands.fact_files import Loaded, leave
 from livefacts.commands.options import NO_LIMIT
 from livefacts.commands.terminal import ExitCode, counted, say
-from livefacts.errors import InputError, LivefactsError
+from livefacts.errors import InputError
 
 if TYPE_CHECKING:
     from livefacts.model.durations import Duration
+    from livefacts.service.reasoner.reasoner import Reasoner
     from livefacts.service.streams.event_time import EventTime
     from livefacts.service.streams.playback import Silence
     from livefacts.syntax.input.rejects import Rejects
+    from livefacts.syntax.json_map.fact_lines import JsonMap
     from livefacts.syntax.stream_files import Event
 
 REJECTS_SHOWN = 5
@@ -29,11 +31,12 @@ def read_all(
     rejects: Rejects,
     tick: Duration | None,
     arrival_time: bool,
+    json_map: JsonMap | None = None,
 ) -> Iterator[Event | Silence]:
     """The events of all files, by time, and of standard input behind them.
 
     A source is the stream of lines that name none, and a path.  By `arrival_time` events happen
-    when they are read, and time moves while there are none.
+    when they are read, and time moves while there are none.  With a map, lines are messages.
     """
     from livefacts.service.streams import playback
     from livefacts.syntax.input.files import STANDARD_INPUT
@@ -42,7 +45,7 @@ def read_all(
     live: list[Iterator[Event]] = []
     for stream, path in sources:
         (live if path == STANDARD_INPUT else files).append(
-            _read(path, stream, rejects, arrival_time)
+            _read(path, stream, rejects, arrival_time, json_map)
         )
     if len(live) > 1:
         raise InputError(
@@ -55,25 +58,68 @@ def read_all(
     return playback.joined(playback.stamped(together, tick) if arrival_time else together)
 
 
-def _read(path: str, stream: str | None, rejects: Rejects, arrival_time: bool) -> Iterator[Event]:
+def _read(
+    path: str,
+    stream: str | None,
+    rejects: Rejects,
+    arrival_time: bool,
+    json_map: JsonMap | None,
+) -> Iterator[Event]:
     """The events of a file; lines that name no stream are on this one."""
     from livefacts.syntax.stream_files import read_events
 
-    for event in read_events(path, rejects, untimed=0 if arrival_time else None):
+    untimed = 0 if arrival_time else None
+    for event in read_events(path, rejects, untimed=untimed, json_map=json_map):
         is_named = event.stream is not None or stream is None
         yield event if is_named else replace(event, stream=stream)
 
 
-def rejecting(rejects: Rejects) -> Callable[[Event, LivefactsError], None]:
-    """What to do with an event that has no time, or does not fit the rules."""
-    from livefacts.syntax.input.rejects import Reject
+@dataclass(frozen=True, slots=True)
+class EventInputs:
+    """Where a command reads events: files with the streams they are on, or a source; by a map."""
 
-    def reject(event: Event, error: LivefactsError) -> None:
-        rejects.add(
-            Reject(event.stream or "", 0, 0, error.message, " ".join(map(str, event.facts)))
-        )
+    files: Sequence[tuple[str | None, str]]
+    source: str | None
+    json_map: JsonMap | None
+    arrival_time: bool
 
-    return reject
+    @classmethod
+    def of(
+        cls,
+        files: Sequence[tuple[str | None, str]],
+        source: str | None,
+        given: str | None,
+        arrival_time: bool,
+        option: str,
+    ) -> EventInputs:
+        """What the options say; `option` is the one that names files."""
+        from livefacts.syntax.json_map.map_parser import read_map
+
+        if bool(files) == (source is not None):
+            raise InputError(f"give {option} or --source, one of them")
+        if source is not None and given is None:
+            raise InputError(
+                "--source needs a map, which says what a message stands for",
+                hint="--map 'reading(s=$.id, v=$.value) at $.ts'",
+            )
+        json_map = None if given is None else read_map(given)
+        if json_map is not None and not json_map.is_timed and not arrival_time:
+            raise InputError(
+                "a line of the map has no time",
+                hint="add at $.ts to it, or --arrival-time: facts happen when they arrive",
+            )
+        return cls(files, source, json_map, arrival_time)
+
+    def events(self, rejects: Rejects, reasoner: Reasoner) -> Iterator[Event | Silence]:
+        """What comes, in one order."""
+        if self.source is None:
+            return read_all(self.files, rejects, reasoner.tick, self.arrival_time, self.json_map)
+        from livefacts.service.sources.feed import Feed, open_address
+
+        assert self.json_map is not None, "a source has a map"
+        source = open_address(self.source, say)
+        feed = Feed(source, self.json_map, rejects, reasoner.tick, self.arrival_time)
+        return feed.events(reasoner.offsets.get(source.name))
 
 
 def ahead(max_ahead: str) -> str | None:

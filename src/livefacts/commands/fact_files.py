@@ -70,6 +70,11 @@ def prepare() -> bool:
     return True
 
 
+def kept_in(folder: str | None, files: list[str]) -> list[str]:
+    """The files of a command, and the folder in which everything is kept, if there is one."""
+    return files if folder is None else [folder.rstrip("/") + "/", *files]
+
+
 def load(inputs: Inputs) -> Loaded:
     """Make a reasoner with these rules and load these files into it."""
     from livefacts.service.reasoner.reasoner import Reasoner
@@ -121,7 +126,9 @@ def _opened(folders: list[str], inputs: Inputs) -> Reasoner:
             hint="livefacts load FOLDER FILES adds them",
         )
     is_new = not Path(folders[0]).exists()
-    found = Reasoner.open(folders[0], inputs.rules or None, read_only=not inputs.writes)
+    found = Reasoner.open(
+        folders[0], inputs.rules or None, read_only=not inputs.writes, tick=inputs.tick
+    )
     if is_new:
         say(f"made {folders[0]}")
     return found if inputs.at is None else found.at(inputs.at)

@@ -105,4 +105,29 @@ MaxAhead = Annotated[
     typer.Option(metavar="TIME", help="Set facts aside that are further ahead; `none` allows all."),
 ]
 NO_LIMIT = "none"
+Map = Annotated[
+    str | None,
+    typer.Option(
+        "--map",
+        metavar="TEXT|FILE",
+        help="Lines are messages of JSON, and this says what they stand for: "
+        "'reading(s=$.id, v=$.value) at $.ts'.",
+    ),
+]
+SourceAddress = Annotated[
+    str | None,
+    typer.Option(
+        "--source",
+        metavar="ADDRESS",
+        help="Follow messages of JSON, with --map: -, file:///path, mqtt://host/topic, "
+        "kafka://host:port/topic.",
+    ),
+]
+Folder = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="Keep everything here, and go on here after any end; a source is read on from there.",
+    ),
+]
 Lateness = Annotated[str, typer.Option(metavar="TIME", help="How late facts may come, such as 5s.")]

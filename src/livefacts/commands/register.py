@@ -13,9 +13,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from livefacts.commands.events import ahead, leave_unless_rejected, read_all, rejecting, say_rejects
-from livefacts.commands.fact_files import Inputs, load
-from livefacts.commands.options import ArrivalTime, Data, Lateness, MaxAhead, Rules, Speed, Tick
+from livefacts.commands.events import EventInputs, ahead, leave_unless_rejected, say_rejects
+from livefacts.commands.fact_files import Inputs, kept_in, load
+from livefacts.commands.options import (
+    ArrivalTime,
+    Data,
+    Folder,
+    Lateness,
+    Map,
+    MaxAhead,
+    Rules,
+    SourceAddress,
+    Speed,
+    Tick,
+)
 from livefacts.commands.options import Rejects as RejectsFile
 from livefacts.commands.query import text_of
 from livefacts.commands.terminal import ExitCode, counted, say
@@ -54,7 +65,7 @@ def register_command(
         typer.Argument(metavar="QUERY...", help="C-SPARQL or RSP-QL, or files .csparql, .rspql."),
     ],
     streams: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             "--stream",
             "-s",
@@ -62,7 +73,10 @@ def register_command(
             help="Timed facts, .nq .nt .trdf .jsonl .rdfp, also .gz or .zst; - is standard input. "
             "NAME is the stream's IRI, or its end, for lines that name none.",
         ),
-    ],
+    ] = None,
+    json_map: Map = None,
+    source: SourceAddress = None,
+    folder: Folder = None,
     data: Data = None,
     rules: Rules = None,
     form: Annotated[
@@ -97,11 +111,13 @@ def register_command(
     livefacts register q.csparql -s a.nq -s b.nq --lateness 5s --late correct --speed 10
     """
     from livefacts.service.registered.report_writers import ReportWriter
+    from livefacts.service.sources.feed import rejecting
     from livefacts.service.streams.playback import Pace, play
     from livefacts.syntax.input.rejects import Rejects
 
     _check_corrections(form, late)
-    loaded = load(Inputs(data or [], rules or [], tick=tick))
+    files = kept_in(folder, data or [])
+    loaded = load(Inputs(files, rules or [], tick=tick, writes=folder is not None))
     made = [_registered(loaded.reasoner, query) for query in queries]
     _check_streams(made)
     events = loaded.reasoner.event_time(
@@ -114,10 +130,11 @@ def register_command(
     # What is there now stays: from here on the collector has only what streams bring to look at.
     gc.freeze()
     came: Counter[str] = Counter()
-    named = [_split(given, made) for given in streams]
+    named = [_split(given, made) for given in streams or []]
+    inputs = EventInputs.of(named, source, json_map, arrival_time, "--stream")
     with Rejects(rejects) as rejected:
-        source = _noted(read_all(named, rejected, events.tick, arrival_time), writer, came)
-        for _ in play(source, events, Pace(speed, events.tick), rejecting(rejected)):
+        come = _noted(inputs.events(rejected, loaded.reasoner), writer, came)
+        for _ in play(come, events, Pace(speed, events.tick), rejecting(rejected)):
             _print(made, writer, empty)
         events.finish()
         _print(made, writer, empty)

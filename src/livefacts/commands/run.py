@@ -9,9 +9,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from livefacts.commands.events import ahead, leave_unless_rejected, read_all, rejecting, say_rejects
-from livefacts.commands.fact_files import Inputs, load
-from livefacts.commands.options import ArrivalTime, Data, Lateness, MaxAhead, Speed, Tick
+from livefacts.commands.events import EventInputs, ahead, leave_unless_rejected, say_rejects
+from livefacts.commands.fact_files import Inputs, kept_in, load
+from livefacts.commands.options import (
+    ArrivalTime,
+    Data,
+    Folder,
+    Lateness,
+    Map,
+    MaxAhead,
+    SourceAddress,
+    Speed,
+    Tick,
+)
 from livefacts.commands.options import Rejects as RejectsFile
 from livefacts.commands.terminal import say
 
@@ -43,14 +53,17 @@ def run_command(
         list[str], typer.Argument(metavar="PROGRAM...", help="Files of rules, or ready rule sets.")
     ],
     facts: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             "--facts",
             "-f",
             metavar="FILE",
             help="Timed facts, .jsonl .nq .nt .trdf .rdfp, also .gz or .zst; - is standard input.",
         ),
-    ],
+    ] = None,
+    json_map: Map = None,
+    source: SourceAddress = None,
+    folder: Folder = None,
     data: Data = None,
     show: Annotated[
         Shown, typer.Option(help="What changes, or all conclusions at every change.")
@@ -92,23 +105,27 @@ def run_command(
     livefacts run cooling.rules --facts temps.jsonl --show answers --format jsonl
     tail -f temps.jsonl | livefacts run cooling.rules --facts - --explain alarm
     sensors | livefacts run quiet.rules --facts - --arrival-time
+    livefacts run hot.rules --source mqtt://localhost/sensors/# --map 'reading($.id, $.v) at $.ts'
     """
     from livefacts.model.time_points import time_point
     from livefacts.service.reasoner.clocked_program import Follower
-    from livefacts.service.streams.event_time import EventTime
+    from livefacts.service.sources.feed import rejecting
     from livefacts.service.streams.playback import Pace, play
     from livefacts.syntax.input.rejects import Rejects
 
-    loaded = load(Inputs(data or [], program, tick=tick))
+    named = [(None, path) for path in facts or []]
+    inputs = EventInputs.of(named, source, json_map, arrival_time, "--facts")
+    files = kept_in(folder, data or [])
+    loaded = load(Inputs(files, program, tick=tick, writes=folder is not None))
     end = None if until is None else time_point(until, loaded.reasoner.tick)
     printer = _Printer(loaded.reasoner, show, form, explain, dates=arrival_time)
     follower = Follower(loaded.reasoner, printer.print, everything=everything)
-    tick_length = loaded.reasoner.tick
-    events = EventTime(follower, lateness, max_ahead=ahead(max_ahead), tick=tick_length)
+    events = loaded.reasoner.event_time(
+        lateness=lateness, max_ahead=ahead(max_ahead), through=follower
+    )
     with Rejects(rejects) as rejected:
-        sources = [(None, path) for path in facts]
-        source = printer.noted(read_all(sources, rejected, events.tick, arrival_time))
-        for _ in play(source, events, Pace(speed, events.tick), rejecting(rejected)):
+        come = printer.noted(inputs.events(rejected, loaded.reasoner))
+        for _ in play(come, events, Pace(speed, events.tick), rejecting(rejected)):
             pass
         events.finish()
     if end is not None and (follower.now is None or end > follower.now):

@@ -10,5 +10,6 @@ Out: `Delta`, answers, reports, explanations.
 - `reasoner`: the door: the reasoner, its state, and the draft that changes it
 - `continuous`: answers that change with a reasoner or with messages alone
 - `registered`: C-SPARQL and RSP-QL over windows of streams
+- `sources`: messages from outside, read as they come, each once
 - `explanations`: why a fact holds, or what is missing
 """

@@ -104,6 +104,7 @@ class DurableReasoner(Reasoner):
         state, checkpoints = self._state, self._checkpoints
         state.recorder = Recorder(journal, state.dictionary, state.reader)
         state.recorder.prefixes = dict(state.prefixes)
+        state.recorder.offsets = state.offsets
         if checkpoints is None:
             return threading.Lock()
         state.recorder.when_written = checkpoints.look

@@ -47,9 +47,10 @@ if TYPE_CHECKING:
     from livefacts.service.queries.results import QueryResult
     from livefacts.service.reasoner.durable import DurableReasoner
     from livefacts.service.reasoner.ontology import OntologyReport, OntologySource
+    from livefacts.service.reasoner.recorder import Origin
     from livefacts.service.reasoner.verification import VerifyReport
     from livefacts.service.registered.scheduled_query import Registration
-    from livefacts.service.streams.event_time import EventTime, Length
+    from livefacts.service.streams.event_time import Clocked, EventTime, Length
 
 T = TypeVar("T")
 
@@ -141,6 +142,11 @@ class Reasoner:
         self._state.prefixes = prefixes
         if self._state.recorder is not None:
             self._state.recorder.note_prefixes(prefixes, self._state.seq)
+
+    @property
+    def offsets(self) -> Mapping[str, Origin]:
+        """How far each source was read that has fed this reasoner, by its name."""
+        return dict(self._state.offsets)
 
     # changes
 
@@ -555,17 +561,19 @@ class Reasoner:
         streams: Iterable[str] = (),
         idle: Length | None = None,
         max_ahead: Length | None = "1 h",
+        through: Clocked | None = None,
     ) -> EventTime:
         """Where to push facts that carry their own times: the clock follows them.
 
         Facts may come late by `lateness`, for all streams or by stream: reports "wait" for
         them, or are sent again ("correct").  `streams` are waited for from the beginning,
         but not while they are `idle`; what lies further ahead than `max_ahead` is set aside.
+        Calls go `through` something that makes them here, if that is given.
         """
         from livefacts.service.streams.event_time import EventTime
 
         state, given = self._state, (lateness, late, streams, idle, max_ahead, self.tick)
-        events = EventTime(self, *given, self._finish, state.note)
+        events = EventTime(through or self, *given, self._finish, state.note)
         before, state.streams.events = state.streams.events, events
         if before is not None and before.is_restored and before.settings == events.settings:
             events.resume(before.state())

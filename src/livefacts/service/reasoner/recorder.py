@@ -11,7 +11,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from livefacts.engine.contract import TRIPLES, Facts, IdDelta, Ids
@@ -38,10 +39,32 @@ ASSERTED, RETRACTED, ADDED, DERIVED, REMOVED = (
 )
 RUN = "run"
 RULES, DROPPED, CAME, WENT = "rules", "dropped", "violations", "resolved"
+SOURCE = "source"
 DROPPED_RULES, ADDED_RULES, LOADED = "dropped rules", "added rules", "loaded"
 NOW = "now"
 Pair = tuple[Sequence[Violation], Sequence[Violation]]
 """The violations that came, and those that went."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """How far a source was read: up to a position, all of it.
+
+    Of the `event` behind it, a message that makes several changes, so many are `done`.
+    """
+
+    source: str
+    position: str | None
+    event: str = ""
+    done: int = 0
+
+    def plain(self) -> list[Any]:
+        """As the journal has it."""
+        return [self.source, self.position, self.event, self.done]
+
+
+ORIGIN: ContextVar[Origin | None] = ContextVar("origin", default=None)
+"""Where the changes of this thread come from, now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +103,8 @@ class Recorder:
         self._reader = reader
         self.prefixes: dict[str, str] = {}
         """Prefixes as the journal has them."""
+        self.offsets: dict[str, Origin] = {}
+        """How far each source was read, as the journal has it."""
         self._planned: PlannedChange | None = None
         self._call: TimeCall | None = None
         self._counting = threading.Lock()
@@ -199,7 +224,7 @@ class Recorder:
         """Something that makes no change of facts; who only reads may do it, too."""
         if isinstance(self.journal, ReadOnlyJournal):
             return
-        self.journal.append(JournalRow(seq + 1, seq, kind, dict(given)))
+        self._append(JournalRow(seq + 1, seq, kind, dict(given)))
         if synced:
             self.settle()
 
@@ -226,8 +251,17 @@ class Recorder:
         for name, violations in zip((CAME, WENT), violated, strict=True):
             if violations:
                 content[name] = [_plain(violation, self._dictionary) for violation in violations]
-        self.journal.append(JournalRow(seq, seq, kind, {**content, **self._packed(seq, parts)}))
+        self._append(JournalRow(seq, seq, kind, {**content, **self._packed(seq, parts)}))
         self.prefixes = dict(prefixes)
+
+    def _append(self, row: JournalRow) -> None:
+        """Write a row; where it comes from is in the same row, or none of it is there."""
+        origin = ORIGIN.get()
+        if origin is None:
+            self.journal.append(row)
+            return
+        self.journal.append(replace(row, content={**row.content, SOURCE: origin.plain()}))
+        self.offsets[origin.source] = origin
 
     def _packed(self, seq: int, parts: Parts) -> dict[str, Any]:
         if fact_texts.count(parts) <= fact_texts.MANY:

@@ -45,8 +45,10 @@ from livefacts.service.reasoner.recorder import (
     RETRACT,
     RETRACTED,
     RULES,
+    SOURCE,
     TICK,
     WENT,
+    Origin,
     runs_of,
     without_quads,
 )
@@ -132,7 +134,7 @@ class Replay:
         self._state.seq = rows[-1].first - 1
         draft.apply()
         for row in rows:
-            self._set_prefixes(row)
+            self._set_notes(row)
         self._check(rows[-1])
 
     def _fill(self, draft: Draft, parts: Mapping[str, Mapping[int, Ids]]) -> None:
@@ -161,7 +163,7 @@ class Replay:
                 f"{self._folder} has a row of a kind that is not known here: {row.kind}",
                 hint="pip install --upgrade livefacts",
             )
-        self._set_prefixes(row)
+        self._set_notes(row)
         self._check(row)
 
     def _change(self, row: JournalRow) -> None:
@@ -227,9 +229,12 @@ class Replay:
     def _parts(self, row: JournalRow) -> dict[str, dict[int, Ids]]:
         return parts_of(row, self._state, self._folder)
 
-    def _set_prefixes(self, row: JournalRow) -> None:
+    def _set_notes(self, row: JournalRow) -> None:
         if PREFIXES in row.content:
             self._state.prefixes = dict(row.content[PREFIXES])
+        if SOURCE in row.content:
+            origin = Origin(*row.content[SOURCE])
+            self._state.offsets[origin.source] = origin
 
     def _check(self, row: JournalRow) -> None:
         if self._state.seq != row.last:

@@ -21,6 +21,7 @@ from livefacts.kb.tables import JOURNAL, OLDEST, TIME, Commit
 from livefacts.service.change.assertions import distinct
 from livefacts.service.merging.equality import RULES, with_equality
 from livefacts.service.reasoner.draft import Draft
+from livefacts.service.reasoner.recorder import Origin
 from livefacts.service.reasoner.state import State
 from livefacts.service.streams import saved_time
 from livefacts.service.streams.event_time import restored_events
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 SAME_AS = "same as"
 """What a commit notes of how equality is treated."""
-PREFIXES, WATCHED = "prefixes", "watches"
+PREFIXES, WATCHED, OFFSETS = "prefixes", "watches", "offsets"
 OWN = ":"
 """What is in the names of predicates that no rule text can write, and in no others."""
 NO_NAMES = np.zeros(0, np.int32)
@@ -122,6 +123,8 @@ class SavedFolder:
         state.prefixes = dict(stored.commit.notes.get(PREFIXES, stored.program.prefixes))
         for name, (text, seq) in stored.commit.notes.get(WATCHED, {}).items():
             state.watched.set(name, text, seq)
+        noted = stored.commit.notes.get(OFFSETS, ())
+        state.offsets = {origin.source: origin for origin in (Origin(*each) for each in noted)}
         state.seq = seq_of(stored.commit)
         # Labels of blank nodes that come later must not be those that are there already.
         state.scopes = (f"{state.seq}r{number}" for number in count(1))
@@ -213,6 +216,8 @@ def capture(state: State, folder: OpenFolder, journal: Journal | None = None) ->
         facts = _changed(state, folder, derived=not has_time)
     notes: dict[str, Any] = {SAME_AS: state.same_as, PREFIXES: dict(state.prefixes)}
     notes[WATCHED] = {name: list(each) for name, each in state.watched.known.items()}
+    if state.offsets:
+        notes[OFFSETS] = [origin.plain() for origin in state.offsets.values()]
     if journal is not None:
         journal.begin_next(state.seq)
         noted = {"seq": state.seq, "log": journal.number, "commit": folder.seq + 1}

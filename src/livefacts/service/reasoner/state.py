@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from livefacts.service.queries.question import QueryOptions
     from livefacts.service.queries.results import QueryResult
     from livefacts.service.reasoner.axiom_index import AxiomIndex
-    from livefacts.service.reasoner.recorder import Recorder
+    from livefacts.service.reasoner.recorder import Origin, Recorder
     from livefacts.service.reasoner.saved_folder import OpenFolder
     from livefacts.service.registered.registry import Registrations
 
@@ -97,6 +97,8 @@ class State:
         self.tick = read_tick(options.tick)
         self.program = Program()
         self.prefixes: dict[str, str] = {}
+        self.offsets: dict[str, Origin] = {}
+        """How far each source was read that changes have come from."""
         """Prefixes that queries may use undeclared; loaded files and rules add theirs."""
         self.seq = 0
         self.shown = 0
