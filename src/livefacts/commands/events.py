@@ -114,12 +114,12 @@ class EventInputs:
         """What comes, in one order."""
         if self.source is None:
             return read_all(self.files, rejects, reasoner.tick, self.arrival_time, self.json_map)
-        from livefacts.service.sources.feed import Feed, open_address
+        from livefacts.service.sources.feed import Feed, open_address, read_to
 
         assert self.json_map is not None, "a source has a map"
         source = open_address(self.source, say)
         feed = Feed(source, self.json_map, rejects, reasoner.tick, self.arrival_time)
-        return feed.events(reasoner.offsets.get(source.name))
+        return feed.events(read_to(reasoner, source))
 
 
 def ahead(max_ahead: str) -> str | None:

@@ -70,11 +70,6 @@ def prepare() -> bool:
     return True
 
 
-def kept_in(folder: str | None, files: list[str]) -> list[str]:
-    """The files of a command, and the folder in which everything is kept, if there is one."""
-    return files if folder is None else [folder.rstrip("/") + "/", *files]
-
-
 def load(inputs: Inputs) -> Loaded:
     """Make a reasoner with these rules and load these files into it."""
     from livefacts.service.reasoner.reasoner import Reasoner
@@ -107,6 +102,15 @@ def load(inputs: Inputs) -> Loaded:
     _report_imports(loaded)
     _report_axioms(reasoner, inputs.rules)
     return loaded
+
+
+def load_into(
+    folder: str | None, files: list[str] | None, rules: list[str] | None, tick: str | None
+) -> Loaded:
+    """The same for what streams come to; everything is kept in the folder, if there is one."""
+    kept = [] if folder is None else [folder.rstrip("/") + "/"]
+    writes = folder is not None
+    return load(Inputs([*kept, *(files or [])], rules or [], tick=tick, writes=writes))
 
 
 def is_folder(name: str) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from livefacts.commands.events import EventInputs, ahead, leave_unless_rejected, say_rejects
-from livefacts.commands.fact_files import Inputs, kept_in, load
+from livefacts.commands.fact_files import load_into
 from livefacts.commands.options import (
     ArrivalTime,
     Data,
@@ -111,13 +111,11 @@ def register_command(
     livefacts register q.csparql -s a.nq -s b.nq --lateness 5s --late correct --speed 10
     """
     from livefacts.service.registered.report_writers import ReportWriter
-    from livefacts.service.sources.feed import rejecting
-    from livefacts.service.streams.playback import Pace, play
+    from livefacts.service.streams.playback import Pace, play, rejecting
     from livefacts.syntax.input.rejects import Rejects
 
     _check_corrections(form, late)
-    files = kept_in(folder, data or [])
-    loaded = load(Inputs(files, rules or [], tick=tick, writes=folder is not None))
+    loaded = load_into(folder, data, rules, tick)
     made = [_registered(loaded.reasoner, query) for query in queries]
     _check_streams(made)
     events = loaded.reasoner.event_time(
@@ -130,8 +128,7 @@ def register_command(
     # What is there now stays: from here on the collector has only what streams bring to look at.
     gc.freeze()
     came: Counter[str] = Counter()
-    named = [_split(given, made) for given in streams or []]
-    inputs = EventInputs.of(named, source, json_map, arrival_time, "--stream")
+    inputs = EventInputs.of(_named(streams, made), source, json_map, arrival_time, "--stream")
     with Rejects(rejects) as rejected:
         come = _noted(inputs.events(rejected, loaded.reasoner), writer, came)
         for _ in play(come, events, Pace(speed, events.tick), rejecting(rejected)):
@@ -185,6 +182,10 @@ def _registered(reasoner: Reasoner, given: str) -> Registration:
             raise
         place = replace(error.place, file=given)
         raise QueryError(error.message, place=place, hint=error.hint) from None
+
+
+def _named(given: list[str] | None, queries: list[Registration]) -> list[tuple[str | None, str]]:
+    return [_split(each, queries) for each in given or []]
 
 
 def _split(given: str, queries: list[Registration]) -> tuple[str | None, str]:

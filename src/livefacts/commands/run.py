@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from livefacts.commands.events import EventInputs, ahead, leave_unless_rejected, say_rejects
-from livefacts.commands.fact_files import Inputs, kept_in, load
+from livefacts.commands.fact_files import load_into
 from livefacts.commands.options import (
     ArrivalTime,
     Data,
@@ -109,14 +109,12 @@ def run_command(
     """
     from livefacts.model.time_points import time_point
     from livefacts.service.reasoner.clocked_program import Follower
-    from livefacts.service.sources.feed import rejecting
-    from livefacts.service.streams.playback import Pace, play
+    from livefacts.service.streams.playback import Pace, play, rejecting
     from livefacts.syntax.input.rejects import Rejects
 
     named = [(None, path) for path in facts or []]
     inputs = EventInputs.of(named, source, json_map, arrival_time, "--facts")
-    files = kept_in(folder, data or [])
-    loaded = load(Inputs(files, program, tick=tick, writes=folder is not None))
+    loaded = load_into(folder, data, program, tick)
     end = None if until is None else time_point(until, loaded.reasoner.tick)
     printer = _Printer(loaded.reasoner, show, form, explain, dates=arrival_time)
     follower = Follower(loaded.reasoner, printer.print, everything=everything)

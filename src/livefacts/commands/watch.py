@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Annotated
+from uuid import uuid4
 
 import typer
 
@@ -20,6 +21,7 @@ from livefacts.commands.options import (
     Data,
     Graph,
     InputFormat,
+    Map,
     Rejects,
     Rules,
     asked_and_files,
@@ -65,6 +67,7 @@ def watch_command(
             help="RDF Patch, .gz and .zst too; - is standard input, read as it comes.",
         ),
     ] = None,
+    json_map: Map = None,
     form: Annotated[ChangeFormat, typer.Option("--format", help="How rows are printed.")] = (
         ChangeFormat.table
     ),
@@ -97,18 +100,44 @@ def watch_command(
     if not changes_only:
         printer.show(watch.beginning())
     if updates:
-        _follow(loaded.reasoner, watch, updates, printer)
+        _follow(loaded.reasoner, watch, updates, json_map, printer)
     say(f"{counted(printer.shown, 'row')} printed, {counted(watch.seq, 'change')} followed")
     leave(loaded)
 
 
-def _follow(reasoner: Reasoner, watch: Watch, updates: str, printer: _Printer) -> None:
+def _follow(
+    reasoner: Reasoner, watch: Watch, updates: str, json_map: str | None, printer: _Printer
+) -> None:
+    if json_map is not None:
+        _follow_messages(reasoner, watch, updates, json_map, printer)
+        return
     for piece in _pieces(updates):
         try:
             reasoner.apply(patch=piece.text)
         except InputError as error:
             raise piece.placed(error) from None
         printer.show(watch.changes(), piece.time)
+
+
+def _follow_messages(
+    reasoner: Reasoner, watch: Watch, updates: str, json_map: str, printer: _Printer
+) -> None:
+    """Each line is a message of JSON, and one change; one that stands for nothing is passed over."""
+    from livefacts.syntax.input.files import name_of, open_source
+    from livefacts.syntax.json_map.map_parser import read_map
+
+    mapped = read_map(json_map)
+    run = uuid4().hex[:12]
+    with open_source(updates) as stream:
+        for number, line in enumerate(iter(stream.readline, b""), 1):
+            try:
+                found = mapped.facts(line, f"{run}:{number}") if line.strip() else []
+                gone = [each.fact for each in found if each.retracts]
+                reasoner.apply(add=[e.fact for e in found if not e.retracts], remove=gone)
+            except InputError as error:
+                say(f"{name_of(updates)}:{number}: {error.message}")
+                continue
+            printer.show(watch.changes())
 
 
 def _pieces(updates: str) -> Iterator[PatchPiece]:

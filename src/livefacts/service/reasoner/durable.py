@@ -33,7 +33,7 @@ from livefacts.service.reasoner.checkpoints import FOLD_AFTER, KEPT, Checkpoints
 from livefacts.service.reasoner.creation import Creation, created
 from livefacts.service.reasoner.history import History, JournalTail, check_number
 from livefacts.service.reasoner.reasoner import Reasoner
-from livefacts.service.reasoner.recorder import Recorder
+from livefacts.service.reasoner.recorder import Origin, Recorder
 from livefacts.service.reasoner.replay import Replay, made_again
 from livefacts.service.reasoner.saved_folder import SavedFolder, write_state
 from livefacts.syntax.rule_sets import RuleSource
@@ -136,6 +136,11 @@ class DurableReasoner(Reasoner):
     def seq(self) -> int:
         """The number of the last change."""
         return self._state.seq
+
+    @property
+    def offsets(self) -> dict[str, Origin]:
+        """How far each source was read that has fed it, by the source's name."""
+        return dict(self._state.offsets)
 
     # checkpoints
 

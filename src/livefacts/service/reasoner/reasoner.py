@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from livefacts.service.queries.results import QueryResult
     from livefacts.service.reasoner.durable import DurableReasoner
     from livefacts.service.reasoner.ontology import OntologyReport, OntologySource
-    from livefacts.service.reasoner.recorder import Origin
     from livefacts.service.reasoner.verification import VerifyReport
     from livefacts.service.registered.scheduled_query import Registration
     from livefacts.service.streams.event_time import Clocked, EventTime, Length
@@ -99,8 +98,7 @@ class Reasoner:
         """The reasoner in a folder: every change is on the disk before it is acknowledged.
 
         The folder is made if it is not there; one that `checkpoint` or Spark wrote will do.
-        `rules` are those of a new folder; given again, they are compared.  What `options` there
-        are says `livefacts.service.reasoner.durable.OpenOptions`.
+        `rules` are those of a new folder; given again, they are compared.  `options`: DurableReasoner.
         """
         from livefacts.service.reasoner.durable import open_folder
 
@@ -142,11 +140,6 @@ class Reasoner:
         self._state.prefixes = prefixes
         if self._state.recorder is not None:
             self._state.recorder.note_prefixes(prefixes, self._state.seq)
-
-    @property
-    def offsets(self) -> Mapping[str, Origin]:
-        """How far each source was read that has fed this reasoner, by its name."""
-        return dict(self._state.offsets)
 
     # changes
 
@@ -566,9 +559,8 @@ class Reasoner:
         """Where to push facts that carry their own times: the clock follows them.
 
         Facts may come late by `lateness`, for all streams or by stream: reports "wait" for
-        them, or are sent again ("correct").  `streams` are waited for from the beginning,
+        them, or are sent again ("correct").  `through` makes the calls, `streams` are waited for,
         but not while they are `idle`; what lies further ahead than `max_ahead` is set aside.
-        Calls go `through` something that makes them here, if that is given.
         """
         from livefacts.service.streams.event_time import EventTime
 

@@ -97,8 +97,6 @@ class State:
         self.tick = read_tick(options.tick)
         self.program = Program()
         self.prefixes: dict[str, str] = {}
-        self.offsets: dict[str, Origin] = {}
-        """How far each source was read that changes have come from."""
         """Prefixes that queries may use undeclared; loaded files and rules add theirs."""
         self.seq = 0
         self.shown = 0
@@ -145,6 +143,8 @@ class State:
         """Positions of readers, and those of them that are not in the journal yet."""
         self.reader = FactReader(self.dictionary)
         self.violations = Violations()
+        self.offsets: dict[str, Origin] = {}
+        """How far each source was read that changes have come from."""
         self.versions = FactVersions(
             self.truth, self.reader, self.graphs, self.changing, self._stamp
         )

@@ -9,5 +9,5 @@ Out: events for a reasoner; how far a source was read is in the journal, in the 
 - `kafka_topic`: topics of Kafka, partition by partition
 - `feed`: the door: an address to a source, and its messages to events
 
-Design: docs/design/0019-sources.md
+Design: docs/design/0020-sources.md
 """

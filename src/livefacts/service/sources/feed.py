@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from livefacts.errors import InputError, LivefactsError, OptionError
+from livefacts.errors import InputError, OptionError
 from livefacts.model.durations import Duration
+from livefacts.service.reasoner.durable import DurableReasoner
 from livefacts.service.reasoner.reasoner import Reasoner
 from livefacts.service.reasoner.recorder import ORIGIN, Origin
 from livefacts.service.sources.kafka_topic import KafkaTopic
@@ -25,11 +26,11 @@ from livefacts.service.streams.event_time import EventTime
 from livefacts.service.streams.playback import (
     MOST_JOINED,
     Pace,
-    Rejected,
     Silence,
     patience_for,
     play,
     read_ahead,
+    rejecting,
     stamped,
 )
 from livefacts.syntax.input.rejects import Reject, Rejects
@@ -75,18 +76,14 @@ def follow(
     kept = Rejects() if rejects is None else rejects
     feed = Feed(made, mapped, kept, reasoner.tick, arrival_time)
     target = reasoner.event_time() if events is None else events
-    come = feed.events(reasoner.offsets.get(made.name))
+    come = feed.events(read_to(reasoner, made))
     return play(come, target, Pace(None, reasoner.tick), rejecting(kept))
 
 
-def rejecting(rejects: Rejects) -> Rejected:
-    """What to do with an event that has no time, or does not fit the rules."""
-
-    def reject(event: Event, error: LivefactsError) -> None:
-        facts = " ".join(map(str, event.facts))
-        rejects.add(Reject(event.stream or "", 0, 0, error.message, facts))
-
-    return reject
+def read_to(reasoner: Reasoner, source: MessageSource) -> Origin | None:
+    """How far a reasoner in a folder has read a source; None if it has not, or lives in memory."""
+    known = reasoner.offsets if isinstance(reasoner, DurableReasoner) else {}
+    return known.get(source.name)
 
 
 @dataclass(frozen=True, slots=True)

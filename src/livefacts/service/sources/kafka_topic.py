@@ -117,9 +117,7 @@ class KafkaTopic:
         )
 
     def _report(self, error: Any) -> None:
-        from confluent_kafka import KafkaError
-
-        if error.code() == KafkaError._AUTO_OFFSET_RESET:
+        if error.name() == "_AUTO_OFFSET_RESET":
             raise InputError(
                 f"{self.name} no longer has what comes next: {error.str()}",
                 hint="it is kept too short; a new folder begins with what is there",

@@ -20,6 +20,7 @@ from livefacts.errors import ArityError, InputError, LivefactsError
 from livefacts.model.durations import SECOND, Duration
 from livefacts.model.time_points import time_point
 from livefacts.service.streams.event_time import EventTime
+from livefacts.syntax.input.rejects import Reject, Rejects
 from livefacts.syntax.stream_files import Event
 
 T = TypeVar("T")
@@ -68,6 +69,16 @@ def play(
             _wait(at, started, pace)
         _give(event, at, target, rejected)
         yield event
+
+
+def rejecting(rejects: Rejects) -> Rejected:
+    """What to do with an event that has no time, or does not fit the rules."""
+
+    def reject(event: Event, error: LivefactsError) -> None:
+        facts = " ".join(map(str, event.facts))
+        rejects.add(Reject(event.stream or "", 0, 0, error.message, facts))
+
+    return reject
 
 
 def _give(event: Event, at: int, target: EventTime, rejected: Rejected) -> None:
