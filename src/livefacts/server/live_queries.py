@@ -104,6 +104,8 @@ class ReportTopic(Topic):
         while self._heard and self._heard[0][0] <= upto:
             self._number += 1
             found.append(LiveEvent(self._number, self._heard.popleft()[1]))
+        if found:
+            deque(self.registration.results(), 0)  # notes how far they were read
         return found
 
     async def catch_up(self, seq: int | None) -> AsyncIterator[EventBatch]:

@@ -516,8 +516,7 @@ class Reasoner:
         In a folder, a watch with a `name` goes on after a restart with what was not read before.
         `on_change` is called with the answers of the beginning, then with what comes and goes.
         """
-        state = self._state
-        known = state.known_prefixes()
+        state, known = self._state, self._state.known_prefixes()
         begin = partial(state.watching().watch, text, known, buffer, state.seq, on_change)
         if name is None:
             return begin()

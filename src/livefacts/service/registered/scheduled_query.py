@@ -180,7 +180,12 @@ class Registration:
         return [change for report in self.results() for change in self._changes.of(report)]
 
     def on_report(self, listener: Callable[[Report], object]) -> None:
-        """Call with each report when it is made, instead of keeping it to be read."""
+        """Call with each report when it is made, those that were not read yet first.
+
+        How far reports were read is noted by the next `results()`, which has none left to give.
+        """
+        for report in self.results():
+            listener(report)
         self._listener = listener
 
     def close(self) -> None:
@@ -363,8 +368,7 @@ class Registration:
         spans = self._prepared.world.spans(first, self._first)
         windows = tuple(spans[extent] for extent in self.windows)
         count = (last - first) // self.every + 1
-        report = Report(first, windows, found, last, count, correction, error)
-        if self._listener is None:
-            self._reports.put(report)
-        else:
-            self._listener(report)
+        self._reports.put(Report(first, windows, found, last, count, correction, error))
+        if self._listener is not None:
+            for report in self._reports.take():
+                self._listener(report)
