@@ -101,8 +101,6 @@ def test_predicate_facts_are_in_the_rule_language(server: Serving) -> None:
         "headers": {"Content-Type": "application/rdf-patch"},
     }
     answer = server.post("/patch", **patch)
-    if answer.status_code == 404:
-        pytest.skip("facts of predicates cannot be sent yet")
     with events_of(server, f"/changes?since={answer.json()['seq'] - 1}") as events:
         assert set(next(events)["added"]) == {"reading(s1, 95) .", "hot(s1) ."}
 

@@ -12,6 +12,9 @@ Out: answers, problems with what, where and a hint, live events, an audit line f
 - `fair_queue`: work for a few threads, taken from the clients in turn
 - `served_reasoner`: one reasoner, and what all requests to it share
 - `sparql_protocol`: queries and updates
+- `graph_store`: the Graph Store Protocol
+- `change_paths`: RDF Patch, events of streams, rules, previews, and the way back
+- `question_paths`: why something holds, what has happened, and whether it is right
 - `topics`: what is followed live, encoded once for all who follow it
 - `change_events`: rows of the journal as events
 - `live_queries`: watched and registered queries, each followed once

@@ -15,7 +15,16 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route, WebSocketRoute
 
 from livefacts.errors import LivefactsError
-from livefacts.server import figures, live_answers, page, problems, sparql_protocol
+from livefacts.server import (
+    change_paths,
+    figures,
+    graph_store,
+    live_answers,
+    page,
+    problems,
+    question_paths,
+    sparql_protocol,
+)
 from livefacts.server.answer_headers import EXPOSED, AnswerHeaders
 from livefacts.server.live_queries import LiveTopics
 from livefacts.server.negotiation import LIVE
@@ -30,6 +39,16 @@ METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"]
 NOT_PACKED = (*DEFAULT_EXCLUDED_CONTENT_TYPES, *(e.name for e in LIVE if e.form == "ndjson"))
 ROUTES = [
     Route("/sparql", sparql_protocol.sparql, methods=["GET", "POST"]),
+    Route("/graphs", graph_store.graphs, methods=["GET", "PUT", "POST", "DELETE"]),
+    Route("/patch", change_paths.patch, methods=["GET", "POST"]),
+    Route("/streams/{name:path}", change_paths.streams, methods=["POST"]),
+    Route("/advance", change_paths.advance, methods=["POST"]),
+    Route("/rules", change_paths.rules, methods=["GET", "POST", "DELETE"]),
+    Route("/preview", change_paths.preview, methods=["POST"]),
+    Route("/undo", change_paths.undo, methods=["POST"]),
+    Route("/explain", question_paths.explain, methods=["GET", "POST"]),
+    Route("/log", question_paths.log),
+    Route("/verify", question_paths.verify, methods=["POST"]),
     Route("/changes", live_answers.changes),
     Route("/watch", live_answers.watch, methods=["GET", "POST"]),
     Route("/register", live_answers.register, methods=["GET", "POST", "DELETE"]),
@@ -53,21 +72,21 @@ async def index(request: Request) -> Response:
     return JSONResponse({"paths": paths})
 
 
+@asynccontextmanager
+async def _running(app: Starlette) -> AsyncIterator[None]:
+    live = app.state.live = LiveTopics(app.state.served)
+    app.state.meters.follow(
+        "livefacts_subscribers", "Live answers under way", lambda: live.subscribers
+    )
+    yield
+
+
 def application(served: ServedReasoner) -> ASGIApp:
     """The application around one reasoner."""
     has_page = served.settings.has_page and page.is_built()
     first = page.routes(index) if has_page else [Route("/", index)]
-
-    @asynccontextmanager
-    async def running(app: Starlette) -> AsyncIterator[None]:
-        live = app.state.live = LiveTopics(served)
-        app.state.meters.follow(
-            "livefacts_subscribers", "Live answers under way", lambda: live.subscribers
-        )
-        yield
-
     inner = Starlette(
-        lifespan=running,
+        lifespan=_running,
         routes=[*first, *ROUTES, *SOCKETS],
         exception_handlers={
             LivefactsError: problems.of_error,

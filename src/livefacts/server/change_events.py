@@ -11,6 +11,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from livefacts.errors import InputError
 from livefacts.journal import fact_texts
 from livefacts.language.rule_text import write_fact
 from livefacts.model.facts import Fact
@@ -18,6 +19,7 @@ from livefacts.server.topics import EventBatch, LiveEvent, Topic, live_event
 from livefacts.service.change.delta import Violation
 from livefacts.service.reasoner import recorder
 from livefacts.store.terms.dictionary import Dictionary
+from livefacts.syntax.rdf.patch import write_patch
 
 if TYPE_CHECKING:
     from livefacts.journal.journal import JournalRow
@@ -49,6 +51,19 @@ class RowReader:
             said["removed"] = [*self._texts(given, recorder.REMOVED)]
         return live_event(row.last, said)
 
+    def patch(self, row: JournalRow, *, asserted: bool) -> str:
+        """A change as RDF Patch: of what is true or, `asserted`, of what was asserted."""
+        if fact_texts.FILE in row.content:
+            raise InputError(
+                f"change {row.last} is too large for a patch", hint="ask for the changes after it"
+            )
+        came = (recorder.ASSERTED,) if asserted else (recorder.ADDED, recorder.DERIVED)
+        went = recorder.RETRACTED if asserted else recorder.REMOVED
+        added, removed = self._texts(row.content, *came), self._texts(row.content, went)
+        return write_patch(
+            row.last, (f"{each}\n" for each in removed), (f"{each}\n" for each in added)
+        )
+
     def violations(self, row: JournalRow) -> LiveEvent | None:
         """The violations that came and went with a change; None if there were none."""
         came, went = (row.content.get(n, ()) for n in (recorder.CAME, recorder.WENT))
@@ -62,9 +77,11 @@ class RowReader:
         terms = given.get(fact_texts.TERMS, ())
         for part in parts:
             for shape, places in rows.get(part, {}).items():
-                if int(shape) == fact_texts.TRIPLES:
-                    three = zip(*[(terms[place] for place in places)] * 3, strict=True)
-                    yield from (f"{s} {p} {o} ." for s, p, o in three)
+                if int(shape) in fact_texts.WIDTHS:
+                    texts = (terms[place] for place in places)
+                    width = fact_texts.WIDTHS[int(shape)]
+                    statements = zip(*[texts] * width, strict=True)
+                    yield from (f"{' '.join(each)} ." for each in statements)
                 else:
                     yield from self._facts(terms, places, int(shape))
 

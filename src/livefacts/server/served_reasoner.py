@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from livefacts.service.reasoner.reasoner import Reasoner
 
 T = TypeVar("T")
+KEYS_KEPT = 10_000
 PAST_KEPT = 2
 """So many former states are kept, for the next question about them."""
 
@@ -57,6 +58,8 @@ class ServedReasoner:
         self.is_stopping = False
         """Whether the end has been asked for."""
         self._past: OrderedDict[int, Reasoner] = OrderedDict()
+        self._done: OrderedDict[tuple[str, str, str], dict[str, Any]] = OrderedDict()
+        """What the last changes did that had an idempotency key."""
         self._looking_back = threading.Lock()
         self.when_changed: list[Callable[[int], None]] = []
         """Called in the event loop with the number of a change that is on the disk."""
@@ -106,19 +109,30 @@ class ServedReasoner:
     async def change(
         self, request: Request, visitor: Visitor, action: str, call: Callable[[], Delta]
     ) -> dict[str, Any]:
-        """Make a change, in a thread; what it did, once it is on the disk."""
+        """Make a change, in a thread; what it did, once it is on the disk.
+
+        One that was made before, by the same token and with the same idempotency key, is not
+        made again.
+        """
 
         def made() -> dict[str, Any]:
             with self._audited(request, visitor, action) as done:
                 done.update(summary(call(), self.reasoner.now))
             return done
 
+        key = visitor.name, action, request.headers.get("idempotency-key", "")
+        if key[2] and key in self._done:
+            return self._done[key]
         try:
             done = await self._writing.run(visitor.name, made)
         except LivefactsError:
             self._acknowledge(self.reasoner.seq)  # time may have moved before it failed
             raise
         self._acknowledge(done["seq"])
+        if key[2]:
+            self._done[key] = done
+            if len(self._done) > KEYS_KEPT:
+                self._done.popitem(last=False)
         return done
 
     def _acknowledge(self, seq: int) -> None:

@@ -100,7 +100,7 @@ async def sparql(request: Request) -> Response:
     asked = await protocol_request(request, served)
     if asked.update is not None:
         return await _update(request, served, asked)
-    return await _answer(request, served, asked)
+    return await answer(request, served, asked)
 
 
 @dataclass(slots=True)
@@ -123,7 +123,8 @@ def version_tag(request: Request, served: ServedReasoner, seq: int) -> str:
     return f'W/"{seq}-{wish:x}-{served.mark}"'
 
 
-async def _answer(request: Request, served: ServedReasoner, asked: ProtocolRequest) -> Response:
+async def answer(request: Request, served: ServedReasoner, asked: ProtocolRequest) -> Response:
+    """The answers of a query, in the format that the client wants."""
     found = await served.read(request, partial(_found, request, served, asked))
     tag = version_tag(request, served, found.seq)
     headers = {"Livefacts-Seq": str(found.seq), "Vary": "Accept"}
