@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
+import httpx
 import pytest
 from pyoxigraph import QueryResultsFormat, RdfFormat, parse, parse_query_results
 from tests.system.running import livefacts
@@ -299,6 +300,27 @@ def test_limits_are_applied(server: Serving) -> None:
         parts = (b"query=" + b"x" * 60_000 for _ in range(2))
         streamed = client.post("/sparql", content=parts, headers={"Content-Type": FORM})
         assert streamed.status_code == 413
+
+
+def test_a_query_under_way_is_given_up(server: Serving) -> None:
+    hard = " ".join(f"VALUES ?v{n} {{ {' '.join(map(str, range(300)))} }}" for n in range(4))
+    text = f"SELECT (COUNT(*) AS ?n) {{ {hard} FILTER(?v0 + ?v1 + ?v2 + ?v3 = 0) }}"
+    answers: list[httpx.Response] = []
+
+    def ask() -> None:
+        named = {"X-Request-Id": "hard-1"}
+        with server.client(headers=named) as client:
+            answers.append(client.post("/sparql", data={"query": text}))
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    with server.client() as client:
+        while thread.is_alive() and client.delete("/queries/hard-1").status_code == 404:
+            pass
+        assert client.delete("/queries/nothing").status_code == 404
+    thread.join()
+    assert answers[0].status_code == 503
+    assert answers[0].json()["what"] == "the query was cancelled"
 
 
 def test_nothing_is_fetched_from_elsewhere(server: Serving) -> None:

@@ -39,6 +39,7 @@ METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"]
 NOT_PACKED = (*DEFAULT_EXCLUDED_CONTENT_TYPES, *(e.name for e in LIVE if e.form == "ndjson"))
 ROUTES = [
     Route("/sparql", sparql_protocol.sparql, methods=["GET", "POST"]),
+    Route("/queries/{id}", sparql_protocol.cancel, methods=["DELETE"]),
     Route("/graphs", graph_store.graphs, methods=["GET", "PUT", "POST", "DELETE"]),
     Route("/patch", change_paths.patch, methods=["GET", "POST"]),
     Route("/streams/{name:path}", change_paths.streams, methods=["POST"]),

@@ -60,6 +60,8 @@ class ServedReasoner:
         self._past: OrderedDict[int, Reasoner] = OrderedDict()
         self._done: OrderedDict[tuple[str, str, str], dict[str, Any]] = OrderedDict()
         """What the last changes did that had an idempotency key."""
+        self._running: dict[tuple[str, str], threading.Event] = {}
+        """The queries under way, by the id of the request and who asks."""
         self._looking_back = threading.Lock()
         self.when_changed: list[Callable[[int], None]] = []
         """Called in the event loop with the number of a change that is on the disk."""
@@ -78,6 +80,29 @@ class ServedReasoner:
         if self.settings.is_private:
             visitor.must_have(AccessScope.read)
         return visitor
+
+    @contextmanager
+    def running_query(self, request: Request) -> Iterator[threading.Event]:
+        """A query that can be given up, by its client or an administrator, as long as it runs."""
+        mine = request.scope["request_id"], self.reader(request).name
+        stop = self._running[mine] = threading.Event()
+        try:
+            yield stop
+        finally:
+            self._running.pop(mine, None)
+
+    def cancel(self, request: Request, request_id: str) -> bool:
+        """Give up the query of a request; whether there is such a one."""
+        visitor = self.reader(request)
+        is_admin = visitor.token is not None and visitor.token.scope is AccessScope.admin
+        found = [
+            stop
+            for (name, owner), stop in self._running.items()
+            if name == request_id and (is_admin or owner == visitor.name)
+        ]
+        for stop in found:
+            stop.set()
+        return bool(found)
 
     async def tell(self, call: Callable[[], T]) -> T:
         """Make a call for those who follow live answers, in a thread that others do not need."""

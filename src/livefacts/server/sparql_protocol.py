@@ -6,12 +6,14 @@ slow client keeps a snapshot, but no thread.
 
 from __future__ import annotations
 
+import asyncio
 import re
+import threading
 import zlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from pyoxigraph import NamedNode
@@ -35,6 +37,8 @@ OURS = {"at", "format", "timeout"}
 OF_QUERIES = {"query", "default-graph-uri", "named-graph-uri"} | OURS
 OF_UPDATES = {"update", "using-graph-uri", "using-named-graph-uri"}
 CHUNK = 1 << 16
+LOOK = 0.5
+"""Seconds after which it is looked whether a client still waits."""
 CHANGING = re.compile(r"\b(?:NOW|RAND|UUID|STRUUID|BNODE)\s*\(", re.IGNORECASE)
 """What makes the answers of a query differ from one time to the next."""
 
@@ -125,7 +129,10 @@ def version_tag(request: Request, served: ServedReasoner, seq: int) -> str:
 
 async def answer(request: Request, served: ServedReasoner, asked: ProtocolRequest) -> Response:
     """The answers of a query, in the format that the client wants."""
-    found = await served.read(request, partial(_found, request, served, asked))
+    with served.running_query(request) as stop:
+        found = await _unless_left(
+            request, stop, served.read(request, partial(_found, request, served, asked, stop))
+        )
     tag = version_tag(request, served, found.seq)
     headers = {"Livefacts-Seq": str(found.seq), "Vary": "Accept"}
     if not CHANGING.search(asked.query or ""):
@@ -140,7 +147,28 @@ async def answer(request: Request, served: ServedReasoner, asked: ProtocolReques
     return StreamingResponse(pieces, headers=headers, media_type=found.media_type)
 
 
-def _found(request: Request, served: ServedReasoner, asked: ProtocolRequest) -> QueryAnswer:
+async def _unless_left(
+    request: Request, stop: threading.Event, work: Coroutine[Any, Any, QueryAnswer]
+) -> QueryAnswer:
+    """Wait for an answer; when the client has left, the query is given up."""
+    found = asyncio.ensure_future(work)
+    while not (await asyncio.wait({found}, timeout=LOOK))[0]:
+        if await request.is_disconnected():
+            stop.set()
+    return found.result()
+
+
+async def cancel(request: Request) -> Response:
+    """Give up a query under way, by the id of its request."""
+    served: ServedReasoner = request.app.state.served
+    if not served.cancel(request, request.path_params["id"]):
+        raise HTTPException(404, "no query of yours with this id is under way")
+    return Response(status_code=204)
+
+
+def _found(
+    request: Request, served: ServedReasoner, asked: ProtocolRequest, stop: threading.Event
+) -> QueryAnswer:
     """Find the answers, and write how they begin; called in a thread."""
     limits, text = served.settings, asked.query
     assert text is not None, "it was looked at before"
@@ -157,6 +185,7 @@ def _found(request: Request, served: ServedReasoner, asked: ProtocolRequest) -> 
             memory=limits.query_bytes,
             limit_rows=limits.query_rows,
             dataset=_dataset(asked),
+            stop=stop,
         )
     _begin(found, request, asked, result)
     return found

@@ -5,6 +5,7 @@ Operators call `pause` between pieces of work, and `room` before they make large
 
 from __future__ import annotations
 
+import threading
 import time
 from dataclasses import dataclass, field
 
@@ -21,6 +22,8 @@ class Bounds:
     """In seconds."""
     memory: int | None = None
     """In bytes of columns that are made at once, and in bytes of computed terms."""
+    stop: threading.Event | None = None
+    """Set by another thread when the query is to be given up."""
     _started: float = field(default_factory=time.monotonic)
 
     def seconds(self) -> float:
@@ -29,6 +32,8 @@ class Bounds:
 
     def pause(self) -> None:
         """Look at the clock; Ctrl-C is heard here, too."""
+        if self.stop is not None and self.stop.is_set():
+            raise LimitError("the query was cancelled")
         if self.timeout is not None and self.seconds() > self.timeout:
             raise LimitError(
                 f"the query took longer than {self.timeout:g} s",

@@ -7,6 +7,7 @@ them when they are read.
 from __future__ import annotations
 
 import difflib
+import threading
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
@@ -69,6 +70,8 @@ class QueryOptions:
     bindings: Mapping[str, Term] = field(default_factory=dict)
     dataset: Dataset | None = None
     """The graphs that are asked, whatever FROM says."""
+    stop: threading.Event | None = None
+    """Set by another thread when the query is to be given up."""
 
     def __post_init__(self) -> None:
         for name, kind in (("timeout", int | float), ("memory", int), ("limit_rows", int)):
@@ -87,6 +90,7 @@ class AskOptions(TypedDict, total=False):
     limit_rows: int | None
     memory: int | None
     dataset: Dataset | None
+    stop: threading.Event | None
 
 
 NO_OPTIONS = QueryOptions()
@@ -189,7 +193,7 @@ class Question:
         self._version = version
         self._options = options
         self._prefixes = prefixes
-        self._bounds = Bounds(options.timeout, options.memory)
+        self._bounds = Bounds(options.timeout, options.memory, options.stop)
         self._terms = QueryTerms(version.terms, constants, self._bounds)
         graphs = self._graphs(graph)
         self._seen = graphs

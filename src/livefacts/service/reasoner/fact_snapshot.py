@@ -7,6 +7,7 @@ read it, however the reasoner changes meanwhile, and no change waits for those w
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Collection, Iterator, Mapping
 from typing import IO, TYPE_CHECKING, Any, Literal, overload
 
@@ -132,13 +133,14 @@ class FactSnapshot(Collection[Triple | Fact]):
         limit_rows: int | None = None,
         memory: int | None = None,
         dataset: Dataset | None = None,
+        stop: threading.Event | None = None,
         explain_only: bool = False,
     ) -> QueryResult | PlanTree:
         """Ask a SPARQL 1.1 query of all triples that are true, as `Reasoner.query` does."""
         from livefacts.service.queries.question import QueryOptions, question_of
 
         values = {} if bindings is None else as_bindings(bindings)
-        options = QueryOptions(timeout, memory, limit_rows, values, dataset)
+        options = QueryOptions(timeout, memory, limit_rows, values, dataset, stop)
         question = question_of(text, self._prefixes, self._version, options)
         return question.plan() if explain_only else question.result()
 
