@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -43,6 +44,18 @@ ROOMS = f"""INSERT DATA {{
     <x:window> a <x:Sensor> ; <x:in> <x:kitchen> ; <x:shows> 17 }}"""
 SHOWN = "SELECT ?sensor ?degrees { ?sensor <x:shows> ?degrees } ORDER BY ?sensor"
 
+VIEWS = {
+    "now": ("/stats", "now", ".plot canvas"),
+    "ask": ("/sparql", "ask?query=SELECT ?s ?p ?o { ?s ?p ?o } LIMIT 5", "tbody tr"),
+    "why": ("/explain", "why?fact=<x:boiler> a <x:Thing>", ".proof"),
+    "why not": ("/explain", "why?fact=<x:attic> a <x:Room>", "[data-state]"),
+    "what if": ("/preview", "what-if", "textarea"),
+    "rules": ("/rules", "rules", "tbody tr"),
+    "streams": ("/register", "streams", "summary"),
+    "history": ("/changes", "history", "tbody tr"),
+}
+"""The path that a view needs, its address, and what it shows when it is ready."""
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -68,7 +81,9 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def page(browser: Browser, server: Serving) -> Iterator[Page]:
     """A page of its own, which must not log an error, nor break the content security policy."""
-    context = browser.new_context(base_url=server.url, locale="en-US", accept_downloads=True)
+    context = browser.new_context(
+        base_url=server.url, locale="en-US", viewport={"width": 1280, "height": 900}
+    )
     context.set_default_timeout(15_000)
     found = context.new_page()
     wrong: list[str] = []
@@ -130,6 +145,7 @@ def test_a_mistake_is_shown_where_it_stands(page: Page) -> None:
 
 
 def test_rows_come_and_go_while_a_query_is_watched(page: Page, server: Serving) -> None:
+    needs(server, "/watch")
     ask(page, SHOWN)
     page.get_by_role("button", name="Keep watching").click()
     expect(page.locator("tbody tr")).to_have_count(3)
@@ -143,8 +159,7 @@ def test_rows_come_and_go_while_a_query_is_watched(page: Page, server: Serving) 
 def test_an_update_asks_for_the_token_once(page: Page, server: Serving) -> None:
     ask(page, "INSERT DATA { <x:page> <x:wrote> 1 }")
     page.get_by_role("button", name="Run").click()
-    page.get_by_label("Token", exact=True).fill(server.token)
-    page.get_by_role("button", name="Use it").click()
+    give_token(page, server)
     expect(page.locator("[data-said]")).to_contain_text("Change")
     ask(page, "DELETE DATA { <x:page> <x:wrote> 1 }")
     page.get_by_role("button", name="Run").click()
@@ -152,30 +167,210 @@ def test_an_update_asks_for_the_token_once(page: Page, server: Serving) -> None:
     assert page.evaluate("Object.keys(localStorage)") == []
 
 
+def needs(server: Serving, *paths: str) -> None:
+    """Skip a test of what the server has no path for."""
+    missing = set(paths) - set(server.get("/").json()["paths"])
+    if missing:
+        pytest.skip(f"the server has no {', '.join(sorted(missing))}")
+
+
+def give_token(page: Page, server: Serving) -> None:
+    """Type the token where it is asked for."""
+    page.get_by_label("Token", exact=True).fill(server.token)
+    page.get_by_role("button", name="Use it").click()
+
+
 def picture(page: Page, name: str) -> None:
     """A picture for the documentation, where LIVEFACTS_PICTURES asks for them."""
     if os.environ.get("LIVEFACTS_PICTURES"):
-        page.screenshot(path=IMAGES / f"page-{name}.png")
+        page.screenshot(path=IMAGES / f"page-{name}.png", animations="disabled")
+
+
+def test_latest_changes_come_as_they_are_made_and_after_a_restart(
+    browser: Browser, tmp_path: Path
+) -> None:
+    folder = tmp_path / "kb"
+    with serving(folder) as first:
+        needs(first, "/changes")
+        port, token = first.url.rpartition(":")[2], first.token
+        context = browser.new_context(base_url=first.url)
+        page = context.new_page()
+        page.goto("/")
+        live = page.locator("[data-live=true]")
+        expect(live).to_be_visible()
+        first.update("INSERT DATA { <x:a> <x:b> 1 }")
+        expect(page.locator(".latest li[data-seq='1']")).to_contain_text("x:a x:b 1")
+    expect(page.locator(".trouble")).to_contain_text("does not answer")
+    with serving(folder, "--port", port, token=token) as second:
+        second.update("INSERT DATA { <x:a> <x:b> 2 }")
+        expect(page.locator(".latest li[data-seq='2']")).to_contain_text(
+            "x:a x:b 2", timeout=15_000
+        )
+        expect(page.locator(".trouble")).to_have_count(0)
+        second.update("INSERT DATA { <x:a> <x:b> 3 }")
+        expect(page.locator(".latest li[data-seq='3']")).to_contain_text("x:a x:b 3")
+        expect(page.locator(".latest ol > li")).to_have_count(3)
+        context.close()
+
+
+def test_a_fact_is_explained_as_a_tree_and_as_a_graph(page: Page, server: Serving) -> None:
+    needs(server, "/explain")
+    page.goto("/#/why")
+    page.get_by_label("Fact").fill("<x:boiler> a <x:Thing>")
+    page.keyboard.press("Enter")
+    expect(page.locator(".verdict")).to_contain_text("holds")
+    proof = page.locator(".proof")
+    expect(proof).to_contain_text("x:Sensor rdfs:subClassOf x:Thing")
+    page.get_by_role("button", name="As a graph").click()
+    expect(page.locator(".graph[data-nodes='3'] canvas").first).to_be_visible()
+    picture(page, "why")
+
+
+def test_a_fact_that_does_not_hold_says_what_is_missing(page: Page, server: Serving) -> None:
+    needs(server, "/explain")
+    page.goto("/#/why?fact=<x:attic> a <x:Room>")
+    expect(page.locator(".verdict")).to_contain_text("does not hold")
+    expect(page.locator("[data-state=missing]").first).to_be_visible()
+
+
+def test_a_row_leads_to_its_proof(page: Page, server: Serving) -> None:
+    needs(server, "/explain")
+    page.goto("/#/ask?query=SELECT ?s ?p ?o { ?s ?p ?o FILTER(?s = <x:cellar>) } LIMIT 1")
+    page.locator("tbody").get_by_role("link", name="why").click()
+    expect(page.locator(".verdict")).to_contain_text("holds")
+
+
+def test_a_change_is_previewed_and_then_made(page: Page, server: Serving) -> None:
+    needs(server, "/preview", "/patch")
+    page.goto("/#/what-if")
+    page.get_by_label("Facts to add").fill("<x:fan> a <x:Sensor>")
+    page.get_by_role("button", name="Preview").click()
+    give_token(page, server)
+    expect(page.locator(".delta .came")).to_contain_text(["x:fan a x:Sensor", "x:fan a x:Thing"])
+    assert not server.select("SELECT ?c { <x:fan> a ?c }")
+    page.get_by_role("button", name="Commit").click()
+    expect(page.locator("[data-said]")).to_contain_text("Made: change")
+    assert server.select("SELECT ?c { <x:fan> a ?c }")
+    server.update("DELETE DATA { <x:fan> a <x:Sensor> }")
+
+
+def test_a_mistake_in_a_fact_is_selected_where_it_stands(page: Page, server: Serving) -> None:
+    needs(server, "/preview")
+    page.goto("/#/what-if")
+    field = page.get_by_label("Facts to add")
+    field.fill("<x:fan> a <x:Sensor>\n<x:fan> <x:shows")
+    page.get_by_role("button", name="Preview").click()
+    give_token(page, server)
+    expect(page.locator(".trouble")).to_be_visible()
+    expect(field).to_be_focused()
+    assert field.evaluate("field => field.selectionStart") > len("<x:fan> a <x:Sensor>")
+
+
+def test_rules_are_listed_added_and_removed(page: Page, server: Serving) -> None:
+    needs(server, "/rules")
+    page.goto("/#/rules")
+    field = page.get_by_label("Rules to add")
+    field.fill("@id hot [?s, a, <x:Hot>] :- [?s, <x:shows>, ?v], ?w > 60 .")
+    page.get_by_role("button", name="Add").click()
+    give_token(page, server)
+    expect(page.locator(".trouble")).to_contain_text("?w")
+    expect(field).to_be_focused()
+    field.fill("@id hot [?s, a, <x:Hot>] :- [?s, <x:shows>, ?v], ?v > 60 .")
+    page.get_by_role("button", name="Add").click()
+    row = page.get_by_role("row", name="hot")
+    expect(row).to_be_visible()
+    assert len(server.select("SELECT ?s { ?s a <x:Hot> }")) == 2
+    row.get_by_role("button", name="remove").click()
+    expect(row).to_have_count(0)
+
+
+def test_history_has_changes_and_takes_one_back(page: Page, server: Serving) -> None:
+    needs(server, "/changes", "/undo")
+    page.goto("/#/history")
+    expect(page.locator("[data-said]")).to_contain_text("as they are made")
+    seq = server.update("INSERT DATA { <x:door> <x:in> <x:hall> }")["seq"]
+    row = page.locator(f"tr[data-seq='{seq}']")
+    row.locator("summary").click()
+    expect(row).to_contain_text("x:hall a x:Room")
+    picture(page, "history")
+    row.get_by_role("button", name="undo").click()
+    row.get_by_role("button", name="Take change").click()
+    give_token(page, server)
+    expect(page.locator("[data-said]")).to_contain_text("taken back")
+    assert not server.select("SELECT ?o { <x:door> <x:in> ?o }")
+    row.get_by_role("link", name="ask as it was").click()
+    expect(page.locator("h1")).to_contain_text(f"after change {seq}")
+
+
+def test_reports_of_a_registered_query_are_drawn(page: Page, server: Serving) -> None:
+    needs(server, "/register", "/streams/{name:path}")
+    page.goto("/#/streams")
+    page.get_by_label("C-SPARQL").fill(
+        "REGISTER QUERY Seen COMPUTE EVERY 1s AS SELECT ?s ?v"
+        " FROM STREAM <x:readings> [RANGE 5s STEP 1s] WHERE { ?s <x:saw> ?v }"
+    )
+    page.get_by_role("button", name="Register").click()
+    give_token(page, server)
+    expect(page.get_by_role("link", name="Seen")).to_be_visible()
+    expect(page.get_by_role("region", name="Reports")).to_be_visible()
+    for second in (1, 2, 3):
+        event = {"at": second, "facts": f"<x:eye> <x:saw> {second} ."}
+        server.post("/streams/x:readings", json=event)
+    expect(page.locator(".timeline rect").first).to_be_visible()
+    expect(page.locator("tbody tr").first).to_contain_text("3")
+    picture(page, "streams")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("view", ["now", "ask"])
-def test_axe_finds_no_violation(page: Page, view: str, scheme: str) -> None:
+@pytest.mark.parametrize("view", VIEWS)
+def test_axe_finds_no_violation(page: Page, server: Serving, view: str, scheme: str) -> None:
+    path, address, shown = VIEWS[view]
+    needs(server, path)
     page.emulate_media(color_scheme=scheme)
-    page.goto(f"/#/{view}")
-    expect(page.locator("main")).to_have_attribute("aria-busy", "false")
-    if view == "ask":
-        page.goto("/#/ask?query=SELECT ?s ?p ?o { ?s ?p ?o } LIMIT 5")
-        expect(page.locator("tbody tr")).to_have_count(5)
+    page.goto(f"/#/{address}")
+    expect(page.locator(shown).first).to_be_visible()
     assert violations(page) == []
 
 
-@pytest.mark.parametrize("view", ["now", "ask"])
-def test_a_narrow_window_has_one_column_and_nothing_beside_it(page: Page, view: str) -> None:
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_narrow_window_has_one_column_and_nothing_beside_it(
+    page: Page, server: Serving, view: str
+) -> None:
+    path, address, shown = VIEWS[view]
+    needs(server, path)
     page.set_viewport_size({"width": 320, "height": 640})
-    page.goto(f"/#/{view}")
-    expect(page.locator("main")).to_have_attribute("aria-busy", "false")
+    page.goto(f"/#/{address}")
+    expect(page.locator(shown).first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
+
+
+def test_the_keyboard_alone_reaches_a_query_and_its_answer(page: Page) -> None:
+    page.goto("/#/ask")
+    expect(page.locator(".editor[data-ready]")).to_be_visible()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.locator(".editor textarea")).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("button", name="Run")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("region", name="Answers")).to_be_visible()
+
+
+def test_completion_offers_what_the_data_use(page: Page) -> None:
+    ask(page, "SELECT * { ?s <x:sh")
+    page.keyboard.press("Control+Space")
+    expect(page.locator(".editor")).to_contain_text("<x:shows>")
+
+
+@pytest.mark.skipif(shutil.which("npx") is None, reason="there is no Node")
+def test_functions_of_the_page_do_what_their_tests_say() -> None:
+    done = subprocess.run(
+        ["npx", "vitest", "run"], cwd=ROOT / "web", capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout
 
 
 def test_the_first_view_is_small_and_files_are_kept(server: Serving) -> None:

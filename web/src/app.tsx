@@ -2,29 +2,29 @@
 
 import type { ComponentType } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { linkTo, type ViewProps } from "./links";
+import { can } from "./server";
 import { TokenDialog } from "./token_dialog";
 import Now from "./views/now";
 
-export interface ViewProps {
-  /** What stands after the question mark of the address. */
-  given: URLSearchParams;
-}
 type View = ComponentType<ViewProps>;
 type Loaded = { default: View };
 
-const VIEWS: { name: string; title: string; load: () => Promise<Loaded> }[] = [
-  { name: "now", title: "Now", load: async () => ({ default: Now }) },
-  { name: "ask", title: "Ask", load: () => import("./views/ask") },
+/** The views, in the order in which they stand, each with the path that it needs. */
+const ALL: { name: string; title: string; needs: string; load: () => Promise<Loaded> }[] = [
+  { name: "now", title: "Now", needs: "/stats", load: async () => ({ default: Now }) },
+  { name: "ask", title: "Ask", needs: "/sparql", load: () => import("./views/ask") },
+  { name: "why", title: "Why", needs: "/explain", load: () => import("./views/why") },
+  { name: "what-if", title: "What if", needs: "/preview", load: () => import("./views/what_if") },
+  { name: "rules", title: "Rules", needs: "/rules", load: () => import("./views/rules") },
+  { name: "streams", title: "Streams", needs: "/register", load: () => import("./views/streams") },
+  { name: "history", title: "History", needs: "/changes", load: () => import("./views/history") },
 ];
-
-export const linkTo = (view: string, given: Record<string, string> = {}): string => {
-  const said = new URLSearchParams(given).toString();
-  return `#/${view}${said && `?${said}`}`;
-};
+const views = () => ALL.filter((view) => view.name === "now" || can(view.needs));
 
 function place(): { name: string; given: URLSearchParams } {
   const [, name, given] = /^#?\/?([^?]*)\??(.*)$/s.exec(location.hash) ?? [];
-  return { name: VIEWS.find((view) => view.name === name)?.name ?? "now", given: new URLSearchParams(given) };
+  return { name: views().find((view) => view.name === name)?.name ?? "now", given: new URLSearchParams(given) };
 }
 
 function usePlace(): ReturnType<typeof place> {
@@ -42,7 +42,7 @@ export function App() {
   const [shown, show] = useState<{ name: string; View: View } | null>({ name: "now", View: Now });
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
-  const view = VIEWS.find((each) => each.name === name) ?? VIEWS[0]!;
+  const view = views().find((each) => each.name === name) ?? ALL[0]!;
 
   useEffect(() => {
     let isWanted = true;
@@ -66,7 +66,7 @@ export function App() {
         </a>
         <nav aria-label="Views">
           <ul>
-            {VIEWS.map((each) => (
+            {views().map((each) => (
               <li key={each.name}>
                 <a href={linkTo(each.name)} aria-current={each.name === name ? "page" : undefined}>
                   {each.title}

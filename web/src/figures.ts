@@ -19,9 +19,12 @@ export function seconds(value: number): string {
   return value < 7200 ? `${COUNT.format(value / 60)} min` : `${COUNT.format(value / 3600)} h`;
 }
 
-/** A time point of streams, which count milliseconds since 1970. */
-export const instant = (now: number | null): string =>
-  now === null ? "–" : new Date(now).toISOString().replace("T", " ").replace(/\.000Z$|Z$/, "");
+/** A time point of streams: a number, which is shown as a date where it counts seconds or milliseconds since 1970. */
+export function instant(now: number | null): string {
+  if (now === null) return "–";
+  const milliseconds = now > 1e12 && now < 5e12 ? now : now > 1e9 && now < 5e9 ? now * 1000 : null;
+  return milliseconds === null ? count(now) : new Date(milliseconds).toISOString().slice(0, 19).replace("T", " ");
+}
 
 /** Requests by how long they took at most: the counts of a Prometheus histogram. */
 export type Histogram = Map<number, number>;

@@ -66,3 +66,21 @@ export function repeat(pause: number, call: () => Promise<void>): Following {
     },
   };
 }
+
+/** Calls that do not overtake each other: of those that are wanted during one, a single one follows it. */
+export function inTurn(call: () => Promise<void>, fail: (error: unknown) => void): () => void {
+  let isRunning = false;
+  let isWanted = false;
+  const run = async (): Promise<void> => {
+    isRunning = true;
+    do {
+      isWanted = false;
+      await call().catch(fail);
+    } while (isWanted);
+    isRunning = false;
+  };
+  return () => {
+    isWanted = true;
+    if (!isRunning) void run();
+  };
+}

@@ -64,22 +64,16 @@ export function keyOf(vars: readonly string[], row: Row): string {
   return vars.map((name) => (row[name] ? written(row[name]) : "")).join("\t");
 }
 
-/** What came and what went between two answers; rows may occur several times. */
-export function difference(vars: readonly string[], before: Row[], after: Row[]): { added: Row[]; removed: Row[] } {
-  const counts = new Map<string, number>();
-  for (const row of before) counts.set(keyOf(vars, row), (counts.get(keyOf(vars, row)) ?? 0) + 1);
-  const taken = (row: Row): boolean => {
-    const left = counts.get(keyOf(vars, row)) ?? 0;
-    counts.set(keyOf(vars, row), left - 1);
-    return left > 0;
-  };
-  const added = after.filter((row) => !taken(row));
-  const removed = before.filter((row) => {
-    const left = counts.get(keyOf(vars, row)) ?? 0;
-    counts.set(keyOf(vars, row), left - 1);
-    return left > 0;
+/** Rows after some came and some went; rows may occur several times. */
+export function applied(vars: readonly string[], rows: Row[], added: Row[], removed: Row[]): Row[] {
+  const going = new Map<string, number>();
+  for (const row of removed) going.set(keyOf(vars, row), (going.get(keyOf(vars, row)) ?? 0) + 1);
+  const staying = rows.filter((row) => {
+    const left = going.get(keyOf(vars, row)) ?? 0;
+    going.set(keyOf(vars, row), left - 1);
+    return left <= 0;
   });
-  return { added, removed };
+  return [...added, ...staying];
 }
 
 export function toCsv({ vars, rows }: Rows): string {
@@ -117,4 +111,13 @@ function kindOf(rows: Row[], name: string): "number" | "time" | "name" {
   const types = new Set(rows.map((row) => row[name]?.datatype ?? ""));
   const all = (wanted: Set<string>): boolean => [...types].every((type) => wanted.has(type));
   return all(NUMERIC) ? "number" : all(TIMES) ? "time" : "name";
+}
+
+/** The text of a fact or rule with its IRIs in few letters. */
+export function readable(text: string): string {
+  return text
+    .replace(/"((?:[^"\\]|\\.)*)"\^\^<[^>]*#(?:integer|decimal|double)>/g, "$1")
+    .replaceAll(`<${PREFIXES.rdf}type>`, "a")
+    .replace(/<([^<>\s]+)>/g, (_, iri: string) => shortened(iri))
+    .replace(/\s*\.$/, "");
 }

@@ -36,16 +36,16 @@ export const token = {
 
 /** A request; a refusal for want of a token asks for one, and tries again. */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
-  const answer = await sent(path, init);
+  const answer = await fetched(path, init);
   if (answer.status !== 401 && answer.status !== 403) return checked(answer);
   const problem = await problemOf(answer);
   const given = await askForToken(problem.message);
   if (given === null) throw problem;
   token.set(given);
-  return checked(await sent(path, init));
+  return checked(await fetched(path, init));
 }
 
-async function sent(path: string, init: RequestInit): Promise<Response> {
+async function fetched(path: string, init: RequestInit): Promise<Response> {
   const headers = new Headers(init.headers);
   const known = token.get();
   if (known) headers.set("Authorization", `Bearer ${known}`);
@@ -82,3 +82,15 @@ export function form(values: Record<string, string | undefined>): RequestInit {
   const given = Object.entries(values).filter((each): each is [string, string] => each[1] !== undefined);
   return { method: "POST", body: new URLSearchParams(given) };
 }
+
+/** A POST of a text. */
+export const sent = (body: string, type: string): RequestInit => ({ method: "POST", body, headers: { "Content-Type": type } });
+
+let paths: Record<string, string[]> = {};
+
+/** Learn which paths the server has; one that is older than the page may lack some. */
+export async function learnPaths(): Promise<void> {
+  paths = (await json<{ paths: Record<string, string[]> }>("?format=json")).paths;
+}
+
+export const can = (path: string): boolean => path in paths;

@@ -1,6 +1,6 @@
 /** Rows as a table; those that come and go are shown as they do. */
 
-import { linkTo } from "./app";
+import { linkTo } from "./links";
 import { keyOf, shortened, shown, written, type Row, type Term } from "./rdf";
 
 export type Marked = { row: Row; mark?: "came" | "went" };

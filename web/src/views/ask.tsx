@@ -1,13 +1,13 @@
 /** Ask: a query, its answer as table, chart and CSV, once or for as long as it changes. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { ViewProps } from "../app";
+import type { ViewProps } from "../links";
 import { Editor } from "../editor";
 import { count, seconds } from "../figures";
-import { repeat, type Following } from "../live";
+import { follow, type Following, type State } from "../live";
 import { Plot } from "../plot";
-import { chartOf, difference, toCsv, type Chart, type Row, type Rows } from "../rdf";
-import { form, json, Problem, request } from "../server";
+import { applied, chartOf, toCsv, type Chart, type Row, type Rows } from "../rdf";
+import { can, form, json, Problem, request } from "../server";
 import { Table, type Marked } from "../table";
 import { Trouble } from "../trouble";
 
@@ -59,7 +59,7 @@ export default function Ask({ given }: ViewProps) {
     fail(null);
   };
 
-  const run = async (query = text): Promise<void> => {
+  const run = async (query = text): Promise<boolean> => {
     stop();
     wait(true);
     fail(null);
@@ -73,26 +73,31 @@ export default function Ask({ given }: ViewProps) {
         const found = await asked(query, at, abort.signal);
         take(found);
         say(found.text === undefined ? `${count(found.rows.length)} rows in ${seconds(found.took)}, at change ${found.seq}.` : "");
+        return found.text === undefined;
       }
     } catch (problem) {
-      if (abort.signal.aborted) return;
+      if (abort.signal.aborted) return false;
       fail(problem);
       take(null);
       say("");
     } finally {
       if (asking.current === abort) wait(false);
     }
+    return false;
   };
 
-  const keepWatching = (): void => {
-    stop();
+  /** Asked once before, so that a mistake is shown as such: a stream of events has no room for it. */
+  const keepWatching = async (): Promise<void> => {
+    if (!(await run())) return;
     watch(true);
-    fail(null);
-    following.current = watched(text, (next, added, removed) => {
-      take(next);
-      fail(null);
-      say(`${count(next.rows.length)} rows at change ${next.seq}; ${count(added)} came, ${count(removed)} went with the last one.`);
-    }, fail);
+    following.current = watched(
+      text,
+      (next, added, removed) => {
+        take(next);
+        say(`${count(next.rows.length)} rows at change ${next.seq}${added + removed ? `; ${count(added)} came, ${count(removed)} went` : ""}.`);
+      },
+      (state) => state === "waiting" && say("The connection is gone; it is made again."),
+    );
   };
 
   const chart = answer && !answer.text ? chartOf(answer) : null;
@@ -104,9 +109,11 @@ export default function Ask({ given }: ViewProps) {
         <button type="button" class="main" onClick={() => void run()}>
           Run
         </button>
-        <button type="button" aria-pressed={isWatching} disabled={at !== null} onClick={() => (isWatching ? stop() : keepWatching())}>
+        {can("/watch") && (
+        <button type="button" aria-pressed={isWatching} disabled={at !== null} onClick={() => (isWatching ? stop() : void keepWatching())}>
           {isWatching ? "Stop watching" : "Keep watching"}
         </button>
+        )}
         {answer && !answer.text && (
           <button type="button" onClick={() => save(answer)}>
             CSV
@@ -143,30 +150,42 @@ async function asked(query: string, at: string | null, signal: AbortSignal): Pro
   return { vars: said.head.vars ?? [], rows, marked: rows.map((row) => ({ row })), took, seq };
 }
 
-/** Ask again after every change, and say what came and what went. */
-function watched(query: string, tell: (next: Answer, added: number, removed: number) => void, fail: (error: unknown) => void): Following {
-  let before: Answer | null = null;
-  const abort = new AbortController();
-  const turns = repeat(500, async () => {
-    try {
-      if (before) {
-        const ready = await json<{ seq: number }>("ready");
-        if (String(ready.seq) === before.seq) return;
-      }
-      const next = await asked(query, null, abort.signal);
-      const { added, removed } = before ? difference(next.vars, before.rows, next.rows) : { added: [], removed: [] };
-      next.marked = marks(next.rows, added, removed);
-      before = next;
-      tell(next, added.length, removed.length);
-      if (added.length + removed.length) window.setTimeout(() => before === next && tell({ ...next, marked: next.rows.map((row) => ({ row })) }, added.length, removed.length), FLASH);
-    } catch (problem) {
-      if (!abort.signal.aborted) fail(problem);
-    }
-  });
+interface Watched {
+  seq: number;
+  variables?: string[];
+  answers?: Row[];
+  added?: Row[];
+  removed?: Row[];
+}
+
+/** Follow what comes and goes. */
+function watched(query: string, tell: (next: Answer, added: number, removed: number) => void, become: (state: State) => void): Following {
+  let vars: string[] = [];
+  let rows: Row[] = [];
+  let timer = 0;
+  const show = (seq: number, added: Row[], removed: Row[]): void => {
+    const plain = { vars, rows, took: 0, seq: String(seq) };
+    window.clearTimeout(timer);
+    tell({ ...plain, marked: marks(rows, added, removed) }, added.length, removed.length);
+    if (added.length + removed.length) timer = window.setTimeout(() => show(seq, [], []), FLASH);
+  };
+  const following = follow(
+    (last) => `watch?${new URLSearchParams({ query, ...(last && { since: last }) })}`,
+    ["answers", "message"],
+    (kind, data) => {
+      const { seq, variables, answers, added = [], removed = [] } = data as Watched;
+      if (kind === "answers") {
+        vars = variables ?? [];
+        rows = answers ?? [];
+      } else rows = applied(vars, rows, added, removed);
+      show(seq, added, removed);
+    },
+    become,
+  );
   return {
     stop() {
-      turns.stop();
-      abort.abort();
+      following.stop();
+      window.clearTimeout(timer);
     },
   };
 }

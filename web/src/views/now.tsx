@@ -2,9 +2,11 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { bytes, count, histogramOf, instant, quantile, seconds, Series, type Histogram } from "../figures";
+import { followChanges, type Change } from "../changes";
 import { repeat } from "../live";
+import { DeltaView } from "../facts";
 import { Plot } from "../plot";
-import { json, request } from "../server";
+import { can, json, request } from "../server";
 import { Trouble } from "../trouble";
 
 interface Stats {
@@ -18,6 +20,8 @@ interface Stats {
   resident_bytes: number;
   arrivals: number;
   set_aside: Record<string, number>;
+  watermark?: number | null;
+  late?: number;
   waiting: { read: number; write: number };
 }
 
@@ -99,15 +103,65 @@ export default function Now() {
         <Figure name="memory" value={stats && bytes(stats.resident_bytes)} series={memory} version={version} format={bytes} />
         <Figure name="running for" value={stats && seconds(stats.uptime)} says={stats ? waiting(stats) : ""} />
       </div>
-      {stats && stats.now !== null && (
-        <section>
-          <h2>Streams</h2>
-          <p>
-            Time stands at <strong>{instant(stats.now)}</strong>; {count(stats.arrivals)} arrivals are kept.
-          </p>
-        </section>
-      )}
+      {can("/changes") && <Latest />}
+      {stats && stats.now !== null && <StreamFigures stats={stats} now={stats.now} />}
     </>
+  );
+}
+
+/** How far time is, and what did not get there. */
+function StreamFigures({ stats, now }: { stats: Stats; now: number }) {
+  const aside = Object.entries(stats.set_aside);
+  const figures: [string, string][] = [
+    ["time", instant(now)],
+    ["arrivals kept", count(stats.arrivals)],
+    ...(typeof stats.watermark === "number" ? [["watermark", instant(stats.watermark)] as [string, string]] : []),
+    ...(typeof stats.watermark === "number" ? [["lag", count(Math.max(0, now - stats.watermark))] as [string, string]] : []),
+    ...(stats.late === undefined ? [] : [["late", count(stats.late)] as [string, string]]),
+    ["set aside", count(aside.reduce((sum, [, each]) => sum + each, 0))],
+  ];
+  return (
+    <section>
+      <h2>Streams</h2>
+      <dl class="small-figures">
+        {figures.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      {aside.length > 0 && <p class="quiet">Set aside: {aside.map(([why, each]) => `${count(each)} ${why}`).join(", ")}</p>}
+    </section>
+  );
+}
+
+const SHOWN = 5;
+
+/** The last changes, as they are made. */
+function Latest() {
+  const [changes, take] = useState<Change[]>([]);
+  const [isLive, live] = useState(false);
+  useEffect(() => {
+    const one = (change: Change): void => take((known) => [change, ...known].slice(0, SHOWN));
+    const following = followChanges(null, one, (state) => live(state === "live"));
+    return () => following.stop();
+  }, []);
+  return (
+    <section class="latest">
+      <h2>
+        Latest changes <span class={isLive ? "dot live" : "dot"} data-live={isLive} /> <span class="quiet">{isLive ? "live" : "not connected"}</span>
+      </h2>
+      {changes.length === 0 && <p class="quiet">None since this view was opened.</p>}
+      <ol>
+        {changes.map((change) => (
+          <li key={change.seq} data-seq={change.seq}>
+            <span class="quiet">{change.seq}</span>
+            <DeltaView added={change.added.slice(0, SHOWN)} removed={change.removed.slice(0, SHOWN)} />
+          </li>
+        ))}
+      </ol>
+    </section>
   );
 }
 
