@@ -46,7 +46,10 @@ class History:
     def changes(self, state: State, seq: int) -> Iterator[Delta]:
         """What each change after this one did, oldest first."""
         for row in self.tail(state, seq).rows():
-            yield recorded_delta(row, state, self._folder / FOLDER)
+            # The terms of the row get ids in the dictionary that changes write to.
+            with state.changing:
+                delta = recorded_delta(row, state, self._folder / FOLDER)
+            yield delta
 
     def tail(self, state: State, seq: int) -> JournalTail:
         """The changes after this one, and those that will come."""

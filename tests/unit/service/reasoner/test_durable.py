@@ -725,3 +725,17 @@ def test_a_reader_looks_again_when_the_writer_has_removed_what_it_read(
         with opened(tmp_path, read_only=True) as reader:
             assert facts(reader) == facts(writer)
         assert not is_first
+
+
+def test_changes_are_read_again_while_others_are_made(tmp_path: Path) -> None:
+    with opened(tmp_path, durability="none") as r:
+        writer = threading.Thread(
+            target=lambda: [r.add(f"<x:s{n}> <x:p> <x:o{n}> .") for n in range(300)]
+        )
+        writer.start()
+        while writer.is_alive():
+            for delta in r.changes_since(max(0, r.snapshot().seq - 5)):
+                (triple,) = delta.added
+                assert triple.subject.value[3:] == triple.object.value[3:]
+        writer.join()
+        assert r.verify()
