@@ -51,7 +51,7 @@ VIEWS = {
     "why not": ("/explain", "why?fact=<x:attic> a <x:Room>", "[data-state]"),
     "what if": ("/preview", "what-if", "textarea"),
     "rules": ("/rules", "rules", "tbody tr"),
-    "streams": ("/register", "streams", "summary"),
+    "streams": ("/log", "streams", "summary"),
     "history": ("/changes", "history", "tbody tr"),
 }
 """The path that a view needs, its address, and what it shows when it is ready."""

@@ -17,7 +17,7 @@ const ALL: { name: string; title: string; needs: string; load: () => Promise<Loa
   { name: "why", title: "Why", needs: "/explain", load: () => import("./views/why") },
   { name: "what-if", title: "What if", needs: "/preview", load: () => import("./views/what_if") },
   { name: "rules", title: "Rules", needs: "/rules", load: () => import("./views/rules") },
-  { name: "streams", title: "Streams", needs: "/register", load: () => import("./views/streams") },
+  { name: "streams", title: "Streams", needs: "/log", load: () => import("./views/streams") },
   { name: "history", title: "History", needs: "/changes", load: () => import("./views/history") },
 ];
 const views = () => ALL.filter((view) => view.name === "now" || can(view.needs));
