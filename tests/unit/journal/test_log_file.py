@@ -80,6 +80,7 @@ def test_a_row_that_was_cut_off_anywhere_is_left_out_and_overwritten(tmp_path: P
     assert read(path) == [*ROWS[:-1], b"short"]
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_is_found_wherever_rows_are(tmp_path: Path) -> None:
     path = written(tmp_path, ROWS)
     whole = path.read_bytes()
