@@ -103,8 +103,8 @@ class Evaluation:
         self._basic = BasicPatterns(terms, bounds, self.notes)
         self._base = base
         self._asked_graph = graphs.everything
-        self._is_substituting = False
-        """Whether a pattern of EXISTS is evaluated: all of it knows the values of the row."""
+        self._substituted: Names = frozenset()
+        """The variables whose values all of a pattern of EXISTS knows, those of the row."""
         self._known: dict[tuple[int, int, Names], Solutions] = {}
 
     @cached_property
@@ -217,11 +217,30 @@ class Evaluation:
         """A part of a group with rows of the others, which it knows of if it may."""
         if given is EMPTY_ROW or self._may_know(pattern, given):
             return self._pieces(pattern, given, needed, graph)
-        shared = frozenset(names_in_scope(pattern)) & (needed | set(given.columns))
-        return self._joined(given, self._alone(pattern, shared, graph), needed)
+        return self._apart(pattern, given, needed, graph)
 
     def _may_know(self, pattern: Pattern, given: Solutions) -> bool:
-        return self._is_substituting or may_know(pattern, given.columns)
+        return may_know(pattern, given.columns.keys() - self._substituted)
+
+    def _apart(self, pattern: Pattern, given: Solutions, needed: Names, graph: Snapshot) -> Pieces:
+        """A part of a group with rows of the others, which it must not know of."""
+        for rows, found in self._without_others(pattern, given, needed, graph):
+            yield from self._joined(rows, found, needed)
+
+    def _without_others(
+        self, pattern: Pattern, given: Solutions, needed: Names, graph: Snapshot
+    ) -> Iterator[tuple[Solutions, Solutions]]:
+        """Given rows, and what a pattern finds by itself, or with the values of EXISTS alone."""
+        names = frozenset(names_in_scope(pattern)) & (needed | set(given.columns))
+        known = self._substituted & given.columns.keys() & names_in(pattern)
+        if not known:
+            yield given, self._alone(pattern, names, graph)
+            return
+        keys, places = numbered_rows(given.only(known))
+        for number in range(keys.count):
+            self._bounds.pause()
+            row = keys.at(slice(number, number + 1))
+            yield given.at(places == number), self._all(pattern, row, names | known, graph)
 
     def _either(self, pattern: Either, given: Solutions, needed: Names, graph: Snapshot) -> Pieces:
         for side in (pattern.left, pattern.right):
@@ -241,14 +260,17 @@ class Evaluation:
     ) -> Solutions:
         names = frozenset(names_in_scope(pattern.right))
         if not self._may_know(pattern.right, left):
-            right = self._alone(pattern.right, names & (needed | set(left.columns)), graph)
-            return left_joined(
-                left,
-                right,
-                lambda rows: self._truths(pattern.condition, rows, graph),
-                pause=self._bounds.pause,
-                room=self._bounds.room,
-            )
+            found_apart = [
+                left_joined(
+                    rows,
+                    right,
+                    lambda rows: self._truths(pattern.condition, rows, graph),
+                    pause=self._bounds.pause,
+                    room=self._bounds.room,
+                )
+                for rows, right in self._without_others(pattern.right, left, needed, graph)
+            ]
+            return together(found_apart)
         asked = left.only(names_in(pattern.right))
         numbered = Solutions(left.count, {**asked.columns, ROW: _numbers(left.count)})
         found = self._all(pattern.right, numbered, (names & needed) | {ROW}, graph)
@@ -269,9 +291,9 @@ class Evaluation:
     ) -> Pieces:
         shared = frozenset(names_in_scope(pattern.left) & names_in_scope(pattern.right))
         known: Names = frozenset()
-        if self._is_substituting:
+        if self._substituted:
             # Values stand in the place of variables on both sides, and are not shared any more.
-            known = frozenset(names_in(pattern.right) & given.columns.keys())
+            known = self._substituted & names_in(pattern.right) & given.columns.keys()
             shared -= known
         if not shared:
             yield from self._pieces(pattern.left, given, needed, graph)
@@ -280,7 +302,7 @@ class Evaluation:
         is_plain = is_plain and may_know(pattern.right, shared)
         for left in self._pieces(pattern.left, given, needed | shared | known, graph):
             if is_plain or known:
-                with self._substituting(bool(known)):
+                with self._substituting(shared | known if known else frozenset()):
                     met = self._met(pattern.right, left.only(shared | known), graph)
                 yield left.at(~met).only(needed)
             else:
@@ -335,7 +357,7 @@ class Evaluation:
         self, pattern: Pattern, given: Solutions, needed: Names, graph: Snapshot
     ) -> Pieces:
         """Given rows with those of an inner query."""
-        if self._is_substituting and names_in_scope(pattern) & given.columns.keys():
+        if self._substituted & names_in_scope(pattern) & given.columns.keys():
             return self._row_by_row(pattern, given, needed, graph)
         alone = self._alone(pattern, needed | set(given.columns), graph)
         return self._joined(given, alone, needed)
@@ -344,7 +366,7 @@ class Evaluation:
         self, pattern: Pattern, given: Solutions, needed: Names, graph: Snapshot
     ) -> Pieces:
         """What an inner query finds with the values of each row in the place of its variables."""
-        names = names_in_scope(pattern)
+        names = self._substituted & names_in_scope(pattern)
         more = needed.union(given.columns)
         for number in range(given.count):
             row = given.at(slice(number, number + 1))
@@ -456,18 +478,19 @@ class Evaluation:
             self._asked_graph = before
 
     @contextmanager
-    def _substituting(self, is_so: bool) -> Iterator[None]:
-        """While a pattern is evaluated, the values of given rows stand in for its variables."""
-        before, self._is_substituting = self._is_substituting, is_so
+    def _substituting(self, names: Names) -> Iterator[None]:
+        """While a pattern is evaluated, the values of given rows stand in for these variables."""
+        before, self._substituted = self._substituted, names
         try:
             yield
         finally:
-            self._is_substituting = before
+            self._substituted = before
 
     def _exists(self, part: Exists, rows: Solutions) -> Flags:
         """For which rows an EXISTS is true, or a NOT EXISTS."""
-        with self._substituting(True):
-            met = self._met(part.pattern, rows.only(names_in(part.pattern)), self._asked_graph)
+        asked = rows.only(names_in(part.pattern))
+        with self._substituting(frozenset(asked.columns)):
+            met = self._met(part.pattern, asked, self._asked_graph)
         return ~met if part.negated else met
 
     def _met(self, pattern: Pattern, rows: Solutions, graph: Snapshot) -> Flags:

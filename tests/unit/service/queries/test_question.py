@@ -619,3 +619,21 @@ def test_a_query_is_a_text(text: Any) -> None:
 def test_now_is_written_canonically():
     ((now,),) = Reasoner().query("SELECT (NOW() AS ?now) {}")
     assert now.value.endswith("Z")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "rows"),
+    [
+        ("?i <x:tag> ?t . { ?o <x:qty> ?n FILTER(CONTAINS(STR(?t), '')) }", 0),
+        ("?i <x:tag> ?t . GRAPH ?g { ?o <x:qty> ?n FILTER(CONTAINS(STR(?t), '')) }", 0),
+        ("?i <x:tag> ?t . OPTIONAL { ?o <x:qty> ?n { FILTER(BOUND(?t)) } } FILTER(BOUND(?o))", 0),
+        ("?i <x:tag> ?t . { ?o <x:qty> ?n BIND(STR(?t) AS ?s) } FILTER(BOUND(?s))", 0),
+        ("?i <x:tag> ?t . { ?o <x:qty> ?m FILTER(?m = ?n) }", 1),
+        ("?i <x:tag> ?t . { ?o <x:qty> ?m BIND(?n AS ?k) } FILTER(?k = 3)", 1),
+    ],
+)
+def test_a_group_inside_exists_knows_the_row_and_not_its_neighbours(pattern, rows):
+    r = Reasoner()
+    r.add("<x:i> <x:tag> 'red' . <x:a> <x:age> 3 . <x:b> <x:age> 4 .")
+    r.update("INSERT DATA { GRAPH <x:g> { <x:o> <x:qty> 3 } }")
+    assert len(list(r.query(f"SELECT * {{ ?p <x:age> ?n FILTER EXISTS {{ {pattern} }} }}"))) == rows
