@@ -170,12 +170,14 @@ def test_a_preview_shows_what_would_be_and_changes_nothing(server: Serving) -> N
 
 
 def test_proofs_and_what_is_missing(server: Serving) -> None:
+    text = "<x:cup> <x:in> <x:kitchen> . <x:kitchen> <x:in> <x:house> ."
+    send(server, "POST", "/graphs?default", content=text, headers=TURTLE)
     holds = server.get("/explain", params={"fact": "<x:cup> <x:in> <x:house>"}).json()
     assert holds["holds"] is True
     missing = server.get("/explain", params={"fact": "hot(nobody)"}).json()
     assert missing["holds"] is False
-    text = server.get("/explain", params={"fact": "<x:cup> <x:in> <x:house>", "format": "text"})
-    assert "<x:kitchen>" in text.text
+    shown = server.get("/explain", params={"fact": "<x:cup> <x:in> <x:house>", "format": "text"})
+    assert "<x:kitchen>" in shown.text
     assert server.get("/explain").status_code == 400
 
 
