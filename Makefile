@@ -18,7 +18,7 @@ EXPERIMENTS ?=
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test thorough quick lint check format architecture page bench fuzz fuzzers parts mutants pins clean
+.PHONY: help setup demo test thorough quick lint check format architecture page bench fuzz soak fuzzers parts mutants pins clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -65,12 +65,15 @@ bench: setup ## measure side by side with other systems; EXPERIMENTS="closure st
 fuzz: setup ## random programs against the oracle; MINUTES=10 SEED=0
 	$(PYTHON) tests/fuzz.py --minutes $(MINUTES) --seed $(SEED)
 
+soak: setup ## ends, faults, threads and memory, in turns; MINUTES=60 SEED=1
+	$(PYTHON) tests/soak.py --minutes $(MINUTES) --seed $(SEED)
+
 fuzzers: setup ## bytes that a fuzzer makes up, for every way in; SECONDS=60 for each of them
 	@$(PYTHON) -c 'import atheris' 2>/dev/null || $(PYTHON) -m pip install --quiet atheris 2>/dev/null \
 	  || uv pip install --quiet --python $(PYTHON) atheris 2>/dev/null || true
 	$(PYTHON) -m tests.fuzzers --seconds $(SECONDS)
 
-parts: ## fetch brokers for the tests of sources into out/parts (Debian, Maven)
+parts: ## fetch brokers for tests and Fuseki for `bench` into out/parts (Debian, Maven)
 	@sh tools/parts.sh out/parts
 
 mutants: setup ## plant known bugs; each must be caught by a test

@@ -34,12 +34,13 @@ EXPERIMENTS = (
     "watch",
     "queries",
     "durable",
+    "serve",
     "spark",
     "spark general",
     "spark updates",
 )
 
-ALONE = {"owl equality", "ontologies", "patterns", "watch", "queries", "durable"}
+ALONE = {"owl equality", "ontologies", "patterns", "watch", "queries", "durable", "serve"}
 """Experiments without other systems to be installed."""
 
 
@@ -87,7 +88,7 @@ def _experiments(words: list[str]) -> list[str]:
 
 def _has_options(name: str) -> bool:
     with_options = ("owl", "ontologies", "spark", "streams", "imars", "laser", "patterns", "watch")
-    return name.startswith((*with_options, "queries", "durable"))
+    return name.startswith((*with_options, "queries", "durable", "serve"))
 
 
 def _where_and_when(name: str) -> str:

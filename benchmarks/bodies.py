@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pyoxigraph import Literal, NamedNode, Triple
 
 from benchmarks.tables import table
-from livefacts.service.reasoner.reasoner import Reasoner
+from livefacts.service.reasoner.facade import Reasoner
 
 EX = "http://example.org/"
 STREAM = EX + "readings"

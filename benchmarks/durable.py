@@ -31,6 +31,7 @@ def run(peers: Peers, options: Options) -> str:
                 "# Durable changes\n",
                 _writers(place, scale),
                 _beside_memory(place, scale),
+                _readers(place, scale),
                 _recovery(place, scale),
             ]
         )
@@ -105,6 +106,50 @@ def _middle(reasoner: Any, change: Callable[[Any, int], object], turns: int) -> 
         change(reasoner, number)
         taken.append(time.perf_counter() - started)
     return median(taken)
+
+
+def _readers(folder: Path, scale: int) -> str:
+    """Point queries of several threads, beside a writer and without, and what the writer feels."""
+    import livefacts as lf
+
+    rows, length = [], max(4 / scale, 0.5)
+    with lf.Reasoner.open(folder / "readers", RULES, durability="none") as reasoner:
+        reasoner.add("".join(f"<x:s{n}> <x:seen> <x:o{n % 99}> .\n" for n in range(10_000)))
+        _read_and_written(reasoner, 1, length, writes=True)  # columns are made, plans are known
+        _, alone = _read_and_written(reasoner, 0, length, writes=True)
+        for count in (1, 2, 4, 8):
+            quiet, _ = _read_and_written(reasoner, count, length, writes=False)
+            beside, written = _read_and_written(reasoner, count, length, writes=True)
+            rows.append([str(count), f"{quiet:,.0f}", f"{beside:,.0f}", times(alone, written)])
+    heads = ["reading threads", "queries/s", "beside a writer", "the writer's slowdown"]
+    return table(heads, rows)
+
+
+def _read_and_written(
+    reasoner: Any, readers: int, length: float, *, writes: bool
+) -> tuple[float, float]:
+    """Queries and changes in a second."""
+    is_over, counts = threading.Event(), [0] * (readers + 1)
+
+    def repeat(place: int, call: Callable[[int], object]) -> None:
+        while not is_over.is_set():
+            call(counts[place])
+            counts[place] += 1
+
+    calls: list[Callable[[int], object]] = [
+        lambda n: list(reasoner.query(f"SELECT ?o {{ <x:s{n % 9_999}> <x:known> ?o }}"))
+    ] * readers
+    calls.insert(0, lambda n: reasoner.add(f"<x:w{n}> <x:seen> <x:o> ."))
+    threads = [
+        threading.Thread(target=repeat, args=each) for each in enumerate(calls) if writes or each[0]
+    ]
+    for thread in threads:
+        thread.start()
+    time.sleep(length)
+    is_over.set()
+    for thread in threads:
+        thread.join()
+    return sum(counts[1:]) / length, counts[0] / length
 
 
 def _recovery(folder: Path, scale: int) -> str:

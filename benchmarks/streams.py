@@ -25,7 +25,7 @@ from benchmarks.bodies import bodies
 from benchmarks.options import Options
 from benchmarks.peers import Peers
 from benchmarks.tables import table
-from livefacts.service.reasoner.reasoner import Reasoner
+from livefacts.service.reasoner.facade import Reasoner
 
 EX = "http://example.org/"
 STREAM = EX + "positions"

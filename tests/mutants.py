@@ -507,8 +507,8 @@ TIMES = (
     ),
     Mutant(
         "facts of one time point leave a window by count in the wrong order",
-        "islice(reversed(self._at(time)), count - len(found))",
-        "islice(self._at(time), count - len(found))",
+        "islice(reversed(group), count - len(found))",
+        "islice(group, count - len(found))",
     ),
     Mutant(
         "facts of one push are not in their order",
@@ -715,8 +715,8 @@ REPORTS = (
     ),
     Mutant(
         "new answers are compared with the first report",
-        "        self._changed = Counter()\n        return self.projection.found",
-        "        return self.projection.found",
+        "        changed, self._changed = self._changed, {}",
+        "        changed = self._changed",
     ),
     Mutant(
         "the next change of a window forgets what leaves it",
@@ -770,8 +770,8 @@ REPORTS = (
     ),
     Mutant(
         "windows of different lengths in a query are taken for the shortest",
-        "tuple((stream, lengths[stream] - shortest) for stream in streams)",
-        "tuple((stream, 0) for stream in streams)",
+        "tuple([(stream, lengths[stream] - shortest) for stream in streams])",
+        "tuple([(stream, 0) for stream in streams])",
     ),
     Mutant(
         "a query that moves to another world reports everything as new",
@@ -930,7 +930,7 @@ def _tried(mutant: Mutant, source: Path, kernels: Path) -> str:
 
 def _kernels_of(source: Path) -> Path:
     """Where these sources keep their machine code."""
-    command = "from livefacts.store.compiled import CACHE; print(CACHE)"
+    command = "from livefacts.store.machine_code import CACHE; print(CACHE)"
     done = subprocess.run(
         [sys.executable, "-c", command],
         env=_environment(source),

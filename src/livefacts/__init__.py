@@ -39,11 +39,11 @@ if TYPE_CHECKING:
     from livefacts.service.change.delta import Delta, Violation
     from livefacts.service.continuous.answers import Change
     from livefacts.service.continuous.message_query import ContinuousQueries, ContinuousQuery
-    from livefacts.service.explanations.explanation import Explanation
+    from livefacts.service.explanations.proof_trees import Explanation
+    from livefacts.service.knowledge.ontology import OntologyReport, rules_from_owl
+    from livefacts.service.reasoner.facade import Reasoner
     from livefacts.service.reasoner.fact_snapshot import FactSnapshot
     from livefacts.service.reasoner.maintenance import maintenance_program
-    from livefacts.service.reasoner.ontology import OntologyReport, rules_from_owl
-    from livefacts.service.reasoner.reasoner import Reasoner
 
 __all__ = [
     "ArityError",
@@ -84,15 +84,15 @@ _HOMES = {
     "ContinuousQueries": "livefacts.service.continuous.message_query",
     "ContinuousQuery": "livefacts.service.continuous.message_query",
     "Delta": "livefacts.service.change.delta",
-    "Explanation": "livefacts.service.explanations.explanation",
+    "Explanation": "livefacts.service.explanations.proof_trees",
     "Fact": "livefacts.model.facts",
     "FactSnapshot": "livefacts.service.reasoner.fact_snapshot",
-    "OntologyReport": "livefacts.service.reasoner.ontology",
-    "Reasoner": "livefacts.service.reasoner.reasoner",
+    "OntologyReport": "livefacts.service.knowledge.ontology",
+    "Reasoner": "livefacts.service.reasoner.facade",
     "Symbol": "livefacts.model.facts",
     "Violation": "livefacts.service.change.delta",
     "maintenance_program": "livefacts.service.reasoner.maintenance",
-    "rules_from_owl": "livefacts.service.reasoner.ontology",
+    "rules_from_owl": "livefacts.service.knowledge.ontology",
 }
 
 

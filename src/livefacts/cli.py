@@ -37,7 +37,7 @@ from livefacts.commands import (
 )
 from livefacts.commands import run as run_commands
 from livefacts.commands import spark as spark_commands
-from livefacts.commands.terminal import ExitCode, say
+from livefacts.commands.console.terminal import ExitCode, say
 from livefacts.errors import LivefactsError
 
 JOBS = (

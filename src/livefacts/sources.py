@@ -8,9 +8,9 @@
 from __future__ import annotations
 
 from livefacts.service.sources.feed import Feed, follow, open_address
-from livefacts.service.sources.message_source import Message, MessageSource
+from livefacts.service.sources.message_contract import Message, MessageSource
 from livefacts.syntax.json_map.fact_lines import JsonMap, MappedFact
-from livefacts.syntax.json_map.map_parser import read_map
+from livefacts.syntax.json_map.mapping_text import read_map
 
 __all__ = [
     "Feed",

@@ -14,7 +14,7 @@ from tests.conformance.test_w3c_queries import expected, quads_of, queries, show
 
 from livefacts.errors import QueryError
 from livefacts.service.queries.fact_versions import FactVersion
-from livefacts.service.queries.question import ask
+from livefacts.service.queries.question import QueryOptions, ask
 from livefacts.service.queries.results import Answer, QueryResult
 from livefacts.store.terms.dictionary import Dictionary
 from livefacts.store.versions.snapshots import GraphSnapshots, of_rows
@@ -50,7 +50,7 @@ def test_a_query_answers_as_the_w3c_says(name: str, third_party_data: Path) -> N
     text = test.query.read_text(encoding="utf-8")
     version = version_of(quads_of(test))
     try:
-        variables, found = answers(ask(text, {}, version, base=test.base))
+        variables, found = answers(ask(text, {}, version, QueryOptions(base=test.base)))
         is_right = found == expected(test, variables)
     except QueryError:
         is_right = False

@@ -15,9 +15,9 @@ from itertools import islice
 from pathlib import Path
 
 import livefacts as lf
-from livefacts.journal.journal import FOLDER
+from livefacts.journal.change_log import FOLDER
 from livefacts.syntax.input.rejects import Rejects
-from livefacts.syntax.json_map.map_parser import parse_map
+from livefacts.syntax.json_map.mapping_text import parse_map
 from livefacts.syntax.rulelang.rule_parser import parse
 from livefacts.syntax.stream_files import read_events
 

@@ -7,6 +7,7 @@ strata, their own loops and their own road to the values of literals.
 |---|---|---|
 | `naive` | the model of a program, its violations, all instances of its rules | all rules over all facts, level by level, until nothing is new |
 | `values` | comparisons, arithmetic, aggregates | Python fractions; else pyoxigraph, one query each |
+| `solutions` | the answers of queries | section 18 of SPARQL 1.1, a row at a time; single function calls by pyoxigraph |
 | `streams` | what holds at one time point under rules with windows | the definition of LARS, nothing kept from one time point to the next |
 | `timeline` | what is known of streams and background at a time | arrivals and retractions in order |
 | `reports` | when facts expire, and the reports of a query | the clock, run on while nothing arrives |

@@ -24,8 +24,8 @@ from tests.properties.generate.axioms import (
 )
 
 import livefacts as lf
-from livefacts.service.reasoner.axiom_index import AxiomIndex
-from livefacts.service.reasoner.ontology import axiom_change
+from livefacts.service.knowledge.axiom_index import AxiomIndex
+from livefacts.service.knowledge.ontology import axiom_change
 
 STEPS = 5
 WORDS = {RDF_TYPE: "type", OWL + "sameAs": "same", OWL + "differentFrom": "different"}

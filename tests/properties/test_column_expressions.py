@@ -12,7 +12,7 @@ from tests.properties.generate.seeds import chunks
 from livefacts.engine.flow.evaluator import adding_durations
 from livefacts.engine.flow.large_integers import folded
 from livefacts.engine.queries.column_expressions import Expressions
-from livefacts.engine.queries.query_terms import QueryTerms
+from livefacts.engine.queries.local_terms import QueryTerms
 from livefacts.engine.queries.solutions import Solutions
 from livefacts.language.expressions import Call, Constant, Exists, QueryExpression, written
 from livefacts.language.formula import Variable

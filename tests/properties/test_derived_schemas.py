@@ -9,7 +9,7 @@ from pyoxigraph import NamedNode, Triple
 from tests.oracle import closure
 
 from livefacts.model.namespaces import OWL, RDF, RDF_TYPE, RDFS
-from livefacts.service.reasoner.reasoner import Reasoner
+from livefacts.service.reasoner.facade import Reasoner
 from livefacts.syntax.rulelang.rule_parser import parse
 
 RULES = (

@@ -170,6 +170,7 @@ def test_merging_means_what_the_rules_mean_while_streams_come(seed: int) -> None
 
 
 @pytest.mark.usefixtures("eager")
+@pytest.mark.thorough
 def test_what_follows_to_be_the_same_is_merged_while_streams_come() -> None:
     Life(3).run(draw_following)
 

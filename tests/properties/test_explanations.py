@@ -15,7 +15,7 @@ from tests.properties.generate.programs import draw_case
 from tests.properties.generate.seeds import chunks
 
 import livefacts as lf
-from livefacts.engine.embedded.proofs import proof_search
+from livefacts.engine.embedded.proofs import backward_search
 from livefacts.language.program import Program
 from livefacts.model.facts import Fact
 
@@ -93,9 +93,9 @@ def test_every_fact_has_a_lowest_proof_and_what_is_missing_is_missing(chunk: int
 
 
 def test_a_search_that_ends_early_still_finds_proofs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(proof_search, "BUDGET", 0)
-    monkeypatch.setattr(proof_search, "WIDTH", 1)
-    monkeypatch.setattr(proof_search, "HURRY", 2)
+    monkeypatch.setattr(backward_search, "BUDGET", 0)
+    monkeypatch.setattr(backward_search, "WIDTH", 1)
+    monkeypatch.setattr(backward_search, "HURRY", 2)
     for seed in range(5_000, 5_000 + HURRIED):
         case = draw_case(seed)
         found = list(faults(case))

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 from tests.properties.generate.seeds import chunks
 
-from livefacts.engine.queries.joins import join_steps
-from livefacts.engine.queries.joins.join_program import JoinProgram
-from livefacts.engine.queries.joins.join_steps import COUNT, DONE, FOUND, WORK
-from livefacts.engine.queries.joins.pattern_join import IdPattern, JoinShape, _Builder, lifted
+from livefacts.engine.queries.joins import leapfrog
+from livefacts.engine.queries.joins.leapfrog import COUNT, DONE, FOUND, WORK
+from livefacts.engine.queries.joins.step_tables import JoinProgram
+from livefacts.engine.queries.joins.variable_order import IdPattern, JoinShape, _Builder, lifted
 from livefacts.store.versions.snapshots import Snapshot, of_rows
 
 CHUNK, PREDICATE = 10, 1_000_000
@@ -96,7 +96,7 @@ def work(program: JoinProgram, constants: Sequence[int], snapshot: Snapshot) -> 
     memory.begin(snapshot, constants)
     done = 0
     while True:
-        ended = join_steps.join(memory.desk)
+        ended = leapfrog.join(memory.desk)
         done += int(memory._state[WORK])
         if ended == DONE:
             return done

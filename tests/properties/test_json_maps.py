@@ -15,7 +15,7 @@ import pytest
 from tests.properties.generate.seeds import chunks
 
 from livefacts.errors import InputError
-from livefacts.syntax.json_map.map_parser import parse_map
+from livefacts.syntax.json_map.mapping_text import parse_map
 
 SEEDS = 100
 NAMES = ("a", "b", "c")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 from pyoxigraph import NamedNode, Triple
 
-from livefacts.service.reasoner.reasoner import Reasoner
+from livefacts.service.reasoner.facade import Reasoner
 from livefacts.service.registered.registry import Registrations
 from livefacts.service.registered.scheduled_query import Registration
 

@@ -11,9 +11,9 @@ import pytest
 from tests.properties.generate.seeds import chunks
 from tests.properties.generate.versions import RandomJoin, Row, draw_join, draw_versions
 
-from livefacts.engine.queries.joins.join_program import Planned, run
-from livefacts.engine.queries.joins.join_steps import COUNT, EXIST
-from livefacts.engine.queries.joins.pattern_join import IdPattern, join_shape, lifted
+from livefacts.engine.queries.joins.leapfrog import COUNT, EXIST
+from livefacts.engine.queries.joins.step_tables import Planned, run
+from livefacts.engine.queries.joins.variable_order import IdPattern, join_shape, lifted
 from livefacts.store.versions import snapshots
 from livefacts.store.versions.snapshots import Snapshot, Versions
 

@@ -1,6 +1,7 @@
 """Queries of every form, asked after every change, answer as pyoxigraph does of the same facts.
 
-Each of them has a plan that can be shown.
+Each of them has a plan that can be shown.  Where engines do not agree, queries and watches answer
+as the oracle does, which reads the recommendation literally.
 """
 
 from __future__ import annotations
@@ -8,19 +9,25 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from pyoxigraph import NamedNode, Quad, QueryBoolean, QueryTriples, Store, Triple
-from tests.properties.generate.queries import MessageMaker, QueryMaker
+from tests.oracle.solutions import Answers
+from tests.properties.generate.queries import LiteralQueryMaker, MessageMaker, QueryMaker
 from tests.properties.generate.seeds import chunks
 
 import livefacts as lf
+from livefacts.service.continuous.watch import Watch
 from livefacts.service.queries.plan_tree import PlanTree
 from livefacts.service.queries.results import Answer, Triples
 from livefacts.store.versions import snapshots
+from livefacts.syntax.sparql.query_reader import parse_query
 
 REASONERS, CHANGES, QUERIES = 8, 5, 12
+FOLLOWED, LITERAL = 5, 6
+"""Watches of a reasoner, and queries after each of its changes, that the oracle answers."""
 GRAPHS = [NamedNode("x:g"), NamedNode("x:h")]
 RULES = [
     "",
@@ -29,13 +36,16 @@ RULES = [
 ]
 
 
-def bag(result: Any) -> Counter[Any]:
-    """The rows of a result of either engine; triples count once."""
+def bag(result: Any, names: Sequence[str] = ()) -> Counter[Any]:
+    """The rows of a result of either engine; triples count once.
+
+    Columns are in the order of their names, or as `names` has them.
+    """
     if isinstance(result, Answer | QueryBoolean):
         return Counter([()] if result else [])
     if isinstance(result, Triples | QueryTriples):
         return Counter({tuple(map(str, triple)): 1 for triple in result})
-    names = sorted(getattr(name, "value", name) for name in result.variables)
+    names = names or sorted(getattr(name, "value", name) for name in result.variables)
     rows = ([row[name] for name in names] for row in result)
     return Counter(tuple("" if t is None else str(t) for t in row) for row in rows)
 
@@ -122,3 +132,55 @@ def test_a_query_answers_as_pyoxigraph_does_after_every_change(
             compared.check(number)
         answered += compared.answered
     assert answered > 0.25 * REASONERS * CHANGES * QUERIES
+
+
+class LiteralComparison(Comparison):
+    """The same, with the oracle's answers to queries, and to those that are followed."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self._watches: list[Watch] = []
+
+    def check_literally(self, number: int) -> None:
+        """Some queries, and all that are watched, have the answers of the oracle."""
+        oracle = self._oracle()
+        for watch in self._watches:
+            self._compare(watch.answers(), watch.text, oracle)
+        for each in range(LITERAL):
+            maker = LiteralQueryMaker(f"{number} {each} {self._random.random()}", self._graphs())
+            text = maker.query()
+            self.answered += bool(self._compare(self.reasoner.query(text), text, oracle))
+            watch = self.reasoner.watch(text)
+            self._compare(watch.answers(), text, oracle)
+            if len(self._watches) < FOLLOWED:
+                self._watches.append(watch)
+            else:
+                watch.close()
+
+    def _graphs(self) -> list[NamedNode]:
+        return [name for name in GRAPHS if any(quad.graph_name == name for quad in self.quads)]
+
+    def _oracle(self) -> Answers:
+        named = {
+            name: [quad.triple for quad in self.quads if quad.graph_name == name]
+            for name in self._graphs()
+        }
+        return Answers((f for f in self.reasoner.facts() if isinstance(f, Triple)), named)
+
+    def _compare(self, result: Any, text: str, oracle: Answers) -> Counter[Any]:
+        query = parse_query(text, {})
+        expected = oracle.of(query)
+        assert bag(result, query.selected) == expected, text
+        return expected
+
+
+@pytest.mark.parametrize("chunk", chunks(12, 2))
+def test_queries_and_watches_answer_as_the_recommendation_is_written(chunk: int) -> None:
+    answered = 0
+    for seed in range(chunk * REASONERS, (chunk + 1) * REASONERS):
+        compared = LiteralComparison(seed)
+        for number in range(CHANGES):
+            compared.change()
+            compared.check_literally(number)
+        answered += compared.answered
+    assert answered > 0.25 * REASONERS * CHANGES * LITERAL

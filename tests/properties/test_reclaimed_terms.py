@@ -17,7 +17,7 @@ from tests.properties.generate.stream_histories import draw_stream_history
 
 from livefacts.errors import ViolationError
 from livefacts.model.facts import Fact
-from livefacts.service.reasoner.reasoner import Reasoner
+from livefacts.service.reasoner.facade import Reasoner
 from livefacts.service.streams import reclamation
 from livefacts.syntax.rule_sets import open_rules
 

@@ -10,7 +10,11 @@ import pytest
 from tests.properties.compare import histories, stream_histories
 from tests.properties.compare.registered_bodies import Bodies
 from tests.properties.compare.registered_queries import CorrectedHistory, RegisteredHistory
-from tests.properties.compare.registered_themes import TimedHistory
+from tests.properties.compare.registered_themes import (
+    DeniedHistory,
+    SchemaHistory,
+    TimedHistory,
+)
 from tests.properties.compare.reopenings import Home
 from tests.properties.generate.histories import draw_history
 from tests.properties.generate.seeds import chunks
@@ -23,7 +27,7 @@ from livefacts.service.streams.event_time import EventTime
 HISTORIES, STREAMS, QUERIES, EVENTS, CHUNKS = 60, 60, 60, 40, 10
 
 
-@pytest.mark.parametrize("chunk", chunks(CHUNKS, 2))
+@pytest.mark.parametrize("chunk", chunks(CHUNKS, 1))
 def test_changes_of_facts_and_rules_survive_the_end_of_the_process(
     chunk: int, tmp_path: Path
 ) -> None:
@@ -34,7 +38,7 @@ def test_changes_of_facts_and_rules_survive_the_end_of_the_process(
             pytest.fail(f"{history}\n{found}", pytrace=False)
 
 
-@pytest.mark.parametrize("chunk", chunks(CHUNKS, 2))
+@pytest.mark.parametrize("chunk", chunks(CHUNKS, 1))
 def test_windows_go_on_after_the_end_of_the_process_as_if_it_had_not_been(
     chunk: int, tmp_path: Path
 ) -> None:
@@ -47,19 +51,23 @@ def test_windows_go_on_after_the_end_of_the_process_as_if_it_had_not_been(
 
 def drawn(seed: int, folder: Path) -> RegisteredHistory:
     """A history of one of several kinds."""
-    match seed // CHUNKS % 4:
+    match seed // CHUNKS % 6:
         case 0:
             return RegisteredHistory(seed, folder=folder)
         case 1:
             return RegisteredHistory(seed, Bodies(), folder=folder)
         case 2:
             return CorrectedHistory(seed, folder=folder)
+        case 3:
+            return DeniedHistory(seed, folder=folder)
+        case 4:
+            return SchemaHistory(seed, folder=folder)
         case _:
             return TimedHistory(seed, folder=folder)
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("chunk", chunks(CHUNKS, 2))
+@pytest.mark.parametrize("chunk", chunks(CHUNKS, 1))
 def test_registered_queries_report_after_the_end_of_the_process_as_if_it_had_not_been(
     chunk: int, tmp_path: Path
 ) -> None:
@@ -123,7 +131,7 @@ class EventPair:
         return [reasoner.now, sorted(map(str, reasoner)), events.stats(), reports]
 
 
-@pytest.mark.parametrize("chunk", chunks(CHUNKS, 2))
+@pytest.mark.parametrize("chunk", chunks(CHUNKS, 1))
 def test_event_time_goes_on_after_the_end_of_the_process_as_if_it_had_not_been(
     chunk: int, tmp_path: Path
 ) -> None:

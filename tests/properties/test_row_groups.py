@@ -15,7 +15,7 @@ from tests.properties.generate.seeds import chunks
 from livefacts.engine.flow.first_rows import bag_of, rows_of
 from livefacts.engine.flow.group_totals import Grouper
 from livefacts.engine.queries.column_expressions import Expressions
-from livefacts.engine.queries.query_terms import QueryTerms
+from livefacts.engine.queries.local_terms import QueryTerms
 from livefacts.engine.queries.row_groups import grouped
 from livefacts.engine.queries.row_order import row_order
 from livefacts.engine.queries.solutions import UNBOUND, Solutions

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 import pytest
+from tools.architecture import parsed
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "livefacts"
@@ -16,7 +17,7 @@ PACKAGE = ROOT / "src" / "livefacts"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Module:
     """One file of the package: its dotted name below `livefacts`, its text and its tree."""
 
@@ -34,8 +35,13 @@ class Module:
         line = getattr(node, "lineno", 1)
         return f"{self.path.relative_to(ROOT)}:{line}"
 
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """Everything in the tree, walked once for all laws."""
+        return tuple(ast.walk(self.tree))
+
     def functions(self) -> Iterator[Function]:
-        return (n for n in ast.walk(self.tree) if isinstance(n, Function))
+        return (n for n in self.nodes if isinstance(n, Function))
 
     def imports(self) -> Iterator[str]:
         """The modules of the package that this one imports, wherever in the file."""
@@ -43,7 +49,7 @@ class Module:
 
     def placed_imports(self) -> Iterator[tuple[ast.stmt, str]]:
         """Each import with the statement that makes it."""
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Import):
                 yield from ((node, each.name) for each in node.names)
             elif isinstance(node, ast.ImportFrom):
@@ -70,4 +76,4 @@ def _module(path: Path) -> Module:
     parts = path.relative_to(PACKAGE).with_suffix("").parts
     name = ".".join(part for part in parts if part != "__init__")
     text = path.read_text(encoding="utf-8")
-    return Module(name, path, text, ast.parse(text))
+    return Module(name, path, text, parsed(path))

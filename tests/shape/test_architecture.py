@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from tests.shape.code import ROOT, expect_none
 from tests.shape.test_sizes import is_compiled
-from tools.architecture import PACKAGE, Room, Step, Walk, made, module_of, rooms, walks
+from tools.architecture import PACKAGE, Room, Step, Walk, made, module_of, parsed, rooms, walks
 
 import livefacts
 
@@ -56,7 +56,7 @@ def test_every_step_of_a_walk_is_a_function() -> None:
 def definition(step: Step) -> ast.FunctionDef | None:
     """Where the function of a step is defined."""
     path, names = module_of(step.function)
-    body: list[ast.stmt] = ast.parse(path.read_text(encoding="utf-8")).body
+    body: list[ast.stmt] = parsed(path).body
     for name in names[:-1]:
         classes = [n for n in body if isinstance(n, ast.ClassDef) and n.name == name]
         body = classes[0].body if classes else []

@@ -118,3 +118,25 @@ def test_a_package_of_tests_has_a_map_of_its_modules() -> None:
         ),
         "the docstring of a package of tests names every module in it",
     )
+
+
+def test_a_program_of_a_page_can_be_pasted_into_the_prompt() -> None:
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    expect_none(
+        (
+            f"{page.relative_to(ROOT)}:{text.count(chr(10), 0, block.end(1)) + line}"
+            for page in pages
+            for text in [page.read_text(encoding="utf-8")]
+            for block in re.finditer(r"(?ms)^(```python\n)(.*?)^```$", text)
+            for line in ends_without_blank(block[2])
+        ),
+        "Python's prompt needs a blank line behind a body",
+    )
+
+
+def ends_without_blank(program: str) -> Iterator[int]:
+    """The last lines of bodies that the next statement follows at once."""
+    lines, body = program.splitlines(), ast.parse(program).body
+    for statement in body[:-1]:
+        if hasattr(statement, "body") and lines[statement.end_lineno or 0].strip():
+            yield statement.end_lineno or 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from tests.shape.code import Module, expect_none, modules
 
@@ -11,11 +11,11 @@ NAMED_TUPLES = {"_replace", "_asdict", "_fields", "_make"}
 """What named tuples offer to everyone; the underscore keeps it apart from their fields."""
 FOREIGN = {
     # Ends the process at once; the name is that of the system call.
-    "commands.terminal": {"_exit"},
+    "commands.console.terminal": {"_exit"},
     # Python has no public door to the Java side of a session.
     "engine.spark.joins.rounds": {"_jsparkSession", "_jdf"},
     # An array that machine code makes is handed over as its value.
-    "store.compiled": {"_getvalue"},
+    "store.machine_code": {"_getvalue"},
 }
 """Private names of other people's libraries, where there is no other way; the list only shrinks."""
 INSIDE = {"store", "interpreter"}
@@ -64,7 +64,7 @@ def test_nothing_is_rolled_back_by_copying_a_dict_of_attributes() -> None:
     )
 
 
-def test_what_is_private_is_used_in_its_own_module_alone() -> None:
+def test_what_is_private_is_used_by_its_own_class_alone() -> None:
     expect_none(
         (line for module in modules() for line in intrusions(module)),
         "ask for it by a public name, or let its owner do the work",
@@ -86,7 +86,7 @@ def service() -> Iterator[Module]:
 
 
 def attributes(module: Module) -> Iterator[ast.Attribute]:
-    return (node for node in ast.walk(module.tree) if isinstance(node, ast.Attribute))
+    return (node for node in module.nodes if isinstance(node, ast.Attribute))
 
 
 def last_name(node: ast.expr) -> str:
@@ -97,29 +97,36 @@ def last_name(node: ast.expr) -> str:
 
 
 def intrusions(module: Module) -> Iterator[str]:
-    """Private attributes that a module uses and that belong to none of its classes."""
-    own = set(private_names(module)) | NAMED_TUPLES | FOREIGN.get(module.name, set())
+    """Private attributes that are used outside of the class that they belong to."""
+    classes = [node for node in module.nodes if isinstance(node, ast.ClassDef)]
+    known = {node.name for node in classes}
+    inside = {node: names for each in classes for node, names in privates_in(each)}
     for node in attributes(module):
         is_private = node.attr.startswith("_") and not node.attr.startswith("__")
-        if is_private and not is_own(node.value) and node.attr not in own:
+        names = inside.get(node, set()) | NAMED_TUPLES | FOREIGN.get(module.name, set())
+        if is_private and not is_own(node.value, known) and node.attr not in names:
             yield f"{module.place(node)} uses {ast.unparse(node)}"
 
 
-def is_own(base: ast.expr) -> bool:
+def privates_in(made: ast.ClassDef) -> Iterator[tuple[ast.Attribute, set[str]]]:
+    """Each attribute in a class, with the private names that objects of the class may see of others."""
+    names = set(private_names(made))
+    return ((node, names) for node in ast.walk(made) if isinstance(node, ast.Attribute))
+
+
+def is_own(base: ast.expr, classes: Collection[str] = ()) -> bool:
+    """Whether a value is the object itself, or a class of the module."""
     if isinstance(base, ast.Call):
         return isinstance(base.func, ast.Name) and base.func.id == "super"
-    return isinstance(base, ast.Name) and base.id in ("self", "cls")
+    return isinstance(base, ast.Name) and (base.id in ("self", "cls") or base.id in classes)
 
 
-def private_names(module: Module) -> Iterator[str]:
-    """The private attributes and methods of the classes of a module."""
-    for made in ast.walk(module.tree):
-        if not isinstance(made, ast.ClassDef):
-            continue
-        for node in ast.walk(made):
-            if isinstance(node, ast.FunctionDef):
-                yield node.name
-            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                yield node.id
-            elif isinstance(node, ast.Attribute) and is_own(node.value):
-                yield node.attr
+def private_names(made: ast.ClassDef) -> Iterator[str]:
+    """The private attributes and methods of a class."""
+    for node in ast.walk(made):
+        if isinstance(node, ast.FunctionDef):
+            yield node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.Attribute) and is_own(node.value):
+            yield node.attr

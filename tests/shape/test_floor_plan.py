@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
 from tests.shape.code import PACKAGE, ROOT, Module, modules
+from tools.architecture import parsed
 
 MOST_MODULES = 22
 """So many modules lie side by side in one room, and no more."""
@@ -15,6 +18,15 @@ MOST_MODULES = 22
 SHARED_BASENAMES = {"doctor", "dump", "spark", "watch"}
 # What an engine is asked to change; and, for users, an answer that comes or goes.
 SHARED_CLASSES = {"Change"}
+NOUNS = {"encoding", "feed", "lowering", "nesting", "unfolding", "wording"}
+"""Names of things that look like participles; lowering and unfolding are steps of compilers."""
+
+WINDOW_NAMES = {
+    "session": r"\bSession(Window|Extent)\b|\bby_session\b|\bSESSION\b",
+    "past": r"\bPastWindow\b|\bby_past\b|\bUNTIL _duration\b",
+}
+"""What kinds of window are called that came when there was one window operator."""
+MOST_WINDOW_FILES = 5
 
 
 def test_the_graph_of_rooms_has_no_cycle() -> None:
@@ -43,6 +55,15 @@ def test_the_name_of_a_public_class_occurs_once() -> None:
     assert {name: found for name, found in twice.items() if name not in SHARED_CLASSES} == {}
 
 
+def test_a_kind_of_window_is_known_to_few_files() -> None:
+    """Two grammars with their readers, and the language: whatever moves windows knows no kinds."""
+    files = [path for kind in ("*.py", "*.lark") for path in PACKAGE.rglob(kind)]
+    texts = {path.name: path.read_text(encoding="utf-8") for path in files}
+    for kind, names in WINDOW_NAMES.items():
+        knowing = [name for name, text in texts.items() if re.search(names, text)]
+        assert 3 < len(knowing) <= MOST_WINDOW_FILES, f"{kind}: {knowing}"
+
+
 def test_a_room_holds_as_many_modules_as_one_can_see() -> None:
     counted: dict[str, int] = defaultdict(int)
     for module in modules():
@@ -63,10 +84,25 @@ def test_a_name_does_not_repeat_its_room() -> None:
         for module in modules()
         if "." in module.name
         and module.path.name != "__init__.py"
-        and module.path.stem.split("_")[0] == module.path.parent.name
-        and module.path.stem != module.path.parent.name
+        and words_of(module.path.stem) & words_of(module.path.parent.name)
     ]
     assert repeated == []
+
+
+def test_a_name_ends_in_a_noun() -> None:
+    """No participle or gerund; what the field itself calls so, and other nouns, are listed."""
+    acting = [
+        module.name
+        for module in modules()
+        if re.search("(ing|ed)$", module.path.stem.rpartition("_")[2])
+        and module.path.stem.rpartition("_")[2] not in NOUNS
+    ]
+    assert acting == []
+
+
+def words_of(name: str) -> set[str]:
+    """The words of a name, in the singular."""
+    return {re.sub("(?<!s)s$", "", word) for word in name.split("_")}
 
 
 def test_every_room_opens_with_its_map() -> None:
@@ -76,21 +112,17 @@ def test_every_room_opens_with_its_map() -> None:
         for room in sorted({module.path.parent for module in modules()})
         if room != PACKAGE
         for name in _inside(room)
-        if f"`{name}`" not in (ast.get_docstring(ast.parse(_text(room))) or "")
+        if f"`{name}`" not in (ast.get_docstring(parsed(room / "__init__.py")) or "")
     ]
     assert not missing, "the map of a room does not say what is in it:\n" + "\n".join(missing)
 
 
-def _inside(room: object) -> Iterator[str]:
-    for path in sorted(room.iterdir()):  # type: ignore[attr-defined]
+def _inside(room: Path) -> Iterator[str]:
+    for path in sorted(room.iterdir()):
         if path.is_dir() and (path / "__init__.py").exists():
             yield path.name
         elif path.suffix == ".py" and path.name != "__init__.py":
             yield path.stem
-
-
-def _text(room: object) -> str:
-    return (room / "__init__.py").read_text(encoding="utf-8")  # type: ignore[operator]
 
 
 def room_of(module: Module) -> str:
@@ -121,7 +153,7 @@ def imported_pairs() -> Iterator[tuple[Module, Module]]:
 
 
 def _imported_names(module: Module) -> Iterator[str]:
-    for node in ast.walk(module.tree):
+    for node in module.nodes:
         if isinstance(node, ast.ImportFrom):
             yield from (f"{node.module}.{each.name}" for each in node.names)
         elif isinstance(node, ast.Import):

@@ -49,6 +49,17 @@ EXCEPTIONS = {
     # Queries that are no stars are followed by one keeper, in one place of the cluster.
     "engine.spark.watch.keeper": {"engine.messages", "engine.patterns"},
     "engine.spark.session": {""},
+    # One implementation of SPARQL's operators on values, in one process and in tasks.
+    **{
+        f"engine.spark.sparql.{name}": {"engine.queries"}
+        for name in (
+            "algebra_frames",
+            "group_frames",
+            "pattern_frames",
+            "query_frame",
+            "value_tasks",
+        )
+    },
 }
 
 

@@ -15,7 +15,7 @@ from tests.system.running import SOURCES
 
 REFUSED = """
 from livefacts.errors import ViolationError
-from livefacts.service.reasoner.reasoner import Reasoner
+from livefacts.service.reasoner.facade import Reasoner
 
 PREFIXES = (
     "@prefix : <http://example.org/> . @prefix owl: <http://www.w3.org/2002/07/owl#> . "

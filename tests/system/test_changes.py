@@ -139,9 +139,9 @@ class TestApply:
         assert len(rows(ended.out)) == 2
 
     def test_an_update_that_is_refused_is_an_error_with_a_hint(self, kb: str) -> None:
-        ended = livefacts("apply", kb, "--update", "CLEAR ALL", "-o", kb)
+        ended = livefacts("apply", kb, "--update", "LOAD <x:y>", "-o", kb)
         assert (ended.code, ended.out) == (1, "")
-        assert "CLEAR is refused" in ended.err
+        assert "LOAD is refused" in ended.err
         assert "hint: " in ended.err
 
     @pytest.mark.parametrize("options", [[], ["--patch", "a.rdfp", "--update", "b.ru"]])

@@ -12,7 +12,7 @@ import pytest
 import livefacts as lf
 from livefacts.journal import fact_texts
 from livefacts.kb.tables import KnowledgeBase
-from livefacts.service.reasoner.saved_folder import check_folder
+from livefacts.service.folder.saved_state import check_folder
 
 RULES = "ancestor(?x, ?y) :- parent(?x, ?y) .\nnear(?x, ?y) :- [?x, <x:road>, ?y] ."
 NOT_READ = {".lock"}
@@ -36,8 +36,11 @@ DAMAGES: dict[str, Callable[[bytes, random.Random], bytes | None]] = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return made(tmp_path_factory.mktemp("damage") / "kb")
+
+
+def made(path: Path) -> Path:
     """A folder with versions of its tables, whole and as changes, and a journal after them."""
-    path = tmp_path_factory.mktemp("damage") / "kb"
     many, fact_texts.MANY = fact_texts.MANY, 30
     try:
         with lf.Reasoner.open(path, RULES, durability="none") as reasoner:
@@ -159,3 +162,65 @@ def test_history_that_is_missing_is_said(folder: Path, tmp_path: Path, name: str
             list(reasoner.changes_since(0))
     with pytest.raises(lf.DamageError, match=name):
         check_folder(copy)
+
+
+def part(path: Path, tables: bool) -> Path:
+    """A folder with a change in its journal, and perhaps a version of its tables before that."""
+    with lf.Reasoner.open(path, RULES) as reasoner:
+        reasoner.add("parent(ann, ben) .")
+        if tables:
+            reasoner.checkpoint()
+            reasoner.add("parent(ben, tom) .")
+    return path
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    files = (p for p in path.rglob("*") if p.is_file() and p.name not in NOT_READ)
+    return {str(p.relative_to(path)): p.read_bytes() for p in files}
+
+
+@pytest.mark.parametrize("tables", [False, True])
+@pytest.mark.parametrize("lost", ["livefacts.json", "journal", "last log"])
+def test_a_folder_that_has_lost_a_part_is_not_taken_for_a_new_one(
+    tmp_path: Path, tables: bool, lost: str
+) -> None:
+    path = part(tmp_path / "kb", tables)
+    name = lost if lost != "last log" else f"journal/{2 if tables else 1:020d}.log"
+    if lost == "journal":
+        shutil.rmtree(path / name)
+    else:
+        (path / name).unlink()
+    before = contents(path)
+    for options in ({}, {"read_only": True}):
+        with pytest.raises(lf.DamageError, match="restore") as error:
+            lf.Reasoner.open(path, **options)
+        assert str(path / name) in error.value.message
+    assert contents(path) == before
+
+
+def test_a_journal_of_which_the_marker_does_not_know_stays_as_it_is(tmp_path: Path) -> None:
+    lf.Reasoner(RULES).checkpoint(tmp_path / "kb")
+    old = (tmp_path / "kb" / "livefacts.json").read_bytes()
+    path = part(tmp_path / "kb", tables=False)
+    (path / "livefacts.json").write_bytes(old)
+    before = contents(path)
+    with pytest.raises(lf.DamageError, match="of which the folder does not know"):
+        lf.Reasoner.open(path)
+    assert contents(path) == before
+
+
+def test_every_entry_of_a_log_of_tables_is_missed_or_is_not_needed(
+    folder: Path, tmp_path: Path
+) -> None:
+    copy, whole, harmless = tmp_path / "copy", state(folder), []
+    for entry in sorted(folder.glob("*/_delta_log/*.json")):
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(folder, copy)
+        (copy / entry.relative_to(folder)).unlink()
+        try:
+            check_folder(copy)
+        except lf.DamageError:
+            continue
+        assert state(copy) == whole, entry
+        harmless.append(entry)
+    assert harmless == sorted(folder.glob("commits/_delta_log/*.json"))[-1:]

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.system.brokers import PARTS
 
 from livefacts.cli import app
 
@@ -15,7 +16,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 
 def _tool(name: str) -> str:
-    found = shutil.which(name)
+    fetched = PARTS / name / "bin" / name
+    found = str(fetched) if fetched.exists() else shutil.which(name)
     if found is None:
         pytest.skip(f"{name} is not installed")
     return found

@@ -49,6 +49,10 @@ def state(reasoner: lf.Reasoner) -> State:
 
 @pytest.fixture(scope="module")
 def expected() -> list[State]:
+    return states()
+
+
+def states() -> list[State]:
     """The states before the first call, and after each."""
     twin = lf.Reasoner(RULES)
     found = [state(twin)]

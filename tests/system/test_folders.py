@@ -104,7 +104,41 @@ def test_what_is_no_folder_has_no_log(tmp_path: Path) -> None:
     for words in (["log"], ["undo", "1"]):
         ended = livefacts(words[0], str(tmp_path / "p.ttl"), *words[1:])
         assert (ended.code, "p.ttl is no folder" in ended.err) == (1, True)
-        assert "hint: name a folder of Reasoner.open" in ended.err
+        assert "hint: livefacts load kb/ data.nt makes one" in ended.err
+
+
+def test_what_is_read_and_is_no_knowledge_base_says_how_one_is_made(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "notes.txt").write_text("mine", encoding="utf-8")
+    for name in ("missing", "empty", "other"):
+        folder = f"{tmp_path / name}/"
+        for words in (["log", folder], ["verify", folder], ["query", folder, "ASK {}"]):
+            ended = livefacts(*words)
+            assert ended.code == 1
+            assert "livefacts load kb/ data.nt" in ended.err, ended.err
+
+
+def test_a_change_that_was_taken_back_is_not_taken_back_again(folder: str) -> None:
+    assert livefacts("undo", folder, "2").code == 0
+    for more in ([], ["--preview"]):
+        ended = livefacts("undo", folder, "2", *more)
+        assert (ended.code, ended.out) == (0, "")
+        assert "note: nothing of change 2 is left to take back" in ended.err
+    lines = livefacts("log", folder).out.splitlines()
+    assert lines[-1].endswith("'takes back change 2'")
+    assert len(lines) == 3
+
+
+def test_a_folder_without_its_marker_is_left_alone(folder: str, tmp_path: Path) -> None:
+    (Path(folder) / "livefacts.json").unlink()
+    log = next(Path(folder, "journal").glob("*.log"))
+    before = log.read_bytes()
+    for words in (["load", folder, str(tmp_path / "data.nt")], ["log", folder]):
+        ended = livefacts(*words)
+        assert ended.code == 1
+        assert "livefacts.json is missing" in ended.err
+    assert log.read_bytes() == before
 
 
 def test_a_folder_without_a_version_says_where_its_changes_are(folder: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.system.running import livefacts
+from tests.system.running import Ended, livefacts
 
 BOTH = "@id cat_or_dog false :- [?x, a, <x:Cat>], [?x, a, <x:Dog>] ."
 ONTOLOGY = """
@@ -81,14 +81,36 @@ class TestQueries:
             assert ended.code == 1
             assert f"({option})" in ended.err
 
+    def test_a_variable_is_given_a_value_as_turtle_writes_it(self, pets: Path) -> None:
+        def asked(*bound: str) -> Ended:
+            given = [word for each in bound for word in ("--bind", each)]
+            text = "SELECT DISTINCT ?x ?n { ?x a ?c BIND(?n AS ?m) }"
+            return livefacts("query", text, "--data", str(pets), "--format", "csv", *given)
+
+        assert asked("x=<x:tom>", "n=5").out.splitlines() == ["x,n", "x:tom,5"]
+        assert asked("?c=<x:nobody>").out.splitlines() == ["x,n"]
+        assert asked('n="a,b"@en', "c=rdf:List").code == 0
+        for wrong in ("x", "x=", "x=1, 2", "x=nobody:a", "x=<x:a> . <x:b> <x:c> <x:d>"):
+            assert asked(wrong).code == 1
+            assert "gives no variable a term" in asked(wrong).err
+        assert "?x two values" in asked("x=1", "?x=2").err
+        assert "no variable ?y" in asked("y=1").err
+
     def test_rows_that_are_left_out_are_told(self, pets: Path) -> None:
         ended = livefacts("query", "SELECT * { ?a ?b ?c }", "--data", str(pets), "--limit-rows=1")
         assert ended.err == "there are more rows than 1\n"
 
-    def test_a_whole_graph_is_emptied_by_a_pattern(self, pets: Path) -> None:
+    def test_answers_are_written_as_xml(self, pets: Path) -> None:
+        xml = ("--data", str(pets), "--format", "xml")
+        assert "<boolean>true</boolean>" in livefacts("query", "ASK { ?x a ?c }", *xml).out
+        assert "<uri>x:kit</uri>" in livefacts("query", "SELECT ?x { ?x a ?c }", *xml).out
+        refused = livefacts("query", "CONSTRUCT WHERE { ?x a ?c }", *xml)
+        assert (refused.code, "only the answer of SELECT or ASK" in refused.err) == (1, True)
+
+    def test_everything_is_emptied_by_one_operation(self, pets: Path) -> None:
         ended = livefacts("apply", str(pets), "--update", "CLEAR ALL")
-        assert ended.code == 1
-        assert "DELETE WHERE { ?s ?p ?o }" in ended.err
+        assert ended.code == 0
+        assert "0 asserted" in ended.err
 
 
 class TestFormats:
@@ -102,6 +124,11 @@ class TestFormats:
         assert ended.code == 1
         assert "error: unknown format foo\nhint: known: nt, nq, " in ended.err
         assert ended.err.endswith(", rules\n")
+
+    def test_a_file_whose_name_says_nothing_is_named_a_format(self, tmp_path: Path) -> None:
+        file = tmp_path / "weird.xyz"
+        file.touch()
+        assert "format= (--input-format) names another" in livefacts("load", str(file)).err
 
 
 class TestTicks:

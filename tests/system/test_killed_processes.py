@@ -20,7 +20,7 @@ def cycles(folder: Path, *options: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("kind", [[], ["--timed"]])
+@pytest.mark.parametrize("kind", [["--timed"], pytest.param([], marks=pytest.mark.thorough)])
 def test_what_was_acknowledged_survives_kills_at_random(tmp_path: Path, kind: list[str]) -> None:
     told = cycles(tmp_path / "kb", "--cycles", "5", *kind)
     assert told.count("found") == 5

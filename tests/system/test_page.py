@@ -280,6 +280,7 @@ def test_rules_are_listed_added_and_removed(page: Page, server: Serving) -> None
     row = page.get_by_role("row", name="hot")
     expect(row).to_be_visible()
     assert len(server.select("SELECT ?s { ?s a <x:Hot> }")) == 2
+    expect(page.get_by_role("columnheader", name="instances")).to_be_visible()
     row.get_by_role("button", name="remove").click()
     expect(row).to_have_count(0)
 
@@ -303,7 +304,7 @@ def test_history_has_changes_and_takes_one_back(page: Page, server: Serving) -> 
 
 
 def test_reports_of_a_registered_query_are_drawn(page: Page, server: Serving) -> None:
-    needs(server, "/register", "/streams/{name:path}")
+    needs(server, "/register", "/streams/{name}")
     page.goto("/#/streams")
     page.get_by_label("C-SPARQL").fill(
         "REGISTER QUERY Seen COMPUTE EVERY 1s AS SELECT ?s ?v"
@@ -319,6 +320,48 @@ def test_reports_of_a_registered_query_are_drawn(page: Page, server: Serving) ->
     expect(page.locator(".timeline rect").first).to_be_visible()
     expect(page.locator("tbody tr").first).to_contain_text("3")
     picture(page, "streams")
+
+
+def test_a_private_server_is_read_with_a_token_asked_for_once(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with serving(tmp_path / "kb", "--private") as server:
+        context = browser.new_context(base_url=server.url)
+        page = context.new_page()
+        page.goto("/")
+        expect(page.get_by_role("dialog")).to_contain_text("token of the scope read")
+        page.get_by_role("button", name="Cancel").click()
+        expect(page.locator(".trouble")).to_be_visible()
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        page.get_by_role("button", name="Give a token").click()
+        give_token(page, server)
+        expect(page.locator("[data-figure=facts]")).to_have_text("0")
+        expect(page.locator("[data-live=true]")).to_be_visible()
+        server.update("INSERT DATA { <x:a> <x:b> 1 }")
+        expect(page.locator(".latest li[data-seq='1']")).to_contain_text("x:a x:b 1")
+        ask(page, "SELECT ?o { ?s <x:b> ?o }")
+        page.get_by_role("button", name="Keep watching").click()
+        expect(page.locator("tbody tr")).to_have_count(1)
+        server.update("INSERT DATA { <x:a> <x:b> 2 }")
+        expect(page.locator("tr.came")).to_contain_text("2")
+        context.close()
+
+
+def test_now_shows_the_sources_and_what_stood_for_nothing(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "readings.jsonl"
+    path.write_text('{"id": "hall", "v": 95, "t": 1}\n{"t": 2}\n')
+    options = ("--source", path.as_uri(), "--map", "[<x:{$.id}>, <x:v>, $.v] at $.t")
+    with serving(tmp_path / "kb", *options) as server:
+        context = browser.new_context(base_url=server.url)
+        page = context.new_page()
+        page.goto("/")
+        row = page.locator("[data-source]")
+        expect(row).to_contain_text("following")
+        expect(row.locator("td").nth(1)).to_have_text("2")
+        page.get_by_text("stood for nothing").click()
+        expect(page.locator("details")).to_contain_text("there is no $.")
+        assert violations(page) == []
+        context.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

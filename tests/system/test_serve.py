@@ -132,7 +132,7 @@ def test_graphs_of_the_request_are_those_that_are_asked(server: Serving) -> None
 
 
 REFUSED = {
-    "no query": (400, {"params": {}}),
+    "no query": (400, {"params": {"query": ""}}),
     "two queries": (400, {"params": [("query", SELECT), ("query", SELECT)]}),
     "a mistake in a query": (400, {"params": {"query": "SELECT ?x WHERE { ?x"}}),
     "an update by GET": (400, {"params": {"update": "CLEAR ALL"}}),

@@ -9,21 +9,26 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.system.brokers import free_port, kafka, mosquitto
-from tests.system.running import livefacts
+from tests.system.running import livefacts, livefacts_process
+from tests.system.serving import Serving, serving
+from tests.system.source_reader import MAP, RULES
 
 from livefacts import Reasoner
 from livefacts.errors import InputError
 from livefacts.journal import fact_texts
-from livefacts.journal.journal import FOLDER
+from livefacts.journal.change_log import FOLDER
 from livefacts.sources import Message, follow, open_address
 from livefacts.syntax.input.rejects import Rejects
 
 pytestmark = pytest.mark.slow
+Read = Callable[[Path, str, Callable[[list[bytes]], None]], None]
 READER = Path(__file__).with_name("source_reader.py")
 COUNT = 120
+XSD_INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
 
 
 def reading(number: int) -> bytes:
@@ -85,18 +90,67 @@ def killed_and_read(folder: Path, address: str, send: Callable[[list[bytes]], No
     check_once(folder, COUNT)
 
 
+def served_and_killed(folder: Path, address: str, send: Callable[[list[bytes]], None]) -> None:
+    """The same by a server, which is killed while messages come."""
+    rules = folder.with_suffix(".rules")
+    rules.write_text(RULES)
+    options = ("--rules", str(rules), "--source", address, "--map", MAP)
+    messages = [reading(number) for number in range(COUNT)]
+    with serving(folder, *options) as first:
+        send(messages[:60])
+        until(lambda: source_of(first)["messages"] > 20)
+        first.kill()
+    send(messages[60:])
+    with serving(folder, *options) as second:
+        send([b'{"id": "nobody"}', END])
+        until(lambda: ("x:last", 1000) in pushed_to(second))
+        assert source_of(second)["dead_letters"] == 1
+    check_once(folder, COUNT)
+
+
+def source_of(server: Serving) -> dict[str, Any]:
+    """How the one source of a server goes."""
+    [found] = server.get("/stats").json()["sources"]
+    return dict(found)
+
+
+def pushed_to(server: Serving) -> list[tuple[str | None, int]]:
+    """The streams and times of what has come."""
+    changes = server.get("/log").json()["changes"]
+    return [(each.get("stream"), each["at"]) for each in changes if each["kind"] == "push"]
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Ask again and again, but not for ever."""
+    for _ in range(20_000):
+        if holds():
+            return
+    raise AssertionError("it never came to that")
+
+
 # files
 
 
-def test_a_file_is_read_once_whoever_is_killed(tmp_path: Path) -> None:
+def test_a_server_reads_a_file_once_however_often_it_is_killed(tmp_path: Path) -> None:
     path = tmp_path / "readings.jsonl"
     path.touch()
+    served_and_killed(tmp_path / "kb", path.as_uri(), appending(path))
+
+
+def appending(path: Path) -> Callable[[list[bytes]], None]:
+    """Writes messages to the end of a file."""
 
     def send(messages: list[bytes]) -> None:
         with path.open("ab") as file:
             file.writelines(message + b"\n" for message in messages)
 
-    killed_and_read(tmp_path / "kb", path.as_uri(), send)
+    return send
+
+
+def test_a_file_is_read_once_whoever_is_killed(tmp_path: Path) -> None:
+    path = tmp_path / "readings.jsonl"
+    path.touch()
+    killed_and_read(tmp_path / "kb", path.as_uri(), appending(path))
 
 
 def test_a_file_is_followed_over_rotation_and_truncation(tmp_path: Path) -> None:
@@ -181,45 +235,78 @@ def kafka_port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
         yield port
 
 
-def test_a_topic_of_mqtt_is_read_once_whoever_is_killed(tmp_path: Path, mqtt_port: int) -> None:
+@pytest.mark.parametrize("read", [killed_and_read, served_and_killed])
+def test_a_topic_of_mqtt_is_read_once_whoever_is_killed(
+    tmp_path: Path, mqtt_port: int, read: Read
+) -> None:
+    address, send = mqtt_topic(mqtt_port, f"home/{read.__name__}")
+    # A first reader subscribes; the broker keeps what comes from now on.
+    come = open_address(address).messages(None)
+    assert next(come) is None
+    come.close()  # type: ignore[attr-defined]
+    read(tmp_path / "kb", address, send)
+
+
+def mqtt_topic(port: int, topic: str) -> tuple[str, Callable[[list[bytes]], None]]:
+    """The address of a topic, and how messages are sent there."""
     paho = pytest.importorskip("paho.mqtt.client")
 
     def send(messages: list[bytes]) -> None:
         from paho.mqtt.enums import CallbackAPIVersion
 
         client = paho.Client(CallbackAPIVersion.VERSION2)
-        client.connect("127.0.0.1", mqtt_port)
+        client.connect("127.0.0.1", port)
         client.loop_start()
         for message in messages:
-            client.publish("home/sensors", message, qos=1).wait_for_publish()
+            client.publish(topic, message, qos=1).wait_for_publish()
         client.disconnect()
         client.loop_stop()
 
-    address = f"mqtt://127.0.0.1:{mqtt_port}/home/sensors"
-    # A first reader subscribes; the broker keeps what comes from now on.
-    come = open_address(address).messages(None)
-    assert next(come) is None
-    come.close()  # type: ignore[attr-defined]
-    killed_and_read(tmp_path / "kb", address, send)
+    return f"mqtt://127.0.0.1:{port}/{topic}", send
 
 
-def test_a_topic_of_kafka_is_read_once_whoever_is_killed(tmp_path: Path, kafka_port: int) -> None:
+def test_a_server_waits_for_a_broker_that_comes_late_and_goes_in_between(tmp_path: Path) -> None:
+    port, state = free_port(), tmp_path / "mosquitto"
+    state.mkdir()
+    address, send = mqtt_topic(port, "home/late")
+    options = ("--source", address, "--map", "reading(s=$.id, v=$.v) at $.t")
+    with serving(tmp_path / "kb", *options) as server:
+        until(lambda: "cannot reach" in source_of(server)["trouble"])
+        assert f'livefacts_source_troubled{{source="{address}"}} 1.0' in server.get("/metrics").text
+        with mosquitto(state, port):
+            until(lambda: source_of(server)["trouble"] == "")
+            send([b'{"id": "kitchen", "v": 1, "t": 1}'])
+            until(lambda: source_of(server)["messages"] == 1)
+        until(lambda: "is gone" in source_of(server)["trouble"])
+        assert source_of(server)["state"] == "waiting"
+        with mosquitto(state, port):
+            until(lambda: source_of(server)["trouble"] == "")
+            send([b'{"id": "kitchen", "v": 2, "t": 2}'])
+            until(lambda: source_of(server)["messages"] == 2)
+            until(lambda: server.get("/stats").json()["arrivals"] == 2)
+
+
+@pytest.mark.parametrize("read", [killed_and_read, served_and_killed])
+def test_a_topic_of_kafka_is_read_once_whoever_is_killed(
+    tmp_path: Path, kafka_port: int, read: Read
+) -> None:
+    topic = read.__name__
     confluent_kafka = pytest.importorskip("confluent_kafka")
     from confluent_kafka.admin import AdminClient, NewTopic
 
     broker = {"bootstrap.servers": f"127.0.0.1:{kafka_port}"}
     admin = AdminClient(broker)
-    [made] = admin.create_topics([NewTopic("sensors", 2, 1)]).values()
+    [made] = admin.create_topics([NewTopic(topic, 2, 1)]).values()
     made.result()
     producer = confluent_kafka.Producer(broker)
 
     def send(messages: list[bytes]) -> None:
         for message in messages:
             # One partition for times that follow each other; a second one that stays behind.
-            producer.produce("sensors", message, partition=0)
+            producer.produce(topic, message, partition=0)
         producer.flush()
 
-    killed_and_read(tmp_path / "kb", f"kafka://127.0.0.1:{kafka_port}/sensors", send)
+    read(tmp_path / "kb", f"kafka://127.0.0.1:{kafka_port}/{topic}", send)
 
 
 def test_a_broker_that_is_not_there_is_said() -> None:
@@ -275,8 +362,6 @@ def test_answers_are_watched_over_plain_json() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ((), "give --facts or --source"),
-        (("--source", "-"), "--source needs a map"),
         (("--facts", "-", "--map", "reading($.id, $.v)"), "a line of the map has no time"),
         (("--facts", "-", "--map", "reading($.id $.v)"), "a comma or a closing )"),
         (("--source", "x", "--map", "r() at $.t"), "x is no source"),
@@ -289,6 +374,42 @@ def test_options_that_do_not_go_together_are_refused(
     rules.write_text(HOT)
     ran = livefacts("run", str(rules), *options)
     assert (ran.code, said in ran.err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("run", "rdfs"), "give --facts or --source"),
+        (("run", "rdfs", "--source", "-"), "--source needs a map"),
+        (("serve", "kb", "--source", "-"), "--source needs a map"),
+        (("serve", "kb", "--map", "r($.v) at $.t"), "there are 0 sources and 1 map"),
+        (("serve", "kb", "--key", "key.pem"), "TLS needs two files"),
+        (("token", ".", "--scope", "god"), "god is no scope: it is one of read, "),
+    ],
+)
+def test_an_option_that_is_missing_is_wrong_usage(words: tuple[str, ...], said: str) -> None:
+    ran = livefacts(*words)
+    assert (ran.code, said in ran.err, "Traceback" in ran.err) == (2, True, False)
+
+
+def test_lines_of_others_are_told_of_maps(tmp_path: Path) -> None:
+    (tmp_path / "hot.rules").write_text(HOT)
+    (tmp_path / "r.jsonl").write_bytes(b"".join(reading(n) + b"\n" for n in range(9)))
+    ran = livefacts("run", str(tmp_path / "hot.rules"), "--facts", str(tmp_path / "r.jsonl"))
+    assert ran.code == 3
+    assert "  and 4 more\nhint: --map reads JSON that others write" in ran.err
+
+
+def test_events_that_an_earlier_run_set_aside_are_not_told_again(tmp_path: Path) -> None:
+    (tmp_path / "hot.rules").write_text(HOT)
+    facts, kept = tmp_path / "r.jsonl", ("--folder", str(tmp_path / "kb"), "--max-ahead", "10")
+    words = ("run", str(tmp_path / "hot.rules"), "--facts", str(facts), *kept)
+    for times, said in (((1, 900, 901), "2 events were"), ((2, 902), "1 event was")):
+        facts.write_text("".join(f'{{"at": {t}, "facts": "reading(a, 1) ."}}\n' for t in times))
+        ran = livefacts_process(*words)
+        assert (ran.code, f"{said} set aside" in ran.err) == (3, True)
+    facts.write_text('{"at": 3, "facts": "reading(a, 1) ."}\n')
+    assert livefacts_process(*words).code == 0
 
 
 def test_positions_are_in_checkpoints(tmp_path: Path) -> None:
@@ -325,3 +446,45 @@ def test_dead_letters_are_kept_with_the_reason(tmp_path: Path) -> None:
         ("byte 26", "there is no $."),
         ("byte 29", "this is no JSO"),
     ]
+
+
+def test_a_server_says_what_a_source_has_brought_and_what_stood_for_nothing(
+    tmp_path: Path,
+) -> None:
+    path, letters = tmp_path / "readings.jsonl", tmp_path / "dead.jsonl"
+    letters.write_text("before\n")
+    path.write_bytes(b'{"id": "hall", "v": 95, "t": 1}\n{"t": 2}\n{"id": "hall", "v": 9, "t": 3}\n')
+    options = ("--source", path.as_uri(), "--map", "[<x:{$.id}>, <x:v>, $.v] at $.t")
+    with serving(tmp_path / "kb", *options, "--rejects", str(letters)) as server:
+        with server.client() as client, client.stream("GET", "/changes?since=0") as changes:
+            lines = (line for line in changes.iter_lines() if line.startswith("data: "))
+            first = json.loads(next(line for line in lines if "hall" in line)[6:])
+        assert first["added"] == [f'<x:hall> <x:v> "95"^^<{XSD_INTEGER}> .']
+        until(lambda: source_of(server)["messages"] == 3)
+        found = source_of(server)
+        metrics = server.get("/metrics").text
+    assert (found["source"], found["state"], found["trouble"]) == (path.as_uri(), "following", "")
+    [letter] = found["last_dead_letters"]
+    assert (letter["place"], letter["reason"][:14]) == (f"{path}, byte 41", "there is no $.")
+    assert f'livefacts_source_dead_letters{{source="{path.as_uri()}"}} 1.0' in metrics
+    before, written = letters.read_text().splitlines()
+    assert (before, json.loads(written)["text"]) == ("before", '{"t": 2}')
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--source", "-", "--map", "r($.v)"), "a line of the map has no time"),
+        (("--source", "x", "--map", "r($.v) at $.t"), "x is no source"),
+        (("--source", "-", "--source", "-", "--map", "r($.v) at $.t"), "- is given 2 times"),
+        (
+            ("--source", "-", "--map", "r($.v) at $.t", "--lateness", "long"),
+            "long is not a duration",
+        ),
+    ],
+)
+def test_sources_of_a_server_that_do_not_go_together_are_refused(
+    options: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    ran = livefacts("serve", str(tmp_path / "kb"), "--port", "0", *options)
+    assert (ran.code, said in ran.err, "Traceback" in ran.err) == (1, True, False)

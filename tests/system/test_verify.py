@@ -10,7 +10,7 @@ import pytest
 from tests.system.running import livefacts
 
 from livefacts.model.facts import Fact, Symbol
-from livefacts.service.reasoner.reasoner import Reasoner
+from livefacts.service.reasoner.facade import Reasoner
 from livefacts.service.reasoner.verification import Difference, VerifyReport
 
 RULES = "route(?x, ?z) :- road(?x, ?y), route(?y, ?z) . route(?x, ?y) :- road(?x, ?y) .\n"

@@ -23,7 +23,7 @@ export async function changesAfter(seq: number): Promise<Change[]> {
 /** Every change from now on, or after a number. */
 export function followChanges(since: number | null, take: (change: Change) => void, become: (state: State) => void): Following {
   return follow(
-    (last) => `changes?${new URLSearchParams(last || since !== null ? { since: last ?? String(since) } : {})}`,
+    `changes?${new URLSearchParams(since === null ? {} : { since: String(since) })}`,
     ["message"],
     (_, data) => take(data as Change),
     become,

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { bytes, histogramOf, instant, quantile, seconds } from "./figures";
+import { eventReader, type LiveEvent } from "./live";
 import { graphOf, rootOf, type Explanation } from "./proofs";
 import { applied, chartOf, readable, toCsv, written, type Row } from "./rdf";
 
@@ -58,4 +59,19 @@ test("a proof as a graph has each fact once", () => {
   expect(rootOf(proof)?.step).toBe(2);
   expect(graphOf(proof).nodes.map(({ text, kind }) => [text, kind])).toEqual([["c", "goal"], ["b", "derived"], ["a", "asserted"]]);
   expect(graphOf(proof).edges).toHaveLength(3);
+});
+
+test("events are the same wherever their text is cut", () => {
+  const text = "retry: 1000\n\nid: 7\nevent: answers\ndata: {\"a\": 1}\n\n: ping\n\nid: 8\ndata: {}\n\n";
+  const whole: LiveEvent[] = [
+    { kind: "answers", id: "7", data: '{"a": 1}' },
+    { kind: "message", id: "8", data: "{}" },
+  ];
+  for (let cut = 0; cut <= text.length; cut++) {
+    const found: LiveEvent[] = [];
+    const read = eventReader((event) => found.push(event));
+    read(text.slice(0, cut));
+    read(text.slice(cut));
+    expect(found).toEqual(whole);
+  }
 });

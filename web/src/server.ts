@@ -34,14 +34,28 @@ export const token = {
     value ? sessionStorage.setItem(TOKEN, value) : sessionStorage.removeItem(TOKEN),
 };
 
+/** Who makes a request: a quiet one, of the page itself, asks for a token no more when none was given. */
+interface Manner {
+  isQuiet: boolean;
+}
+let asking: Promise<string | null> | null = null;
+let isRefused = false;
+
 /** A request; a refusal for want of a token asks for one, and tries again. */
-export async function request(path: string, init: RequestInit = {}): Promise<Response> {
+export async function request(path: string, init: RequestInit = {}, { isQuiet }: Manner = { isQuiet: false }): Promise<Response> {
+  const before = token.get();
   const answer = await fetched(path, init);
   if (answer.status !== 401 && answer.status !== 403) return checked(answer);
   const problem = await problemOf(answer);
-  const given = await askForToken(problem.message);
-  if (given === null) throw problem;
-  token.set(given);
+  // Another request may have got one meanwhile.
+  if (token.get() === before) {
+    if (isQuiet && isRefused) throw problem;
+    asking ??= askForToken(problem.message).finally(() => (asking = null));
+    const given = await asking;
+    isRefused = given === null;
+    if (given === null) throw problem;
+    token.set(given);
+  }
   return checked(await fetched(path, init));
 }
 
@@ -71,10 +85,10 @@ async function problemOf(answer: Response): Promise<Problem> {
   return new Problem(answer.status, said?.what ?? `the server answers ${answer.status}`, said?.where ?? null, said?.hint ?? "");
 }
 
-export async function json<T>(path: string, init: RequestInit = {}): Promise<T> {
+export async function json<T>(path: string, init: RequestInit = {}, manner?: Manner): Promise<T> {
   const headers = new Headers(init.headers);
   headers.set("Accept", "application/json");
-  return (await request(path, { ...init, headers })).json() as Promise<T>;
+  return (await request(path, { ...init, headers }, manner)).json() as Promise<T>;
 }
 
 /** A POST of values; those that are missing are left out. */

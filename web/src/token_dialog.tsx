@@ -1,4 +1,4 @@
-/** The token for writing: asked for when it is needed, kept as long as the tab is open. */
+/** The token: asked for when it is needed, kept as long as the tab is open. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { token, whenTokenIsNeeded } from "./server";
@@ -37,11 +37,11 @@ export function TokenDialog() {
   return (
     <>
       <button type="button" class="plain" onClick={() => (isKnown ? forget() : void ask(""))}>
-        {isKnown ? "Forget the token" : "Token for writing"}
+        {isKnown ? "Forget the token" : "Give a token"}
       </button>
       <dialog ref={dialog} onClose={closed} aria-labelledby="token-title">
         <form method="dialog">
-          <h2 id="token-title">Token for writing</h2>
+          <h2 id="token-title">Give a token</h2>
           {why && <p>{why}</p>}
           <p class="quiet">The server printed it at its first start. This tab keeps it until it is closed.</p>
           <label>

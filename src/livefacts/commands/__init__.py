@@ -3,15 +3,11 @@
 In: options and files.
 Out: data on standard output, messages on standard error, an exit code.
 
-- `options`: the options that several commands share
-- `terminal`: messages, data and exit codes
-- `fact_files`: a reasoner, its files, and a report of what was rejected
-- `unknown_names`: names in a query that no fact has, and what was perhaps meant
+- `console`: options, files, messages and exit codes that commands have in common
 - `load`: read files, draw all conclusions, say or write what came out
 - `changes`: `add`, `remove` and `apply`: a change, and its delta as RDF Patch
 - `query`: a SPARQL query over files and what follows from them
 - `watch`: the answers of a query, and how they change with every update
-- `events`: timed events of files and standard input in one order
 - `run`: rules over timed facts, from files or live
 - `register`: C-SPARQL and RSP-QL queries over stream files and live sources
 - `explain`: why a fact holds, or what is missing for it
@@ -24,5 +20,6 @@ Out: data on standard output, messages on standard error, an exit code.
 - `generate`: data and streams to try things on
 - `bench`: how fast this machine is
 - `demo`: a tour of everything
+- `live_demo`: a city of sensors, served while it lives
 - `doctor`: whether everything is in place
 """

@@ -17,8 +17,8 @@ from typing import Annotated
 
 import typer
 
-from livefacts.commands.fact_files import prepare
-from livefacts.commands.terminal import say
+from livefacts.commands.console.fact_files import prepare
+from livefacts.commands.console.terminal import say
 
 TRANSITIVE = """
 @prefix g: <http://livefacts.example/graph#> .
@@ -94,7 +94,7 @@ def _measured(universities: int) -> list[Figure]:
 
 
 def _closing(job: str, path: Path, rules: list[str]) -> Figure:
-    from livefacts.service.reasoner.reasoner import Reasoner
+    from livefacts.service.reasoner.facade import Reasoner
 
     say(f"measuring: {job}")
     reasoner = Reasoner(rules=rules)

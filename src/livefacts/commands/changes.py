@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from livefacts.commands.fact_files import (
+from livefacts.commands.console.fact_files import (
     Inputs,
     Loaded,
     is_folder,
@@ -20,7 +20,7 @@ from livefacts.commands.fact_files import (
     load,
     report_rejects,
 )
-from livefacts.commands.options import (
+from livefacts.commands.console.options import (
     BlankNodes,
     Bnodes,
     Files,
@@ -28,13 +28,13 @@ from livefacts.commands.options import (
     Rejects,
     Rules,
 )
+from livefacts.commands.console.terminal import counted, dump, say
 from livefacts.commands.query import QUERY_FILES, text_of
-from livefacts.commands.terminal import counted, dump, say
 from livefacts.errors import InputError
 
 if TYPE_CHECKING:
     from livefacts.service.change.delta import Delta
-    from livefacts.service.reasoner.reasoner import Reasoner
+    from livefacts.service.reasoner.facade import Reasoner
 
 Change: TypeAlias = "Callable[[Reasoner], Delta]"
 UPDATE_FILES = (".ru", *QUERY_FILES)

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from livefacts.commands.fact_files import prepare
-from livefacts.commands.terminal import counted, output
+from livefacts.commands.console.fact_files import prepare
+from livefacts.commands.console.terminal import counted, output
 from livefacts.errors import LivefactsError
 
 if TYPE_CHECKING:
     from livefacts.engine.spark.pipeline import Pipeline
-    from livefacts.service.reasoner.reasoner import Reasoner
+    from livefacts.service.reasoner.facade import Reasoner
 
 PREFIX = "@prefix ub: <http://livefacts.example/university#> ."
 HEADS = """
@@ -55,6 +55,12 @@ def demo_command(
             "--spark/--no-spark", help="Also on Spark, where that and Java are installed."
         ),
     ] = True,
+    live: Annotated[
+        bool, typer.Option("--live", help="A city of sensors on the page of the server instead.")
+    ] = False,
+    port: Annotated[
+        int | None, typer.Option(help="Of --live; 7878 if it is free.", min=0, max=65535)
+    ] = None,
 ) -> None:
     """A tour: make data, draw conclusions, ask, break a constraint.
 
@@ -64,7 +70,13 @@ def demo_command(
     \b
     livefacts demo
     livefacts demo --no-spark
+    livefacts demo --live
     """
+    if live:
+        from livefacts.commands.live_demo import live_demo
+
+        live_demo(port)
+        return
     prepare()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "uni.nt.gz"
@@ -87,7 +99,7 @@ def _generate(path: Path) -> None:
 
 
 def _load(path: Path) -> Reasoner:
-    from livefacts.service.reasoner.reasoner import Reasoner
+    from livefacts.service.reasoner.facade import Reasoner
 
     with _stage("Loading it under the rules of RDFS"):
         reasoner = Reasoner(rules=["rdfs", PREFIX])

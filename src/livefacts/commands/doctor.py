@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from livefacts.commands.fact_files import prepare
-from livefacts.commands.terminal import ExitCode, say
+from livefacts.commands.console.fact_files import prepare
+from livefacts.commands.console.terminal import ExitCode, say
 
 
 class DoctorFormat(StrEnum):

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from livefacts.commands.fact_files import Inputs, leave, load
-from livefacts.commands.options import (
+from livefacts.commands.console.fact_files import Inputs, leave, load
+from livefacts.commands.console.options import (
     BlankNodes,
     Bnodes,
     Derived,
@@ -17,7 +17,7 @@ from livefacts.commands.options import (
     Rejects,
     Rules,
 )
-from livefacts.commands.terminal import check_format, dump
+from livefacts.commands.console.terminal import check_format, dump
 
 
 def dump_command(

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from livefacts.commands.fact_files import Inputs, leave, load, say_if_empty
-from livefacts.commands.options import (
+from livefacts.commands.console.fact_files import Inputs, leave, load, say_if_empty
+from livefacts.commands.console.options import (
     BlankNodes,
     Bnodes,
     Data,
@@ -20,13 +20,13 @@ from livefacts.commands.options import (
     Rules,
     asked_and_files,
 )
-from livefacts.commands.terminal import ExitCode, say
+from livefacts.commands.console.terminal import ExitCode, say
 from livefacts.errors import InputError
 
 if TYPE_CHECKING:
     from livefacts.service.change.delta import Violation
-    from livefacts.service.explanations.explanation import Explanation
-    from livefacts.service.reasoner.reasoner import Reasoner
+    from livefacts.service.explanations.proof_trees import Explanation
+    from livefacts.service.reasoner.facade import Reasoner
 
 
 class ExplanationFormat(StrEnum):

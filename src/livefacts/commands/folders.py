@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from livefacts.commands.terminal import say
+from livefacts.commands.console.terminal import say
 from livefacts.errors import InputError
 
 if TYPE_CHECKING:
-    from livefacts.journal.journal import JournalRow
+    from livefacts.journal.change_log import JournalRow
 
 MOST_SHOWN = 60
 """So many characters of a query are shown."""
@@ -27,9 +27,9 @@ def log_command(folder: Folder) -> None:
     \b
     livefacts log kb/
     """
-    from livefacts.service.reasoner.reasoner import Reasoner
+    from livefacts.service.reasoner.facade import Reasoner
 
-    _check_is_folder(folder)
+    check_is_folder(folder)
     reasoner = Reasoner.open(folder, read_only=True)
     for row in reasoner.log():
         typer.echo(_line(row, reasoner.path / "journal"))
@@ -45,7 +45,7 @@ def _line(row: JournalRow, journal: Path) -> str:
 def _deeds(row: JournalRow, journal: Path) -> Iterator[str]:
     """What a row of the journal did, in words."""
     from livefacts.journal import fact_texts
-    from livefacts.service.reasoner import recorder
+    from livefacts.service.knowledge import recorder
 
     given, counts = row.content, fact_texts.counts_of(row.content, journal)
     if row.kind == recorder.CHANGE:
@@ -62,11 +62,15 @@ def _deeds(row: JournalRow, journal: Path) -> Iterator[str]:
     yield from _signed((came, " violated"), (-went, " violated"))
     if recorder.LOADED in given:
         yield f"from {' '.join(given[recorder.LOADED])}"
+    if recorder.AUTHOR in given:
+        yield f"by {given[recorder.AUTHOR]}"
+    if recorder.NOTE in given:
+        yield repr(given[recorder.NOTE])
 
 
 def _moved(row: JournalRow, counts: Mapping[str, int]) -> Iterator[str]:
     """What came with time, or was said of streams."""
-    from livefacts.service.reasoner import recorder
+    from livefacts.service.knowledge import recorder
 
     given = row.content
     arrived = sum(count for name, count in counts.items() if name.startswith(recorder.RUN))
@@ -100,29 +104,31 @@ def undo_command(
     \b
     livefacts undo kb/ 17 --preview
     """
-    from livefacts.service.reasoner.reasoner import Reasoner
+    from livefacts.service.reasoner.facade import Reasoner
 
-    _check_is_folder(folder)
+    check_is_folder(folder)
     with Reasoner.open(folder) as reasoner:
-        typer.echo(reasoner.undo(number, preview=preview).to_patch(), nl=False)
+        before = reasoner.seq
+        delta = reasoner.undo(number, preview=preview)
+        if delta.seq > before:
+            typer.echo(delta.to_patch(), nl=False)
+        for hint in delta.hints:
+            say(f"note: {hint}")
 
 
 def backup_command(
     folder: Folder,
     copy: Annotated[str, typer.Argument(metavar="COPY", help="A folder that is not there yet.")],
 ) -> None:
-    """Copy a folder while nobody writes to it, and check both: every row and file that is kept.
+    """Copy a folder, also beside who writes to it, and check both: every row and file that is kept.
 
     \b
     livefacts backup kb/ copy/
     """
-    from livefacts.service.reasoner.reasoner import Reasoner
-    from livefacts.service.reasoner.saved_folder import check_folder
+    from livefacts.service.folder.duplicate import copy_folder
 
     _check_target(folder, copy)
-    with Reasoner.open(folder):
-        check_folder(folder)
-        shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(".lock"))
+    copy_folder(Path(folder), Path(copy))
     _say_checked(copy)
 
 
@@ -135,7 +141,7 @@ def restore_command(
     \b
     livefacts restore copy/ kb/
     """
-    from livefacts.service.reasoner.saved_folder import check_folder
+    from livefacts.service.folder.saved_state import check_folder
 
     _check_target(copy, folder)
     check_folder(copy)
@@ -143,20 +149,21 @@ def restore_command(
     _say_checked(folder)
 
 
-def _check_is_folder(name: str) -> None:
+def check_is_folder(name: str) -> None:
+    """Refuse a name that is not that of a folder."""
     if not Path(name).is_dir():
-        raise InputError(f"{name} is no folder", hint="name a folder of Reasoner.open")
+        raise InputError(f"{name} is no folder", hint="livefacts load kb/ data.nt makes one")
 
 
 def _check_target(source: str, target: str) -> None:
-    _check_is_folder(source)
+    check_is_folder(source)
     if Path(target).exists():
         raise InputError(f"{target} is there already", hint="name a folder that is not there yet")
 
 
 def _say_checked(folder: str) -> None:
-    from livefacts.service.reasoner.reasoner import Reasoner
-    from livefacts.service.reasoner.saved_folder import check_folder
+    from livefacts.service.folder.saved_state import check_folder
+    from livefacts.service.reasoner.facade import Reasoner
 
     with Reasoner.open(folder) as found:
         check_folder(folder)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from livefacts.commands.terminal import counted, output, say
+from livefacts.commands.console.terminal import counted, output, say
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, add_completion=False)
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from livefacts.commands.fact_files import Inputs, Loaded, leave, load
-from livefacts.commands.options import (
+from livefacts.commands.console.fact_files import Inputs, Loaded, leave, load
+from livefacts.commands.console.options import (
     BlankNodes,
     Bnodes,
     Derived,
@@ -24,7 +24,7 @@ from livefacts.commands.options import (
     Rejects,
     Rules,
 )
-from livefacts.commands.terminal import ExitCode, check_format, counted, dump, output, say
+from livefacts.commands.console.terminal import ExitCode, check_format, counted, dump, output, say
 
 if TYPE_CHECKING:
     from livefacts.service.change.delta import Violation

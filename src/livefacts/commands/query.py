@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import shutil
 import sys
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from livefacts.commands.fact_files import Inputs, leave, load, say_if_empty
-from livefacts.commands.options import (
+from livefacts.commands.console.fact_files import Inputs, leave, load, say_if_empty
+from livefacts.commands.console.options import (
     BlankNodes,
     Bnodes,
     Data,
@@ -22,13 +23,14 @@ from livefacts.commands.options import (
     Rules,
     asked_and_files,
 )
-from livefacts.commands.terminal import say
+from livefacts.commands.console.terminal import say
 from livefacts.errors import InputError, QueryError
 
 if TYPE_CHECKING:
+    from livefacts.model.facts import Term
     from livefacts.service.queries.plan_tree import PlanTree
     from livefacts.service.queries.results import QueryResult
-    from livefacts.service.reasoner.reasoner import Reasoner
+    from livefacts.service.reasoner.facade import Reasoner
 
 QUERY_FILES = (".rq", ".sparql")
 
@@ -40,6 +42,7 @@ class AnswerFormat(StrEnum):
     csv = "csv"
     tsv = "tsv"
     json = "json"
+    xml = "xml"
     nt = "nt"
     ttl = "ttl"
     text = "text"
@@ -63,7 +66,8 @@ def query_command(
         AnswerFormat | None,
         typer.Option(
             "--format",
-            help="nt and ttl are for CONSTRUCT and DESCRIBE; text and dot for plans.",
+            help="xml is for SELECT and ASK, nt and ttl for CONSTRUCT and DESCRIBE; "
+            "text and dot for plans.",
             show_default="table, nt or text",
         ),
     ] = None,
@@ -83,6 +87,10 @@ def query_command(
     memory: Annotated[
         int | None, typer.Option(help="Bytes that rows may take at once.", min=1)
     ] = None,
+    bind: Annotated[
+        list[str] | None,
+        typer.Option(metavar="X=TERM", help="A value for a variable, as Turtle writes it."),
+    ] = None,
     at: Annotated[
         int | None, typer.Option(metavar="N", help="As a folder was after its change N.", min=0)
     ] = None,
@@ -101,6 +109,7 @@ def query_command(
     livefacts query 'ASK { ?x a rdfs:Class }' --data schema.ttl
     livefacts query 'CONSTRUCT WHERE { ?x a ?c }' --data a.ttl --data b.ttl --format ttl
     livefacts query kb/ 'SELECT ?x { ?x a ?c }' --at 12
+    livefacts query kb/ 'SELECT ?x { ?x a ?c }' --bind 'c=<http://example.org/Cat>'
     livefacts query heads.rq --data uni.nt.gz --rules rdfs --plan
     livefacts query heads.rq --data uni.nt.gz --explain-only --format dot | dot -Tsvg > plan.svg
     """
@@ -109,16 +118,46 @@ def query_command(
     _check_format(form, plan or explain_only)
     loaded = load(Inputs(files, rules or [], graph, bnodes, input_format, rejects, at=at))
     say_if_empty(loaded)
+    given = _bindings(bind or [], loaded.reasoner.prefixes)
     if explain_only:
-        typer.echo(_written_plan(loaded.reasoner.query(asked, explain_only=True), form), nl=False)
+        future = loaded.reasoner.query(asked, explain_only=True, bindings=given)
+        typer.echo(_written_plan(future, form), nl=False)
         return leave(loaded)
-    result = loaded.reasoner.query(asked, timeout=timeout, limit_rows=limit_rows, memory=memory)
+    result = loaded.reasoner.query(
+        asked, timeout=timeout, limit_rows=limit_rows, memory=memory, bindings=given
+    )
     typer.echo(_written_plan(result.plan, form) if plan else _written(result, form), nl=False)
     if not getattr(result, "complete", True):
         say(f"there are more rows than {limit_rows or 0:,}")
     if not result:
         _say_unknown(asked, loaded.reasoner)
     leave(loaded)
+
+
+def _bindings(given: Sequence[str], prefixes: Mapping[str, str]) -> dict[str, Term]:
+    """The values of variables by their names, out of `x=TERM`."""
+    from pyoxigraph import RdfFormat, parse
+
+    from livefacts.model.namespaces import DECLARED
+
+    known = {**DECLARED, **prefixes}.items()
+    declared = "".join(f"PREFIX {name}: <{iri}>\n" for name, iri in known)
+    found: dict[str, Term] = {}
+    for each in given:
+        name, _, term = each.partition("=")
+        name = name.strip().removeprefix("?").removeprefix("$")
+        try:
+            turtle = f"{declared}<x:s> <x:p> {term} ."
+            (quad,) = parse(turtle, format=RdfFormat.TURTLE)
+        except (SyntaxError, ValueError) as error:
+            raise InputError(
+                f"--bind {each!r} gives no variable a term",
+                hint="write it as 'x=<http://example.org/tom>', 'n=5' or 'name=\"Tom\"'",
+            ) from error
+        if name in found:
+            raise InputError(f"--bind gives ?{name} two values", hint="give it one")
+        found[name] = quad.object
+    return found
 
 
 def _check_format(form: AnswerFormat | None, is_plan: bool) -> None:
@@ -145,7 +184,7 @@ def _written_plan(plan: PlanTree, form: AnswerFormat | None) -> str:
 
 def _say_unknown(asked: str, reasoner: Reasoner) -> None:
     """Where there is no answer: which names of the query nothing speaks of."""
-    from livefacts.commands.unknown_names import unknown_names
+    from livefacts.commands.console.unknown_names import unknown_names
 
     if len(reasoner):
         for sentence in unknown_names(asked, reasoner):
@@ -175,7 +214,7 @@ def text_of(given: str, extensions: tuple[str, ...] = QUERY_FILES) -> str:
 
 def _written(result: QueryResult, form: AnswerFormat | None) -> str:
     """The answers as text; a graph is N-Triples unless something else is asked for."""
-    from livefacts.service.queries.results import Triples
+    from livefacts.service.queries.results import Answer, Rows, Triples
 
     match form, result:
         case ((None | AnswerFormat.nt), Triples()):
@@ -185,7 +224,7 @@ def _written(result: QueryResult, form: AnswerFormat | None) -> str:
         case ((AnswerFormat.nt | AnswerFormat.ttl), _):
             raise QueryError(
                 f"only the answer of CONSTRUCT or DESCRIBE can be written as {form}",
-                hint="use --format table, csv, tsv or json",
+                hint="use --format table, csv, tsv, json or xml",
             )
         case AnswerFormat.csv, _:
             return result.to_csv()
@@ -193,6 +232,13 @@ def _written(result: QueryResult, form: AnswerFormat | None) -> str:
             return result.to_tsv()
         case AnswerFormat.json, _:
             return result.to_json()
+        case AnswerFormat.xml, (Rows() | Answer()):
+            return result.to_xml()
+        case AnswerFormat.xml, _:
+            raise QueryError(
+                "only the answer of SELECT or ASK can be written as xml",
+                hint="use --format nt, ttl, table, csv, tsv or json",
+            )
     return result.to_table(_table_width())
 
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from livefacts.commands.events import EventInputs, ahead, leave_unless_rejected, say_rejects
-from livefacts.commands.fact_files import load_into
-from livefacts.commands.options import (
+from livefacts.commands.console.events import EventInputs, ahead, leave_unless_rejected, say_rejects
+from livefacts.commands.console.fact_files import load_into
+from livefacts.commands.console.options import (
     ArrivalTime,
     Data,
     Folder,
@@ -27,13 +27,13 @@ from livefacts.commands.options import (
     Speed,
     Tick,
 )
-from livefacts.commands.options import Rejects as RejectsFile
+from livefacts.commands.console.options import Rejects as RejectsFile
+from livefacts.commands.console.terminal import ExitCode, counted, say
 from livefacts.commands.query import text_of
-from livefacts.commands.terminal import ExitCode, counted, say
 from livefacts.errors import InputError, QueryError
 
 if TYPE_CHECKING:
-    from livefacts.service.reasoner.reasoner import Reasoner
+    from livefacts.service.reasoner.facade import Reasoner
     from livefacts.service.registered.report_writers import ReportWriter
     from livefacts.service.registered.scheduled_query import Registration
     from livefacts.service.streams.playback import Silence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from livefacts.commands.terminal import ExitCode, counted, say
+from livefacts.commands.console.terminal import ExitCode, counted, say
 from livefacts.errors import InputError, LivefactsError
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ def from_owl_command(
     livefacts rules from-owl wine.owl food.owl --same-as > wine.rules
     livefacts load data.nt --rules dlp:ontology.owl
     """
-    from livefacts.service.reasoner.ontology import OFF, RULES, rules_from_owl
+    from livefacts.service.knowledge.ontology import OFF, RULES, rules_from_owl
 
     if not all(source.strip() for source in sources):
         raise InputError("the name of an ontology is empty", hint="give the path of an RDF file")
@@ -194,7 +194,7 @@ def profile_command(
     livefacts rules profile my.rules --data kb.nt --patch change.rdfp
     livefacts rules profile my.rules --data kb.nt --add-rules more.rules
     """
-    from livefacts.commands.fact_files import Inputs, load
+    from livefacts.commands.console.fact_files import Inputs, load
 
     reasoner = load(Inputs(data, [source])).reasoner
     profile = reasoner.profile()

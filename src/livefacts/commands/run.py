@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from livefacts.commands.events import EventInputs, ahead, leave_unless_rejected, say_rejects
-from livefacts.commands.fact_files import load_into
-from livefacts.commands.options import (
+from livefacts.commands.console.events import EventInputs, ahead, leave_unless_rejected, say_rejects
+from livefacts.commands.console.fact_files import load_into
+from livefacts.commands.console.options import (
     ArrivalTime,
     Data,
     Folder,
@@ -22,13 +22,13 @@ from livefacts.commands.options import (
     Speed,
     Tick,
 )
-from livefacts.commands.options import Rejects as RejectsFile
-from livefacts.commands.terminal import say
+from livefacts.commands.console.options import Rejects as RejectsFile
+from livefacts.commands.console.terminal import say
 
 if TYPE_CHECKING:
-    from livefacts.service.explanations.explanation import Explanation
+    from livefacts.service.explanations.proof_trees import Explanation
     from livefacts.service.reasoner.clocked_program import Statement, TickChange
-    from livefacts.service.reasoner.reasoner import Reasoner
+    from livefacts.service.reasoner.facade import Reasoner
     from livefacts.service.streams.playback import Silence
     from livefacts.syntax.stream_files import Event
 

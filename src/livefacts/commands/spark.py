@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from livefacts.commands.options import BlankNodes, Bnodes, Derived, InputFormat, Rules
-from livefacts.commands.terminal import ExitCode, is_watched, say
+from livefacts.commands.console.options import BlankNodes, Bnodes, Derived, InputFormat, Rules
+from livefacts.commands.console.terminal import ExitCode, is_watched, say
 from livefacts.errors import LivefactsError
 
 if TYPE_CHECKING:
-    from livefacts.engine.spark.jobs.job_report import JobReport, Stage
+    from livefacts.engine.spark.jobs.stage_report import JobReport, Stage
     from livefacts.engine.spark.pipeline import Pipeline
 
 SYMBOL_MARK = "'"
@@ -41,6 +41,7 @@ def spark() -> None:
     livefacts spark update --kb kb/ --add new.nt --remove gone.nt   a change, and what follows
     livefacts spark facts --kb kb/ --derived | head                 what holds
     livefacts spark facts --kb kb/ --version 2 | head               what held after change 2
+    livefacts spark query --kb kb/ 'SELECT ...'                     SPARQL, answered by Spark
     livefacts spark history --kb kb/                                all changes
     livefacts spark optimize --kb kb/                               fold changes in, make room
     """
@@ -213,6 +214,43 @@ def facts_command(
         facts = pipeline.facts(derived=derived, decoded=True, version=version)
         for row in facts.toLocalIterator():
             sys.stdout.write(f"{row.s} {row.p} {row.o} .\n")
+
+
+@app.command("query", short_help="Ask a SPARQL query.")
+def query_command(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="SELECT, ASK or CONSTRUCT.")],
+    kb: Base,
+    version: Annotated[
+        int | None, typer.Option(metavar="N", help="As it was after change N.")
+    ] = None,
+    master: Master = None,
+) -> None:
+    """Ask a query, which Spark answers over the tables.
+
+    Rows are printed as tab-separated values, triples of CONSTRUCT as N-Triples. The same
+    without Java, in one process: livefacts query FOLDER QUERY.
+
+    \b
+    livefacts spark query --kb kb/ 'SELECT ?c (COUNT(*) AS ?n) { ?x a ?c } GROUP BY ?c'
+    livefacts spark query --kb kb/ --version 1 'ASK { ?x ?y ?z }'
+    """
+    from livefacts.kb.failures import read_plainly
+    from livefacts.model.namespaces import DECLARED
+    from livefacts.syntax.sparql.query_shapes import shape_of
+
+    # A mistake in the query is said before Spark is started.
+    form = shape_of(query, DECLARED).query.form
+    pipeline = _pipeline(kb, master)
+    with read_plainly(kb):
+        answers = pipeline.query(query, version=version)
+        if form == "ASK":
+            typer.echo("yes" if answers.collect()[0].answer else "no")
+            return
+        between, end = (" ", " .\n") if form == "CONSTRUCT" else ("\t", "\n")
+        if form == "SELECT":
+            typer.echo(between.join(f"?{name}" for name in answers.columns))
+        for row in answers.toLocalIterator():
+            sys.stdout.write(between.join(text or "" for text in row) + end)
 
 
 @app.command("history", short_help="List all changes.")

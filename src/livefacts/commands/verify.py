@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from livefacts.commands.fact_files import Inputs, leave, load
-from livefacts.commands.options import (
+from livefacts.commands.console.fact_files import Inputs, leave, load
+from livefacts.commands.console.options import (
     BlankNodes,
     Bnodes,
     Files,
@@ -18,7 +18,7 @@ from livefacts.commands.options import (
     Rejects,
     Rules,
 )
-from livefacts.commands.terminal import ExitCode, counted, say
+from livefacts.commands.console.terminal import ExitCode, counted, say
 
 if TYPE_CHECKING:
     from livefacts.service.reasoner.verification import VerifyReport

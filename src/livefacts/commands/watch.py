@@ -14,8 +14,8 @@ from uuid import uuid4
 
 import typer
 
-from livefacts.commands.fact_files import Inputs, leave, load
-from livefacts.commands.options import (
+from livefacts.commands.console.fact_files import Inputs, leave, load
+from livefacts.commands.console.options import (
     BlankNodes,
     Bnodes,
     Data,
@@ -26,14 +26,14 @@ from livefacts.commands.options import (
     Rules,
     asked_and_files,
 )
+from livefacts.commands.console.terminal import counted, say
 from livefacts.commands.query import looks_like_query, text_of
-from livefacts.commands.terminal import counted, say
 from livefacts.errors import InputError
 
 if TYPE_CHECKING:
     from livefacts.service.continuous.answers import Change
     from livefacts.service.continuous.watch import Watch
-    from livefacts.service.reasoner.reasoner import Reasoner
+    from livefacts.service.reasoner.facade import Reasoner
     from livefacts.syntax.rdf.transactions import PatchPiece
 
 
@@ -124,7 +124,7 @@ def _follow_messages(
 ) -> None:
     """Each line is a message of JSON, and one change; one that stands for nothing is passed over."""
     from livefacts.syntax.input.files import name_of, open_source
-    from livefacts.syntax.json_map.map_parser import read_map
+    from livefacts.syntax.json_map.mapping_text import read_map
 
     mapped = read_map(json_map)
     run = uuid4().hex[:12]

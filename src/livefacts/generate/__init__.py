@@ -12,6 +12,7 @@ Out: bytes of N-Triples, lines of JSON, rules as text.
 - `universities`: people, courses and publications in the shape of LUBM
 - `ontologies`: a tree of classes with instances and properties
 - `positions`: people who move between places, and the map of those places
+- `sensors`: a city of sensors, its rules, and what they show each second
 - `timed_streams`: atoms at every time point, and the rules that look at them
 
 Papers: DynamiTE, section 6 (LUBM); Volz et al., section 5; Laser, section 4.
@@ -20,12 +21,14 @@ Papers: DynamiTE, section 6 (LUBM); Volz et al., section 5; Laser, section 4.
 from livefacts.generate.graphs import chain, random_graph, tree
 from livefacts.generate.ontologies import GeneratedOntology
 from livefacts.generate.positions import city, positions
+from livefacts.generate.sensors import SensorCity
 from livefacts.generate.timed_streams import TimedStream
 from livefacts.generate.universities import NAMESPACE, university
 
 __all__ = [
     "NAMESPACE",
     "GeneratedOntology",
+    "SensorCity",
     "TimedStream",
     "chain",
     "city",

@@ -10,7 +10,7 @@ Out: the same rows after any end of the process.
 - `folder_lock`: one writer for a folder; the lock ends with its process
 - `log_file`: one file of rows: each has a digest that covers the one before it
 - `fact_texts`: facts in ids to texts and back; many of them as a file of their own
-- `journal`: the files of a folder, written and read as one log
+- `change_log`: the files of a folder, written and read as one log
 
 Design: docs/design/0018-journal.md
 """

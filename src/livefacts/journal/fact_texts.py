@@ -19,7 +19,7 @@ from livefacts.errors import DamageError
 from livefacts.journal import file_operations
 from livefacts.journal.log_file import BEFORE, digest_of
 from livefacts.store.terms.dictionary import Dictionary, Ids
-from livefacts.store.terms.term_reader import TermReader
+from livefacts.store.terms.id_reader import TermReader
 
 Parts = Mapping[str, Mapping[int, Ids]]
 """Facts by what a change did with them, and by shape; quads have the shape `QUADS`."""

@@ -56,8 +56,8 @@ from livefacts.language.program import Program
 from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary, Ids
 from livefacts.store.terms.hash_ids import HashIds
-from livefacts.store.terms.term_reader import TermReader
-from livefacts.store.terms.term_table import INLINE_FIRST
+from livefacts.store.terms.id_reader import TermReader
+from livefacts.store.terms.text_table import INLINE_FIRST
 
 Facts = Mapping[int, Ids]
 MOST_TERMS = 2

@@ -13,17 +13,22 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlparse
 
-from livefacts.errors import DamageError, InputError
+from livefacts.errors import DamageError, InputError, LivefactsError
 from livefacts.journal import file_operations
+from livefacts.journal.change_log import FOLDER, has_begun
 from livefacts.journal.folder_lock import LOCK
-from livefacts.journal.journal import FOLDER
 from livefacts.journal.log_file import digest_of
+from livefacts.kb import delta_log
 
 FORMAT = 1
 MARKER = "livefacts.json"
 EXCHANGE = ".exchange"
+COMMITS = "commits"
 DIGEST = "digest"
-ANOTHER = "name a folder that is empty or not there yet"
+ANOTHER = (
+    "a folder that is empty or not there yet can become one: "
+    "livefacts load kb/ data.nt, or Reasoner.open(folder)"
+)
 
 
 def folder_of(path: str | os.PathLike[str]) -> Path:
@@ -43,18 +48,35 @@ def folder_of(path: str | os.PathLike[str]) -> Path:
 def read_settings(path: Path) -> dict[str, Any]:
     """The settings of a knowledge base; none if the folder is free to become one."""
     marker = path / MARKER
-    if marker.is_file():
-        return _read_marker(marker)
-    if path.exists() and not path.is_dir():
-        raise InputError(f"{path} is a file, and a knowledge base is a folder", hint=ANOTHER)
-    if path.is_dir() and not all(_is_ours(name.name) for name in path.iterdir()):
-        outer = path.parent
-        is_inside = (outer / MARKER).is_file()
-        raise InputError(
-            f"{path} is not empty, and no knowledge base",
-            hint=f"the knowledge base is {outer}" if is_inside else ANOTHER,
+    if not marker.is_file():
+        refusal = _why_not_free(path)
+        # Someone may have made it a knowledge base, and changed it, since it was looked at.
+        if not marker.is_file():
+            if refusal is not None:
+                raise refusal
+            return {}
+    return _read_marker(marker)
+
+
+def _why_not_free(path: Path) -> LivefactsError | None:
+    """Why a folder without a marker cannot become a knowledge base."""
+    if not path.exists():
+        return None
+    if not path.is_dir():
+        return InputError(f"{path} is a file, and a knowledge base is a folder", hint=ANOTHER)
+    if has_begun(path) or (path / COMMITS / delta_log.FOLDER).is_dir():
+        return DamageError(
+            f"{path / MARKER} is missing, and the rest of a knowledge base is there",
+            hint="restore the file from a backup, or name another folder; nothing was changed",
         )
-    return {}
+    if all(_is_ours(name.name) for name in path.iterdir()):
+        return None
+    outer = path.parent
+    is_inside = (outer / MARKER).is_file()
+    return InputError(
+        f"{path} is not empty, and no knowledge base",
+        hint=f"the knowledge base is {outer}" if is_inside else ANOTHER,
+    )
 
 
 def _is_ours(name: str) -> bool:

@@ -39,8 +39,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from livefacts.errors import ConflictError, DamageError, LivefactsError
+from livefacts.journal.change_log import JournalReader
 from livefacts.journal.folder_lock import FolderLock
-from livefacts.journal.journal import JournalReader
 from livefacts.kb.delta_log import APPLICATION, Log, TakenError, can_append
 from livefacts.kb.delta_log import DataFile as DataFile
 from livefacts.kb.failures import say_plainly
@@ -51,6 +51,7 @@ from livefacts.kb.file_digests import (
     row_digest,
     sync_tables,
 )
+from livefacts.kb.marker import COMMITS as COMMITS
 from livefacts.kb.marker import (
     EXCHANGE,
     folder_of,
@@ -59,7 +60,6 @@ from livefacts.kb.marker import (
     write_settings,
 )
 
-COMMITS = "commits"
 TRIPLES_TABLE, CHANGES, GRAPHS, TERMS, EXCEPTIONS, REJECTS, RULES = (
     "facts_3",
     "changes",
@@ -125,6 +125,7 @@ FILES = "files"
 ROW_DIGEST = "digest"
 """The note that is a digest of all the rest of a commit."""
 OLDEST = "oldest"
+"""What a commit notes of the oldest version that is kept; without it, all is, also before the first."""
 """The note in which a commit says which version is the oldest that is kept."""
 
 

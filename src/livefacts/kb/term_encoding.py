@@ -28,8 +28,8 @@ from livefacts.store.terms.hash_ids import (
     kind_of_text,
     term_ids,
 )
-from livefacts.store.terms.term_reader import TermReader
-from livefacts.store.terms.term_table import INLINE_FIRST
+from livefacts.store.terms.id_reader import TermReader
+from livefacts.store.terms.text_table import INLINE_FIRST
 
 ALL_BITS = 64 - KIND_BITS
 NO_TRIPLES = np.zeros((0, 3), np.int64)
@@ -60,12 +60,6 @@ class Texts(NamedTuple):
 
     ids: HashIds
     texts: pa.LargeStringArray
-
-
-def encode_rows(rows: Ids, dictionary: Dictionary, encoding: Encoding) -> tuple[HashIds, Texts]:
-    """Rows of a dictionary's numbers in hash ids, and all terms of the dictionary."""
-    (encoded,), terms = encode_all([rows], dictionary, encoding)
-    return encoded, terms
 
 
 def encode_all(

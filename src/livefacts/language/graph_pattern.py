@@ -69,8 +69,6 @@ class BasicQuery:
     distinct: bool = False
     template: tuple[TripleAtom, ...] = ()
     absent: tuple[AbsentGroup, ...] = ()
-    name: str = ""
-    """A number for queries of the same text, where they must differ."""
 
     @property
     def variables(self) -> tuple[Variable, ...]:
@@ -79,7 +77,7 @@ class BasicQuery:
 
 
 def _variables(patterns: tuple[TripleAtom, ...]) -> tuple[Variable, ...]:
-    return tuple(dict.fromkeys(v for pattern in patterns for v in variables_of(pattern)))
+    return tuple(dict.fromkeys([v for pattern in patterns for v in variables_of(pattern)]))
 
 
 def basic_query_of(query: Query) -> BasicQuery | None:
@@ -127,7 +125,7 @@ def _read(query: Query) -> BasicQuery:
     exists = [part for part in conditions if isinstance(part, Exists)]
     groups = [_not_existing(part, made.variables) for part in exists]
     groups += [group for right in without for group in _taken_away(right, made.variables)]
-    return replace(made, absent=tuple(groups))
+    return replace(made, absent=tuple(groups)) if groups else made
 
 
 def _not_existing(condition: Exists, known: tuple[Variable, ...]) -> AbsentGroup:

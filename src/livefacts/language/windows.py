@@ -6,13 +6,15 @@ arrivals) or by session (`[session 30 s]`: the last arrivals with no longer gap 
 `on` narrows it to one stream.
 
 An *extent* is a window in time points.  All windows by time are one extent: the time points from
-so many before the last point of a grid to so many before it.
+so many before the last point of a grid to so many before it.  All others are the last of the facts
+that arrived, and their extents say how many.  Whoever moves windows knows no other kinds.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from pyoxigraph import NamedNode
 
@@ -135,6 +137,11 @@ class TimeExtent:
         """For how many time points an arrival can matter."""
         return self.older + self.step - 1
 
+    @property
+    def silence(self) -> int:
+        """After so many time points without arrivals it changes no more."""
+        return self.retention
+
     def bounds(self, now: int) -> Interval:
         """The first and last time point at which facts arrived that are inside."""
         point = now // self.step * self.step
@@ -159,6 +166,7 @@ class CountExtent:
     step: int = 1
     of: str | NamedNode | None = None
     stream: NamedNode | None = None
+    silence: ClassVar[int] = 0
 
     @property
     def key(self) -> str:
@@ -168,6 +176,25 @@ class CountExtent:
 
     points_key = key
 
+    def inside(self, newest: Iterable[tuple[int, int]], now: int) -> int:
+        """How many of the last facts are inside, or more if there are fewer.
+
+        `newest` are the time points that have some, and how many: the last one first.
+        """
+        return self.count
+
+    def interval(self, oldest: int | None, number: int, now: int, first: int) -> Interval:
+        """The time points of the window, of the oldest of so many facts that are inside."""
+        return (oldest if oldest is not None and number == self.count else first), now
+
+    def over(self, last: int) -> int | None:
+        """When it has nothing inside any more, if nothing has come since a time."""
+        return None
+
+    def wanted(self, number: int) -> int:
+        """How many facts it may need to have, if it has so many now."""
+        return self.count + self.step - 1
+
 
 @dataclass(frozen=True, slots=True)
 class SessionExtent:
@@ -176,6 +203,7 @@ class SessionExtent:
     gap: int
     of: str | NamedNode | None = None
     stream: NamedNode | None = None
+    step: ClassVar[int] = 1
 
     @property
     def key(self) -> str:
@@ -184,8 +212,36 @@ class SessionExtent:
 
     points_key = key
 
+    @property
+    def silence(self) -> int:
+        """After so many time points without arrivals it changes no more."""
+        return self.gap
 
-Extent: TypeAlias = TimeExtent | CountExtent | SessionExtent
+    def inside(self, newest: Iterable[tuple[int, int]], now: int) -> int:
+        """How many of the last facts are inside."""
+        found, begin = 0, now
+        for time, number in newest:
+            if begin - time >= self.gap:
+                break
+            found, begin = found + number, time
+        return found
+
+    def interval(self, oldest: int | None, number: int, now: int, first: int) -> Interval:
+        """The time points of the window, of the oldest fact that is inside."""
+        return NOWHERE if oldest is None else (oldest, now)
+
+    def over(self, last: int) -> int | None:
+        """When it has nothing inside any more, if nothing has come since a time."""
+        return last + self.gap
+
+    def wanted(self, number: int) -> int:
+        """How many facts it may need to have, if it has so many now."""
+        return number
+
+
+LatestExtent: TypeAlias = CountExtent | SessionExtent
+"""The last of the facts that arrived."""
+Extent: TypeAlias = TimeExtent | LatestExtent
 
 
 def extent_of(window: Window, tick: Duration | None) -> Extent:

@@ -118,9 +118,14 @@ class ExactSum:
             return Number(kind, math.nan)
         if up or down:
             return Number(kind, math.inf if up else -math.inf)
-        exact = Fraction(self._rounded, divisor << SMALLEST)
-        if self._wholes or self._decimals:
-            exact += (self._wholes + Fraction(self._decimals)) / divisor
+        parts = self._rounded + (self._wholes << SMALLEST)
+        if kind == NumberKind.DOUBLE and not self._decimals:
+            # Python divides whole numbers exactly and rounds once.
+            try:
+                return Number(kind, parts / (divisor << SMALLEST))
+            except OverflowError:
+                return Number(kind, math.inf if parts > 0 else -math.inf)
+        exact = Fraction(parts, divisor << SMALLEST) + Fraction(self._decimals) / divisor
         return Number(
             kind, nearest_single(exact) if kind == NumberKind.FLOAT else nearest_double(exact)
         )

@@ -30,7 +30,7 @@ from livefacts.plan.rules.normal_form import normalize, positive_atoms
 from livefacts.plan.rules.operators import AggregatePlan, Level, Plan, RulePlan
 from livefacts.plan.rules.schema_split import is_worth_splitting
 from livefacts.plan.rules.traits import SortedRules, sorted_rules, traits
-from livefacts.plan.rules.transitive_rules import restrict_to_edges
+from livefacts.plan.rules.transitivity import restrict_to_edges
 
 __all__ = ["compile_normal", "compile_rules"]
 

@@ -17,12 +17,12 @@ from starlette.datastructures import Headers, MutableHeaders
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from livefacts.server.admission.served_reasoner import ServedReasoner
     from livefacts.server.figures import Meters
-    from livefacts.server.served_reasoner import ServedReasoner
 
 REQUEST_ID = "X-Request-Id"
 SEQ = "Livefacts-Seq"
-EXPOSED = (REQUEST_ID, SEQ, "Livefacts-Complete", "ETag", "Retry-After")
+EXPOSED = (REQUEST_ID, SEQ, "Livefacts-Complete", "ETag", "Location", "Retry-After")
 FITTING = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 SAFE = {
     "X-Content-Type-Options": "nosniff",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -18,32 +19,44 @@ from livefacts.errors import LivefactsError
 from livefacts.server import (
     change_paths,
     figures,
-    graph_store,
     live_answers,
+    openapi,
     page,
     problems,
     question_paths,
-    sparql_protocol,
 )
 from livefacts.server.answer_headers import EXPOSED, AnswerHeaders
 from livefacts.server.live_queries import LiveTopics
-from livefacts.server.negotiation import LIVE
+from livefacts.server.standards import graph_store, sparql_protocol
+from livefacts.server.standards.negotiation import LIVE
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from livefacts.server.served_reasoner import ServedReasoner
+    from livefacts.server.admission.served_reasoner import ServedReasoner
+    from livefacts.server.followed_sources import FollowedSources
 
 METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"]
 # What flows while it happens must not wait until a packer has enough of it.
 NOT_PACKED = (*DEFAULT_EXCLUDED_CONTENT_TYPES, *(e.name for e in LIVE if e.form == "ndjson"))
+
+
+async def described(request: Request) -> Response:
+    """What is ours of the paths, for programs."""
+    return JSONResponse(openapi.document())
+
+
 ROUTES = [
     Route("/sparql", sparql_protocol.sparql, methods=["GET", "POST"]),
+    Route("/sparql/", sparql_protocol.sparql, methods=["GET", "POST"]),
     Route("/queries/{id}", sparql_protocol.cancel, methods=["DELETE"]),
     Route("/graphs", graph_store.graphs, methods=["GET", "PUT", "POST", "DELETE"]),
+    Route("/graphs/{rest:path}", graph_store.graphs, methods=["GET", "PUT", "POST", "DELETE"]),
     Route("/patch", change_paths.patch, methods=["GET", "POST"]),
     Route("/streams/{name:path}", change_paths.streams, methods=["POST"]),
     Route("/advance", change_paths.advance, methods=["POST"]),
+    Route("/apply", change_paths.apply, methods=["POST"]),
+    Route("/ontology", change_paths.ontology, methods=["GET", "POST"]),
     Route("/rules", change_paths.rules, methods=["GET", "POST", "DELETE"]),
     Route("/preview", change_paths.preview, methods=["POST"]),
     Route("/undo", change_paths.undo, methods=["POST"]),
@@ -58,6 +71,7 @@ ROUTES = [
     Route("/ready", figures.ready),
     Route("/stats", figures.stats),
     Route("/metrics", figures.metrics),
+    Route("/openapi.json", described),
 ]
 
 
@@ -67,23 +81,39 @@ SOCKETS = [
 ]
 
 
+def _written(path: str) -> str:
+    """A path as people write it.
+
+    >>> _written("/graphs/{rest:path}"), _written("/streams/{name:path}")
+    ('/graphs/...', '/streams/{name}')
+    """
+    return path.replace("{rest:path}", "...").replace(":path}", "}")
+
+
 async def index(request: Request) -> Response:
     """The paths that there are."""
-    paths = {route.path: sorted(route.methods or ()) for route in ROUTES}
+    paths = {_written(route.path): sorted(route.methods or ()) for route in ROUTES}
     return JSONResponse({"paths": paths})
 
 
 @asynccontextmanager
 async def _running(app: Starlette) -> AsyncIterator[None]:
-    live = app.state.live = LiveTopics(app.state.served)
+    served: ServedReasoner = app.state.served
+    sources: FollowedSources = app.state.sources
+    live = app.state.live = LiveTopics(served)
+    loop = asyncio.get_running_loop()
+    served.when_stopping.append(sources.stop)
+    sources.begin(lambda seq: loop.call_soon_threadsafe(served.acknowledge, seq))
     app.state.meters.follow(
         "livefacts_subscribers", "Live answers under way", lambda: live.subscribers
     )
+    app.state.meters.follow_sources(sources.followers)
     yield
+    await asyncio.to_thread(sources.close)
 
 
-def application(served: ServedReasoner) -> ASGIApp:
-    """The application around one reasoner."""
+def application(served: ServedReasoner, sources: FollowedSources) -> ASGIApp:
+    """The application around one reasoner, and the sources that it follows."""
     has_page = served.settings.has_page and page.is_built()
     first = page.routes(index) if has_page else [Route("/", index)]
     inner = Starlette(
@@ -96,6 +126,7 @@ def application(served: ServedReasoner) -> ASGIApp:
         },
     )
     inner.state.served = served
+    inner.state.sources = sources
     inner.state.meters = figures.Meters(served)
     packed = GZipMiddleware(inner, compresslevel=4, exclude_content_types=NOT_PACKED)
     shared = CORSMiddleware(

@@ -17,14 +17,14 @@ from livefacts.language.rule_text import write_fact
 from livefacts.model.facts import Fact
 from livefacts.server.topics import EventBatch, LiveEvent, Topic, live_event
 from livefacts.service.change.delta import Violation
-from livefacts.service.reasoner import recorder
+from livefacts.service.knowledge import recorder
 from livefacts.store.terms.dictionary import Dictionary
 from livefacts.syntax.rdf.patch import write_patch
 
 if TYPE_CHECKING:
-    from livefacts.journal.journal import JournalRow
-    from livefacts.server.served_reasoner import ServedReasoner
-    from livefacts.service.reasoner.history import JournalTail
+    from livefacts.journal.change_log import JournalRow
+    from livefacts.server.admission.served_reasoner import ServedReasoner
+    from livefacts.service.folder.history import JournalTail
 
 PAGE = 256
 """So many rows of the journal are read at once for one who catches up."""

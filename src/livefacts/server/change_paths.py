@@ -1,6 +1,7 @@
 """Change paths: changes that the SPARQL protocol has no words for.
 
-RDF Patch, events of streams, rules, previews, and the way back.
+Facts and rules in one change, RDF Patch, events of streams, rules, ontologies, previews, and the
+way back.
 """
 
 from __future__ import annotations
@@ -16,25 +17,31 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from livefacts.errors import InputError
+from livefacts.model.time_points import time_point
+from livefacts.server.admission.served_reasoner import summary
+from livefacts.server.admission.tokens import AccessScope
+from livefacts.server.admission.visitors import Visitor, body_of, text_of_body, whole_number
 from livefacts.server.change_events import RowReader
-from livefacts.server.negotiation import PATCH
-from livefacts.server.served_reasoner import summary
-from livefacts.server.tokens import AccessScope
-from livefacts.server.visitors import Visitor, body_of, text_of_body, whole_number
+from livefacts.server.standards.negotiation import PATCH
+from livefacts.service.streams.playback import joined
 from livefacts.syntax.input.rejects import Rejects
-from livefacts.syntax.stream_files import read_events
+from livefacts.syntax.stream_files import Event, read_events
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from livefacts.server.served_reasoner import ServedReasoner
+    from livefacts.server.admission.served_reasoner import ServedReasoner
     from livefacts.service.change.delta import Delta
+    from livefacts.service.reasoner.profile import RuleProfile
 
 MOST_SHOWN = 10_000
 """So many facts of a preview are shown."""
 MOST_CHANGES = 10_000
 """So many changes are in one patch."""
-PREVIEWED = ("add", "remove", "patch", "add_rules", "remove_rules")
+RULES_SENT = "the body is the text of rules; curl takes a text that begins with @ by --data-raw"
+OF_FACTS = ("add", "remove", "patch")
+OF_RULES = ("add_rules", "remove_rules")
+OF_ONTOLOGIES = ("add", "remove", "to")
 FORMATS = {
     "application/x-ndjson": "json",
     "application/ndjson": "json",
@@ -87,12 +94,15 @@ async def streams(request: Request) -> Response:
     body = await body_of(request, served.settings)
     stream = name if ":" in name else f"stream:{name}"
     waits = request.query_params.get("advance") == "false"
-    call = partial(_push, served, body, FORMATS[kind], stream, waits)
-    return await _changed(request, visitor, f"push to {stream}", call)
+    steps = partial(_pushes, served, body, FORMATS[kind], stream, waits)
+    done = await served.change_in_steps(request, visitor, f"push to {stream}", steps)
+    return JSONResponse(done, headers={"Livefacts-Seq": str(done["seq"])})
 
 
-def _push(served: ServedReasoner, body: bytes, form: str, stream: str, waits: bool) -> Delta:
-    """Push events, all or none of which can be read; called in a thread."""
+def _pushes(
+    served: ServedReasoner, body: bytes, form: str, stream: str, waits: bool
+) -> list[Callable[[], Delta]]:
+    """A call for each event, all or none of which can be read, and one that moves time."""
     reasoner = served.reasoner
     with Rejects(None) as rejects:
         events = list(read_events(body, rejects, form))
@@ -100,14 +110,25 @@ def _push(served: ServedReasoner, body: bytes, form: str, stream: str, waits: bo
         raise reject.as_error()
     if not events:
         raise InputError("there are no events", hint='{"at": 17, "facts": "<s> <p> <o> ."}')
-    for event in events:
-        move = reasoner.retract if event.retracts else reasoner.push
-        delta = move(event.facts, at=event.time, stream=event.stream or stream)
-    return delta if waits else reasoner.advance(max((each.time for each in events), key=_order))
+    last = max(time_point(each.time, reasoner.tick) for each in events)
+    made: list[Delta] = []
 
+    def move(event: Event) -> Delta:
+        call = reasoner.retract if event.retracts else reasoner.push
+        made.append(call(event.facts, at=event.time, stream=event.stream or stream))
+        return made[-1]
 
-def _order(time: Any) -> Any:
-    return time if isinstance(time, int) else str(time)
+    def go_on() -> Delta:
+        """Time only moves forward: what late events did is said of the last of them."""
+        if reasoner.now is None or last > reasoner.now:
+            return reasoner.advance(last)
+        return made[-1] if made else reasoner.advance(reasoner.now)
+
+    found: list[Callable[[], Delta]] = []
+    for event in joined(events):
+        assert isinstance(event, Event), "what is sent is no silence"
+        found.append(partial(move, event))
+    return found if waits else [*found, go_on]
 
 
 async def advance(request: Request) -> Response:
@@ -125,8 +146,7 @@ async def rules(request: Request) -> Response:
     served = _served(request)
     reasoner = served.reasoner
     if request.method in ("GET", "HEAD"):
-        listed = await served.read(request, lambda: [_rule(each) for each in reasoner.rules])
-        return JSONResponse({"rules": listed})
+        return JSONResponse({"rules": await served.read(request, partial(_listed, served))})
     visitor = served.admit(request, AccessScope.rules)
     if request.method == "DELETE":
         name = request.query_params.get("id")
@@ -136,14 +156,26 @@ async def rules(request: Request) -> Response:
             request, visitor, "remove rules", partial(reasoner.remove_rules, name)
         )
     text = await text_of_body(request, served.settings)
+    if not text.strip():
+        raise HTTPException(400, f"no rules were sent\nhint: {RULES_SENT}")
     # A text that is the name of a rule set, or of a file of the server, is not what was sent.
     return await _changed(
         request, visitor, "add rules", lambda: reasoner.add_rules(_read_rules(text))
     )
 
 
-def _rule(rule: Any) -> dict[str, Any]:
-    return {"id": rule.id, "text": str(rule), "constraint": rule.is_constraint}
+def _listed(served: ServedReasoner) -> list[dict[str, Any]]:
+    """The rules, each with what it has found and cost; some share a line of that."""
+    lines = {name: line for line in served.reasoner.profile() for name in line.rules}
+    return [_rule(each, lines.get(each.id)) for each in served.reasoner.rules]
+
+
+def _rule(rule: Any, line: RuleProfile | None) -> dict[str, Any]:
+    said = {"id": rule.id, "text": str(rule), "constraint": rule.is_constraint}
+    if line is None:
+        return said
+    counts = {"instances": line.instances, "new": line.new, "seconds": round(line.seconds, 6)}
+    return {**said, **counts, "shared_by": len(line.rules)}
 
 
 def _read_rules(text: str) -> Any:
@@ -152,22 +184,65 @@ def _read_rules(text: str) -> Any:
     return parse(text)
 
 
+async def ontology(request: Request) -> Response:
+    """The ontology that rules were made from: GET tells of it, POST changes its axioms."""
+    served = _served(request)
+    if request.method in ("GET", "HEAD"):
+        return JSONResponse(await served.read(request, partial(_ontology, served)))
+    visitor = served.admit(request, AccessScope.rules)
+    texts = await _texts(request, OF_ONTOLOGIES)
+    # A text with a line break is no path: no file of the server is read.
+    given = {name: f"{text}\n" for name, text in texts.items()}
+    call = partial(served.reasoner.change_ontology, **given)
+    return await _changed(request, visitor, "change ontology", call)
+
+
+def _ontology(served: ServedReasoner) -> dict[str, Any]:
+    report = served.reasoner.ontology()
+    return {
+        "axioms": [report.words(each) for each in islice(report.axioms, MOST_SHOWN)],
+        "inexpressible": [*islice(report.reasons(), MOST_SHOWN)],
+        "imports": report.imports,
+        "text": report.summary(),
+    }
+
+
+async def apply(request: Request) -> Response:
+    """Facts and rules that come and go, in one change."""
+    served = _served(request)
+    visitor = served.admit(request, AccessScope.update)
+    given = await _texts(request, (*OF_FACTS, *OF_RULES))
+    if any(name in given for name in OF_RULES):
+        visitor.must_have(AccessScope.rules)
+    return await _changed(request, visitor, "apply", lambda: served.reasoner.apply(**_read(given)))
+
+
 async def preview(request: Request) -> Response:
-    """What a change would do; nothing changes."""
+    """What such a change would do; nothing changes."""
     served = _served(request)
     served.admit(request, AccessScope.update)
+    given = await _texts(request, (*OF_FACTS, *OF_RULES))
+    return JSONResponse(await served.read(request, lambda: _shown(served, _read(given))))
+
+
+async def _texts(request: Request, names: tuple[str, ...]) -> dict[str, str]:
+    """The texts that a request brings as an object of JSON."""
     try:
-        given = json.loads(await text_of_body(request, served.settings))
-    except ValueError as error:
+        given = json.loads(await text_of_body(request, _served(request).settings))
+    except (ValueError, RecursionError) as error:
         raise HTTPException(400, f"this is no JSON: {error}") from None
     if not isinstance(given, dict) or not all(isinstance(each, str) for each in given.values()):
-        raise HTTPException(400, f"texts of {', '.join(PREVIEWED)} are wanted")
-    unknown = [name for name in given if name not in PREVIEWED]
+        raise HTTPException(400, f"an object with texts is wanted: {', '.join(names)}")
+    unknown = [name for name in given if name not in names]
     if unknown:
-        raise HTTPException(400, f"{unknown[0]} is not known; there are {', '.join(PREVIEWED)}")
-    if "add_rules" in given:
-        given["add_rules"] = _read_rules(given["add_rules"])
-    return JSONResponse(await served.read(request, lambda: _shown(served, given)))
+        raise HTTPException(400, f"{unknown[0]} is not known; there are {', '.join(names)}")
+    return given
+
+
+def _read(given: dict[str, str]) -> dict[str, Any]:
+    """The arguments of `apply`; a text that names a rule set, or a file, is not what was sent."""
+    rules = given.get("add_rules")
+    return {**given, **({} if rules is None else {"add_rules": _read_rules(rules)})}
 
 
 def _shown(served: ServedReasoner, given: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -12,7 +14,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 if TYPE_CHECKING:
-    from livefacts.server.served_reasoner import ServedReasoner
+    from livefacts.server.admission.served_reasoner import ServedReasoner
+    from livefacts.server.followed_sources import SourceFollower
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 
@@ -44,7 +47,20 @@ class Meters:
                 "Requests that wait for a thread",
                 lambda kind=kind: served.waiting[kind],
             )
+        self.follow("livefacts_connections", "Open ones", lambda: len(served.connections))
         self.follow("livefacts_resident_bytes", "Memory of the process", resident_bytes)
+
+    def follow_sources(self, followers: Sequence[SourceFollower]) -> None:
+        """What comes from each source, and how many of its messages stand for nothing."""
+        values: dict[tuple[str, str], Callable[[SourceFollower], float]] = {
+            ("messages", "Messages since the start"): lambda each: each.messages,
+            ("dead_letters", "Messages that stand for nothing"): lambda each: each.letters.count,
+            ("troubled", "1 while a source is not followed"): lambda each: bool(each.trouble),
+        }
+        for (name, says), value in values.items():
+            gauge = Gauge(f"livefacts_source_{name}", says, ["source"], registry=self.registry)
+            for each in followers:
+                gauge.labels(each.name).set_function(partial(value, each))
 
     def follow(self, name: str, says: str, value: Any) -> None:
         Gauge(name, says, registry=self.registry).set_function(value)
@@ -83,6 +99,8 @@ async def stats(request: Request) -> Response:
         "uptime": round(time.monotonic() - served.started, 1),
         "resident_bytes": resident_bytes(),
         "waiting": served.waiting,
+        "connections": len(served.connections),
+        "sources": request.app.state.sources.figures(),
     }
     return JSONResponse(plain_figures({**found, **running}))
 

@@ -9,23 +9,47 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
+import ssl
+import sys
 from collections.abc import Callable
+from functools import partial
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import uvicorn
 
 from livefacts.errors import LivefactsError
 from livefacts.server.application import application
+from livefacts.server.deadlines import PunctualConnection, notice_silence
 
 if TYPE_CHECKING:
-    from livefacts.server.served_reasoner import ServedReasoner
+    from livefacts.server.admission.served_reasoner import ServedReasoner
+    from livefacts.server.followed_sources import FollowedSources
 
 PATIENCE = 10
 """Seconds that requests under way have when the server is told to end."""
 IDLE = 15
 """Seconds that a connection may be silent between two requests."""
 BACKLOG = 1024
+TURN = 0.0005
+"""Seconds after which a busy thread gives way to the event loop."""
+
+
+class KeyPair(NamedTuple):
+    """The files by which the server proves who it is: a certificate, and its key."""
+
+    certificate: str
+    key: str
+
+    def check(self) -> None:
+        """Refuse files that do not belong together, before anything is begun."""
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(*self)
+        except (OSError, ssl.SSLError) as error:
+            raise LivefactsError(
+                f"{self.certificate} and {self.key} make no certificate: {error}",
+                hint="--certificate and --key are two files in PEM format, the key without a password",
+            ) from error
 
 
 class _Server(uvicorn.Server):
@@ -43,8 +67,10 @@ class _Server(uvicorn.Server):
 def bound_socket(host: str, port: int) -> socket.socket:
     """A socket that listens to this address; port 0 is any that is free."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    found = socket.socket(family)
+    # With its protocol named: else asyncio leaves Nagle's algorithm on, and each answer waits 40 ms.
+    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    notice_silence(found)
     try:
         found.bind((host, port))
     except (OSError, OverflowError) as error:
@@ -56,19 +82,32 @@ def bound_socket(host: str, port: int) -> socket.socket:
     return found
 
 
-def address_of(listening: socket.socket) -> str:
+def address_of(listening: socket.socket, keys: KeyPair | None) -> str:
     """How browsers write the address of a socket."""
     host, port = listening.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    scheme = "http" if keys is None else "https"
+    return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
 
-def run(served: ServedReasoner, listening: socket.socket) -> None:
+def run(
+    served: ServedReasoner,
+    sources: FollowedSources,
+    listening: socket.socket,
+    keys: KeyPair | None,
+) -> None:
     """Answer requests until a signal ends it; then close the folder."""
+    # The event loop gives the interpreter away at each write to a socket, and waits to have it back.
+    sys.setswitchinterval(TURN)
     # The server gives signals back when it has ended: by then all is done.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
     config = uvicorn.Config(
-        application(served),
+        application(served, sources),
+        http=cast(
+            Any, partial(PunctualConnection, served.settings.client_seconds, served.connections)
+        ),
+        ssl_certfile=keys and keys.certificate,
+        ssl_keyfile=keys and keys.key,
         log_level="warning",
         access_log=False,
         server_header=False,

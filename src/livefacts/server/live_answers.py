@@ -20,20 +20,19 @@ from starlette.responses import JSONResponse, Response
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from livefacts.errors import LivefactsError
-from livefacts.server.negotiation import LIVE, chosen
-from livefacts.server.sparql_protocol import protocol_request
-from livefacts.server.tokens import AccessScope
+from livefacts.server.admission.tokens import AccessScope
+from livefacts.server.admission.visitors import whole_number
+from livefacts.server.problems import without_path
+from livefacts.server.standards.negotiation import LIVE, chosen
+from livefacts.server.standards.sparql_protocol import protocol_request
 from livefacts.server.topics import EventBatch, Topic, follow
-from livefacts.server.visitors import whole_number
 
 if TYPE_CHECKING:
+    from livefacts.server.admission.served_reasoner import ServedReasoner
     from livefacts.server.live_queries import LiveTopics
-    from livefacts.server.served_reasoner import ServedReasoner
 
 PING = 15
 """Seconds after which a silent connection gets a sign of life."""
-STUCK = 30.0
-"""Seconds after which a client that takes nothing is left."""
 FAREWELL = 3.0
 """Seconds in which those who follow are told that the server ends."""
 RETRY = b"retry: 1000\n\n"
@@ -70,19 +69,19 @@ async def register(request: Request) -> Response:
     live = _live(request)
     if request.method == "POST":
         served.admit(request, AccessScope.update)
-        asked = await protocol_request(request, served)
+        asked = await protocol_request(request, served, takes_text=True)
         if asked.query is None:
             raise HTTPException(400, "an update cannot be registered")
         topic = await live.registered(asked.query)
         return await _answer(request, topic, asked.one("format"))
     name = request.query_params.get("name")
+    if request.method == "DELETE":
+        served.admit(request, AccessScope.update)
+        await live.unregister(name or "")
+        return Response(status_code=204)
     if name is None:
         served.reader(request)
         return JSONResponse({"queries": live.queries()})
-    if request.method == "DELETE":
-        served.admit(request, AccessScope.update)
-        await live.unregister(name)
-        return Response(status_code=204)
     return await _answer(request, live.reports(name))
 
 
@@ -120,7 +119,7 @@ async def _answer(request: Request, topic: Topic, form: str | None = None) -> Re
         media_type=kind.name,
         ping=PING,
         ping_message_factory=None if is_sse else _Blank,
-        send_timeout=STUCK,
+        send_timeout=served.settings.client_seconds,
         sep="\n",
         shutdown_grace_period=FAREWELL,
     )
@@ -181,10 +180,14 @@ async def socket(websocket: WebSocket) -> None:
         seen = _seen(websocket)
         await topic.check(seen)
     except (HTTPException, LivefactsError) as error:
-        await websocket.close(REFUSED, str(getattr(error, "detail", error))[:100])
+        await websocket.close(
+            REFUSED, without_path(websocket, str(getattr(error, "detail", error)))[:100]
+        )
         return
     await websocket.accept()
-    sending = asyncio.ensure_future(_messages(websocket, topic, seen))
+    sending = asyncio.ensure_future(
+        _messages(websocket, topic, seen, served.settings.client_seconds)
+    )
     leaving = asyncio.ensure_future(_until_left(websocket))
     await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
     for each in (sending, leaving):
@@ -204,11 +207,11 @@ async def _topic_of(websocket: WebSocket) -> Topic:
     return await live.watched(query)
 
 
-async def _messages(websocket: WebSocket, topic: Topic, seen: int | None) -> None:
+async def _messages(websocket: WebSocket, topic: Topic, seen: int | None, seconds: float) -> None:
     async with aclosing(follow(topic, seen)) as batches:
         async for batch in batches:
             for event in batch.events:
-                async with asyncio.timeout(STUCK):
+                async with asyncio.timeout(seconds):
                     await websocket.send_text(event.data)
     await websocket.close()
 

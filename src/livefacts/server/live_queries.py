@@ -24,7 +24,7 @@ from livefacts.service.queries.result_writers import as_bindings_json
 from livefacts.service.registered.report_writers import ReportWriter
 
 if TYPE_CHECKING:
-    from livefacts.server.served_reasoner import ServedReasoner
+    from livefacts.server.admission.served_reasoner import ServedReasoner
     from livefacts.service.continuous.watch import Watch
     from livefacts.service.registered.reports import Report
     from livefacts.service.registered.scheduled_query import Registration

@@ -15,7 +15,7 @@ from starlette.responses import FileResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from livefacts.server.negotiation import MediaType, chosen
+from livefacts.server.standards.negotiation import MediaType, chosen
 
 if TYPE_CHECKING:
     from starlette.routing import BaseRoute

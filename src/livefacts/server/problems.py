@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from http import HTTPStatus
+from pathlib import Path
 
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import HTTPConnection, Request
 from starlette.responses import Response
 
 from livefacts.errors import (
@@ -67,21 +69,32 @@ def problem(
 def of_error(request: Request, error: Exception) -> Response:
     """An error of livefacts as an answer."""
     assert isinstance(error, LivefactsError), "it is registered for these"
+    place = error.place
+    if place is not None:
+        place = replace(place, file=without_path(request, place.file))
     kinds = (status for kind, status in STATUSES.items() if isinstance(error, kind))
     return problem(
         request,
         next(kinds, 400),
-        error.message,
+        without_path(request, error.message),
         title=type(error).__name__,
-        where=error.place,
-        hint=error.hint,
+        where=place,
+        hint=without_path(request, error.hint),
     )
+
+
+def without_path(request: HTTPConnection, text: str) -> str:
+    """A text in which the folder has its name alone: where it is concerns no client."""
+    folder: Path = request.app.state.served.reasoner.path
+    return text.replace(str(folder), folder.name)
 
 
 def of_http(request: Request, error: Exception) -> Response:
     """A refusal of the protocol as an answer; what follows "hint: " in it is the hint."""
     assert isinstance(error, HTTPException), "it is registered for these"
     what, _, hint = error.detail.partition("\nhint: ")
+    if what == HTTPStatus.NOT_FOUND.phrase:
+        what, hint = f"there is no path {request.url.path}", "/ lists the paths"
     return problem(request, error.status_code, what, hint=hint, headers=error.headers)
 
 

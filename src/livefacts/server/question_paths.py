@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import deque
+from collections import Counter, deque
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,13 +12,17 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from livefacts.journal import fact_texts
-from livefacts.server.tokens import AccessScope
-from livefacts.server.visitors import text_of_body, whole_number
+from livefacts.journal.change_log import FOLDER
+from livefacts.server.admission.tokens import AccessScope
+from livefacts.server.admission.visitors import text_of_body, whole_number
+from livefacts.service.knowledge import recorder
 
 if TYPE_CHECKING:
-    from livefacts.journal.journal import JournalRow
-    from livefacts.server.served_reasoner import ServedReasoner
+    from livefacts.journal.change_log import JournalRow
+    from livefacts.server.admission.served_reasoner import ServedReasoner
 
+ARRIVED = "arrived"
+SAID = ("at", "to", "stream", "author", "note")
 LISTED = 1_000
 """So many changes are listed, the last ones."""
 
@@ -58,8 +62,11 @@ def _log(served: ServedReasoner, since: int | None) -> list[dict[str, Any]]:
 
 def _line(served: ServedReasoner, row: JournalRow) -> dict[str, Any]:
     made = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(row.time))
-    counts = fact_texts.counts_of(row.content, served.reasoner.path / "journal")
-    said = {name: row.content[name] for name in ("at", "to", "stream") if name in row.content}
+    counts = Counter[str]()
+    for name, count in fact_texts.counts_of(row.content, served.reasoner.path / FOLDER).items():
+        # What arrived in a stream is kept in runs of the same lifetime.
+        counts[ARRIVED if name.startswith(recorder.RUN) else name] += count
+    said = {name: row.content[name] for name in SAID if name in row.content}
     return {"seq": row.last, "time": made, "kind": row.kind, "counts": counts, **said}
 
 

@@ -7,7 +7,9 @@ Out: `Delta`, answers, reports, explanations.
 - `merging`: groups of owl:sameAs kept as two stand-ins each
 - `streams`: facts at time points, windows, and the time that moves on
 - `queries`: SPARQL over everything that is true
-- `reasoner`: the door: the reasoner, its state, and the draft that changes it
+- `knowledge`: the state of a reasoner, and the draft that changes it
+- `folder`: that state saved, read again, and its history
+- `reasoner`: the door: what users call
 - `continuous`: answers that change with a reasoner or with messages alone
 - `registered`: C-SPARQL and RSP-QL over windows of streams
 - `sources`: messages from outside, read as they come, each once

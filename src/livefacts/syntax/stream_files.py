@@ -35,6 +35,7 @@ from livefacts.syntax.input.files import (
     Source,
     name_of,
     open_source,
+    utf8,
     without_compression,
 )
 from livefacts.syntax.input.rejects import Reject, Rejects
@@ -58,6 +59,7 @@ SUFFIXES = {
 TOGETHER = 2048
 """Lines of a file that are parsed at once."""
 KEYS = ("at", "stream", "facts", "retract")
+OTHERS = "--map reads JSON that others write: docs/sources.md"
 """What an object of JSON lines may have."""
 NEED_NONE = "with --arrival-time lines need none"
 NO_NAME = ""
@@ -267,10 +269,12 @@ def _json_lines(lines: Iterator[_Line], rejects: Rejects, untimed: Time | None) 
     for line in lines:
         try:
             yield from _json_events(json.loads(line.text), plain, untimed)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             rejects.add(line.reject(f"this is no JSON: {error}", getattr(error, "colno", 1)))
         except InputError as error:
             rejects.add(line.reject(error.message))
+            if error.hint == OTHERS and OTHERS not in rejects.hints:
+                rejects.hints.append(OTHERS)
 
 
 def _json_events(given: Any, plain: PlainFacts, untimed: Time | None) -> list[Event]:
@@ -301,7 +305,7 @@ def _check_keys(given: dict[str, Any]) -> None:
     for unknown in sorted(set(given) - set(KEYS)):
         near = get_close_matches(unknown.lower(), KEYS, n=1)
         meant = f'did you mean "{near[0]}"?' if near else f"there are {', '.join(KEYS)}"
-        raise InputError(f'unknown "{unknown}"; {meant}')
+        raise InputError(f'unknown "{unknown}"; {meant}', hint="" if near else OTHERS)
     if not {"facts", "retract"} & set(given):
         raise InputError('there is neither "facts" nor "retract"')
 
@@ -325,13 +329,15 @@ def _statements(given: Any, plain: PlainFacts) -> Iterator[Statement]:
             yield from facts
             continue
         try:
-            yield from [quad.triple for quad in parse(text, RdfFormat.TURTLE)]
+            yield from [quad.triple for quad in parse(utf8(text), RdfFormat.TURTLE)]
         except SyntaxError as error:
             try:
                 program = rule_parser.parse(text)
             except RuleError as mistake:
                 is_predicate = PREDICATE_FACT.match(text) is not None
                 raise InputError(mistake.message if is_predicate else reason_of(error)) from None
+            if program.rules:
+                raise InputError("facts happen at a time, and this is a rule") from None
             yield from program.facts
 
 

@@ -37,7 +37,7 @@ from livefacts.language.formula import (
 from livefacts.language.program import Rule
 from livefacts.model.facts import Fact, Term
 from livefacts.service.change.delta import Violation
-from livefacts.service.explanations.explanation import (
+from livefacts.service.explanations.proof_trees import (
     Absent,
     Aggregated,
     Attempt,

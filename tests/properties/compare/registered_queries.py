@@ -24,7 +24,7 @@ from livefacts.errors import LimitError
 from livefacts.language.program import Program, Rule
 from livefacts.model.facts import Fact, Term
 from livefacts.plan.rules.expiry_plans import are_lasting
-from livefacts.service.reasoner.reasoner import Reasoner
+from livefacts.service.reasoner.facade import Reasoner
 from livefacts.service.registered.reports import Report
 from livefacts.service.registered.scheduled_query import Registration
 from livefacts.syntax.rulelang.rule_parser import parse

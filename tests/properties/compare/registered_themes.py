@@ -31,6 +31,9 @@ from tests.properties.compare.registered_queries import (
 from tests.properties.generate.timed_rules import fits as fits_in_time
 
 from livefacts.language.program import Program
+from livefacts.language.windows import PastWindow
+from livefacts.language.windows import Window as AnyWindow
+from livefacts.model.durations import Duration
 from livefacts.model.facts import Fact
 from livefacts.service.registered.reports import Report
 from livefacts.syntax.rule_sets import open_rules
@@ -172,9 +175,9 @@ class Denials(Places):
 class DeniedHistory(RegisteredHistory):
     """Queries side by side, with windows of many lengths, about what is absent in them."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, *, folder: Path | None = None) -> None:
         self.denied = 0
-        super().__init__(seed, Denials())
+        super().__init__(seed, Denials(), folder=folder)
         for number in range(10, 14):
             self.register(number)
 
@@ -191,9 +194,9 @@ class DeniedHistory(RegisteredHistory):
 class SchemaHistory(RegisteredHistory):
     """A history with rules that read a schema; mostly, streams leave it alone."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, *, folder: Path | None = None) -> None:
         self.narrowed = self.widened = 0
-        super().__init__(seed, Schemas())
+        super().__init__(seed, Schemas(), folder=folder)
         if self.pick.random() < 0.8:
             schema = {NamedNode(name) for name in (SUB_CLASS, SUB_PROPERTY, DOMAIN, RANGE)}
             meta = {NamedNode(RDFS + "Class"), NamedNode(RDF + "Property")}
@@ -220,6 +223,14 @@ class SchemaHistory(RegisteredHistory):
 
 def _schema_triple(text: str) -> Triple:
     return Triple(*(NamedNode(name) for name in text.split()))  # type: ignore[arg-type]
+
+
+def _declared(window: Window) -> AnyWindow:
+    """The window of a query, as it would be declared."""
+    if not window.until:
+        return stepped(window.range, window.step, closed=window.closed)
+    length = window.range - (0 if window.closed else 1)
+    return PastWindow(Duration(length), Duration(window.until))
 
 
 class EqualHistory(RegisteredHistory):
@@ -261,7 +272,8 @@ class TimedHistory(RegisteredHistory):
 
     def _window(self) -> Window:
         window = super()._window()
-        return replace(window, counts=False, session=False, until=0)
+        step = 1 if window.until else window.step
+        return replace(window, counts=False, session=False, step=step)
 
     def patterns(self, number: int) -> Question:
         question = super().patterns(number)
@@ -270,9 +282,7 @@ class TimedHistory(RegisteredHistory):
 
     def _closure(self, windows: tuple[Window, ...], time: int) -> set[Triple]:
         seen = {window.stream: window for window in windows}
-        declared = tuple(
-            (NamedNode(name), stepped(w.range, w.step, closed=w.closed)) for name, w in seen.items()
-        )
+        declared = tuple((NamedNode(name), _declared(w)) for name, w in seen.items())
         unseen = tuple((NamedNode(s), stepped(0, 1)) for s in STREAMS if s not in seen)
         arrivals = [
             Arrival(row_of(fact), at, NamedNode(stream), number)

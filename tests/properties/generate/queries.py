@@ -286,6 +286,64 @@ class QueryMaker:
         return not self._random.randrange(number)
 
 
+class LiteralQueryMaker(QueryMaker):
+    """Draws queries that engines do not agree on, and the recommendation is clear about.
+
+    MINUS stands inside of EXISTS, and EXISTS in what it takes away; rows of inner queries are
+    cut and counted; parts of EXISTS do not bind what they ask about; FROM leaves some graphs.
+    """
+
+    def query(self) -> str:
+        """A query of any form, or a small one about EXISTS and MINUS."""
+        if self._sometimes(3):
+            return f"SELECT * {{ {self._small()} FILTER {self._taken_inside()} }}"
+        text = super().query()
+        asked, where, group = text.partition(" WHERE ")
+        if not (self._graphs and where and asked.startswith("SELECT") and self._sometimes(4)):
+            return text
+        if "{" in asked:
+            return text
+        named = [f"FROM NAMED {graph}" for graph in self._graphs if self._sometimes(2)]
+        return " ".join([asked, f"FROM {self._more.choice(self._graphs)}", *named, "WHERE", group])
+
+    def _small(self) -> str:
+        """A triple pattern, or one and an option."""
+        first, other = self._triple(self._names[:3]), self._triple(self._names[:3])
+        return f"{first} OPTIONAL {{ {other} }}" if self._sometimes(2) else first
+
+    def _taken_inside(self) -> str:
+        word = self._more.choice(["EXISTS", "NOT EXISTS"])
+        taken = self._small()
+        if self._sometimes(4):
+            taken = f"{taken} FILTER {self._more.choice(['', 'NOT '])}EXISTS {{ {self._small()} }}"
+        return f"{word} {{ {self._small()} MINUS {{ {taken} }} }}"
+
+    def group(self, depth: int) -> str:
+        """A group; inside of EXISTS it has parts that ask about what they do not bind."""
+        group = super().group(depth)
+        if not self._inside:
+            return group
+        if depth and self._sometimes(3):
+            group = f"{group[:-1]} {self.minus(0)} }}"
+        if self._sometimes(6):
+            group = f"{{ {self._more.choice([self.values, self.filter])()} {group[1:]}"
+        return f"{{ {self.optional(0)} {group[1:]}" if depth and self._sometimes(3) else group
+
+    def minus(self, depth: int) -> str:
+        """MINUS of any group, wherever it stands."""
+        return f"MINUS {self.group(depth)}"
+
+    def inner(self, depth: int) -> str:
+        """Also the number of rows that a cut leaves, which does not depend on their order."""
+        if not self._sometimes(3):
+            return super().inner(depth)
+        names, group = " ".join(self._some(self._names, 2)), self.group(depth)
+        cut = self._more.choice(["LIMIT 0", "LIMIT 1", "LIMIT 3", "OFFSET 1", "LIMIT 2 OFFSET 1"])
+        self._computed += 1
+        rows = f"{{ SELECT {self._more.choice(['', 'DISTINCT '])}{names} WHERE {group} {cut} }}"
+        return f"{{ SELECT (COUNT(*) AS ?made{self._computed}) WHERE {{ {rows} }} }}"
+
+
 class MessageMaker:
     """Draws messages: triples that come and triples that go."""
 

@@ -211,7 +211,8 @@ class TimedRuleMaker:
         if self.chance(0.2):
             literals.append(self.literal(inner))
         numbers, nodes = inner.bound[VALUE] + inner.bound[TIME], inner.bound[NODE]
-        function = self.pick.choice(("count", "sum", "min", "max")) if numbers else "count"
+        functions = ("count", "sum", "min", "max", "avg")
+        function = self.pick.choice(functions) if numbers else "count"
         first = self.pick.choice(numbers if function != "count" else numbers + nodes or [None])
         if first is None:
             return self.aggregate(scope)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from livefacts.engine.queries.joins.pattern_join import IdPattern
+from livefacts.engine.queries.joins.variable_order import IdPattern
 
 Row = tuple[int, int, int]
 NAMES = "abcde"

@@ -23,7 +23,7 @@ from livefacts.engine.contract import (
     Ids,
 )
 from livefacts.engine.embedded.change.engine import EmbeddedEngine
-from livefacts.engine.embedded.templates.template_engine import SpecialisedEngine
+from livefacts.engine.embedded.templates.axiom_engine import SpecialisedEngine
 from livefacts.model.facts import Symbol
 from livefacts.model.namespaces import DECLARED
 from livefacts.plan import compile_rules

@@ -270,4 +270,4 @@ def test_a_reasoner_that_was_not_opened_has_nowhere_to_write_to() -> None:
 def test_a_folder_without_a_knowledge_base_says_how_to_make_one(tmp_path: Path) -> None:
     with pytest.raises(lf.LivefactsError, match="no knowledge base") as refused:
         lf.Reasoner.open(tmp_path / "kb", read_only=True)
-    assert "ingest" in refused.value.hint
+    assert "livefacts load" in refused.value.hint

@@ -6,7 +6,7 @@ import pytest
 from tests.unit.service.registered.stage import EX, Stage, by_time
 
 from livefacts.errors import QueryError
-from livefacts.service.reasoner.reasoner import Reasoner
+from livefacts.service.reasoner.facade import Reasoner
 
 ENGINE = "<http://larkc.eu/csparql/sparql/jena/ext#timestamp>"
 

@@ -10,7 +10,7 @@ from pyoxigraph import Literal, NamedNode
 from livefacts.errors import InputError, QueryError, RuleError
 from livefacts.model.durations import read_duration
 from livefacts.model.time_points import MOST_POINTS, time_point
-from livefacts.service.reasoner.reasoner import Reasoner
+from livefacts.service.reasoner.facade import Reasoner
 
 QUERY = "REGISTER QUERY q AS SELECT ?x FROM STREAM <http://e/s> [{}] {{ ?x ?p ?y }}"
 FACT = "<http://e/a> <http://e/b> <http://e/c> ."

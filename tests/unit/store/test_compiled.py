@@ -8,7 +8,7 @@ import sys
 import pytest
 from numba.core.dispatcher import Dispatcher
 
-from livefacts.store.compiled import KERNEL_FOLDERS, PACKAGE, kernel_sources
+from livefacts.store.machine_code import KERNEL_FOLDERS, PACKAGE, kernel_sources
 
 PREFIX = f"{PACKAGE.name}."
 

@@ -170,7 +170,7 @@ function watched(query: string, tell: (next: Answer, added: number, removed: num
     if (added.length + removed.length) timer = window.setTimeout(() => show(seq, [], []), FLASH);
   };
   const following = follow(
-    (last) => `watch?${new URLSearchParams({ query, ...(last && { since: last }) })}`,
+    `watch?${new URLSearchParams({ query })}`,
     ["answers", "message"],
     (kind, data) => {
       const { seq, variables, answers, added = [], removed = [] } = data as Watched;

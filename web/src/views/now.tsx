@@ -23,9 +23,21 @@ interface Stats {
   watermark?: number | null;
   late?: number;
   waiting: { read: number; write: number };
+  sources?: Source[];
+}
+
+interface Source {
+  source: string;
+  state: "following" | "waiting" | "ended";
+  trouble: string;
+  messages: number;
+  last: string | null;
+  dead_letters: number;
+  last_dead_letters: { place: string; reason: string; text: string }[];
 }
 
 const PAUSE = 1000;
+const QUIET = { isQuiet: true };
 const WINDOW = 60;
 /** So many seconds between two sentences for those who listen. */
 const SPOKEN = 20;
@@ -64,7 +76,7 @@ export default function Now() {
     let heard = 0;
     const following = repeat(PAUSE, async () => {
       try {
-        const [found, metrics] = await Promise.all([json<Stats>("stats"), request("metrics").then((each) => each.text())]);
+        const [found, metrics] = await Promise.all([json<Stats>("stats", {}, QUIET), request("metrics", {}, QUIET).then((each) => each.text())]);
         const time = Date.now() / 1000;
         watcher.current.take(time, found, metrics);
         take(found);
@@ -105,6 +117,7 @@ export default function Now() {
       </div>
       {can("/changes") && <Latest />}
       {stats && stats.now !== null && <StreamFigures stats={stats} now={stats.now} />}
+      {stats?.sources && stats.sources.length > 0 && <Sources sources={stats.sources} />}
     </>
   );
 }
@@ -132,6 +145,55 @@ function StreamFigures({ stats, now }: { stats: Stats; now: number }) {
         ))}
       </dl>
       {aside.length > 0 && <p class="quiet">Set aside: {aside.map(([why, each]) => `${count(each)} ${why}`).join(", ")}</p>}
+    </section>
+  );
+}
+
+/** Where messages come from, how that goes, and which of them stood for nothing. */
+function Sources({ sources }: { sources: Source[] }) {
+  const letters = sources.flatMap((each) => each.last_dead_letters);
+  return (
+    <section>
+      <h2>Sources</h2>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Sources">
+        <table>
+          <thead>
+            <tr>
+              {["source", "state", "messages", "last", "dead letters"].map((name) => (
+                <th key={name} scope="col">
+                  {name}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {sources.map((each) => (
+              <tr key={each.source} data-source={each.source}>
+                <th scope="row">{each.source}</th>
+                <td>
+                  {each.state}
+                  {each.trouble && <span class="quiet"> {each.trouble}</span>}
+                </td>
+                <td>{count(each.messages)}</td>
+                <td>{each.last?.replace("T", " ").replace("Z", "") ?? "–"}</td>
+                <td>{count(each.dead_letters)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {letters.length > 0 && (
+        <details>
+          <summary>The last messages that stood for nothing</summary>
+          <ul>
+            {letters.map((each, place) => (
+              <li key={place}>
+                {each.place}: {each.reason} <code>{each.text}</code>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
     </section>
   );
 }

@@ -10,10 +10,11 @@ import { Trouble } from "../trouble";
 interface Rule {
   id: string;
   text: string;
-  looked_at?: number;
   instances?: number;
   new?: number;
   seconds?: number;
+  /** So many rules are followed together, and share their counts. */
+  shared_by?: number;
 }
 
 export default function Rules() {
@@ -77,7 +78,10 @@ function RuleTable({ rules, remove }: { rules: Rule[]; remove(id: string): Promi
         <tbody>
           {rules.map((rule) => (
             <tr key={rule.id}>
-              <th scope="row">{rule.id}</th>
+              <th scope="row">
+                {rule.id}
+                {(rule.shared_by ?? 1) > 1 && <span class="quiet"> counted with {(rule.shared_by ?? 1) - 1} others</span>}
+              </th>
               <td>
                 <code>{readable(rule.text)}</code>
               </td>

@@ -49,7 +49,7 @@ export default function Streams({ given }: ViewProps) {
     if (name === null) return;
     take([]);
     const following = follow(
-      () => `register?${new URLSearchParams({ name })}`,
+      `register?${new URLSearchParams({ name })}`,
       ["message"],
       (_, data) => take((known) => [...known, data as Report].slice(-KEPT)),
     );

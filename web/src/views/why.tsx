@@ -145,7 +145,7 @@ function PremiseView({ premise, steps, seen }: { premise: Premise; steps: Map<nu
     );
   return (
     <li>
-      <code>{readable(premise.fact ?? "")}</code> <span class="quiet">asserted</span>
+      <code>{readable(premise.fact ?? "")}</code> {premise.asserted && <span class="quiet">asserted</span>}
     </li>
   );
 }

@@ -14,6 +14,8 @@ Out: signed rows of answers.
 - `group_totals`: aggregates, by adding and taking away
 - `conditions`: filters that ids alone decide
 - `large_integers`: calculations beyond the 64 bits of pyoxigraph
+- `string_bounds`: how long a string can get, before it is built
+- `pattern_bounds`: how much work a regular expression can make, before it is matched
 - `evaluator`: all other expressions, by pyoxigraph in batches
 - `workers`: the state of each other step
 - `nodes`: steps at work, shared by the queries that have them in common

@@ -15,7 +15,7 @@ from livefacts.language.expressions import Call, Constant, QueryExpression
 from livefacts.language.formula import Variable
 from livefacts.plan.continuous.flow import NEVER_BOUND, position_of
 from livefacts.store.terms.dictionary import BLANK, IRI, Dictionary
-from livefacts.store.terms.term_table import INLINE_FIRST
+from livefacts.store.terms.text_table import INLINE_FIRST
 
 UNDECIDED = object()
 ERROR = None

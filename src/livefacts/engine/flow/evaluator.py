@@ -7,7 +7,7 @@ answers are remembered: a row that goes is asked what it was asked when it came.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Protocol
 
@@ -18,7 +18,9 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Quad, Store, Triple
 from livefacts.engine.contract import Ids
 from livefacts.engine.flow.bags import UNBOUND, Row
 from livefacts.engine.flow.conditions import UNDECIDED, Decide, decider
-from livefacts.engine.flow.large_integers import folded, is_long, may_become_large
+from livefacts.engine.flow.large_integers import folded, is_long, may_become_large, ordered_alike
+from livefacts.engine.flow.pattern_bounds import PatternBounds
+from livefacts.engine.flow.string_bounds import MOST_STRING_BYTES, builds_strings, most_bytes
 from livefacts.errors import QueryError
 from livefacts.language.expressions import (
     Call,
@@ -31,6 +33,7 @@ from livefacts.language.formula import Variable
 from livefacts.model.facts import Term
 from livefacts.model.numbers import Number
 from livefacts.model.values import value_of
+from livefacts.model.work_bounds import look
 from livefacts.plan.continuous.flow import NEVER_BOUND, column, position_of, positions_in
 from livefacts.store.terms.dictionary import Dictionary
 
@@ -66,7 +69,11 @@ class Evaluator:
     """The values of one expression."""
 
     def __init__(
-        self, expression: QueryExpression, dictionary: NumberedTerms, base: str = ""
+        self,
+        expression: QueryExpression,
+        dictionary: NumberedTerms,
+        base: str = "",
+        pause: Callable[[], None] = look,
     ) -> None:
         self._plain = expression
         self._is_growing = may_become_large(expression)
@@ -77,6 +84,10 @@ class Evaluator:
         self._known: dict[Row, int] = {}
         self._epoch = dictionary.epoch
         self._store = Store()
+        self._pause = pause
+        self._patterns = PatternBounds(expression)
+        self._parts: dict[QueryExpression, Evaluator] = {}
+        """Evaluators of what regular expressions and their texts are computed by."""
         self.asked = 0
         check_expression(expression, self._base)
 
@@ -110,12 +121,45 @@ class Evaluator:
         """The values for rows of used columns, from one query."""
         self.asked += len(keys)
         terms = [self._terms(key) for key in keys]
-        answers = self._answered(self._expression, terms)
-        for number, row in enumerate(terms):
-            if self._is_growing or any(map(is_long, row)):
-                self._answer_exactly(number, row, answers)
-        for number, key in enumerate(keys):
-            yield key, answers.get(number, UNBOUND)
+        for plain, numbers in self._pieces(terms):
+            piece = [terms[number] for number in numbers]
+            asked = self._expression if plain is self._plain else _asked_for(plain)
+            answers = self._answered(asked, piece)
+            for at, row in enumerate(piece):
+                if self._is_growing or any(map(is_long, row)):
+                    self._answer_exactly(plain, at, row, answers)
+            for at, number in enumerate(numbers):
+                yield keys[number], answers.get(at, UNBOUND)
+
+    def _pieces(
+        self, rows: Sequence[Sequence[Any]]
+    ) -> Iterator[tuple[QueryExpression, Sequence[int]]]:
+        """What is asked about which rows: without regular expressions all at once."""
+        if not self._patterns.matches:
+            yield self._plain, range(len(rows))
+            return
+        named = [dict(zip(map(column, self._positions), row, strict=True)) for row in rows]
+        for piece in self._patterns.pieces(named, self._values_of):
+            yield piece
+            self._pause()
+
+    def _values_of(
+        self, part: QueryExpression, rows: Sequence[Mapping[Variable, Any]]
+    ) -> list[Term | None]:
+        """The values of a part of the expression, for rows of terms."""
+        if part not in self._parts:
+            made = Evaluator(part, self._dictionary, self._base or "", self._pause)
+            made._parts = self._parts
+            self._parts[part] = made
+        evaluator = self._parts[part]
+        width = max(evaluator._positions, default=-1) + 1
+        ids = [[UNBOUND] * width for _ in rows]
+        for cells, row in zip(ids, rows, strict=True):
+            for at in evaluator._positions:
+                term = row[column(at)]
+                cells[at] = UNBOUND if term is None else self._dictionary.encode_one(term)
+        found = evaluator.values([tuple(cells) for cells in ids])
+        return [None if each == UNBOUND else self._dictionary.decode_one(each) for each in found]
 
     def _answered(
         self, expression: QueryExpression, terms: Sequence[Sequence[object]]
@@ -131,14 +175,16 @@ class Evaluator:
             if value is not None
         }
 
-    def _answer_exactly(self, number: int, row: Sequence[Any], answers: dict[int, int]) -> None:
+    def _answer_exactly(
+        self, plain: QueryExpression, number: int, row: Sequence[Any], answers: dict[int, int]
+    ) -> None:
         """Replace the answer of a row where integers have to do with it that pyoxigraph has not."""
         named = zip(map(column, self._positions), row, strict=True)
         bound = {each: term for each, term in named if term is not None}
-        exact = folded(self._plain, bound, lambda part: self._one(part, row))
+        exact = folded(plain, bound, lambda part: self._one(part, row))
         if isinstance(exact, Constant):
             answers[number] = self._dictionary.encode_one(exact.term)
-        elif exact != self._plain:
+        elif exact != plain:
             answers.pop(number, None)
             for value in self._answered(_asked_for(exact), [row]).values():
                 answers[number] = value
@@ -184,6 +230,32 @@ class Evaluator:
         )
         value = written(expression)
         return f"SELECT ?number ({value} AS ?value) {{ ?row {_HERE} ?number {parts} }}", store
+
+
+class BoundedEvaluator(Evaluator):
+    """The same for what is followed, where a string that may pass the limit is an error.
+
+    Nobody asked for the change in which it comes, so there is nobody to tell.
+    """
+
+    def _asked(self, keys: Sequence[Row]) -> Iterator[tuple[Row, int]]:
+        if not builds_strings(self._plain):
+            yield from super()._asked(keys)
+            return
+        short = [key for key in keys if self._most_bytes(key) <= MOST_STRING_BYTES]
+        yield from dict.fromkeys(keys, UNBOUND).items()
+        yield from super()._asked(short)
+
+    def _most_bytes(self, key: Row) -> int:
+        places = {
+            column(at): term for at, term in zip(self._positions, self._terms(key), strict=True)
+        }
+
+        def length(leaf: QueryExpression) -> int:
+            term = leaf.term if isinstance(leaf, Constant) else places.get(leaf)  # type: ignore[arg-type]
+            return len(getattr(term, "value", "").encode())
+
+        return most_bytes(self._plain, length)
 
 
 def _asked_for(expression: QueryExpression) -> QueryExpression:
@@ -251,7 +323,7 @@ class Truths:
     def __init__(self, expression: QueryExpression, dictionary: Dictionary, base: str = "") -> None:
         self._decide: Decide | None = decider(expression, dictionary)
         truth = Call("IF", (expression, Constant(Literal(True)), FALSE))
-        self._values = Evaluator(truth, dictionary, base)
+        self._values = BoundedEvaluator(truth, dictionary, base)
         self._true = dictionary.encode_one(Literal(True))
 
     @property
@@ -281,7 +353,7 @@ class Ordering:
         base: str = "",
     ) -> None:
         self._dictionary = dictionary
-        self._keys = [Evaluator(expression, dictionary, base) for expression, _ in order]
+        self._keys = [BoundedEvaluator(expression, dictionary, base) for expression, _ in order]
         self._descending = [descending for _, descending in order]
         self._store = Store()
 
@@ -297,23 +369,26 @@ class Ordering:
         if not self._keys or len(rows) < 2:
             return by
         in_order = list(map(tuple, rows[by].tolist()))
-        columns = [key.values(in_order) for key in self._keys]
         store = Store()
-        for number, values in enumerate(zip(*columns, strict=True)):
+        for number in range(len(rows)):
             store.add(Quad(BlankNode(f"row{number}"), _HERE, Literal(number)))
-            for at, value in enumerate(values):
-                if value != UNBOUND:
-                    term = self._dictionary.decode_one(value)
-                    store.add(Quad(BlankNode(f"row{number}"), _column(at), term))  # type: ignore[arg-type]
+        for at, key in enumerate(self._keys):
+            found = key.values(in_order)
+            bound = [number for number, value in enumerate(found) if value != UNBOUND]
+            terms = [self._dictionary.decode_one(found[number]) for number in bound]
+            for number, term, place in zip(bound, *ordered_alike(terms), strict=True):
+                store.add(Quad(BlankNode(f"row{number}"), _column(at), term))  # type: ignore[arg-type]
+                store.add(Quad(BlankNode(f"row{number}"), _column(at, "place"), Literal(place)))
         return by[[int(number.value) for (number,) in store.query(self._text())]]  # type: ignore[union-attr]
 
     def _text(self) -> str:
         numbers = range(len(self._descending))
-        parts = " ".join(f"OPTIONAL {{ ?row {_column(at)} ?c{at} }}" for at in numbers)
-        keys = " ".join(
-            f"{'DESC' if descending else 'ASC'}(?c{at})"
-            for at, descending in enumerate(self._descending)
+        parts = " ".join(
+            f"OPTIONAL {{ ?row {_column(at)} ?c{at} ; {_column(at, 'place')} ?p{at} }}"
+            for at in numbers
         )
+        ways = ["DESC" if descending else "ASC" for descending in self._descending]
+        keys = " ".join(f"{way}(?c{at}) {way}(?p{at})" for at, way in enumerate(ways))
         return f"SELECT ?number {{ ?row {_HERE} ?number {parts} }} ORDER BY {keys} ?number"
 
     def _by_texts(self, rows: Ids) -> NDArray[np.int64]:

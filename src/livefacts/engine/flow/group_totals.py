@@ -69,17 +69,21 @@ class KnownNumbers:
         self._known: dict[int, Number | None] = {UNBOUND: None}
         self._epoch = dictionary.epoch
 
+    def learn(self, values: set[int]) -> None:
+        """Read the numbers of several ids at once, which is cheaper than one by one."""
+        if self._epoch != self._dictionary.epoch or len(self._known) > REMEMBERED:
+            self._known = {UNBOUND: None}
+            self._epoch = self._dictionary.epoch
+        missing = [each for each in values.difference(self._known) if not is_inline(each)]
+        for value, term in zip(missing, self._dictionary.decode(missing), strict=True):
+            number = None if term is None else value_of(term)
+            self._known[value] = number if isinstance(number, Number) else None
+
     def of(self, value: int) -> Number | None:
         """The number of an id; None for anything else."""
-        known = self._known
-        if self._epoch != self._dictionary.epoch or len(known) > REMEMBERED:
-            known = self._known = {UNBOUND: None}
-            self._epoch = self._dictionary.epoch
-        if value not in known:
-            term = self._dictionary.decode_one(value)
-            number = None if term is None else value_of(term)
-            known[value] = number if isinstance(number, Number) else None
-        return known[value]
+        if self._epoch != self._dictionary.epoch or value not in self._known:
+            self.learn({value})
+        return self._known[value]
 
 
 class Summing:
@@ -267,6 +271,8 @@ class Grouper:
         self._dictionary = dictionary
         self._numbers = KnownNumbers(dictionary)
         self._key = key_getter(operator.keys)
+        summed = [each.column for each in operator.totals if each.function in ("SUM", "AVG")]
+        self._summed = {column for column in summed if column is not None}
         self._groups: dict[Any, _Group] = {}
         self.looked_at = 0
 
@@ -297,6 +303,8 @@ class Grouper:
     def apply(self, *bags: Bag) -> Bag:
         """The rows of groups that come and go."""
         (rows,) = bags
+        for column in self._summed:
+            self._numbers.learn({row[column] for row in rows})
         touched: dict[Any, _Group] = {}
         for row, count in rows.items():
             key = self._key(row)

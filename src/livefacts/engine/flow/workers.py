@@ -20,7 +20,7 @@ from livefacts.engine.flow.bags import (
     summed,
     tuple_getter,
 )
-from livefacts.engine.flow.evaluator import Evaluator, Ordering, Truths
+from livefacts.engine.flow.evaluator import BoundedEvaluator, Ordering, Truths
 from livefacts.engine.flow.first_rows import CountTable, FirstRows, told_apart
 from livefacts.engine.flow.group_totals import Grouper
 from livefacts.engine.flow.join_workers import joiner_of
@@ -219,7 +219,7 @@ class Computer:
     rows = nothing_kept
 
     def __init__(self, operator: Compute, dictionary: Dictionary, base: str) -> None:
-        self._values = Evaluator(operator.expression, dictionary, base)
+        self._values = BoundedEvaluator(operator.expression, dictionary, base)
         self._used = positions_in(operator.expression)
 
     def fill(self, found: SignedRows) -> SignedRows:

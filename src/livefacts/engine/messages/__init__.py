@@ -3,7 +3,7 @@
 In: update messages: triples or quads that come and go, as text.
 Out: signed rows of answers, for each query.
 
-- `message_scan`: where the terms of messages start and end
+- `signed_lines`: where the terms of messages start and end
 - `admission`: messages to ids, for those alone that fit a pattern of a query
 - `stream_facts`: which triples are there, so that a change is exact
 - `standing_query`: a standing query of triple patterns

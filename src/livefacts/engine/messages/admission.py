@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from livefacts.engine.contract import Ids
-from livefacts.engine.messages.message_scan import Messages
-from livefacts.store.compiled import inlined, kernel
+from livefacts.engine.messages.signed_lines import Messages
+from livefacts.store.machine_code import inlined, kernel
 from livefacts.store.terms.byte_text import address_of, equal_bytes, hash_tag
 from livefacts.store.terms.dictionary import Dictionary
-from livefacts.store.terms.term_table import (
+from livefacts.store.terms.text_table import (
     BYTES_WANTED,
     NOT_INLINE,
     add_text,

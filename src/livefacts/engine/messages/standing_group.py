@@ -18,7 +18,7 @@ from livefacts.engine.flow.dataflow import Dataflow
 from livefacts.engine.flow.memory_use import Footprint, KeptPart
 from livefacts.engine.flow.triple_changes import TripleChange
 from livefacts.engine.messages.admission import Gate
-from livefacts.engine.messages.message_scan import Messages
+from livefacts.engine.messages.signed_lines import Messages
 from livefacts.engine.messages.standing_flow import StandingFlow
 from livefacts.engine.messages.standing_query import StandingPattern, StandingQuery
 from livefacts.engine.messages.stream_facts import (

@@ -31,8 +31,8 @@ from livefacts.engine.patterns.join_kernels import (
     follow_joins,
 )
 from livefacts.engine.patterns.signed_rows import SignedRows, consolidated, no_rows
-from livefacts.store.compiled import described
 from livefacts.store.facts.row_store import FEWEST_ROWS, TRIPLES, RowStore
+from livefacts.store.machine_code import described
 
 Signs = NDArray[np.int32]
 FIRST_OUT = 1 << 10

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from livefacts.store.compiled import Desk, inlined, kernel, load_int32
 from livefacts.store.facts import bits, layout
 from livefacts.store.facts.row_kernels import (
     find,
@@ -26,6 +25,7 @@ from livefacts.store.facts.row_kernels import (
     tag_of_key,
     tag_of_row,
 )
+from livefacts.store.machine_code import Desk, inlined, kernel, load_int32
 from livefacts.store.table_types import IdRows, Ids, IntRows, Ints, Numbering
 
 TRIPLES = 0

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from livefacts.store.compiled import inlined, kernel, tables_reader
+from livefacts.store.machine_code import inlined, kernel, tables_reader
 from livefacts.store.table_types import ByteRows, IdRows, Ids, Ints, Numbering
 
 EMPTY = -1

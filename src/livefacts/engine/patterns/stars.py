@@ -26,7 +26,7 @@ from livefacts.engine.patterns.star_kernels import (
     move_star,
     whole_centres,
 )
-from livefacts.store.compiled import described
+from livefacts.store.machine_code import described
 
 Signs = NDArray[np.int32]
 SMALLEST_TABLE = 16

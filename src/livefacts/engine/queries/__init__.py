@@ -4,14 +4,14 @@ In: the algebra of a query (`language.algebra`), a snapshot of the facts, its te
 Out: `Solutions`, columns of ids; terms are made of them at the very end, by the service.
 
 - `evaluation`: the walk over the algebra, in pieces
-- `query_notes`: how many rows each part has given, and how long that took
+- `run_notes`: how many rows each part has given, and how long that took
 - `basic_patterns`: triple patterns and property paths
 - `basic_parts`: what such a pattern consists of, and what comes first
 - `binding_scopes`: which parts of a group may know what the others have found
 - `paths`: paths of any length
-- `query_bounds`: time and memory that a query may take
+- `bounds`: time and memory that a query may take
 - `solutions`: a bag of rows as columns, one for each variable
-- `query_terms`: the terms of a query: those of the facts, and those that it computes
+- `local_terms`: the terms of a query: those of the facts, and those that it computes
 - `joins`: triple patterns joined, in a good order of their variables
 - `solution_joins`: rows of two bags that agree, or that agree with none
 - `row_keys`: rows of several columns as one number each

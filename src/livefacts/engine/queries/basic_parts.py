@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection
 from itertools import count
 from typing import Any, NamedTuple, TypeAlias
 
-from livefacts.engine.queries.joins.join_program import Slot
-from livefacts.engine.queries.joins.pattern_join import IdPattern
+from livefacts.engine.queries.joins.step_tables import Slot
+from livefacts.engine.queries.joins.variable_order import IdPattern
 from livefacts.language.algebra import Basic, InversePath, Path, PredicatePath, TripleTerm
 from livefacts.language.algebra import Sequence as PathSequence
 from livefacts.language.formula import TripleAtom, Variable

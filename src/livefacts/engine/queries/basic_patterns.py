@@ -19,10 +19,12 @@ from livefacts.engine.queries.basic_parts import (
     PathPattern,
     names_of,
 )
-from livefacts.engine.queries.joins.join_program import JoinPiece, Slot, run
-from livefacts.engine.queries.joins.join_steps import COUNT, EXIST
-from livefacts.engine.queries.joins.pattern_join import IdPattern, join_shape, lifted
-from livefacts.engine.queries.paths.path_search import (
+from livefacts.engine.queries.bounds import Bounds
+from livefacts.engine.queries.joins.leapfrog import COUNT, EXIST
+from livefacts.engine.queries.joins.step_tables import JoinPiece, Slot, run
+from livefacts.engine.queries.joins.variable_order import IdPattern, join_shape, lifted
+from livefacts.engine.queries.local_terms import QueryTerms
+from livefacts.engine.queries.paths.links import (
     HELD,
     Link,
     as_triples,
@@ -30,9 +32,7 @@ from livefacts.engine.queries.paths.path_search import (
     reachable,
     turned,
 )
-from livefacts.engine.queries.query_bounds import Bounds
-from livefacts.engine.queries.query_notes import QueryNotes
-from livefacts.engine.queries.query_terms import QueryTerms
+from livefacts.engine.queries.run_notes import QueryNotes
 from livefacts.engine.queries.solution_joins import joined
 from livefacts.engine.queries.solutions import EMPTY_ROW, UNBOUND, Flags, Ids, Solutions, together
 from livefacts.language.algebra import (

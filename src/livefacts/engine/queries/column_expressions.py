@@ -14,6 +14,7 @@ import numpy as np
 from pyoxigraph import Literal, NamedNode
 
 from livefacts.engine.flow.large_integers import answer_of
+from livefacts.engine.flow.string_bounds import MOST_STRING_BYTES
 from livefacts.engine.queries import column_operators as operators
 from livefacts.engine.queries.column_operators import (
     ERROR,
@@ -29,8 +30,8 @@ from livefacts.engine.queries.column_operators import (
     truth_of,
 )
 from livefacts.engine.queries.fresh_values import DRAWN, FreshValues
-from livefacts.engine.queries.pyoxigraph_values import MOST_STRING_BYTES, PyoxigraphValues
-from livefacts.engine.queries.query_terms import QueryTerms
+from livefacts.engine.queries.local_terms import QueryTerms
+from livefacts.engine.queries.pyoxigraph_values import PyoxigraphValues
 from livefacts.engine.queries.solutions import UNBOUND, Flags, Ids, Rows, Solutions
 from livefacts.engine.queries.term_order import TermOrder
 from livefacts.engine.queries.value_columns import AT_ONCE, TermValues, ValueColumn

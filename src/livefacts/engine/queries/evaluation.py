@@ -27,15 +27,16 @@ from livefacts.engine.queries.binding_scopes import (
     names_in_scope,
     parts_of,
 )
+from livefacts.engine.queries.bounds import Bounds
 from livefacts.engine.queries.column_expressions import Expressions
 from livefacts.engine.queries.fresh_values import rows_for
-from livefacts.engine.queries.query_bounds import Bounds
-from livefacts.engine.queries.query_notes import QueryNotes
-from livefacts.engine.queries.query_terms import QueryTerms
+from livefacts.engine.queries.local_terms import QueryTerms
 from livefacts.engine.queries.row_groups import grouped
 from livefacts.engine.queries.row_keys import row_keys
 from livefacts.engine.queries.row_order import row_order
+from livefacts.engine.queries.run_notes import QueryNotes
 from livefacts.engine.queries.solution_joins import (
+    bound_parts,
     distinct,
     joined,
     left_joined,
@@ -72,7 +73,7 @@ from livefacts.language.algebra import (
 from livefacts.language.expressions import TRUE, Exists, QueryExpression, conjuncts
 from livefacts.language.formula import TripleAtom, Variable
 from livefacts.model.namespaces import XSD
-from livefacts.store.terms.term_table import BLANK
+from livefacts.store.terms.text_table import BLANK
 from livefacts.store.versions.snapshots import GraphSnapshots, Snapshot
 
 ROW = "#row"
@@ -104,7 +105,7 @@ class Evaluation:
         self._base = base
         self._asked_graph = graphs.everything
         self._substituted: Names = frozenset()
-        """The variables whose values all of a pattern of EXISTS knows, those of the row."""
+        """The variables in whose place all of a pattern of EXISTS has the values of the row."""
         self._known: dict[tuple[int, int, Names], Solutions] = {}
 
     @cached_property
@@ -135,7 +136,8 @@ class Evaluation:
         """The rows of a pattern by itself, however often they are asked for."""
         key = id(pattern), id(graph), needed
         if key not in self._known:
-            self._known[key] = self._all(pattern, EMPTY_ROW, needed, graph)
+            with self._substituting(frozenset()):
+                self._known[key] = self._all(pattern, EMPTY_ROW, needed, graph)
         return self._known[key]
 
     def _all(self, pattern: Pattern, given: Solutions, needed: Names, graph: Snapshot) -> Solutions:
@@ -289,25 +291,22 @@ class Evaluation:
     def _without(
         self, pattern: Without, given: Solutions, needed: Names, graph: Snapshot
     ) -> Pieces:
-        shared = frozenset(names_in_scope(pattern.left) & names_in_scope(pattern.right))
-        known: Names = frozenset()
-        if self._substituted:
-            # Values stand in the place of variables on both sides, and are not shared any more.
-            known = self._substituted & names_in(pattern.right) & given.columns.keys()
-            shared -= known
+        # Values of EXISTS stand in the place of variables, which are shared no more then.
+        known = self._substituted & names_in(pattern.right) & given.columns.keys()
+        shared = frozenset(names_in_scope(pattern.left) & names_in_scope(pattern.right)) - known
         if not shared:
             yield from self._pieces(pattern.left, given, needed, graph)
             return
         is_plain = shared <= certain_in(pattern.left) & certain_in(pattern.right)
         is_plain = is_plain and may_know(pattern.right, shared)
         for left in self._pieces(pattern.left, given, needed | shared | known, graph):
-            if is_plain or known:
-                with self._substituting(shared | known if known else frozenset()):
+            if is_plain:
+                with self._substituting(known):
                     met = self._met(pattern.right, left.only(shared | known), graph)
                 yield left.at(~met).only(needed)
-            else:
-                right = self._alone(pattern.right, shared, graph)
-                yield minus(left, right, pause=self._bounds.pause).only(needed)
+                continue
+            for rows, right in self._without_others(pattern.right, left, shared, graph):
+                yield minus(rows, right.only(shared), pause=self._bounds.pause).only(needed)
 
     def _where(self, pattern: Where, given: Solutions, needed: Names, graph: Snapshot) -> Pieces:
         more = needed | names_in_condition(pattern.condition)
@@ -371,8 +370,9 @@ class Evaluation:
         for number in range(given.count):
             row = given.at(slice(number, number + 1))
             self._bounds.pause()
-            pieces = self._modified(pattern, row.only(names), more, graph)
-            found = together(list(self.notes.follow(id(pattern), pieces)))
+            with self._substituting(names):
+                pieces = self._modified(pattern, row.only(names), more, graph)
+                found = together(list(self.notes.follow(id(pattern), pieces)))
             yield from self._joined(row, found, needed)
 
     def _modified(
@@ -489,8 +489,10 @@ class Evaluation:
     def _exists(self, part: Exists, rows: Solutions) -> Flags:
         """For which rows an EXISTS is true, or a NOT EXISTS."""
         asked = rows.only(names_in(part.pattern))
-        with self._substituting(frozenset(asked.columns)):
-            met = self._met(part.pattern, asked, self._asked_graph)
+        met = np.zeros(rows.count, np.bool_)
+        for here, names in bound_parts(asked, list(asked.columns)):
+            with self._substituting(frozenset(names)):
+                met[here] = self._met(part.pattern, asked.at(here).only(names), self._asked_graph)
         return ~met if part.negated else met
 
     def _met(self, pattern: Pattern, rows: Solutions, graph: Snapshot) -> Flags:

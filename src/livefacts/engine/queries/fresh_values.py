@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 
 from pyoxigraph import BlankNode, Literal, NamedNode
 
-from livefacts.engine.queries.query_terms import QueryTerms
+from livefacts.engine.queries.local_terms import QueryTerms
 from livefacts.engine.queries.solutions import Ids, Solutions
 from livefacts.language.expressions import Call, QueryExpression
 from livefacts.model.facts import Term

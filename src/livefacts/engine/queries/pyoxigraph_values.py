@@ -14,7 +14,14 @@ from numpy.typing import NDArray
 from pyoxigraph import Literal, NamedNode
 
 from livefacts.engine.flow.evaluator import BATCH, Evaluator
-from livefacts.engine.queries.query_terms import QueryTerms
+from livefacts.engine.flow.string_bounds import (
+    BUILDING,
+    MOST_STRING_BYTES,
+    OVERHEAD,
+    STRETCHING,
+    builds_strings,
+)
+from livefacts.engine.queries.local_terms import QueryTerms
 from livefacts.engine.queries.row_keys import row_keys
 from livefacts.engine.queries.solutions import Ids
 from livefacts.errors import LimitError
@@ -29,12 +36,6 @@ from livefacts.language.formula import Variable
 from livefacts.model.facts import Term
 from livefacts.plan.continuous.flow import column
 
-MOST_STRING_BYTES = 16 << 20
-STRETCHING = {"ENCODE_FOR_URI": 3, "UCASE": 3, "LCASE": 3}
-"""By how much a function lengthens its argument at most."""
-BUILDING = frozenset(["CONCAT", "REPLACE", *STRETCHING])
-OVERHEAD = 128
-"""What other functions add to their arguments; a checksum is as long as this."""
 BATCH_BYTES = 64 << 20
 
 Columns = Mapping[Variable, Ids]
@@ -95,7 +96,9 @@ class PyoxigraphValues:
             renamed = rewritten(
                 expression, lambda part: places[part] if isinstance(part, Variable) else None
             )
-            known = self._evaluators[expression] = Evaluator(renamed, self._terms, self._base)
+            known = self._evaluators[expression] = Evaluator(
+                renamed, self._terms, self._base, self._pause
+            )
         return known
 
     def _steps(
@@ -169,13 +172,6 @@ def too_long(size: int, most: int) -> LimitError:
         f"a string of the query would have {size:,} bytes; the limit for one string is {most:,}",
         hint="this limit is fixed: return the parts and join them outside of the query, or look for a "
         "string that is made longer again and again",
-    )
-
-
-def builds_strings(expression: QueryExpression) -> bool:
-    """Whether a value can be longer than all of what it is made of."""
-    return isinstance(expression, Call) and (
-        expression.name in BUILDING or any(map(builds_strings, expression.arguments))
     )
 
 

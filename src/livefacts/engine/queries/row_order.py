@@ -10,7 +10,7 @@ from livefacts.engine.queries.column_expressions import Expressions
 from livefacts.engine.queries.solutions import Ids, Rows, Solutions
 from livefacts.engine.queries.term_order import TermOrder
 from livefacts.language.algebra import OrderKey
-from livefacts.store.terms.term_table import INLINE_FIRST
+from livefacts.store.terms.text_table import INLINE_FIRST
 
 
 def row_order(

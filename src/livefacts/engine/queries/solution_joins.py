@@ -139,13 +139,13 @@ def _parts_of_both(left: Solutions, right: Solutions) -> Iterator[tuple[Rows, Ro
     shared = [name for name in left.columns if name in right.columns]
     if not (left.count and right.count):
         return
-    others = _parts(right, shared)
-    for lefts, mine in _parts(left, shared):
+    others = bound_parts(right, shared)
+    for lefts, mine in bound_parts(left, shared):
         for rights, theirs in others:
             yield lefts, rights, [name for name in shared if name in mine and name in theirs]
 
 
-def _parts(rows: Solutions, names: Sequence[str]) -> list[tuple[Rows, set[str]]]:
+def bound_parts(rows: Solutions, names: Sequence[str]) -> list[tuple[Rows, set[str]]]:
     """The rows by which of the variables they bind."""
     uncertain = [name for name in names if not rows.is_certain(name)]
     if not uncertain:

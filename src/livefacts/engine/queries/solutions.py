@@ -1,7 +1,7 @@
 """Solutions: a bag of rows as columns of ids, one for each variable.
 
 A row may stand for several that are equal: `counts` says for how many.  Ids below -1 are terms
-that the query itself has computed; see `livefacts.engine.queries.query_terms`.
+that the query itself has computed; see `livefacts.engine.queries.local_terms`.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from livefacts.engine.queries.query_terms import QueryTerms
+from livefacts.engine.queries.local_terms import QueryTerms
 from livefacts.engine.queries.solutions import Flags, Ids, Rows
 from livefacts.engine.queries.value_columns import TermValues
 from livefacts.engine.queries.value_lines import (

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pyoxigraph import Literal
 
 from livefacts.engine.queries.literal_scan import scanned
-from livefacts.engine.queries.query_terms import QueryTerms
+from livefacts.engine.queries.local_terms import QueryTerms
 from livefacts.engine.queries.solutions import UNBOUND, Flags, Ids
 from livefacts.engine.queries.value_lines import (
     BLANK,
@@ -34,14 +34,14 @@ from livefacts.engine.queries.value_lines import (
 )
 from livefacts.model.facts import Term
 from livefacts.model.numbers import Number, NumberKind, literal_of
-from livefacts.store.terms import term_table
-from livefacts.store.terms.term_table import INLINE_FIRST, INLINE_REACH, INLINE_ZERO
+from livefacts.store.terms import text_table
+from livefacts.store.terms.text_table import INLINE_FIRST, INLINE_REACH, INLINE_ZERO
 
 AT_ONCE = 1 << 15
 """How many terms are looked at between two pauses."""
 
 KINDS = np.full(256, TRIPLE, np.uint8)
-KINDS[[term_table.IRI, term_table.BLANK, term_table.LITERAL]] = IRI, BLANK, UNSEEN
+KINDS[[text_table.IRI, text_table.BLANK, text_table.LITERAL]] = IRI, BLANK, UNSEEN
 Sorts = NDArray[np.uint8]
 Wholes = NDArray[np.int64]
 Reals = NDArray[np.float64]

@@ -112,7 +112,7 @@ def _number(version: str) -> int:
 
 def wrapped(java: Java) -> Path:
     """The home of a wrapper of this Java that drops what it does not have."""
-    from livefacts.store.compiled import user_cache_directory
+    from livefacts.store.machine_code import user_cache_directory
 
     real = str(java.home / "bin" / "java")
     program = user_cache_directory() / "java" / sha256(real.encode()).hexdigest()[:12] / "bin/java"

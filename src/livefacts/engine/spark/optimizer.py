@@ -15,7 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from livefacts.engine.spark.jobs.frames import counted_predicates
-from livefacts.engine.spark.jobs.job_report import JobReport
+from livefacts.engine.spark.jobs.stage_report import JobReport
 from livefacts.engine.spark.jobs.work import Work, run_tasks
 from livefacts.engine.spark.read.resumption import forget
 from livefacts.errors import InputError
@@ -159,7 +159,7 @@ def _committed(work: Work, writes: dict[str, Write], keep: int | None) -> Commit
         return work.start
     oldest = before if keep is None else max(before, seq + 2 - keep)
     with work.stages.stage("commit"):
-        notes = {"changed": 0, OLDEST: oldest}
+        notes = {"changed": 0, **({OLDEST: oldest} if oldest > 1 else {})}
         return work.base.publish(work.start, "optimize", writes, notes=notes)
 
 

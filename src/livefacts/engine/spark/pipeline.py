@@ -7,12 +7,12 @@ cut off, leaves the last version readable and the next change right.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from livefacts.engine.spark.jobs import frames
-from livefacts.engine.spark.jobs.job_report import JobReport, Stage, Stages
+from livefacts.engine.spark.jobs.stage_report import JobReport, Stage, Stages
 from livefacts.engine.spark.jobs.work import Work
 from livefacts.engine.spark.joins.level_pass import Way
 from livefacts.engine.spark.local.change_in_memory import is_handed_over
@@ -33,7 +33,7 @@ from livefacts.kb.term_encoding import Encoding
 from livefacts.language.checks.safety import check
 from livefacts.language.program import Program, Rule
 from livefacts.language.rule_text import write_rule
-from livefacts.store.compiled import announce_compilation
+from livefacts.store.machine_code import announce_compilation
 from livefacts.syntax import rule_sets
 from livefacts.syntax.rule_sets import RuleSource
 
@@ -268,6 +268,17 @@ class Pipeline:
         """
         found = frames.graphs_frame(self.session, self.base, self._commit(version))
         return frames.decoded_graphs(found, self.terms(version=version)) if decoded else found
+
+    def query(
+        self, text: str, *, prefixes: Mapping[str, str] | None = None, version: int | None = None
+    ) -> DataFrame:
+        """The answers of a SPARQL query, a column for each variable; terms are N-Triples text.
+
+        Unbound is null.  ASK gives one row with `answer`, CONSTRUCT gives `s`, `p` and `o`.
+        """
+        from livefacts.engine.spark.sparql.query_frame import query_frame
+
+        return query_frame(self.session, self.base, self._commit(version), text, prefixes)
 
     def terms(self, *, version: int | None = None) -> DataFrame:
         """All terms: id and text."""

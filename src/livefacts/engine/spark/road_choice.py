@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from livefacts.engine.spark.jobs.job_report import JobReport
+from livefacts.engine.spark.jobs.stage_report import JobReport
 from livefacts.engine.spark.jobs.work import Work, Written, commit_change
 from livefacts.engine.spark.joins.general_rules import GeneralChange, change_general
 from livefacts.engine.spark.joins.level_pass import Way

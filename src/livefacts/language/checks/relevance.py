@@ -8,7 +8,7 @@ Paper: Barbieri et al., section 6.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TypeAlias
 
 from livefacts.language.checks.strata import TRIPLES, Pattern, Relation, body_atoms, pattern_of
@@ -21,21 +21,30 @@ Key: TypeAlias = tuple[Relation, Slot | None]
 
 def needed_rules(rules: Iterable[Rule], asked: Iterable[Atom]) -> tuple[Rule, ...]:
     """The rules that can matter to these atoms, in their order; constraints never do."""
-    rules = tuple(rules)
-    heads = _Patterns((n, rule.head) for n, rule in enumerate(rules) if rule.head is not None)
-    waiting = list(dict.fromkeys(map(pattern_of, asked)))
-    seen, needed = set(waiting), set[int]()
-    while waiting:
-        for number in heads.matching(waiting.pop()):
-            if number in needed:
-                continue
-            needed.add(number)
-            for atom, _ in body_atoms(rules[number].body):
-                pattern = pattern_of(atom)
-                if pattern not in seen:
-                    seen.add(pattern)
-                    waiting.append(pattern)
-    return tuple(rules[number] for number in sorted(needed))
+    return RulesByHead(rules).needed(asked)
+
+
+class RulesByHead:
+    """Rules, found by what they conclude; constraints conclude nothing."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self.rules = tuple([rule for rule in rules if rule.head is not None])
+        heads = [(n, rule.head) for n, rule in enumerate(self.rules) if rule.head is not None]
+        self._heads = _Patterns(heads)
+
+    def needed(self, asked: Iterable[Atom]) -> tuple[Rule, ...]:
+        """Those that can matter to these atoms, in their order."""
+        waiting = list(dict.fromkeys(map(pattern_of, asked)))
+        seen, needed = set(waiting), set[int]()
+        while waiting:
+            for number in self._heads.matching(waiting.pop(), needed):
+                needed.add(number)
+                for atom, _ in body_atoms(self.rules[number].body):
+                    pattern = pattern_of(atom)
+                    if pattern not in seen:
+                        seen.add(pattern)
+                        waiting.append(pattern)
+        return tuple([self.rules[number] for number in sorted(needed)])
 
 
 def dependent_rules(rules: Iterable[Rule], on: Iterable[Rule]) -> tuple[Rule, ...]:
@@ -43,16 +52,16 @@ def dependent_rules(rules: Iterable[Rule], on: Iterable[Rule]) -> tuple[Rule, ..
     rules, waiting = tuple(rules), list(on)
     if not waiting:
         return ()
-    found = {id(rule) for rule in waiting}
+    own = set(map(id, waiting))
+    found = {number for number, rule in enumerate(rules) if id(rule) in own}
     atoms = ((n, atom) for n, rule in enumerate(rules) for atom, _ in body_atoms(rule.body))
     bodies = _Patterns(atoms)
     while waiting:
         head = waiting.pop().head
-        for number in [] if head is None else bodies.matching(pattern_of(head)):
-            if id(rules[number]) not in found:
-                found.add(id(rules[number]))
-                waiting.append(rules[number])
-    return tuple(rule for rule in rules if id(rule) in found)
+        for number in [] if head is None else bodies.matching(pattern_of(head), found):
+            found.add(number)
+            waiting.append(rules[number])
+    return tuple([rule for number, rule in enumerate(rules) if number in found])
 
 
 def can_meet(one: Atom, other: Atom) -> bool:
@@ -72,15 +81,15 @@ class _Patterns:
             self._by_key.setdefault(_key(pattern), []).append((number, pattern))
             self._by_relation.setdefault(pattern.relation, []).append((number, pattern))
 
-    def matching(self, pattern: Pattern) -> list[int]:
-        """The rules that have an atom which can match the pattern."""
+    def matching(self, pattern: Pattern, known: Collection[int]) -> set[int]:
+        """The rules, but for those that are known, that have an atom which can match the pattern."""
         relation, predicate = _key(pattern)
         if relation != TRIPLES or predicate is None:
             found = self._by_relation.get(relation, [])
         else:
             found = self._by_key.get((relation, predicate), [])
             found = found + self._by_key.get((relation, None), [])
-        return [number for number, head in found if _can_meet(head, pattern)]
+        return {n for n, head in found if n not in known and _can_meet(head, pattern)}
 
 
 def _key(pattern: Pattern) -> Key:

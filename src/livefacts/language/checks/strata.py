@@ -122,7 +122,7 @@ def pattern_of(atom: Atom) -> Pattern:
         relation, slots = TRIPLES, atom.slots
     else:
         relation, slots = (atom.name, len(atom.arguments)), atom.arguments
-    return Pattern(relation, tuple(None if isinstance(s, Variable) else s for s in slots))
+    return Pattern(relation, tuple([None if isinstance(s, Variable) else s for s in slots]))
 
 
 @dataclass(slots=True)

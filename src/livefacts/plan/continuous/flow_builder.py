@@ -189,19 +189,22 @@ class _Planner:
         return self.relations.chosen(both, [n for n in both.columns if n not in dropped])
 
     def _without(self, pattern: algebra.Without, given: Relation | None) -> Relation:
-        # Inside EXISTS, too, the right side stands on its own: that is how `query` takes it.
-        left, right = self.of(pattern.left, given), self.of(pattern.right, None)
-        shared = [name for name in left.visible if name in right.visible]
+        left, right = self.of(pattern.left, given), self.of(pattern.right, given)
+        # Values of EXISTS stand in the place of variables, which are shared no more then.
+        told = {} if given is None else _told(given)
+        always = set() if given is None else given.certain
+        shared = [n for n in left.visible if n in right.visible and n not in always]
         if not shared:
             return left
         right = self.relations.once(self.relations.chosen(right, [*shared, *right.hidden]))
-        surely = any(name in left.certain and name in right.certain for name in shared)
+        certain = left.certain & right.certain
+        surely = any(name in certain and name not in told for name in shared)
         open_names = [name for name in left.visible if name not in left.certain]
         marked, copies = self.relations.copied(left, [n for n in open_names if n in shared])
         other, others = self.relations.copied(right, () if surely else shared)
         pairs = self.relations.joined(marked, other)
         if not surely:
-            tests = (_both_bound(copies.get(n, n), others[n]) for n in shared)
+            tests = (_both_bound(copies.get(n, n), others[n], told.get(n)) for n in shared)
             pairs = self.relations.filtered(pairs, Call("||", (FALSE, *tests)))
         keys = {copies.get(name, name): copies.get(name, name) for name in left.columns}
         return self.relations.chosen(
@@ -420,5 +423,14 @@ def _replaced(
     return value if expression == part else None
 
 
-def _both_bound(left: str, right: str) -> QueryExpression:
-    return Call("&&", tuple(Call("BOUND", (Variable(name),)) for name in (left, right)))
+def _told(given: Relation) -> dict[str, str]:
+    """The values that an EXISTS is told of, and the hidden copies of them."""
+    copies = {name.partition(".")[2]: name for name in given.hidden}
+    return {name: copies[name] for name in given.visible}
+
+
+def _both_bound(left: str, right: str, told: str | None) -> QueryExpression:
+    """Whether both sides have a value, which they were not told of."""
+    bound = tuple(Call("BOUND", (Variable(name),)) for name in (left, right))
+    unknown = () if told is None else (Call("!", (Call("BOUND", (Variable(told),)),)),)
+    return Call("&&", (*bound, *unknown))

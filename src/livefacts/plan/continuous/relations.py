@@ -110,7 +110,7 @@ class Relations:
             always = self.listed(self.apart, tuple((term,) for term in known))
         return self.once(self.gathered([self.chosen(triple, self.apart), always]))
 
-    def fresh(self, kind: str = ".") -> str:
+    def fresh(self, kind: str = "..") -> str:
         """A name that no query has."""
         return f"{kind}{next(self._fresh)}"
 

@@ -26,7 +26,7 @@ from livefacts.language.program import Rule
 from livefacts.plan.rules.join_order import backward_steps, ordered_steps
 from livefacts.plan.rules.normal_form import normalize, positive_atoms
 from livefacts.plan.rules.operators import RulePlan, Scan
-from livefacts.plan.rules.transitive_rules import is_transitive, restrict_to_edges
+from livefacts.plan.rules.transitivity import is_transitive, restrict_to_edges
 
 ANYTHING = Variable("")
 
@@ -82,8 +82,12 @@ class LastingPlanner:
 
     def plans(self, rules: Sequence[Rule]) -> list[LastingPlans]:
         """One for each rule of a program."""
-        concluding = Counter(_derived(rule) for rule in rules)
+        concluding = Counter(map(_derived, rules))
         return [self._plans_of(rule, _is_alone(rule, concluding)) for rule in rules]
+
+    def forward(self, rule: Rule) -> RulePlan:
+        """A rule from its first atom on, whatever time that has."""
+        return self._plans_of(rule, is_alone=False).falling[0]
 
     def _plans_of(self, rule: Rule, is_alone: bool) -> LastingPlans:
         known = self._known.get((rule, is_alone))

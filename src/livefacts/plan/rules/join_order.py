@@ -136,7 +136,7 @@ class _AtomQueue:
 
 def _columns(atom: Atom, bound: set[Variable]) -> int:
     """How many columns are bound."""
-    return sum(not isinstance(slot, Variable) or slot in bound for slot in atom.slots)
+    return sum([not isinstance(slot, Variable) or slot in bound for slot in atom.slots])
 
 
 class _Checks:
@@ -219,9 +219,11 @@ def _givers(rule: Rule) -> dict[Variable, Comparison]:
     Of several, the first in the text that can, whichever fact the rule is taken at: `?z = ?x`
     and `?z = ?y` with 1 and "01" hold either way, and conclude different terms.
     """
-    known = {v for atom in positive_atoms(rule) for v in variables_of(atom)}
     givers: dict[Variable, Comparison] = {}
     waiting = [f for f in rule.body if isinstance(f, Comparison)]
+    if not waiting:
+        return givers
+    known = {v for atom in positive_atoms(rule) for v in variables_of(atom)}
     while waiting:
         ready = next((f for f in waiting if _target(f, known) or known >= {*variables_of(f)}), None)
         if ready is None:

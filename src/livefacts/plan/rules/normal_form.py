@@ -36,7 +36,7 @@ ROWS, GROUPS, VALUES = "_rows:", "_groups:", "_values:"
 
 def normalize(rules: Iterable[Rule]) -> tuple[Rule, ...]:
     """The rules in normal form; each keeps the id and place of the rule it came from."""
-    return tuple(part for rule in rules for part in _normal(rule))
+    return tuple([part for rule in rules for part in _normal(rule)])
 
 
 def with_whole_bodies(rules: Iterable[Rule]) -> tuple[Rule, ...]:
@@ -46,7 +46,7 @@ def with_whole_bodies(rules: Iterable[Rule]) -> tuple[Rule, ...]:
 
 @by_address
 def _normal(rule: Rule) -> tuple[Rule, ...]:
-    return tuple(part for whole in _whole(rule) for part in tested(whole))
+    return tuple([part for whole in _whole(rule) for part in tested(whole)])
 
 
 @by_address

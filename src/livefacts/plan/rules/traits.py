@@ -9,7 +9,7 @@ from livefacts.language.formula import Aggregate, Negation
 from livefacts.language.program import Rule
 from livefacts.plan.rules.memo import by_address
 from livefacts.plan.rules.schema_split import follows_single_triples
-from livefacts.plan.rules.transitive_rules import is_transitive
+from livefacts.plan.rules.transitivity import is_transitive
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ length.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from livefacts.language.checks.relevance import can_meet, dependent_rules
@@ -47,10 +47,10 @@ class MatchWay:
     absent: tuple[tuple[Formula, ...], ...] = ()
     rules: tuple[str, ...] = ()
 
-    def atoms(self) -> Iterator[Atom]:
+    def atoms(self) -> tuple[Atom, ...]:
         """What is looked up."""
-        for part in (self.body, *self.absent):
-            yield from (atom for atom, _ in body_atoms(part))
+        parts = (self.body, *self.absent)
+        return tuple([atom for part in parts for atom, _ in body_atoms(part)])
 
 
 def negating_rules(rules: Iterable[Rule]) -> tuple[Rule, ...]:

@@ -1,6 +1,6 @@
 """The parts of a change: what users give to rows of ids, and an engine's delta to a `Delta`.
 
-`reasoner.draft` puts them together.
+`knowledge.draft` puts them together.
 
 In: files, texts, objects, patches.
 Out: asserted and retracted rows; a `Delta` that is read lazily.

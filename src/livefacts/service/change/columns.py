@@ -21,8 +21,8 @@ from livefacts.engine.contract import Ids
 from livefacts.language.formula import RESERVED
 from livefacts.model.facts import Fact, Symbol
 from livefacts.store.terms.dictionary import Dictionary
-from livefacts.store.terms.term_reader import SYMBOL_MARK
-from livefacts.store.terms.term_table import INLINE_REACH, INLINE_ZERO
+from livefacts.store.terms.id_reader import SYMBOL_MARK
+from livefacts.store.terms.text_table import INLINE_REACH, INLINE_ZERO
 
 FEWEST = 8
 """With fewer tuples, one by one is as fast."""

@@ -20,7 +20,7 @@ from livefacts.errors import OptionError
 from livefacts.model.facts import Fact, Term
 from livefacts.store.facts.selection import KnownNames
 from livefacts.store.terms.dictionary import Dictionary, Loan
-from livefacts.store.terms.term_reader import TermReader
+from livefacts.store.terms.id_reader import TermReader
 
 Terms = Dictionary | TermReader
 """The terms of ids: as they are now, or as they were in a version."""
@@ -39,6 +39,10 @@ class FactReader:
     def stored(self, engine: Engine, derived: bool | None) -> dict[int, Ids]:
         """What holds and is shown, by shape; only conclusions, or only what was asserted."""
         return {shape: self._stored(engine, shape, derived) for shape in engine.shapes()}
+
+    def count(self, engine: Engine, derived: bool | None) -> int:
+        """How many there are of them."""
+        return sum(map(len, self.stored(engine, derived).values()))
 
     def _stored(self, engine: Engine, shape: int, derived: bool | None) -> Ids:
         rows = engine.rows(shape, derived, self._names)

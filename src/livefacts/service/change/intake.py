@@ -26,6 +26,7 @@ from livefacts.model.work_bounds import look
 from livefacts.service.change import columns
 from livefacts.service.change.arguments import Statement, as_statements, graph_of
 from livefacts.service.change.assertions import NO_QUADS
+from livefacts.store.terms.blank_labels import label_in
 from livefacts.store.terms.dictionary import Dictionary
 from livefacts.store.terms.ntriples import DEFAULT_GRAPH, Batch, plain_triples
 from livefacts.syntax.input.files import Progress, utf8, without_compression
@@ -318,8 +319,7 @@ def _shape(fact: Any) -> int:
 
 def _labels(scope: bytes) -> Callable[[str], BlankNode]:
     """Blank nodes of a rule file, in the file's scope as everywhere; without one, as they are."""
-    prefix = f"{scope.decode()}_" if scope else ""
-    return lambda label: BlankNode(prefix + label)
+    return lambda label: BlankNode(label_in(scope, label.encode()).decode())
 
 
 def _looks_like_a_path(text: str) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 from pyoxigraph import Triple
 
-from livefacts.engine.messages.message_scan import Messages
+from livefacts.engine.messages.signed_lines import Messages
 from livefacts.engine.messages.standing_group import Cached, StandingGroup
 from livefacts.engine.messages.standing_query import QueryPlan
 from livefacts.errors import InputError, QueryError

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pyoxigraph import Quad, RdfFormat, Triple, parse
 
-from livefacts.engine.messages.message_scan import Graph, Messages, canonical, scanned
+from livefacts.engine.messages.signed_lines import Graph, Messages, canonical, scanned
 from livefacts.errors import InputError, Place
 from livefacts.model.time_points import time_point
 from livefacts.service.change.arguments import Statement, as_statement, as_statements, graph_of

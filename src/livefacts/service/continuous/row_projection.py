@@ -32,15 +32,15 @@ class Projection:
     def __init__(self, query: BasicQuery, number: int, dictionary: Dictionary) -> None:
         self.query = query
         self._dictionary = dictionary
-        self._variables = query.variables
+        self.variables = query.variables
         name = f"{ANSWERS}{number}"
         body: tuple[Formula, ...] = (*query.patterns, *query.comparisons)
-        self.rule = Rule(PredicateAtom(name, self._variables), body, id=name)
+        self.rule = Rule(PredicateAtom(name, self.variables), body, id=name)
         self._name = self.id_of(name)
-        self.shape = 1 + len(self._variables)
+        self.shape = 1 + len(self.variables)
         self._columns = [self._places(slots) for slots in self._asked()]
         self.is_distinct = query.distinct or query.form != "SELECT"
-        self.can_repeat = query.form != "SELECT" or set(query.selected) != set(self._variables)
+        self.can_repeat = query.form != "SELECT" or set(query.selected) != set(self.variables)
         """Whether several matches may give the same row."""
 
     @property
@@ -62,7 +62,7 @@ class Projection:
     def _places(self, slots: tuple[object, ...]) -> list[tuple[bool, int]]:
         """For each place, whether it is a column of the matches, and which column or term."""
         return [
-            (True, 1 + self._variables.index(slot))
+            (True, 1 + self.variables.index(slot))
             if isinstance(slot, Variable)
             else (False, self._dictionary.encode_one(slot))  # type: ignore[arg-type]
             for slot in slots
@@ -71,7 +71,7 @@ class Projection:
     def matches(self, facts: Ids) -> Flags:
         """Which facts of the shape are matches of this query, of triples that RDF can write."""
         right: Flags = facts[:, 0] == self._name
-        columns = {variable: 1 + at for at, variable in enumerate(self._variables)}
+        columns = {variable: 1 + at for at, variable in enumerate(self.variables)}
         return right & self.can_be_read(facts, self.query.patterns, columns)
 
     def can_be_read(

@@ -23,7 +23,6 @@ from livefacts.service.queries.results import QueryResult, Row
 from livefacts.store.terms.dictionary import Loan
 
 LAGGED = "lagged"
-BUFFER = 100_000
 Callback = Callable[[list[Change]], object]
 
 

@@ -17,7 +17,7 @@ from livefacts.engine.flow.bags import UNBOUND
 from livefacts.engine.flow.dataflow import RunningQuery
 from livefacts.engine.flow.evaluator import Ordering
 from livefacts.engine.flow.memory_use import Footprint
-from livefacts.engine.queries.query_terms import QueryTerms
+from livefacts.engine.queries.local_terms import QueryTerms
 from livefacts.plan.continuous.flow_text import PlanWords, words_of
 from livefacts.service.queries.results import (
     Answer,

@@ -127,6 +127,15 @@ class Watching:
                 if net:
                     self._assert(watch, net, watch.seq)
 
+    @property
+    def has_calls(self) -> bool:
+        """Whether there are calls to make."""
+        return bool(self._calls)
+
+    def drop_calls(self) -> None:
+        """Make no calls: the change is not on the disk, and no others will be made."""
+        self._calls.clear()
+
     def call(self) -> None:
         """Make the calls that are due, in order; those that come up in a call wait for their turn."""
         if self._calling:

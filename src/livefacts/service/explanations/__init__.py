@@ -5,7 +5,7 @@ Out: an `Explanation`, in terms, and its forms.
 
 - `questions`: from what a user writes as a fact to its explanation
 - `proof_reader`: proofs and near misses in ids to explanations in terms
-- `explanation`: the explanation: steps, premises, attempts
+- `proof_trees`: the explanation: steps, premises, attempts
 - `list_folds`: walks along RDF lists, folded to the list itself
 - `time_words`: hidden facts of windows and clocks, in words
 - `wording`: facts, premises and rules as people read them

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 
-from livefacts.service.explanations.explanation import (
+from livefacts.service.explanations.proof_trees import (
     Absent,
     Aggregated,
     Attempt,

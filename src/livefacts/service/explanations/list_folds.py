@@ -14,7 +14,7 @@ from pyoxigraph import NamedNode, Triple
 
 from livefacts.model.facts import Fact, Term
 from livefacts.model.namespaces import RDF
-from livefacts.service.explanations.explanation import Compared, Premise, Step
+from livefacts.service.explanations.proof_trees import Compared, Premise, Step
 
 FIRST, REST, NIL = (NamedNode(RDF + name) for name in ("first", "rest", "nil"))
 HIDDEN = "_"

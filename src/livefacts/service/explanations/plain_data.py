@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from livefacts.service.explanations.explanation import (
+from livefacts.service.explanations.proof_trees import (
     Absent,
     Aggregated,
     Attempt,
@@ -18,6 +18,7 @@ from livefacts.service.explanations.explanation import (
     Step,
     Wanted,
 )
+from livefacts.service.explanations.time_words import is_of_clock
 from livefacts.service.explanations.wording import Words
 
 Data = dict[str, Any]
@@ -84,7 +85,7 @@ class _Steps:
             case Step():
                 data: Data = {"fact": self._words.fact(premise.fact)}
                 if premise.is_asserted:
-                    return data | _standing(True)
+                    return data | _standing(not is_of_clock(premise.fact))
                 return data | {"step": self._numbers[id(premise)]}
             case Absent(atom):
                 return {"absent": self._words.formula(atom)}

@@ -11,9 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pyoxigraph import BlankNode, NamedNode, Triple
 
 from livefacts.engine.contract import TRIPLES
-from livefacts.engine.embedded.proofs.body_matches import BoundBody, Env
-from livefacts.engine.embedded.proofs.near_misses import NearMiss
-from livefacts.engine.embedded.proofs.proof_search import (
+from livefacts.engine.embedded.proofs.backward_search import (
     BoundRules,
     GroupTotal,
     Instance,
@@ -21,6 +19,8 @@ from livefacts.engine.embedded.proofs.proof_search import (
     Proof,
     is_inner,
 )
+from livefacts.engine.embedded.proofs.body_matches import BoundBody, Env
+from livefacts.engine.embedded.proofs.near_misses import NearMiss
 from livefacts.language.formula import (
     Aggregate,
     Atom,
@@ -36,7 +36,7 @@ from livefacts.language.program import Rule
 from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.plan.rules.normal_form import VIOLATION, violation_variables
 from livefacts.service.change.delta import Violation
-from livefacts.service.explanations.explanation import (
+from livefacts.service.explanations.proof_trees import (
     Absent,
     Aggregated,
     AggregateRow,

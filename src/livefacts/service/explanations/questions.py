@@ -15,9 +15,9 @@ from typing import Any, TypeAlias
 from pyoxigraph import NamedNode, Quad, RdfFormat, Triple, parse
 
 from livefacts.engine.contract import TRIPLES
+from livefacts.engine.embedded.proofs.backward_search import BoundRules, prove
 from livefacts.engine.embedded.proofs.lookups import NO_ROWS
 from livefacts.engine.embedded.proofs.near_misses import near_misses
-from livefacts.engine.embedded.proofs.proof_search import BoundRules, prove
 from livefacts.errors import InputError, RuleError
 from livefacts.language.checks.safety import arguments, first_atoms
 from livefacts.language.program import Rule
@@ -26,8 +26,8 @@ from livefacts.model.namespaces import DECLARED
 from livefacts.plan.rules.normal_form import VIOLATION, violation_variables
 from livefacts.service.change.arguments import as_statement
 from livefacts.service.change.delta import Violation
-from livefacts.service.explanations.explanation import Explanation, Shown
 from livefacts.service.explanations.proof_reader import ProofTerms
+from livefacts.service.explanations.proof_trees import Explanation, Shown
 from livefacts.syntax.input.files import utf8
 from livefacts.syntax.rulelang import rule_parser
 

@@ -15,9 +15,9 @@ from livefacts.engine.contract import TRIPLES
 from livefacts.language.program import Rule
 from livefacts.model.facts import Fact, Symbol
 from livefacts.plan import time_lowering as names
-from livefacts.service.explanations.explanation import Explanation
+from livefacts.service.explanations.proof_trees import Explanation
 from livefacts.service.streams.lifetimes import Lasting, lasting
-from livefacts.service.streams.streams import Streams
+from livefacts.service.streams.time_movement import Streams
 
 SIMPLE = {
     names.NOW: "it is {0}",
@@ -51,6 +51,11 @@ def with_times(
     row = np.array([streams.engine.dictionary.encode_one(term) for term in terms], np.int32)
     found = lasting(streams, shape, row)
     return explanation if found == Lasting() else replace(explanation, lasting=found)
+
+
+def is_of_clock(fact: object) -> bool:
+    """Whether a fact says only what time it is: nobody asserted it."""
+    return isinstance(fact, Fact) and fact.name.partition(":")[0] + ":" in SIMPLE
 
 
 def in_words(name: str, arguments: Sequence[str]) -> str | None:

@@ -12,7 +12,8 @@ from html import escape
 from livefacts.language.formula import Aggregate, Formula, Negation
 from livefacts.model.facts import Fact
 from livefacts.plan.time_lowering import SIZE
-from livefacts.service.explanations.explanation import (
+from livefacts.service.explanations.list_folds import fold_lists
+from livefacts.service.explanations.proof_trees import (
     Absent,
     Aggregated,
     AggregateRow,
@@ -24,7 +25,7 @@ from livefacts.service.explanations.explanation import (
     Step,
     Wanted,
 )
-from livefacts.service.explanations.list_folds import fold_lists
+from livefacts.service.explanations.time_words import is_of_clock
 from livefacts.service.explanations.wording import Words
 
 DEEPEST = 60
@@ -79,7 +80,7 @@ class _Trees:
     def step(self, step: Step, depth: int) -> Branch:
         title = self._words.fact(step.fact)
         if step.rule is None:
-            return Branch(title, "asserted")
+            return Branch(title, "" if is_of_clock(step.fact) else "asserted")
         if id(step) in self._seen:
             return Branch(title, "see above")
         if depth == DEEPEST:

@@ -21,7 +21,7 @@ from livefacts.language.rule_text import write_formula, write_rule, write_term
 from livefacts.model.facts import Fact, Term
 from livefacts.model.namespaces import RDF_TYPE
 from livefacts.service.change.delta import Violation
-from livefacts.service.explanations.explanation import Shown
+from livefacts.service.explanations.proof_trees import Shown
 from livefacts.service.explanations.time_words import in_words
 
 HIDDEN = "_"

@@ -15,9 +15,9 @@ from itertools import pairwise
 import numpy as np
 
 from livefacts.engine.contract import TRIPLES, Ids
+from livefacts.engine.embedded.proofs.backward_search import BoundRules, Node, Proof, proof_of
 from livefacts.engine.embedded.proofs.body_matches import BoundBody
-from livefacts.engine.embedded.proofs.proof_search import BoundRules, Node, Proof, proof_of
-from livefacts.engine.embedded.templates.template_engine import SpecialisedEngine
+from livefacts.engine.embedded.templates.axiom_engine import SpecialisedEngine
 from livefacts.language.formula import Negation
 from livefacts.language.program import Rule
 from livefacts.service.merging.equality_support import Asserted, Pair, Support

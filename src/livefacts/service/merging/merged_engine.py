@@ -28,7 +28,7 @@ from livefacts.engine.contract import (
     IdDelta,
     Ids,
 )
-from livefacts.engine.embedded.templates.template_engine import SpecialisedEngine
+from livefacts.engine.embedded.templates.axiom_engine import SpecialisedEngine
 from livefacts.language.checks.exchangeability import Obstacle
 from livefacts.language.program import Rule
 from livefacts.plan.rules.normal_form import VIOLATION
@@ -50,7 +50,7 @@ from livefacts.store.facts.selection import KnownNames
 from livefacts.store.terms.dictionary import Dictionary
 
 if TYPE_CHECKING:
-    from livefacts.service.explanations.explanation import Explanation
+    from livefacts.service.explanations.proof_trees import Explanation
 
 HIDDEN = "_"
 MANY = 10_000

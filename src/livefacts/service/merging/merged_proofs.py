@@ -18,7 +18,7 @@ from pyoxigraph import Triple
 
 from livefacts.engine.contract import TRIPLES, Change
 from livefacts.engine.embedded.change.engine import EmbeddedEngine
-from livefacts.engine.embedded.proofs.proof_search import prove
+from livefacts.engine.embedded.proofs.backward_search import prove
 from livefacts.errors import LivefactsError
 from livefacts.language.formula import Comparison, TripleAtom, Variable, variables_of
 from livefacts.language.formula import filled as with_terms
@@ -28,7 +28,8 @@ from livefacts.model.namespaces import DECLARED
 from livefacts.plan import compile_rules
 from livefacts.plan.rules.normal_form import normalize
 from livefacts.service.change.delta import Violation
-from livefacts.service.explanations.explanation import (
+from livefacts.service.explanations.proof_reader import ProofTerms, as_triple
+from livefacts.service.explanations.proof_trees import (
     Absent,
     Aggregated,
     AggregateRow,
@@ -40,7 +41,6 @@ from livefacts.service.explanations.explanation import (
     Step,
     Wanted,
 )
-from livefacts.service.explanations.proof_reader import ProofTerms, as_triple
 from livefacts.service.explanations.questions import asked_one, explain_terms, terms_of
 from livefacts.service.merging.equality import HINT, SPREADING
 from livefacts.service.merging.equality_support import Asserted, Pair

@@ -11,7 +11,7 @@ Out: `Rows`, `Answer` or `Triples`, as objects and in the formats of the standar
 - `plan_source`: what is kept of a query to tell how it was answered
 - `plan_outline`: its plan, read off its algebra and what was noted
 - `plan_joins`: how its triple patterns were joined, or would be
-- `query_wording`: its parts as SPARQL writes them
+- `sparql_words`: its parts as SPARQL writes them
 - `plan_tree`: the plan as text, as data and as a graph
 
 Design: docs/design/0016-queries-over-columns.md

@@ -14,18 +14,19 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from pyoxigraph import NamedNode
+from pyoxigraph import DefaultGraph, NamedNode, Quad, Triple
 
 from livefacts.engine.contract import TRIPLES, Change, Engine, Facts, IdDelta, Ids
 from livefacts.language.program import NO_PROGRAM, Program
+from livefacts.service.change.assertions import without
 from livefacts.service.change.delta import Delta
 from livefacts.service.change.fact_reader import FactReader
 from livefacts.service.queries.part_versions import NO_TURN, FactPart, PartKey, PartVersions, Turn
 from livefacts.store.facts.named_graphs import NamedGraphs
-from livefacts.store.terms.term_reader import TermReader
+from livefacts.store.terms.id_reader import TermReader
 from livefacts.store.versions.snapshots import (
     NO_TRIPLES,
     GraphSnapshots,
@@ -53,6 +54,7 @@ class VersionStamp(NamedTuple):
 
 
 NO_STAMP = VersionStamp()
+NO_QUADS = np.zeros((0, 4), np.int32)
 TRUE = FactPart.ASSERTED, FactPart.DERIVED
 """The parts that share out what is true between them."""
 
@@ -92,6 +94,19 @@ class FactVersion:
     def quads(self) -> Ids:
         """What named graphs assert."""
         return self.graphs.quads_matching((-1, -1, -1, -1))
+
+    def asserted_in(self, graph: NamedNode | DefaultGraph | None) -> Iterator[Triple | Quad]:
+        """The triples that the default graph asserts, or quads of a named one, or of all."""
+        if isinstance(graph, DefaultGraph):
+            rows = self.rows(FactPart.ASSERTED).get(TRIPLES, NO_TRIPLES)
+            elsewhere = self.rows(FactPart.ELSEWHERE).get(TRIPLES, NO_TRIPLES)
+            return map(Triple, *self._columns(without(rows, elsewhere)))
+        name = -1 if graph is None else self.terms.find(graph)
+        quads = self.graphs.quads_matching((-1, -1, -1, name)) if name is not None else NO_QUADS
+        return map(Quad, *self._columns(quads))
+
+    def _columns(self, rows: Ids) -> list[list[Any]]:
+        return [self.terms.decode(rows[:, at]) for at in range(rows.shape[1])]
 
     def graph_names(self) -> list[NamedNode]:
         """The named graphs, also those that assert nothing any more."""

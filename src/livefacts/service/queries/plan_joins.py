@@ -8,11 +8,11 @@ from itertools import chain
 from typing import NamedTuple, Protocol, TypeAlias
 
 from livefacts.engine.queries.basic_parts import PartReader
-from livefacts.engine.queries.joins.join_program import JoinProgram, JoinStep
-from livefacts.engine.queries.joins.join_steps import COUNT, EXIST
-from livefacts.engine.queries.joins.pattern_join import join_shape, lifted
-from livefacts.engine.queries.query_notes import QueryNotes
-from livefacts.engine.queries.query_terms import QueryTerms
+from livefacts.engine.queries.joins.leapfrog import COUNT, EXIST
+from livefacts.engine.queries.joins.step_tables import JoinProgram, JoinStep
+from livefacts.engine.queries.joins.variable_order import join_shape, lifted
+from livefacts.engine.queries.local_terms import QueryTerms
+from livefacts.engine.queries.run_notes import QueryNotes
 from livefacts.language.algebra import Basic
 from livefacts.language.formula import Slot, Variable
 from livefacts.store.versions.snapshots import GraphSnapshots, Snapshot

@@ -19,10 +19,10 @@ from livefacts.engine.queries.binding_scopes import (
     names_in_scope,
     parts_of,
 )
-from livefacts.engine.queries.joins.join_program import JoinStep
-from livefacts.engine.queries.joins.join_steps import BIND, COUNT, GIVEN
-from livefacts.engine.queries.joins.pattern_join import IdPattern
-from livefacts.engine.queries.query_notes import ROWS, SECONDS, Part, QueryNotes
+from livefacts.engine.queries.joins.leapfrog import BIND, COUNT, GIVEN
+from livefacts.engine.queries.joins.step_tables import JoinStep
+from livefacts.engine.queries.joins.variable_order import IdPattern
+from livefacts.engine.queries.run_notes import ROWS, SECONDS, Part, QueryNotes
 from livefacts.language.algebra import (
     Basic,
     Both,
@@ -46,7 +46,7 @@ from livefacts.language.algebra import (
 from livefacts.language.expressions import TRUE, QueryExpression
 from livefacts.service.queries.plan_joins import JoinSource, Names, PlannedJoin, PlanScope
 from livefacts.service.queries.plan_tree import PatternLookup, PlanTree
-from livefacts.service.queries.query_wording import QueryWords
+from livefacts.service.queries.sparql_words import QueryWords
 from livefacts.store.versions.sorted_orders import PLACES, PSO
 
 

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from livefacts.engine.queries.evaluation import ABOUT
-from livefacts.engine.queries.query_notes import QueryNotes
+from livefacts.engine.queries.run_notes import QueryNotes
 from livefacts.language.algebra import Pattern, Query
 from livefacts.language.formula import Variable
 from livefacts.model.facts import Term
 from livefacts.service.queries.plan_joins import JoinSource, NotedJoins, PlanScope
 from livefacts.service.queries.plan_outline import Outline
 from livefacts.service.queries.plan_tree import PlanTree
-from livefacts.service.queries.query_wording import QueryWords
+from livefacts.service.queries.sparql_words import QueryWords
 from livefacts.syntax.sparql.query_shapes import prefixes_in
 
 

@@ -16,9 +16,9 @@ import numpy as np
 from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 
 from livefacts.engine.flow.evaluator import check_expression
+from livefacts.engine.queries.bounds import Bounds
 from livefacts.engine.queries.evaluation import MODIFIERS, Evaluation
-from livefacts.engine.queries.query_bounds import Bounds
-from livefacts.engine.queries.query_terms import QueryTerms
+from livefacts.engine.queries.local_terms import QueryTerms
 from livefacts.engine.queries.row_keys import row_keys
 from livefacts.engine.queries.solutions import UNBOUND, Ids, Solutions, together
 from livefacts.errors import InputError, QueryError
@@ -72,6 +72,8 @@ class QueryOptions:
     """The graphs that are asked, whatever FROM says."""
     stop: threading.Event | None = None
     """Set by another thread when the query is to be given up."""
+    base: str = ""
+    """What relative IRIs are relative to."""
 
     def __post_init__(self) -> None:
         for name, kind in (("timeout", int | float), ("memory", int), ("limit_rows", int)):
@@ -91,6 +93,7 @@ class AskOptions(TypedDict, total=False):
     memory: int | None
     dataset: Dataset | None
     stop: threading.Event | None
+    base: str
 
 
 NO_OPTIONS = QueryOptions()
@@ -102,10 +105,9 @@ def ask(
     version: FactVersion,
     options: QueryOptions = NO_OPTIONS,
     graph: NamedNode | None = None,
-    base: str = "",
 ) -> QueryResult:
     """The answers to a SELECT, ASK, CONSTRUCT or DESCRIBE query."""
-    return question_of(text, prefixes, version, options, graph, base).result()
+    return question_of(text, prefixes, version, options, graph).result()
 
 
 def question_of(
@@ -114,15 +116,13 @@ def question_of(
     version: FactVersion,
     options: QueryOptions = NO_OPTIONS,
     graph: NamedNode | None = None,
-    base: str = "",
 ) -> Question:
     """A query that is ready to be asked.
 
-    Where it names no graph it sees everything, or only the given graph.  Relative IRIs
-    are relative to `base`.
+    Where it names no graph it sees everything, or only the given graph.
     """
     known = {**DECLARED, **prefixes}
-    shape = shape_of(text, known, base)
+    shape = shape_of(text, known, options.base)
     is_plain = _is_plain(shape)
     if options.dataset is not None:
         asked = replace(shape.bound, dataset=options.dataset)

@@ -16,7 +16,7 @@ from pyoxigraph import Triple
 
 from livefacts.model.facts import Fact
 from livefacts.service.change.delta import Delta
-from livefacts.service.reasoner.reasoner import Reasoner
+from livefacts.service.reasoner.facade import Reasoner
 
 Statement = Triple | Fact
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from livefacts.errors import DamageError, ForgottenError, LivefactsError, OptionError
-from livefacts.journal.folder_lock import FolderLock
-from livefacts.journal.journal import (
+from livefacts.journal.change_log import (
     DURABILITIES,
     SYNC,
     Journal,
@@ -25,22 +24,28 @@ from livefacts.journal.journal import (
     JournalRow,
     ReadOnlyJournal,
 )
+from livefacts.journal.folder_lock import FolderLock
 from livefacts.journal.log_file import LogReader
 from livefacts.kb.failures import read_whole
 from livefacts.kb.marker import folder_of, read_settings
 from livefacts.service.change.delta import Delta
-from livefacts.service.reasoner.checkpoints import FOLD_AFTER, KEPT, Checkpoints, Kept
-from livefacts.service.reasoner.creation import Creation, created
-from livefacts.service.reasoner.history import History, JournalTail, check_number
-from livefacts.service.reasoner.reasoner import Reasoner
-from livefacts.service.reasoner.recorder import Origin, Recorder
-from livefacts.service.reasoner.replay import Replay, made_again
-from livefacts.service.reasoner.saved_folder import SavedFolder, write_state
+from livefacts.service.folder.checkpoints import FOLD_AFTER, KEPT, Checkpoints, Kept
+from livefacts.service.folder.creation import Creation, created
+from livefacts.service.folder.history import History, JournalTail, check_number, no_change
+from livefacts.service.folder.replay import Replay, made_again
+from livefacts.service.folder.saved_state import SavedFolder, write_state
+from livefacts.service.knowledge.recorder import KnownKeyError, Origin, Recorder, Signature
+from livefacts.service.reasoner.facade import Reasoner
 from livefacts.syntax.rule_sets import RuleSource
 
 if TYPE_CHECKING:
-    from livefacts.service.reasoner.state import State
+    from typing import Unpack
+
+    from livefacts.service.knowledge.recorder import SignedBy
+    from livefacts.service.knowledge.state import State
     from livefacts.service.reasoner.verification import VerifyReport
+
+T = TypeVar("T")
 
 
 class DurableReasoner(Reasoner):
@@ -104,7 +109,7 @@ class DurableReasoner(Reasoner):
         state, checkpoints = self._state, self._checkpoints
         state.recorder = Recorder(journal, state.dictionary, state.reader)
         state.recorder.prefixes = dict(state.prefixes)
-        state.recorder.offsets = state.offsets
+        state.recorder.offsets, state.recorder.keys = state.offsets, state.keys
         if checkpoints is None:
             return threading.Lock()
         state.recorder.when_written = checkpoints.look
@@ -141,6 +146,21 @@ class DurableReasoner(Reasoner):
     def offsets(self) -> dict[str, Origin]:
         """How far each source was read that has fed it, by the source's name."""
         return dict(self._state.offsets)
+
+    def at_once(self, calls: Callable[[], T]) -> T:
+        """Make several calls in one turn: they go to the disk together, and others wait for them."""
+        state = self._state
+        assert state.recorder is not None, "there is a journal"
+
+        def made() -> T:
+            with state.synced_together():
+                return calls()
+
+        return state.recorder.in_turn(state.changing, made)
+
+    def sync(self) -> None:
+        """Have all that was written on the disk, where a thread has put that off."""
+        self._journal.sync(self._journal.written)
 
     # checkpoints
 
@@ -190,17 +210,38 @@ class DurableReasoner(Reasoner):
     def undo(self, seq: int, *, preview: bool = False) -> Delta:
         """Take one change back, by another: what it asserted and still stands goes, and
         what it retracted comes; `preview` only says what that would do.
+
+        Where nothing of it is left, no change is made, and a hint of the Delta says so.
         """
         state = self._state
         assert state.recorder is not None, "there is a journal"
         return state.recorder.in_turn(state.changing, lambda: self._undone(seq, preview))
 
     def _undone(self, seq: int, preview: bool) -> Delta:
-        draft = History(self.path, self._saved).inverse(self._state, seq)
-        if not preview:
+        state = self._state
+        draft = History(self.path, self._saved).inverse(state, seq)
+        if draft.is_idle:
+            return no_change(state, f"nothing of change {seq} is left to take back")
+        if preview:
+            with state.accepting_violations():
+                return draft.apply(keep=False)
+        assert state.recorder is not None, "there is a journal"
+        with state.recorder.noted(f"takes back change {seq}"):
             return draft.apply()
-        with self._state.accepting_violations():
-            return draft.apply(keep=False)
+
+    def record(self, change: Callable[[], Delta], **signed: Unpack[SignedBy]) -> Delta:
+        """Make a change by a call, such as `lambda: r.add(...)`, with its `author` and a `note`.
+
+        With a `key` it is made once: where one was made with it before, also before a restart, the
+        Delta of that one is given, with its number.  The last 10,000 keys are known.
+        """
+        state = self._state
+        assert state.recorder is not None, "there is a journal"
+        signature = Signature(**signed)
+        try:
+            return state.recorder.signed(signature, state.changing, change, lambda: state.seq)
+        except KnownKeyError as known:
+            return History(self.path, self._saved).signed(state, known.key, known.seq)
 
     def log(self) -> Iterator[JournalRow]:
         """The rows of the journal that are kept, oldest first."""

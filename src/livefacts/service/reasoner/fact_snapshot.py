@@ -21,9 +21,9 @@ from livefacts.service.change.arguments import as_bindings, as_statement
 from livefacts.service.change.delta import Violation
 from livefacts.service.change.dump import NamedTriples, write_facts
 from livefacts.service.change.fact_reader import FactView, check_derived
+from livefacts.service.knowledge.violations import Violations
 from livefacts.service.queries.fact_versions import FactVersion
 from livefacts.service.queries.part_versions import FactPart
-from livefacts.service.reasoner.violations import Violations
 
 if TYPE_CHECKING:
     from typing import Self, Unpack
@@ -134,13 +134,14 @@ class FactSnapshot(Collection[Triple | Fact]):
         memory: int | None = None,
         dataset: Dataset | None = None,
         stop: threading.Event | None = None,
+        base: str = "",
         explain_only: bool = False,
     ) -> QueryResult | PlanTree:
         """Ask a SPARQL 1.1 query of all triples that are true, as `Reasoner.query` does."""
         from livefacts.service.queries.question import QueryOptions, question_of
 
         values = {} if bindings is None else as_bindings(bindings)
-        options = QueryOptions(timeout, memory, limit_rows, values, dataset, stop)
+        options = QueryOptions(timeout, memory, limit_rows, values, dataset, stop, base)
         question = question_of(text, self._prefixes, self._version, options)
         return question.plan() if explain_only else question.result()
 

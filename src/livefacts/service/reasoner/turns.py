@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 from livefacts.errors import LivefactsError
 
 if TYPE_CHECKING:
-    from livefacts.service.reasoner.reasoner import Reasoner
+    from livefacts.service.reasoner.facade import Reasoner
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")

@@ -16,7 +16,7 @@ Out: a `Report` at every grid point, to be read, iterated and written.
 - `world_store`: a world as a store that answers any SPARQL query
 - `window_times`: when the triples in the windows of a query arrived
 - `flow_answers`: answers kept by a dataflow
-- `report_answers`: answers kept by a rule, or asked anew
+- `report_answers`: answers asked anew, of a store that holds the world
 - `query_preparation`: a query text to something that can be asked in a world
 - `reports`: one report: rows, triples or yes and no, with its time
 - `report_writers`: reports as tables, JSON lines, CSV, N-Quads and RDF Patch

@@ -69,7 +69,7 @@ def leave_out(engine: LimitedEngine, answers: Iterable[Rule]) -> None:
     """What these rules derive is answers, and no limit counts it."""
     heads = [rule.head for rule in answers]
     names = [Symbol(head.name) for head in heads if isinstance(head, PredicateAtom)]
-    engine.uncounted = frozenset(engine.dictionary.encode_one(name) for name in names)
+    engine.uncounted = frozenset(map(engine.dictionary.encode_one, names))
 
 
 def conclusions_in(engine: LimitedEngine, derived: Rows) -> int:

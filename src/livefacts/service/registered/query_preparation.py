@@ -1,7 +1,7 @@
 """Query preparation: from a text to something that can be asked in a world.
 
-A query of triple patterns and comparisons is followed as a rule, nearly every other one by a
-flow.  What neither can follow is asked anew of a store that holds its world.
+A query of triple patterns and comparisons is followed by rules where a state can hold its windows,
+nearly every other one by a flow.  What neither can follow is asked anew of a store that holds its world.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from livefacts.errors import InputError, Place, QueryError
 from livefacts.language.algebra import Query
 from livefacts.language.arrival_times import timed
 from livefacts.language.graph_pattern import BasicQuery, guarded_query_of
-from livefacts.language.registration import RegisteredQuery, StreamOperator, StreamWindow
+from livefacts.language.registration import RegisteredQuery, StreamWindow
 from livefacts.language.windows import Extent, TimeExtent, extent_of
 from livefacts.model.durations import Duration
 from livefacts.plan.rules.unfolding import MatchWay
@@ -28,7 +28,7 @@ from livefacts.service.queries.question import check_functions
 from livefacts.service.registered.background import Background
 from livefacts.service.registered.flow_answers import FlowedAnswers, looked_up
 from livefacts.service.registered.match_spans import SpannedMatches
-from livefacts.service.registered.report_answers import AskedAnswers, FollowedAnswers
+from livefacts.service.registered.report_answers import AskedAnswers
 from livefacts.service.registered.scheduled_query import Prepared, QueryRequest
 from livefacts.service.registered.shared_worlds import AnyShared, Needs, SharedWorld, SharedWorlds
 from livefacts.service.registered.stream_state import WindowView
@@ -59,7 +59,12 @@ class Preparer:
         self.tick: Duration | None = None
 
     def asked(
-        self, number: int, query: RegisteredQuery, prefixes: Mapping[str, str], full: bool
+        self,
+        number: int,
+        query: RegisteredQuery,
+        prefixes: Mapping[str, str],
+        full: bool,
+        text: str,
     ) -> QueryRequest:
         """A query as it is to be asked; one that cannot be is refused, before anything is done."""
         meant = _meant(query, prefixes)
@@ -73,7 +78,7 @@ class Preparer:
                     place=query.place,
                     hint="load(path, graph=...) loads into a graph",
                 )
-        return self.request(number, query, prefixes, full, tuple(sorted(set(graphs))), meant)
+        return self.request(number, query, prefixes, full, tuple(sorted(set(graphs))), text, meant)
 
     def request(
         self,
@@ -82,13 +87,14 @@ class Preparer:
         prefixes: Mapping[str, str],
         full: bool,
         graphs: tuple[str, ...],
+        text: str,
         meant: tuple[Query, bool] | None = None,
     ) -> QueryRequest:
         """A query that can be asked."""
-        extents = tuple(_extent(window, self.tick) for window in query.windows)
+        extents = tuple([_extent(window, self.tick) for window in query.windows])
         every = self._every(query, extents)
         about = prefixes, full, graphs, *(meant or _meant(query, prefixes))
-        return QueryRequest(number, query, extents, every, *about)
+        return QueryRequest(number, query, extents, every, *about, text)
 
     def prepare(self, asked: QueryRequest) -> Prepared:
         """The query, ready to be asked; nothing is left behind if it cannot be."""
@@ -128,35 +134,21 @@ class Preparer:
         return Prepared(asked, shared, world, answers, answers)
 
     def _followed(self, asked: QueryRequest, basic: BasicQuery) -> Prepared | None:
-        """A query that is followed by rules; None if rules alone cannot say what is absent."""
-        number, relation = asked.number, asked.query.relation
+        """A query whose matches are followed in a state of windows of every length, if it can be."""
+        number = asked.number
         projection = Projection(basic, number, self._dictionary)
         absent = tuple(group.formulas for group in basic.absent)
-        goal = MatchWay(basic.variables, projection.rule.body, absent)
-        needs = Needs(tuple(goal.atoms()), (projection.rule,), asked.full, goal)
-        lasting = self._worlds.lasting(asked.windows, asked.every, needs)
-        if lasting is not None:
-            return self._seen(asked, projection, lasting)
-        if basic.absent:
+        goal = MatchWay(projection.variables, projection.rule.body, absent)
+        wanted = Needs(goal.atoms(), (projection.rule,), asked.full, goal)
+        needs = self._worlds.lasting(asked.windows, asked.every, wanted)
+        if needs is None:
             return None
-        shared = self._world_of(asked, needs)
-        answers = shared.kept.get(basic) if relation is StreamOperator.ALL else None
-        if answers is None:
-            answers = FollowedAnswers(projection, relation)
-            key = basic if relation is StreamOperator.ALL else replace(basic, name=str(number))
-            shared.keep(key, answers)
-        self._worlds.need(shared, number, replace(needs, rules=answers.rules))
-        return Prepared(asked, shared, shared.place, answers)
-
-    def _seen(self, asked: QueryRequest, projection: Projection, needs: Needs) -> Prepared:
-        """A query whose matches are followed in a state of windows of every length."""
-        number, basic = asked.number, projection.query
         state = self._worlds.state_of(asked.windows, asked.graphs, number)
-        if basic not in state.kept:
+        matches = state.kept.get(basic)
+        if matches is None:
             is_plain = needs.ways == (needs.goal,) and not basic.absent
-            made = Matches(projection) if is_plain else SpannedMatches(projection, needs.ways)
-            state.keep(basic, made)
-        matches = state.kept[basic]
+            matches = Matches(projection) if is_plain else SpannedMatches(projection, needs.ways)
+            state.keep(basic, matches)
         self._worlds.need(state, number, replace(needs, rules=matches.rules))
         view = state.views[number]
         return Prepared(asked, state, view, SeenAnswers(matches, view, asked.query.relation))
@@ -192,7 +184,7 @@ class Preparer:
         streams = {extent.stream for extent in asked.windows}
         reason = None
         if any(not isinstance(extent, TimeExtent) for extent in asked.windows):
-            reason = "a window by count or by session"
+            reason = "a window that is not by time"
         elif any(window.name is not None for window in asked.query.windows):
             reason = "a window that has a name"
         elif len(streams) < len(set(asked.windows)):

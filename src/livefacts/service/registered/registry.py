@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
@@ -39,7 +38,7 @@ from livefacts.service.registered.shared_worlds import AnyShared, SharedWorlds
 from livefacts.service.registered.stream_rows import stream_triples
 from livefacts.service.streams.arrival_log import ArrivalChunk, ArrivalLog
 from livefacts.service.streams.fact_rows import Rows, united
-from livefacts.service.streams.streams import Listener, Streams
+from livefacts.service.streams.time_movement import Listener, Streams
 from livefacts.service.streams.window_contents import LatestContents
 from livefacts.store.terms.dictionary import Dictionary
 from livefacts.syntax.sparql.csparql import parse_registration
@@ -117,10 +116,10 @@ class Registrations(Listener):
 
         Only rules run that can matter to it, unless it is `full`.
         """
-        unclaimed = next((q for q in self._unclaimed if q.is_of(text, full)), None)
-        if unclaimed is not None:
-            self._unclaimed.remove(unclaimed)
-            return unclaimed
+        for unclaimed in self._unclaimed:
+            if unclaimed.is_of(text, full):
+                self._unclaimed.remove(unclaimed)
+                return unclaimed
         known = {**DECLARED, **(prefixes or {})}
         self._last_number += 1
         number = self._last_number
@@ -131,9 +130,9 @@ class Registrations(Listener):
                 place=query.place,
                 hint="close it first, or choose another name",
             )
-        names = ordered([*(other.query for other in self._queries), query])
+        names = ordered([*[other.query for other in self._queries], query])
         try:
-            asked = replace(self._preparer.asked(number, query, known, full), text=text)
+            asked = self._preparer.asked(number, query, known, full, text)
         except QueryError as error:
             raise as_written(text, error, query.place) from None
         try:
@@ -198,9 +197,9 @@ class Registrations(Listener):
         self._gaps = {name: set(gaps) for name, gaps in state["gaps"].items()}
         for each in state["queries"]:
             query = parse_registration(each["text"], each["prefixes"], each["name"])
-            given = each["number"], query, each["prefixes"], each["full"], tuple(each["graphs"])
-            asked = replace(self._preparer.request(*given), text=each["text"])
-            made = self._registration(asked)
+            graphs, text = tuple(each["graphs"]), each["text"]
+            given = each["number"], query, each["prefixes"], each["full"], graphs, text
+            made = self._registration(self._preparer.request(*given))
             made.go_on(each["position"])
             restore(made, each, self._dictionary)
             self._queries.append(made)
@@ -319,7 +318,7 @@ class Registrations(Listener):
 
     def _run(self, now: int) -> None:
         while True:
-            due = min((q.due for q in self._queries if q.due is not None), default=None)
+            due = min([q.due for q in self._queries if q.due is not None], default=None)
             if due is None or due > now:
                 return
             for query in self._queries:

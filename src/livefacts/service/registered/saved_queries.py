@@ -22,7 +22,7 @@ from livefacts.service.registered.report_answers import AskedAnswers
 from livefacts.service.registered.reports import Report, ReportQueue, TimeSpan
 from livefacts.service.registered.scheduled_query import Registration
 from livefacts.store.terms.dictionary import Dictionary
-from livefacts.store.terms.term_reader import key_of
+from livefacts.store.terms.id_reader import key_of
 
 Texts = list[list[str | None]]
 """Rows of texts of terms; None where a variable has no value."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from livefacts.engine.contract import Ids
 from livefacts.errors import LimitError
@@ -15,7 +15,7 @@ from livefacts.service.continuous.answers import Change
 from livefacts.service.continuous.findings import Found, found_rows
 from livefacts.service.registered.flow_answers import FlowedAnswers
 from livefacts.service.registered.match_spans import SpannedMatches
-from livefacts.service.registered.report_answers import AskedAnswers, FollowedAnswers
+from livefacts.service.registered.report_answers import AskedAnswers
 from livefacts.service.registered.reports import Report, ReportChanges, ReportQueue
 from livefacts.service.registered.shared_worlds import AnyShared, Needs
 from livefacts.service.registered.stream_state import WindowView
@@ -24,6 +24,7 @@ from livefacts.service.registered.world import World
 from livefacts.service.registered.world_store import WorldStore
 
 NOTHING = found_rows((), ())
+AnyAnswers: TypeAlias = SeenAnswers | FlowedAnswers | AskedAnswers
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class QueryRequest:
     meant: Query
     """What its body says, with patterns for the times that it asks for."""
     asks_for_times: bool
-    text: str = ""
+    text: str
     """What was registered."""
 
 
@@ -53,7 +54,7 @@ class Prepared:
     asked: QueryRequest
     shared: AnyShared
     world: World | WindowView
-    answers: SeenAnswers | FollowedAnswers | FlowedAnswers | AskedAnswers
+    answers: AnyAnswers
     store: WorldStore | FlowedAnswers | None = None
     """What is in step with more than the world: named windows and graphs."""
 
@@ -118,12 +119,7 @@ class Registration:
 
     def resettle(self, prepared: Prepared) -> None:
         """Be asked in another world from now on."""
-        answers, before = prepared.answers, self._prepared.answers
-        if isinstance(answers, AskedAnswers):
-            if isinstance(before, AskedAnswers):
-                answers.resume(before.reported())
-        elif not isinstance(before, AskedAnswers):
-            answers.resume(before.reported())
+        _go_on(prepared.answers, self._prepared.answers)
         self._prepared = prepared
         self.is_settled = True
 
@@ -182,6 +178,7 @@ class Registration:
     def on_report(self, listener: Callable[[Report], object]) -> None:
         """Call with each report when it is made, those that were not read yet first.
 
+        That is before the change that brought it is on the disk: its number is not acknowledged yet.
         How far reports were read is noted by the next `results()`, which has none left to give.
         """
         for report in self.results():
@@ -200,7 +197,7 @@ class Registration:
     # written down
 
     @property
-    def answers(self) -> SeenAnswers | FollowedAnswers | FlowedAnswers | AskedAnswers:
+    def answers(self) -> AnyAnswers:
         """What finds its answers."""
         return self._prepared.answers
 
@@ -338,15 +335,7 @@ class Registration:
 
     def compare_with(self, other: Registration) -> None:
         """The next report is compared with the last one of the same query elsewhere."""
-        match self._prepared.answers, other._prepared.answers:
-            case SeenAnswers() as seen, SeenAnswers() as seen_there:
-                seen.compare_with(seen_there)
-            case FollowedAnswers() as followed, FollowedAnswers() as followed_there:
-                followed.resume(followed_there.now())
-            case AskedAnswers() as asked, AskedAnswers() as asked_there:
-                asked.resume(asked_there.reported())
-            case FlowedAnswers() as flowed, FlowedAnswers() as flowed_there:
-                flowed.resume(flowed_there.reported())
+        _go_on(self._prepared.answers, other._prepared.answers)
 
     def held_ids(self) -> Iterator[Ids]:
         """The ids that its answers and its store keep."""
@@ -372,3 +361,12 @@ class Registration:
         if self._listener is not None:
             for report in self._reports.take():
                 self._listener(report)
+
+
+def _go_on(answers: AnyAnswers, before: AnyAnswers) -> None:
+    """Compare the next report with the last one that was found in another way, as far as it can be."""
+    if isinstance(answers, AskedAnswers):
+        if isinstance(before, AskedAnswers):
+            answers.resume(before.reported())
+    elif not isinstance(before, AskedAnswers):
+        answers.resume(before.reported())

@@ -18,7 +18,7 @@ from pyoxigraph import NamedNode
 
 from livefacts.engine.contract import Ids
 from livefacts.errors import LimitError
-from livefacts.language.checks.relevance import needed_rules
+from livefacts.language.checks.relevance import RulesByHead
 from livefacts.language.formula import Atom, TripleAtom, Variable
 from livefacts.language.graph_pattern import BasicQuery
 from livefacts.language.program import Program, Rule
@@ -28,8 +28,13 @@ from livefacts.model.facts import Symbol
 from livefacts.plan.rules.unfolding import MatchWay, negating_rules, ways_to
 from livefacts.plan.time_lowering import looks_at_time
 from livefacts.service.registered.background import Background
-from livefacts.service.registered.report_answers import FollowedAnswers
-from livefacts.service.registered.stream_state import Offsets, StreamState, WindowView, offsets_of
+from livefacts.service.registered.stream_state import (
+    Offsets,
+    StreamState,
+    WindowView,
+    offsets_of,
+    stream_of,
+)
 from livefacts.service.registered.timed_matches import KeptMatches
 from livefacts.service.registered.world import FollowedWorld, World
 from livefacts.service.streams.arrival_log import ArrivalChunk, ArrivalLog, ArrivalView
@@ -47,7 +52,6 @@ from livefacts.store.terms.dictionary import Dictionary
 Graphs = tuple[str, ...]
 """The named graphs that a query takes its background from; none means all that is asserted."""
 Place = TypeVar("Place", bound=FollowedWorld[Any])
-Kept = TypeVar("Kept", bound=FollowedAnswers | KeptMatches)
 ANY_TRIPLE = TripleAtom(Variable("s"), Variable("p"), Variable("o"))
 
 
@@ -76,19 +80,19 @@ class PartedQueries:
 
 
 @dataclass(slots=True)
-class Shared(Generic[Place, Kept]):
+class Shared(Generic[Place]):
     """A world or a state, and the queries that share it."""
 
     place: Place
     """Where facts are."""
     needs: dict[int, Needs] = field(default_factory=dict)
     """By the numbers of the queries."""
-    kept: dict[BasicQuery, Kept] = field(default_factory=dict)
-    """Answers and matches that queries of the same body have in common."""
+    kept: dict[BasicQuery, KeptMatches] = field(default_factory=dict)
+    """Matches that queries of the same body have in common, in a state."""
     views: dict[int, WindowView] = field(default_factory=dict)
     """The windows of each query, of a state."""
 
-    def keep(self, body: BasicQuery, kept: Kept) -> None:
+    def keep(self, body: BasicQuery, kept: KeptMatches) -> None:
         """Something is in step with the place from now on."""
         self.kept[body] = kept
         self.place.follow(kept.follow)
@@ -105,8 +109,8 @@ class Shared(Generic[Place, Kept]):
         return was_here
 
 
-SharedWorld: TypeAlias = Shared[World, FollowedAnswers]
-SharedState: TypeAlias = Shared[StreamState, KeptMatches]
+SharedWorld: TypeAlias = Shared[World]
+SharedState: TypeAlias = Shared[StreamState]
 AnyShared: TypeAlias = SharedWorld | SharedState
 
 
@@ -122,10 +126,8 @@ class SharedWorlds:
     ) -> None:
         self._dictionary = dictionary
         self._background = background
-        self._program = Program()
-        self._negating: frozenset[Rule] = frozenset()
-        """The rules that no state follows."""
-        self.program = program
+        self._program = program
+        self._sort_rules()
         self.log = log
         self.tick: Duration | None = None
         self._limit: int | None = None
@@ -166,9 +168,16 @@ class SharedWorlds:
 
     @program.setter
     def program(self, program: Program) -> None:
-        if program.rules != self._program.rules:
-            self._negating = frozenset(negating_rules(program.rules))
-        self._program = program
+        before, self._program = self._program, program
+        if program.rules != before.rules:
+            self._sort_rules()
+
+    def _sort_rules(self) -> None:
+        rules = self._program.rules
+        self._negating = frozenset(negating_rules(rules))
+        """The rules that no state follows."""
+        self._every_rule = RulesByHead(rules)
+        self._positive = RulesByHead(rule for rule in rules if rule not in self._negating)
 
     @property
     def limit(self) -> int | None:
@@ -201,18 +210,19 @@ class SharedWorlds:
         """The state of these streams, made if it is not there, with a view for a query."""
         by_time = [extent for extent in extents if isinstance(extent, TimeExtent)]
         offsets, reach = offsets_of(by_time)
+        seen = {stream: self.stream(stream.value) for stream, _ in offsets}
         part = self._parts.get(number)
         key = graphs, offsets, part
         if key not in self._states:
-            streams = [(offset, self.stream(stream.value)) for stream, offset in offsets]
+            streams = [(offset, seen[stream]) for stream, offset in offsets]
             replaced = None if part is None else part.replaced
             background = self._background.narrowed(graphs)
             state = StreamState(self._dictionary, background, streams, self._limit, replaced)
             self._states[key] = Shared(state)
         shared = self._states[key]
         shared.place.reach_back(reach)
-        windows = [TimeContents(extent, self._view_of(extent)) for extent in by_time]
-        shared.views[number] = WindowView(shared.place, windows)
+        windows = [TimeContents(extent, seen[stream_of(extent)]) for extent in by_time]
+        shared.views[number] = WindowView(shared.place, windows, offsets, reach)
         return shared
 
     def contents(self, extent: Extent) -> Contents:
@@ -236,7 +246,9 @@ class SharedWorlds:
     def _lasting(self, needs: Needs) -> Needs | None:
         goal = needs.goal
         if goal is not None:
-            needs = replace(needs, atoms=tuple(goal.atoms()), ways=(goal,))
+            needs = replace(needs, atoms=goal.atoms(), ways=(goal,))
+        if not self._negating:
+            return needs
         negating = [rule for rule in self._needed([needs]) if rule in self._negating]
         if not negating:
             return needs
@@ -326,21 +338,19 @@ class SharedWorlds:
     def _require(self, shared: AnyShared) -> None:
         """Let the rules run that some query of this world needs."""
         needs = list(shared.needs.values())
-        answers = dict.fromkeys(rule for need in needs for rule in need.rules)
-        is_full = any(need.full for need in needs)
+        if isinstance(shared.place, World):
+            shared.place.require(self._needed(needs))
+            return
+        answers = dict.fromkeys([rule for need in needs for rule in need.rules])
+        is_full = True in [need.full for need in needs]
         asked = None if is_full else [atom for need in needs for atom in need.atoms]
-        left_out = self._negating if isinstance(shared.place, StreamState) else frozenset()
-        shared.place.require(self._needed(needs, left_out), list(answers), asked)
+        shared.place.require(self._needed(needs, self._positive), list(answers), asked)
 
-    def _needed(
-        self, needs: Sequence[Needs], left_out: frozenset[Rule] = frozenset()
-    ) -> tuple[Rule, ...]:
-        rules = self.program.rules
-        if left_out:
-            rules = tuple(rule for rule in rules if rule not in left_out)
-        if any(need.full for need in needs):
-            return tuple(rule for rule in rules if not rule.is_constraint)
-        return needed_rules(rules, [atom for need in needs for atom in need.atoms])
+    def _needed(self, needs: Sequence[Needs], rules: RulesByHead | None = None) -> tuple[Rule, ...]:
+        rules = rules or self._every_rule
+        if True in [need.full for need in needs]:
+            return rules.rules
+        return rules.needed([atom for need in needs for atom in need.atoms])
 
     def held_ids(self) -> Iterator[Ids]:
         """The ids that states and worlds keep."""

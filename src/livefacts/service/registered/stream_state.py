@@ -60,11 +60,11 @@ def offsets_of(extents: Sequence[TimeExtent]) -> tuple[Offsets, int]:
     """The streams of some windows, with what the longer ones have more; and the shortest length."""
     lengths: dict[NamedNode, int] = {}
     for extent in extents:
-        stream = _stream(extent)
+        stream = stream_of(extent)
         lengths[stream] = max(extent.older + 1, lengths.get(stream, 0))
     shortest = min(lengths.values())
     streams = sorted(lengths, key=lambda stream: stream.value)
-    return tuple((stream, lengths[stream] - shortest) for stream in streams), shortest
+    return tuple([(stream, lengths[stream] - shortest) for stream in streams]), shortest
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +201,7 @@ class StreamState(FollowedWorld[ExpiryDelta]):
         """A window looks back so far, maybe further than all others: take in what is kept for it."""
         self._reach = max(self._reach, reach)
         after = self.now - reach
-        if after >= self._kept_after:
+        if self.is_new or after >= self._kept_after:
             return
         self._engine.reach_back(after)
         until, self._kept_after = self._kept_after, after
@@ -355,8 +355,10 @@ class WindowView:
 
     is_timed: ClassVar[bool] = False
 
-    def __init__(self, state: StreamState, windows: Sequence[TimeContents]) -> None:
-        self.offsets, self.reach = offsets_of([window.extent for window in windows])
+    def __init__(
+        self, state: StreamState, windows: Sequence[TimeContents], offsets: Offsets, reach: int
+    ) -> None:
+        self.offsets, self.reach = offsets, reach
         self._state = state
         self._windows = windows
         self._followers: list[Callable[[IdDelta], None]] = []
@@ -440,13 +442,14 @@ class WindowView:
     def unneeded(self, now: int) -> int:
         """What has this time or an earlier one can no longer matter."""
         offsets = dict(self.offsets)
-        return min(w.needed(now) - 1 + offsets[_stream(w.extent)] for w in self._windows)
+        return min(w.needed(now) - 1 + offsets[stream_of(w.extent)] for w in self._windows)
 
     def held_ids(self) -> Iterable[Ids]:
         """The ids of facts that may have gone, and are still to be reported."""
         return ids_of(self._before)
 
 
-def _stream(extent: TimeExtent) -> NamedNode:
+def stream_of(extent: TimeExtent) -> NamedNode:
+    """The stream of a window of a query."""
     assert extent.stream is not None, "a query names its streams"
     return extent.stream

@@ -196,10 +196,6 @@ class SeenAnswers:
         tuples = _tuples(self._before)
         return set(tuples) if self._projection.is_distinct else tuples
 
-    def compare_with(self, other: SeenAnswers) -> None:
-        """Compare the next report with the last one of the same query elsewhere."""
-        self._before, self._elsewhere = other._before, None
-
     def _all(self, chunks: Chunks) -> Found:
         is_empty = not any(len(chunk.answers) for chunk in chunks)
         names = self._projection.names

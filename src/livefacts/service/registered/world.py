@@ -27,14 +27,13 @@ from livefacts.engine.contract import (
     LimitedEngine,
 )
 from livefacts.engine.embedded.change.engine import EmbeddedEngine
-from livefacts.language.formula import Atom
 from livefacts.language.program import Program, Rule
 from livefacts.language.windows import Extent
 from livefacts.model.durations import Duration
 from livefacts.plan import compile_rules
 from livefacts.plan.time_lowering import Timing, lower_time
 from livefacts.service.registered.background import Background
-from livefacts.service.registered.limits import allowing, beginning, conclusions_in, leave_out
+from livefacts.service.registered.limits import allowing, beginning
 from livefacts.service.registered.reports import TimeSpan, spans_of
 from livefacts.service.streams.arrival_log import ArrivalChunk, ArrivalView
 from livefacts.service.streams.clocked_engine import ClockedEngine
@@ -120,14 +119,11 @@ class World(FollowedWorld[IdDelta]):
 
     # what it is about
 
-    def require(
-        self, rules: tuple[Rule, ...], answers: Sequence[Rule], asked: Sequence[Atom] | None
-    ) -> None:
-        """From now on these rules hold, and those that find answers, whatever is asked of them."""
-        program = replace(self._base, rules=(*rules, *answers))
+    def require(self, rules: tuple[Rule, ...]) -> None:
+        """From now on these rules hold, and no others."""
+        program = replace(self._base, rules=rules)
         held = tuple((each.stream, each) for each in self._windows if each.stream is not None)
         low = lower_time(program, self._tick, held=held)
-        leave_out(self._engine, answers)
         plan = compile_rules(low.rules, before=self._engine.plan)
         timing = replace(low.timing, holds_undeclared=False)
         facts = {} if self._is_filled else self._background.facts()
@@ -213,7 +209,7 @@ class World(FollowedWorld[IdDelta]):
 
     def conclusions(self) -> int:
         """How many facts are derived."""
-        return conclusions_in(self._engine, self._engine.derived())
+        return sum(map(len, self._engine.derived().values()))
 
     def inside(self) -> set[Key]:
         """The facts that the windows hold, as they came."""

@@ -16,7 +16,7 @@ from pyoxigraph import NamedNode, Quad, Triple
 from livefacts.engine.contract import TRIPLES, IdDelta, Ids
 from livefacts.service.change.fact_reader import FactReader
 from livefacts.service.queries.fact_versions import FactVersion
-from livefacts.service.queries.question import ask
+from livefacts.service.queries.question import QueryOptions, ask
 from livefacts.service.queries.results import QueryResult
 from livefacts.service.registered.world import Follower, World
 from livefacts.service.streams.fact_rows import Key, Rows, facts_of, keys_of
@@ -197,7 +197,7 @@ class WorldStore:
         named = {name: versions.snapshot() for name, versions in self._named.items()}
         graphs = GraphSnapshots(self._triples.snapshot(), named)
         version = FactVersion(graphs, self._dictionary.reader())
-        return ask(text, prefixes, version, base=WINDOW_BASE)
+        return ask(text, prefixes, version, QueryOptions(base=WINDOW_BASE))
 
 
 def _by_graph(quads: Iterable[Quad]) -> dict[NamedNode, list[Triple]]:

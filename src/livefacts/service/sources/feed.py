@@ -15,12 +15,12 @@ from urllib.parse import unquote, urlsplit
 
 from livefacts.errors import InputError, OptionError
 from livefacts.model.durations import Duration
+from livefacts.service.knowledge.recorder import ORIGIN, Origin
 from livefacts.service.reasoner.durable import DurableReasoner
-from livefacts.service.reasoner.reasoner import Reasoner
-from livefacts.service.reasoner.recorder import ORIGIN, Origin
+from livefacts.service.reasoner.facade import Reasoner
 from livefacts.service.sources.kafka_topic import KafkaTopic
-from livefacts.service.sources.line_sources import FollowedFile, StandardInput
-from livefacts.service.sources.message_source import Message, MessageSource, Say
+from livefacts.service.sources.lines import FollowedFile, StandardInput
+from livefacts.service.sources.message_contract import Message, MessageSource, Say
 from livefacts.service.sources.mqtt_topic import MqttTopic
 from livefacts.service.streams.event_time import EventTime
 from livefacts.service.streams.playback import (
@@ -35,7 +35,7 @@ from livefacts.service.streams.playback import (
 )
 from livefacts.syntax.input.rejects import Reject, Rejects
 from livefacts.syntax.json_map.fact_lines import JsonMap
-from livefacts.syntax.json_map.map_parser import read_map
+from livefacts.syntax.json_map.mapping_text import read_map
 from livefacts.syntax.stream_files import Event, mapped_events
 
 ADDRESSES = "-, file:///path, mqtt://host/topic, kafka://host:port/topic"

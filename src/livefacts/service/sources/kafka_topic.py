@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import SplitResult, unquote
 
 from livefacts.errors import InputError, OptionError
-from livefacts.service.sources.message_source import (
+from livefacts.service.sources.message_contract import (
     PATIENCE,
     Message,
     Say,

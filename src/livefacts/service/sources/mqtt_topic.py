@@ -18,7 +18,8 @@ from urllib.parse import SplitResult, unquote
 from uuid import uuid4
 
 from livefacts.errors import InputError, OptionError
-from livefacts.service.sources.message_source import (
+from livefacts.service.sources.message_contract import (
+    AGAIN,
     PATIENCE,
     Message,
     Say,
@@ -61,6 +62,7 @@ class MqttTopic:
         self._giving = threading.Lock()
         self._run, self._count = uuid4().hex[:12], 0
         self._client: Client | None = None
+        self._is_gone = False
 
     def messages(self, position: str | None) -> Iterator[Message | None]:
         """Each message that the position has not."""
@@ -153,8 +155,12 @@ class MqttTopic:
             # What the broker retains is new to a new subscription alone.
             options = SubscribeOptions(self._qos, retainHandling=1)
             client.subscribe(self._topic, options=options)
+            if self._is_gone:
+                self._is_gone = False
+                self._say(f"{self.name} {AGAIN}")
 
     def _say_gone(self, _client: Client, _data: Any, _flags: Any, reason: Any, _more: Any) -> None:
         if reason.is_failure:
+            self._is_gone = True
             # What was not acknowledged comes again, with its number: it is no new message.
             self._say(f"{self.name} is gone ({reason}); it is tried again")

@@ -9,7 +9,7 @@ Out: changes for the engine: hidden facts about arrivals, windows and the clock.
 - `feeds`: the hidden facts about time, each kind kept up to date by itself
 - `timeline`: all feeds together: what changes for the engine when time moves
 - `clocked_engine`: what a timeline means for an engine
-- `streams`: the door: push, retract, advance
+- `time_movement`: the door: push, retract, advance
 - `event_time`: watermarks: from sources with times of their own to the clock
 - `saved_time`: the clock and the arrivals that can still matter, as a value
 - `playback`: events from files and live sources, at their pace

@@ -168,7 +168,8 @@ class ArrivalLog:
         """How many facts came for a time before it."""
         self.lateness: dict[int, int] = {}
         """How late facts of a stream may come for reports to be sent again."""
-        self._numbers = count()
+        self.numbers = count()
+        """The numbers of chunks that come, in their order."""
         self._size = 0
         self._most = 0
         """With more arrivals than this, a sweep may be worth its work."""
@@ -199,7 +200,7 @@ class ArrivalLog:
                     if not known.keys().isdisjoint(rows):
                         ids, rows = ids[[row not in known for row in rows]], None
                 if len(ids):
-                    new.append(ArrivalChunk(time, lane, shape, ids, next(self._numbers)))
+                    new.append(ArrivalChunk(time, lane, shape, ids, next(self.numbers)))
                     moment.put(new[-1], rows)
                     self._size += len(ids)
         return new
@@ -312,7 +313,7 @@ class ArrivalLog:
             self.lanes[number].forgotten = forgotten
         for chunk in state.chunks:
             self._put(chunk)
-        self._numbers = count(max((chunk.number for chunk in state.chunks), default=GONE) + 1)
+        self.numbers = count(max((chunk.number for chunk in state.chunks), default=GONE) + 1)
 
     def _chunks(self) -> Iterator[ArrivalChunk]:
         for lane in self.lanes.values():
@@ -389,7 +390,7 @@ class ArrivalView:
         ]
         if not any(others):
             return chunk.ids
-        limit = next(self.log._numbers) if chunk.number == GONE else chunk.number
+        limit = next(self.log.numbers) if chunk.number == GONE else chunk.number
         is_alone = [
             all(places.get(row, limit) >= limit for places in others)
             for row in row_bytes(chunk.ids)

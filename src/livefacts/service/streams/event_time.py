@@ -12,6 +12,7 @@ aside with the reason, and counted: one wrong clock must not close every window.
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -84,6 +85,7 @@ class EventTime:
     "correct".  `streams` are waited for from the beginning.  A stream that is more than `idle`
     behind the others is not waited for.  `max_ahead` is how far a fact may lie ahead of
     everything seen so far; None allows everything.  `finished` is called at the end.
+    Several threads may bring facts.
     """
 
     is_pushing = False
@@ -122,10 +124,12 @@ class EventTime:
             self._stream(name).is_expected = True
         self._first: int | None = None
         self._latest: int | None = None
+        self._turn = threading.RLock()
         self.late = 0
         """How many times facts came for a time that had been reported."""
         self.set_aside: Counter[str] = Counter()
         """How many times facts were set aside, by reason."""
+        self._earlier_aside: Counter[str] = Counter()
         self.kept: list[SetAside] = []
         """The first facts that were set aside."""
 
@@ -154,7 +158,10 @@ class EventTime:
 
     def push(self, facts: Any, at: Any, stream: str | None = None) -> bool:
         """Take facts in, and move time as far as it is complete; whether they were taken."""
-        time = time_point(at, self.tick)
+        with self._turn:
+            return self._taken_in(facts, time_point(at, self.tick), stream)
+
+    def _taken_in(self, facts: Any, time: int, stream: str | None) -> bool:
         known = self._stream(stream)
         reason = self._refusal(time, known)
         if reason is not None:
@@ -183,7 +190,8 @@ class EventTime:
 
     def retract(self, facts: Any, at: Any, stream: str | None = None) -> None:
         """Take facts back, as if they had never arrived."""
-        self._reasoner.retract(facts, at=time_point(at, self.tick), stream=stream)
+        with self._turn:
+            self._reasoner.retract(facts, at=time_point(at, self.tick), stream=stream)
 
     def elapse(self, at: Any) -> None:
         """Nothing more comes for earlier times, on any stream, and time moves all the same.
@@ -192,12 +200,13 @@ class EventTime:
         reports are due by the clock, however long a source is silent.
         """
         time = time_point(at, self.tick)
-        streams = (self._clock, *self._streams.values())
-        if any(stream.latest is None or stream.latest < time for stream in streams):
-            self._note_down("elapse", {"at": time})
-        for stream in streams:
-            self._note(time, stream)
-        self._move()
+        with self._turn:
+            streams = (self._clock, *self._streams.values())
+            if any(stream.latest is None or stream.latest < time for stream in streams):
+                self._note_down("elapse", {"at": time})
+            for stream in streams:
+                self._note(time, stream)
+            self._move()
 
     def finish(self) -> None:
         """Nothing more will come: everything that has been seen is reported.
@@ -205,10 +214,11 @@ class EventTime:
         Each registered query goes on to its first report that sees the last fact of its
         windows; the clock of the reasoner stands at the last fact.
         """
-        if self._latest is not None and not self._is_reported(self._latest):
-            self._reasoner.advance(self._latest)
-        if self._finished is not None:
-            self._finished()
+        with self._turn:
+            if self._latest is not None and not self._is_reported(self._latest):
+                self._reasoner.advance(self._latest)
+            if self._finished is not None:
+                self._finished()
 
     def _refusal(self, time: int, stream: _Stream) -> str | None:
         watermark = self.watermark
@@ -292,6 +302,12 @@ class EventTime:
         self._streams = {name: _Stream(*known) for name, *known in state["streams"]}
         self._first, self._latest = state["first"], state["latest"]
         self.late, self.set_aside = state["late"], Counter(state["set_aside"])
+        self._earlier_aside = Counter(state["set_aside"])
+
+    @property
+    def newly_aside(self) -> Counter[str]:
+        """How many times facts were set aside since the last restart, by reason."""
+        return self.set_aside - self._earlier_aside
 
     def stats(self) -> dict[str, object]:
         """The watermark, and what came late or was set aside."""

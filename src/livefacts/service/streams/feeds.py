@@ -23,7 +23,7 @@ from livefacts.language.windows import (
     CountExtent,
     Extent,
     Interval,
-    SessionExtent,
+    LatestExtent,
     TimeExtent,
 )
 from livefacts.model.facts import Symbol
@@ -39,7 +39,7 @@ from livefacts.service.streams.window_contents import (
     contents_of,
 )
 from livefacts.store.terms.dictionary import Dictionary
-from livefacts.store.terms.term_table import INLINE_REACH, INLINE_ZERO
+from livefacts.store.terms.text_table import INLINE_REACH, INLINE_ZERO
 
 INTEGER = NamedNode(XSD + "integer")
 
@@ -303,11 +303,11 @@ class ClockFeed:
 
 
 class RecentFeed:
-    """The facts in a window by count or by session, as facts with their time."""
+    """The last facts that are in a window, as facts with their time."""
 
     def __init__(
         self,
-        extent: CountExtent | SessionExtent,
+        extent: LatestExtent,
         families: Iterable[Family],
         view: ArrivalView,
         naming: Naming,

@@ -19,7 +19,7 @@ from livefacts.engine.contract import HOLDS, IN_DEFAULT, Change, Engine, IdDelta
 from livefacts.service.streams.clocked_engine import ClockedEngine
 
 if TYPE_CHECKING:
-    from livefacts.service.streams.streams import Streams
+    from livefacts.service.streams.time_movement import Streams
 
 Longs = NDArray[np.int64]
 MOST_ROWS = 1 << 18

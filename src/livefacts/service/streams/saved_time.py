@@ -18,9 +18,9 @@ from livefacts.journal import fact_texts
 from livefacts.service.streams.arrival_log import ArrivalChunk, LogState
 from livefacts.service.streams.feeds import Notes
 from livefacts.service.streams.lifetimes import Longs
-from livefacts.service.streams.streams import Streams
+from livefacts.service.streams.time_movement import Streams
 from livefacts.store.terms.dictionary import Dictionary
-from livefacts.store.terms.term_reader import TermReader
+from livefacts.store.terms.id_reader import TermReader
 
 ARRIVALS, BEGAN = "arrivals", "began"
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from livefacts.engine.contract import Facts, Flags, Ids
-from livefacts.language.windows import Extent, SessionExtent, TimeExtent
+from livefacts.language.windows import Extent, TimeExtent
 from livefacts.model.facts import Symbol
 from livefacts.plan.time_lowering import NOW, Family, Timing
 from livefacts.service.streams.arrival_log import GONE, ArrivalChunk, ArrivalView
@@ -66,7 +66,7 @@ class Timeline:
         windows = [*self.timing.spans, *(each for _, each in self.timing.held)]
         times = self.view.between(-FAR, FAR)
         arriving = max([0, *times[-1:]]) - (self.now or 0)
-        return max(0, arriving) + max([0, *map(_reach, windows)]) + 2
+        return max(0, arriving) + max([0, *(each.silence for each in windows)]) + 2
 
     # arrivals
 
@@ -209,12 +209,6 @@ class Timeline:
     def holds(self, shape: int, ids: Ids) -> Flags:
         """Which of these facts a stream makes true now."""
         return self._feeds.holding.holds(shape, ids)
-
-
-def _reach(extent: Extent) -> int:
-    if isinstance(extent, TimeExtent):
-        return extent.retention
-    return extent.gap if isinstance(extent, SessionExtent) else 0
 
 
 class _Feeds:

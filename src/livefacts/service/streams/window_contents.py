@@ -1,9 +1,9 @@
 """Window contents: the window operator, from the log and an extent to what enters and leaves.
 
-A window by time knows from its bounds what is inside.  What a window by count or by session has
-inside depends on what has arrived: in time, facts enter it at one end and leave it at the other;
-a late fact, or one that is retracted, may change it anywhere, so that it is looked at anew.  Of
-the facts behind such a window, which come back when others come or go, so many are kept as it has
+A window by time knows from its bounds what is inside.  All others hold the last facts, and how
+many depends on what has arrived: in time, facts enter at one end and leave at the other; a late
+fact, or one that is retracted, may change them anywhere, so that they are looked at anew.  Of the
+facts behind such a window, which come back when others come or go, so many are kept as it has
 inside, and a thousand at least.
 """
 
@@ -18,11 +18,9 @@ import numpy as np
 
 from livefacts.engine.contract import TRIPLES, Flags, Ids
 from livefacts.language.windows import (
-    NOWHERE,
-    CountExtent,
     Extent,
     Interval,
-    SessionExtent,
+    LatestExtent,
     TimeExtent,
     grid_point,
 )
@@ -140,11 +138,9 @@ class Entry(NamedTuple):
 
 
 class LatestContents:
-    """What a window by count or by session has inside."""
+    """What a window has inside that holds the last facts, as many as its extent says."""
 
-    def __init__(
-        self, extent: CountExtent | SessionExtent, view: ArrivalView, dictionary: Dictionary
-    ) -> None:
+    def __init__(self, extent: LatestExtent, view: ArrivalView, dictionary: Dictionary) -> None:
         self.extent = extent
         self.view = view
         self._of = None if extent.of is None else Choice([(extent.of, 0)], dictionary)
@@ -153,32 +149,19 @@ class LatestContents:
 
     def move(self, now: int) -> Moved:
         """The time is `now`: what enters, and what leaves."""
-        if self._now is None or (isinstance(self.extent, CountExtent) and self.extent.step > 1):
+        if self._now is None or self.extent.step > 1:
             return self.look_again(now)
-        entering, kept = self._followed(self.extent, self._now + 1, now)
+        came = list(self._groups(self.view.between(self._now + 1, now)))
+        newest = [(found[0].time, len(found)) for found in reversed(came)]
+        if self._inside:
+            newest.append((self._inside[-1].time, len(self._inside)))
+        count, new = self.extent.inside(newest, now), [entry for found in came for entry in found]
+        entering = new[max(0, len(new) - count) :]
+        kept = min(len(self._inside), max(0, count - len(new)))
         leaving = [self._inside.popleft() for _ in range(len(self._inside) - kept)]
         self._inside.extend(entering)
         self._now = now
         return list(_chunks(entering)), list(_chunks(leaving))
-
-    def _followed(
-        self, extent: CountExtent | SessionExtent, since: int, now: int
-    ) -> tuple[list[Entry], int]:
-        """What enters in some time, and how many of those that were inside stay."""
-        if isinstance(extent, CountExtent):
-            entering = self._last(extent.count, since, now)
-            return entering, min(len(self._inside), extent.count - len(entering))
-        last = self._inside[-1].time if self._inside else None
-        entering, kept = [], len(self._inside)
-        for time in self.view.between(since, now):
-            found = self._at(time)
-            if found:
-                if last is not None and time - last >= extent.gap:
-                    entering, kept = [], 0
-                entering += found
-                last = time
-        is_over = last is None or now - last >= extent.gap
-        return ([], 0) if is_over else (entering, kept)
 
     def inside(self, now: int) -> Iterator[ArrivalChunk]:
         """What is inside at a time, wherever the window was moved to."""
@@ -198,57 +181,48 @@ class LatestContents:
 
     def _found(self, now: int) -> list[Entry]:
         """What is inside, by the definition."""
-        if isinstance(self.extent, CountExtent):
-            skipped = self.view.count_until(now) % self.extent.step if self.extent.step > 1 else 0
-            latest = self._last(self.extent.count + skipped, -FAR, now)
-            return latest[: len(latest) - skipped][-self.extent.count :]
-        run: list[list[Entry]] = []
-        begin = now
-        for time in reversed(self.view.between(-FAR, now)):
-            if begin - time >= self.extent.gap:
-                break
-            found = self._at(time)
-            if found:
-                run.append(found)
-                begin = time
-        return [entry for found in reversed(run) for entry in found]
+        groups, step = self._groups(reversed(self.view.between(-FAR, now))), self.extent.step
+        count = self.extent.inside(((found[0].time, len(found)) for found in groups), now)
+        skipped = self.view.count_until(now) % step if step > 1 else 0
+        latest = self._last(count + skipped, now)
+        return latest[: len(latest) - skipped][-count:]
 
-    def _last(self, count: int, first: int, now: int) -> list[Entry]:
-        """The last facts of a time, the oldest first, no more than so many."""
+    def _last(self, count: int, now: int) -> list[Entry]:
+        """The last facts until a time, the oldest first, no more than so many."""
         found: list[Entry] = []
-        for time in reversed(self.view.between(first, now)):
-            found += islice(reversed(self._at(time)), count - len(found))
+        for group in self._groups(reversed(self.view.between(-FAR, now))):
+            found += islice(reversed(group), count - len(found))
             if len(found) == count:
                 break
         found.reverse()
         return found
 
-    def _at(self, time: int) -> list[Entry]:
-        """The facts of a time point in order; on several streams, a fact is where it came first."""
-        chunks = ((chunk, self.chosen(chunk)) for chunk in self.view.at(time))
-        return list(
-            dict.fromkeys(
+    def _groups(self, times: Iterable[int]) -> Iterator[list[Entry]]:
+        """The facts of time points in order; on several streams, a fact is where it came first."""
+        for time in times:
+            chunks = ((chunk, self.chosen(chunk)) for chunk in self.view.at(time))
+            found = dict.fromkeys(
                 Entry(time, chunk.shape, row)
                 for chunk, flags in chunks
                 if flags.any()
                 for row in row_bytes(chunk.ids[flags])
             )
-        )
+            if found:
+                yield list(found)
 
     def interval(self, now: int, first: int) -> Interval:
-        """The time points of the window: from its oldest fact, or the first of all, until now."""
-        if isinstance(self.extent, CountExtent):
-            is_full = len(self._inside) == self.extent.count
-            return (self._inside[0].time if is_full else first), now
-        return (self._inside[0].time, now) if self._inside else NOWHERE
+        """The time points of the window; none is before the first of all."""
+        oldest = self._inside[0].time if self._inside else None
+        return self.extent.interval(oldest, len(self._inside), now, first)
 
     def changes(self, now: int) -> Iterator[int]:
         """The next times at which something enters or leaves."""
         time = self.view.next_after(now)
         if time is not None:
             yield time
-        if isinstance(self.extent, SessionExtent) and self._inside:
-            yield max(now + 1, self._inside[-1].time + self.extent.gap)
+        over = self.extent.over(self._inside[-1].time) if self._inside else None
+        if over is not None:
+            yield max(now + 1, over)
 
     def needed(self, now: int) -> int:
         """What the window may need is kept by its number, not by its time."""
@@ -264,9 +238,7 @@ class LatestContents:
 
     def wanted(self) -> int:
         """How many of the last facts may matter, now or when some are taken back."""
-        count = len(self._inside)
-        if isinstance(self.extent, CountExtent):
-            count = self.extent.count + self.extent.step - 1
+        count = self.extent.wanted(len(self._inside))
         return count + max(count, FEWEST_SPARE)
 
 

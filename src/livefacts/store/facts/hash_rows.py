@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from livefacts.store.compiled import inlined, kernel
+from livefacts.store.machine_code import inlined, kernel
 from livefacts.store.terms.byte_text import Number
 
 Column = NDArray[np.int64]

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from livefacts.store.compiled import (
+from livefacts.store.facts import bits, layout
+from livefacts.store.machine_code import (
     inlined,
     kernel,
     load_int32,
@@ -19,7 +20,6 @@ from livefacts.store.compiled import (
     store_int32,
     store_int64,
 )
-from livefacts.store.facts import bits, layout
 
 Array = Any
 

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from livefacts.store.compiled import kernel, load_int32
 from livefacts.store.facts import layout
 from livefacts.store.facts.row_kernels import row_address
 from livefacts.store.facts.row_store import Ids, RowStore
+from livefacts.store.machine_code import kernel, load_int32
 from livefacts.store.terms.dictionary import Dictionary
-from livefacts.store.terms.term_reader import as_ids
+from livefacts.store.terms.id_reader import as_ids
 
 
 class KnownNames:

@@ -14,7 +14,7 @@ from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from livefacts.store.compiled import inlined
+from livefacts.store.machine_code import inlined
 
 Number: TypeAlias = Any
 """An integer of a kernel, which is a machine number there and an int outside."""

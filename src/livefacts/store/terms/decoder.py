@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, RdfFormat, parse
 
 from livefacts.model.facts import Symbol, Term
-from livefacts.store.terms.term_table import BLANK, IRI, LITERAL, SYMBOL
+from livefacts.store.terms.text_table import BLANK, IRI, LITERAL, SYMBOL
 
 DIRECTIONS = {"ltr": BaseDirection.LTR, "rtl": BaseDirection.RTL}
 ESCAPED = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "\\": "\\"}

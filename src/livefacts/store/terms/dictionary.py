@@ -11,7 +11,7 @@ the name itself for a symbol.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import chain
 from typing import Protocol, TypeVar
@@ -23,12 +23,13 @@ from pyoxigraph import RdfFormat, Triple, serialize
 
 from livefacts.errors import LimitError
 from livefacts.model.facts import Term
-from livefacts.store.compiled import described
 from livefacts.store.critical_sections import uninterrupted
-from livefacts.store.terms import term_table
+from livefacts.store.machine_code import described
+from livefacts.store.terms import text_table
+from livefacts.store.terms.blank_labels import relabelled
+from livefacts.store.terms.id_reader import TermReader, as_array, as_ids, key_of, packed
 from livefacts.store.terms.line_scanner import split_triples
-from livefacts.store.terms.term_reader import TermReader, as_array, as_ids, key_of, packed
-from livefacts.store.terms.term_table import (
+from livefacts.store.terms.text_table import (
     ALL_PASS,
     BLANK,
     BYTES_WANTED,
@@ -70,6 +71,8 @@ Cells = TypeVar("Cells", NDArray[np.int64], NDArray[np.uint8])
 MOST_TERMS = 2**30
 HEAP_LIMIT = 2**40
 SPARE_ROOM = 4
+BLANK_MARK = ord("_")
+"""What the text of a blank node begins with."""
 """A full array grows by a quarter."""
 
 
@@ -120,20 +123,20 @@ class _Passing(AbstractContextManager[None]):
         self._before: list[int] = []
 
     def __enter__(self) -> None:
-        sizes = self._dictionary._terms.sizes
+        sizes = self._dictionary.table.sizes
         self._before.append(sizes[IS_PASSING])
         sizes[IS_PASSING] = self._which
 
     def __exit__(self, *error: object) -> None:
         # A sweep has put other arrays in the place of these, maybe.
-        self._dictionary._terms.sizes[IS_PASSING] = self._before.pop()
+        self._dictionary.table.sizes[IS_PASSING] = self._before.pop()
 
 
 class Dictionary:
     """All terms that a store speaks of, each with its id."""
 
     def __init__(self) -> None:
-        self._desk = np.zeros(term_table.DESK_LENGTH, np.int64)
+        self._desk = np.zeros(text_table.DESK_LENGTH, np.int64)
         self._set_scratch(256)
         self.epoch = 0
         """Changes when ids mean other terms than before."""
@@ -157,31 +160,31 @@ class Dictionary:
                 prefix_starts=np.zeros(256, np.int64),
                 prefix_heap=np.empty(1 << 12, np.uint8),
                 sizes=np.array([0, 0, 1, 0, 0, 0, 0, 0, 0], np.int64),
-                block=np.empty((3, term_table.BLOCK), np.int64),
+                block=np.empty((3, text_table.BLOCK), np.int64),
             )
         )
 
     @uninterrupted
     def _set_terms(self, terms: TermArrays) -> None:
-        self._terms = terms
+        self.table = terms
         self._reader = TermReader(terms)
-        self._desk[: term_table.TEXT_ON_DESK] = described(terms)
+        self._desk[: text_table.TEXT_ON_DESK] = described(terms)
 
     @uninterrupted
     def _set_scratch(self, size: int) -> None:
         """Room for the text of one term."""
         self._scratch = np.empty(size, np.uint8)
         self._scratch_bytes = self._scratch.data
-        self._desk[term_table.TEXT_ON_DESK] = self._scratch.ctypes.data
+        self._desk[text_table.TEXT_ON_DESK] = self._scratch.ctypes.data
 
     def __len__(self) -> int:
         """How many terms have a number; inline integers have none."""
-        return int(self._terms.sizes[LIVE])
+        return int(self.table.sizes[LIVE])
 
     @property
     def nbytes(self) -> int:
         """The memory that the tables take, spare room included."""
-        return sum(array.nbytes for array in self._terms)
+        return sum(array.nbytes for array in self.table)
 
     @property
     def desk(self) -> NDArray[np.int64]:
@@ -204,15 +207,15 @@ class Dictionary:
     def encode_one(self, term: Term) -> int:
         """The id of a term, which is added if it is new."""
         length = self._put_key(term)
-        number: int = term_table.intern(self._desk, length)
+        number: int = text_table.intern(self._desk, length)
         if number < 0:
             self.make_room(1)
-            number = term_table.intern(self._desk, length)
+            number = text_table.intern(self._desk, length)
         return number
 
     def find(self, term: Term) -> int | None:
         """The id of a term, or None if it was never added."""
-        number: int = term_table.look_up(self._desk, self._put_key(term), True)
+        number: int = text_table.look_up(self._desk, self._put_key(term), True)
         return None if number < 0 else number
 
     def find_all(self, terms: Iterable[Term]) -> Ids:
@@ -235,7 +238,7 @@ class Dictionary:
 
     def _found(self, text: NDArray[np.uint8], ends: NDArray[np.int64]) -> Ids:
         found = np.empty(len(ends), np.int32)
-        term_table.look_up_spans(self._terms, text, ends, found, True)
+        text_table.look_up_spans(self.table, text, ends, found, True)
         return found
 
     def encode_spans(
@@ -246,15 +249,37 @@ class Dictionary:
         scope: bytes,
     ) -> Ids:
         """The ids of spans of canonical N-Triples text; blank node labels get the scope."""
+        # Few texts have blank nodes, and one fact alone is in a hurry.
+        blank = (buffer[starts] == BLANK_MARK).nonzero()[0]
+        others = relabelled(buffer, starts, ends, blank, scope) if scope and len(blank) else {}
+        if others:
+            return self._encode_apart(buffer, starts, ends, scope, others)
         ids = np.empty(len(starts), np.int32)
         scope_bytes = np.frombuffer(bytearray(scope), np.uint8)
         done = 0
         while done < len(ids):
-            done = term_table.intern_spans(
-                self._terms, buffer, starts, ends, scope_bytes, done, ids
-            )
+            done = text_table.intern_spans(self.table, buffer, starts, ends, scope_bytes, done, ids)
             if done < len(ids):
-                self.make_room(term_table.BLOCK)
+                self.make_room(text_table.BLOCK)
+        return ids
+
+    def _encode_apart(
+        self,
+        buffer: NDArray[np.uint8],
+        starts: NDArray[np.int64],
+        ends: NDArray[np.int64],
+        scope: bytes,
+        others: Mapping[int, bytes],
+    ) -> Ids:
+        """The same, where some spans stand for texts that are as they should be."""
+        places = np.array(list(others))
+        others_ends = np.cumsum([len(text) for text in others.values()], dtype=np.int64)
+        others_starts = np.concatenate([np.zeros(1, np.int64), others_ends[:-1]])
+        data = np.frombuffer(bytearray(b"".join(others.values())), np.uint8)
+        rest = np.delete(np.arange(len(starts)), places)
+        ids = np.empty(len(starts), np.int32)
+        ids[places] = self.encode_spans(data, others_starts, others_ends, b"")
+        ids[rest] = self.encode_spans(buffer, starts[rest], ends[rest], scope)
         return ids
 
     def reader(self) -> TermReader:
@@ -283,7 +308,7 @@ class Dictionary:
 
     def mark_statements(self, triples: Ids, marks: NDArray[np.bool_]) -> bool:
         """Mark the triples that RDF can write; whether that is all of them."""
-        return bool(term_table.mark_statements(self._desk, as_ids(triples), marks))
+        return bool(text_table.mark_statements(self._desk, as_ids(triples), marks))
 
     def write_ntriples(self, rows: Ids) -> bytes:
         """Rows of ids as N-Triples; as N-Quads if there is a fourth column of graphs."""
@@ -295,11 +320,11 @@ class Dictionary:
     def loose(self) -> int:
         """How many transient terms may be in use nowhere: those that have come since the last
         sweep and were not settled, and those of facts that went."""
-        return int(self._terms.sizes[LOOSE])
+        return int(self.table.sizes[LOOSE])
 
     def loosen(self, terms: int) -> None:
         """So many terms may be in use nowhere from now on; below 0: so many are in use after all."""
-        self._terms.sizes[LOOSE] += terms
+        self.table.sizes[LOOSE] += terms
 
     def lend(self, *ids: Ids) -> Loan:
         """Keep the terms of these ids as long as the loan is kept."""
@@ -326,7 +351,7 @@ class Dictionary:
         """
         for rememberer in list(self._rememberers):
             rememberer.let_go()
-        terms = self._terms
+        terms = self.table
         marks = np.zeros(int(terms.sizes[COUNT]) + 1, np.uint8)
         kept = [loan for found in list(self._loans) if (loan := found()) is not None]
         lent = (ids for loan in kept for ids in loan.ids())
@@ -339,7 +364,7 @@ class Dictionary:
             heap=np.empty_like(terms.heap),
             sizes=terms.sizes.copy(),
         )
-        freed: int = term_table.sweep(terms, marks, swept)
+        freed: int = text_table.sweep(terms, marks, swept)
         self._set_terms(swept)
         self.epoch += freed > 0
         return freed
@@ -354,7 +379,7 @@ class Dictionary:
 
     def make_room(self, texts: int) -> None:
         """Make room for so many texts, and for the bytes that the last kernel asked for."""
-        terms = self._terms
+        terms = self.table
         count, live, used, prefixes, prefix_used = (
             int(terms.sizes[i]) for i in (COUNT, LIVE, HEAP_USED, PREFIX_COUNT, PREFIX_HEAP_USED)
         )
@@ -391,5 +416,5 @@ def _larger_slots(slots: NDArray[np.int64], needed: int) -> NDArray[np.int64]:
     if size == len(slots):
         return slots
     larger = np.zeros(size, np.int64)
-    term_table.move_slots(slots, larger)
+    text_table.move_slots(slots, larger)
     return larger

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from livefacts.store.compiled import inlined, kernel
+from livefacts.store.machine_code import inlined, kernel
 from livefacts.store.terms.byte_text import Number, address_of, load_byte, load_word
-from livefacts.store.terms.term_table import BLANK, IRI, LITERAL, SYMBOL, TRIPLE
+from livefacts.store.terms.text_table import BLANK, IRI, LITERAL, SYMBOL, TRIPLE
 
 HashIds = NDArray[np.int64]
 

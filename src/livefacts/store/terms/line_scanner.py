@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from livefacts.store.compiled import inlined, kernel
+from livefacts.store.machine_code import inlined, kernel
 from livefacts.store.terms.byte_text import Number, address_of, equal_bytes
 
 NEWLINE, RETURN, SPACE, TAB, COMMENT, DOT = 10, 13, 32, 9, 35, 46

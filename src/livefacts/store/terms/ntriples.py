@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from pyoxigraph import BlankNode, DefaultGraph, Quad, RdfFormat, Triple, parse, serialize
 
 from livefacts.model.facts import Term
+from livefacts.store.terms.blank_labels import label_in
 from livefacts.store.terms.dictionary import Dictionary, Ids
 from livefacts.store.terms.line_scanner import NEWLINE, Spans, scan
 
@@ -344,29 +345,28 @@ def reason_of(error: SyntaxError) -> str:
 
 def encode_quads(quads: list[Quad], dictionary: Dictionary, scope: bytes) -> Batch:
     """Rows and graphs of quads; the labels of their blank nodes get the scope."""
-    prefix = scope.decode() + "_" if scope else ""
     terms: list[Term] = []
     for quad in quads:
         terms += (quad.subject, quad.predicate, quad.object)
-    ids = dictionary.encode(scoped(term, prefix) for term in terms)
+    ids = dictionary.encode(scoped(term, scope) for term in terms)
     if all(isinstance(quad.graph_name, DefaultGraph) for quad in quads):
         return Batch(ids.reshape(-1, 3), None)
     graphs = [
         DEFAULT_GRAPH
         if isinstance(quad.graph_name, DefaultGraph)
-        else dictionary.encode_one(scoped(quad.graph_name, prefix))
+        else dictionary.encode_one(scoped(quad.graph_name, scope))
         for quad in quads
     ]
     return Batch(ids.reshape(-1, 3), np.array(graphs, np.int32))
 
 
-def scoped(term: Term, prefix: str) -> Term:
-    """The term with `prefix` before the labels of its blank nodes."""
-    if not prefix:
+def scoped(term: Term, scope: bytes) -> Term:
+    """The term with its blank nodes in a scope."""
+    if not scope:
         return term
     if isinstance(term, BlankNode):
-        return BlankNode(prefix + term.value)
+        return BlankNode(label_in(scope, term.value.encode()).decode())
     if isinstance(term, Triple):
-        parts: Any = (scoped(part, prefix) for part in (term.subject, term.predicate, term.object))
+        parts: Any = (scoped(part, scope) for part in (term.subject, term.predicate, term.object))
         return Triple(*parts)
     return term

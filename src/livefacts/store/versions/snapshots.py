@@ -15,7 +15,7 @@ from functools import cached_property, reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from livefacts.store.compiled import described
+from livefacts.store.machine_code import described
 from livefacts.store.versions.signed_runs import Run
 from livefacts.store.versions.sorted_orders import (
     FEW,

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from livefacts.store.compiled import kernel
-from livefacts.store.terms.term_table import INLINE_FIRST
+from livefacts.store.machine_code import kernel
+from livefacts.store.terms.text_table import INLINE_FIRST
 
 Ids = NDArray[np.int32]
 Signs = NDArray[np.int8]

@@ -1,7 +1,8 @@
 """Rejects: what could not be read, with its place and the reason.
 
 A rejected line is never silent: it is counted, the first ones are kept, and all of them go
-to a rejects file if there is one: JSON lines if its name ends in .jsonl, CSV otherwise.
+to a rejects file if there is one: JSON lines if its name ends in .jsonl, CSV otherwise.  The
+file of one load takes the place of that of the last; one that grows is appended to, line by line.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import json
 import os
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO, cast
 
 from livefacts.errors import InputError, Place
 from livefacts.store.terms.ntriples import TIMED
@@ -54,16 +55,24 @@ class Reject:
 class Rejects:
     """All rejects of a load: counted, the first ones kept, all of them written."""
 
-    def __init__(self, path: str | os.PathLike[str] | None = None, most: int = MOST_KEPT) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        most: int = MOST_KEPT,
+        *,
+        grows: bool = False,
+    ) -> None:
         self.count = 0
         self._most = most
         self.kept: list[Reject] = []
         self.hints: list[str] = []
         self.unread: Reject | None = None
         self._target = None if path is None else Path(path).absolute().resolve()
-        self._file = None if self._target is None else _open(self._target)
+        self._stays = self._target is not None and (grows or _is_special(self._target))
+        """Whether what is written is where it belongs at once."""
+        self._file = None if self._target is None else _open(self._target, grows)
         self._writes_json = path is not None and Path(path).suffix.lower() in JSON_LINES
-        if self._file and not self._writes_json:
+        if self._file and not self._writes_json and not (grows and self._file.tell()):
             csv.writer(self._file).writerow(field.name for field in fields(Reject))
 
     def __enter__(self) -> Rejects:
@@ -110,14 +119,14 @@ class Rejects:
         """Finish the file: only now does it take the place of one that was there."""
         if self._file is not None and self._target is not None:
             self._file.close()
-            if not _is_special(self._target):
+            if not self._stays:
                 os.replace(_unfinished(self._target), self._target)
             self._file = None
 
     def _drop(self) -> None:
         if self._file is not None and self._target is not None:
             self._file.close()
-            if not _is_special(self._target):
+            if not self._stays:
                 _unfinished(self._target).unlink()
             self._file = None
 
@@ -137,12 +146,15 @@ def _unfinished(path: Path) -> Path:
     return path.with_name(f".{path.name}.{os.getpid()}.unfinished")
 
 
-def _open(path: Path) -> TextIO:
+def _open(path: Path, grows: bool) -> TextIO:
     try:
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, "it is a directory")
+        how: dict[str, Any] = {"encoding": "utf-8", "errors": "backslashreplace", "newline": ""}
+        if grows:
+            return cast(TextIO, path.open("a", buffering=1, **how))
         target = path if _is_special(path) else _unfinished(path)
-        return target.open("w", encoding="utf-8", errors="backslashreplace", newline="")
+        return cast(TextIO, target.open("w", **how))
     except OSError as error:
         raise InputError(
             f"cannot write the rejects file {path}: {error.strerror}",

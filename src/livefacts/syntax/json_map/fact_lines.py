@@ -18,8 +18,7 @@ from pyoxigraph import NamedNode, Triple
 
 from livefacts.errors import InputError
 from livefacts.model.facts import Fact
-from livefacts.syntax.json_map.json_paths import JsonPath, read_json
-from livefacts.syntax.json_map.json_terms import (
+from livefacts.syntax.json_map.term_templates import (
     EventId,
     FactValue,
     FixedTerm,
@@ -27,6 +26,7 @@ from livefacts.syntax.json_map.json_terms import (
     Time,
     TimeValue,
 )
+from livefacts.syntax.json_map.value_paths import JsonPath, read_json
 
 
 @dataclass(frozen=True, slots=True)

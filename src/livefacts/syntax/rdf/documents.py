@@ -6,8 +6,7 @@ statement begins after an error (and which prefixes and graphs hold there), and 
 make facts that nobody stated: the statements before the first error are kept, the rest of
 the file is rejected with the place.
 
-Labels of blank nodes are local to a file: the caller gives each file a scope, and label `x`
-in scope `f3` becomes `_:f3_x`; the nth node without a label becomes `_:f3_-n`.
+Labels of blank nodes are local to a file: the caller gives each file a scope.
 
 Of a DOCTYPE in RDF/XML only plain entities are taken, see `livefacts.syntax.rdf.entities`; any
 other is refused before it is parsed, since entities can make a small file grow without bound.
@@ -15,7 +14,6 @@ other is refused before it is parsed, since entities can make a small file grow 
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
 import re
@@ -30,6 +28,7 @@ from pyoxigraph import DefaultGraph, NamedNode, Quad, QuadParser, RdfFormat, par
 
 from livefacts.errors import InputError
 from livefacts.model.work_bounds import look
+from livefacts.store.terms.blank_labels import ScopedLabels, hashed_scope
 from livefacts.store.terms.dictionary import Dictionary, Ids
 from livefacts.store.terms.ntriples import (
     CHUNK,
@@ -99,11 +98,6 @@ TURTLE_START = re.compile(
 )
 JSON_START = re.compile(rb'\{\s*"|\[\s*\{\s*"')
 
-# A string, which is passed over, or a label of a blank node.
-STRING_OR_LABEL = re.compile(rb'"(?:[^"\\]|\\.)*"|_:([^\s<>"]+)')
-ANONYMOUS = re.compile(rb"[a-f][0-9a-f]{23,31}")
-"""Labels that pyoxigraph draws at random for nodes that have none."""
-
 
 def scope_of_name(name: str | os.PathLike[str]) -> bytes:
     """The scope that a file always has, so that its blank nodes are the same at every load.
@@ -113,7 +107,7 @@ def scope_of_name(name: str | os.PathLike[str]) -> bytes:
     """
     text = os.fspath(name)
     full = text if "://" in text else os.path.abspath(text)
-    return b"n" + hashlib.sha256(full.encode()).hexdigest()[:16].encode()
+    return hashed_scope(full.encode())
 
 
 def format_named(name: str | RdfFormat, *more: str) -> RdfFormat:
@@ -137,7 +131,8 @@ def format_of(source: Source, format: str | RdfFormat | None = None) -> RdfForma
     if known is None:
         raise InputError(
             f"{source}: the extension does not say which format this is",
-            hint=f"known are {' '.join(FORMATS)}, each with .gz or .zst too; or name the format",
+            hint=f"known are {' '.join(FORMATS)}, each with .gz or .zst too; "
+            "format= (--input-format) names another",
         )
     return known
 
@@ -265,7 +260,7 @@ class _Reading:
     ) -> Iterator[Batch]:
         quads = self.quads(stream, format, base, prefixes)
         reader = self._reader(b"", quads=True)
-        labels = _Labels(self._scope)
+        labels = ScopedLabels(self._scope)
         while chunk := list(islice(quads, QUADS_AT_A_TIME)):
             text = serialize(chunk, format=RdfFormat.N_QUADS) or b""
             yield from reader.read(io.BytesIO(labels.scoped(text)))
@@ -409,30 +404,6 @@ class _XmlFeed(_Feed):
                 self._stream.name, f"in line {self.line + 1} it is behind, or inside, other things"
             )
         self._tail = window[1 - len(DOCTYPE) :]
-
-
-class _Labels:
-    """Gives the blank nodes of one document labels that belong to its scope."""
-
-    def __init__(self, scope: bytes) -> None:
-        self._prefix = b"_:" + scope + b"_"
-        self._is_used = bool(scope)
-        self._numbers: dict[bytes, int] = {}
-
-    def scoped(self, text: bytes) -> bytes:
-        """N-Quads with the scope in every label."""
-        if not self._is_used or b"_:" not in text:
-            return text
-        return STRING_OR_LABEL.sub(self._replacement, text)
-
-    def _replacement(self, match: re.Match[bytes]) -> bytes:
-        label: bytes | None = match[1]
-        if label is None:
-            return match[0]
-        if not ANONYMOUS.fullmatch(label):
-            return self._prefix + label
-        number = self._numbers.setdefault(label, len(self._numbers) + 1)
-        return self._prefix + b"-%d" % number
 
 
 def _merged(batches: Iterable[Batch]) -> Iterator[Batch]:

@@ -21,8 +21,8 @@ from pyoxigraph import Quad, RdfFormat, parse, serialize
 
 from livefacts.errors import InputError
 from livefacts.store.terms.dictionary import Dictionary, Ids
+from livefacts.store.terms.id_reader import TermReader
 from livefacts.store.terms.ntriples import DEFAULT_GRAPH, Batch
-from livefacts.store.terms.term_reader import TermReader
 from livefacts.syntax.input.files import STANDARD_INPUT
 from livefacts.syntax.rdf.documents import format_named, format_of
 

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING
 from livefacts.errors import Place, RuleSyntaxError
 from livefacts.language.formula import RESERVED, TIME_WORDS
 from livefacts.syntax.rulelang.source_text import MistakeError, RuleText
+from livefacts.syntax.rulelang.time_syntax import WINDOW_FORMS
 
 if TYPE_CHECKING:
     from lark import Token, UnexpectedInput
 
+IRI = r"(?:<[^<>\s]*>|[\w-]*:[\w-]+)"
 DIRECTIVES = ("@prefix", "@id", "@limit", "@tick", "@retain", "@stream")
 
 WORDS = {
@@ -35,7 +37,7 @@ WORDS = {
     "INTEGER": "a whole number",
     "VARIABLE": "a variable",
     "UNIT": "a unit of time (s, ms, min, …)",
-    "RANGE": "a window (10 s; 1 h until 10 min ago; range 10 s step 5 s; 3 facts; session 30 s)",
+    "RANGE": f"a window ({WINDOW_FORMS})",
     "OPEN_WINDOW": "a window in [ ]",
     "IN": "in [a window]",
     "_CLOSE_TERM": "a closing )>>",
@@ -140,13 +142,15 @@ def _before(rest: str) -> str:
 
 
 def _hint(accepted: Set[str], place: Place, text: RuleText) -> str:
-    rest = place.text[place.column - 1 :]
+    before, rest = place.text[: place.column - 1], place.text[place.column - 1 :]
     if "DOT" in accepted and rest.startswith(":-"):
         return "a rule has one head and one :-"
     if "IF" in accepted and rest.startswith(ARROWS):
         return "a rule is written head :- body ."
     if "IF" in accepted and rest[:1] == ",":
         return "a rule has one atom as its head; write one rule for each"
+    if "DOT" in accepted and re.search(IRI + r"\s+$", before) and re.match(f"a\\s|{IRI}", rest):
+        return "the rule language writes a triple as [s, p, o]"
     if "DOT" in accepted and re.match(r"[@\[?\w]", rest):
         return _missing(text.end_before(place).line, place.line)
     if "DOT" in accepted and rest[:1] == "(":

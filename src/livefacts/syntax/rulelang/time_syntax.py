@@ -24,6 +24,7 @@ from livefacts.syntax.rulelang.source_text import RuleText
 if TYPE_CHECKING:
     from lark import Token, Tree
 
+WINDOW_FORMS = "10 s; 1 h until 10 min ago; range 10 s step 5 s; 3 facts; session 30 s"
 LONGEST_COUNT = 18
 """Digits of a number of facts."""
 

@@ -11,22 +11,14 @@ from livefacts.errors import Place, QueryError
 from livefacts.syntax.sparql.lexemes import ALIASES, QueryMistakeError
 from livefacts.syntax.sparql.query_errors import explained
 from livefacts.syntax.sparql.query_text import Token, place_in
+from livefacts.syntax.sparql.stream_clauses import WINDOW_HINTS
 
 if TYPE_CHECKING:
     from lark.exceptions import UnexpectedToken
 
-WINDOW_FORMS = (
-    "windows are [RANGE 10s STEP 1s], [RANGE 10s TUMBLING], [TRIPLES 10], "
-    "[SESSION 30s] and [FROM NOW-PT1H TO NOW-PT10M], "
-    "with BOUNDS CLOSED before ] if both ends belong to it"
-)
 _IRI = re.compile(r"<[^<>\s]+>")
 HINTS = {
-    "[": WINDOW_FORMS,
-    "RANGE": f"a length of time follows, such as 10s, 1 min or PT10S; {WINDOW_FORMS}",
-    "SESSION": "a length of time follows, after which a session has ended: [SESSION 30s]",
-    "STEP": "a length of time follows, such as 1s, 1 min or PT10S",
-    "TRIPLES": "a number of triples follows: [TRIPLES 10]",
+    **WINDOW_HINTS,
     "FROM": "an IRI follows, or NAMED, or STREAM <iri> [RANGE 10s STEP 1s]; in [ ], NOW-PT1H",
     "NAMED": "an IRI follows, or WINDOW <name> ON <stream> [RANGE 10s STEP 1s]",
     "STREAM": "the IRI of the stream follows, and its window: <iri> [RANGE 10s STEP 1s]",

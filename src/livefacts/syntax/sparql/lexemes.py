@@ -49,14 +49,6 @@ ARITIES = {
 """The functions as expressions name them, and with how few and how many arguments."""
 FUNCTIONS = {name.upper(): name for name in ARITIES}
 ALIASES = {"COMPUTED": "COMPUTE", "ELEMENTS": "TRIPLES", "SLIDE": "STEP"}
-REGISTRATION_WORDS = frozenset(
-    [
-        *("REGISTER", "QUERY", "STREAM", "RSTREAM", "ISTREAM", "DSTREAM", "COMPUTE", "EVERY"),
-        *("WINDOW", "ON", "RANGE", "STEP", "TUMBLING", "TRIPLES", "BOUNDS", "CLOSED"),
-        "SESSION",
-    ]
-)
-"""Words that C-SPARQL and RSP-QL add to SPARQL."""
 _RELATIVE = re.compile(r"<(?![A-Za-z][A-Za-z0-9+.-]*:)")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _CHARACTERS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
@@ -171,7 +163,8 @@ class Lexemes:
                 self._declare(token)
                 continue
             self._at += 1
-            lexeme = self._lexeme(token)
+            is_word = token.kind is TokenKind.WORD
+            lexeme = self._word(token) if is_word else self._lexeme(token)
             depth += (token.text in ("{", "(")) - (token.text in ("}", ")"))
             may_declare = depth == 0 and (token.text == ";" or lexeme.type == "AS")
             if before is not None and before.type == "WINDOW" and depth:
@@ -215,8 +208,6 @@ class Lexemes:
                 return Lexeme("VARIABLE", text, start, Variable(text[1:]))
             case TokenKind.IRI | TokenKind.NAME:
                 return Lexeme("IRI", text, start, self.names.node(text, start))
-            case TokenKind.WORD:
-                return self._word(token)
             case TokenKind.STRING:
                 return Lexeme("LITERAL", text, start, self._literal(token))
             case TokenKind.NUMBER:

@@ -25,7 +25,7 @@ from livefacts.syntax.sparql import (
     value_expressions,
 )
 from livefacts.syntax.sparql.csparql_errors import explained_registration
-from livefacts.syntax.sparql.lexemes import REGISTRATION_WORDS, Lexemes, QueryMistakeError
+from livefacts.syntax.sparql.lexemes import Lexemes, QueryMistakeError
 from livefacts.syntax.sparql.query_errors import QUERY, REGISTRATION, UPDATE, explained
 from livefacts.syntax.sparql.query_text import (
     DEFAULT_LIMITS,
@@ -36,8 +36,8 @@ from livefacts.syntax.sparql.query_text import (
     tokens_of,
     without_code_point_escapes,
 )
-from livefacts.syntax.sparql.stream_clauses import RegisteredText
-from livefacts.syntax.sparql.update_operations import Operation, UpdateDraft
+from livefacts.syntax.sparql.stream_clauses import REGISTRATION_WORDS, RegisteredText
+from livefacts.syntax.sparql.update_operations import GraphOperation, Operation, UpdateDraft
 
 if TYPE_CHECKING:
     from lark import Lark
@@ -121,12 +121,14 @@ def _parsed(lexemes: Lexemes, start: str) -> Any:
     return _grammar()[0].parse(lexemes, start=start)
 
 
-def parse_update(text: str, prefixes: Mapping[str, str]) -> list[Operation]:
+def parse_update(
+    text: str, prefixes: Mapping[str, str], base: str = ""
+) -> list[Operation | GraphOperation]:
     """The operations of an update, in order; otherwise a `QueryError`."""
     UPDATE_LIMITS.check(text)
     text = without_code_point_escapes(text, UPDATE)
     known = {**DECLARED, **prefixes}
-    with _reading(text, known, limits=UPDATE_LIMITS) as (tokens, lexemes):
+    with _reading(text, known, base, limits=UPDATE_LIMITS) as (tokens, lexemes):
         drafts: list[UpdateDraft] = _parsed(lexemes, UPDATE)
         for draft in drafts:
             _check_parts(draft.pattern, tokens)

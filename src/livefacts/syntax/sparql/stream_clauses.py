@@ -18,6 +18,27 @@ from livefacts.model.durations import duration as duration_of
 from livefacts.syntax.sparql.lexemes import Lexeme, QueryRefusedError
 from livefacts.syntax.sparql.query_forms import AskedQuery
 
+REGISTRATION_WORDS = frozenset(
+    [
+        *("REGISTER", "QUERY", "STREAM", "RSTREAM", "ISTREAM", "DSTREAM", "COMPUTE", "EVERY"),
+        *("WINDOW", "ON", "RANGE", "STEP", "TUMBLING", "TRIPLES", "BOUNDS", "CLOSED"),
+        "SESSION",
+    ]
+)
+"""Words that C-SPARQL and RSP-QL add to SPARQL."""
+WINDOW_FORMS = (
+    "windows are [RANGE 10s STEP 1s], [RANGE 10s TUMBLING], [TRIPLES 10], "
+    "[SESSION 30s] and [FROM NOW-PT1H TO NOW-PT10M], "
+    "with BOUNDS CLOSED before ] if both ends belong to it"
+)
+WINDOW_HINTS = {
+    "[": WINDOW_FORMS,
+    "RANGE": f"a length of time follows, such as 10s, 1 min or PT10S; {WINDOW_FORMS}",
+    "SESSION": "a length of time follows, after which a session has ended: [SESSION 30s]",
+    "STEP": "a length of time follows, such as 1s, 1 min or PT10S",
+    "TRIPLES": "a number of triples follows: [TRIPLES 10]",
+}
+"""What should follow a word, where something else does."""
 LONGEST_COUNT = 40
 """Digits of a number of triples; whether a window may be so long is asked later."""
 

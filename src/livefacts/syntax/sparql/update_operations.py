@@ -1,34 +1,22 @@
 """Update operations: what a SPARQL Update inserts and deletes, and where it looks.
 
-What moves whole graphs or reaches out of the process (LOAD, CLEAR, DROP, …) is refused.
+LOAD, which reaches out of the process, is refused.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeAlias
 
-from pyoxigraph import NamedNode
+from pyoxigraph import DefaultGraph, NamedNode
 
 from livefacts.language.algebra import BLANK, Pattern, TripleTerm, variables_in_slots
 from livefacts.language.formula import Slot
 from livefacts.syntax.sparql.lexemes import Lexeme, QueryMistakeError, QueryRefusedError
 from livefacts.syntax.sparql.query_forms import triples_alone
 
-EMPTYING = (
-    "DELETE WHERE { GRAPH <g> { ?s ?p ?o } } empties a graph, "
-    "and DELETE WHERE { ?s ?p ?o } takes back all that is asserted"
-)
-REFUSED = {
-    "LOAD": "load the file with Reasoner.load, or livefacts add",
-    "CLEAR": EMPTYING,
-    "DROP": EMPTYING,
-    "CREATE": "a graph exists as soon as something is inserted into it",
-    "ADD": "INSERT { GRAPH <b> { ?s ?p ?o } } WHERE { GRAPH <a> { ?s ?p ?o } } does it",
-    "COPY": "INSERT { GRAPH <b> { ?s ?p ?o } } WHERE { GRAPH <a> { ?s ?p ?o } } does it",
-    "MOVE": "DELETE { GRAPH <a> { ?s ?p ?o } } INSERT { GRAPH <b> { ?s ?p ?o } } "
-    "WHERE { GRAPH <a> { ?s ?p ?o } } does it",
-}
+GraphName: TypeAlias = NamedNode | DefaultGraph | None
+"""A graph; None stands for all named ones."""
 
 
 class QuadTemplate(NamedTuple):
@@ -50,6 +38,19 @@ class Operation:
     """A SELECT; None if the templates are the data."""
     graph: NamedNode | None = None
     """The graph that WITH names, in which the pattern is looked for."""
+    names_graphs: bool = False
+    """Whether WITH or USING names the graphs in which it is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphOperation:
+    """Graphs that are emptied, and one whose triples then go into another."""
+
+    emptied: tuple[GraphName, ...] = ()
+    source: GraphName = None
+    target: GraphName = None
+    must_exist: bool = False
+    """Whether it is an error if there is nothing in the source."""
 
 
 class Quads(NamedTuple):
@@ -97,24 +98,25 @@ class Quads(NamedTuple):
 class UpdateDraft(NamedTuple):
     """An operation whose query is still a part of the text: what is between its braces."""
 
-    operation: Operation
+    operation: Operation | GraphOperation
     opening: Lexeme | None = None
     closing: Lexeme | None = None
     graphs: tuple[tuple[str, NamedNode], ...] = ()
     """What USING names."""
     pattern: Pattern | None = None
 
-    def drafted(self, text: str, declared: list[tuple[int, str]]) -> Operation:
+    def drafted(self, text: str, declared: list[tuple[int, str]]) -> Operation | GraphOperation:
         """The operation, with the query as a text of its own."""
-        if self.opening is None or self.closing is None:
-            return self.operation
+        operation = self.operation
+        if self.opening is None or self.closing is None or isinstance(operation, GraphOperation):
+            return operation
         first, last = self.opening.start_pos, self.closing.start_pos + 1
         prologue = "".join(f"{each}\n" for position, each in declared if position < first)
         named = {"default": "FROM", "named": "FROM NAMED"}
         graphs = "".join(f"{named[kind]} {graph} " for kind, graph in self.graphs)
         where = f"{prologue}SELECT * {graphs}WHERE {text[first:last]}"
-        operation = self.operation
-        return Operation(operation.deletes, operation.inserts, where, operation.graph)
+        names_graphs = bool(self.graphs) or operation.graph is not None
+        return replace(operation, where=where, names_graphs=names_graphs)
 
 
 def update(children: list[Any]) -> list[UpdateDraft]:
@@ -186,6 +188,29 @@ def quads_in(children: list[Any]) -> tuple[Any, list[Any]]:
     return name, atoms or []
 
 
+def emptied(children: list[Any]) -> UpdateDraft:
+    """CLEAR and DROP: a graph without triples is none."""
+    which = children[-1]
+    graphs = {"DEFAULT": (DefaultGraph(),), "NAMED": (None,), "ALL": (None, DefaultGraph())}
+    return UpdateDraft(GraphOperation(graphs.get(which.type) or (which.value,)))
+
+
+def created(children: list[Any]) -> UpdateDraft:
+    """CREATE: a graph is there as soon as something is inserted into it."""
+    del children
+    return UpdateDraft(GraphOperation())
+
+
+def transferred(children: list[Any]) -> UpdateDraft:
+    """ADD, COPY and MOVE."""
+    word, silent, *ends = children
+    source, target = (DefaultGraph() if end.type == "DEFAULT" else end.value for end in ends)
+    if source == target:
+        return UpdateDraft(GraphOperation())
+    gone = {"ADD": (), "COPY": (target,), "MOVE": (target, source)}[word.type]
+    return UpdateDraft(GraphOperation(gone, source, target, silent is None))
+
+
 def refused(children: list[Any]) -> UpdateDraft:
-    word = children[0]
-    raise QueryRefusedError(f"{word.type} is refused", word.start_pos, REFUSED[word.type])
+    hint = "load the file with Reasoner.load, or livefacts add"
+    raise QueryRefusedError("LOAD is refused", children[0].start_pos, hint)

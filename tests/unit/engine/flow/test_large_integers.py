@@ -1,4 +1,4 @@
-"""Integers of any length: queries and watches compute and compare them as Python does."""
+"""Numbers of any length: queries and watches compute and compare them as Python does."""
 
 from __future__ import annotations
 
@@ -52,3 +52,45 @@ def test_calculations_and_comparisons_are_exact_whatever_the_length(seed: int) -
             computed(truth, a, b),
             len(str(expected)),
         ]
+
+
+LARGE = {
+    "?n + 0.5e0": "100000000000000000000000000000",
+    "?n * 2.0": "200000000000000000000000000002",
+    "1.0e29 / ?n": "1",
+    "?n > 1.0e20": "true",
+    "?n < 1.0e40": "true",
+    "?n = 1.0e29": "true",
+    "?n IN (2, 1.0e29)": "true",
+    "ABS(-?n)": "100000000000000000000000000001",
+    "CEIL(?n)": "100000000000000000000000000001",
+    "FLOOR(-?n - 0.5)": "-100000000000000000000000000002",
+    "ROUND(?n + 0.5)": "100000000000000000000000000002",
+    "ABS(?n) + 1.0e0 > ?n / 2": "true",
+    "xsd:decimal(?n) + 0.25": "100000000000000000000000000001.25",
+    "xsd:double(?n) / 1.0e29": "1",
+    "xsd:float(?n)": "100000000000000000000000000000",
+    "xsd:integer(?n + 0.5)": "100000000000000000000000000001",
+    "isNUMERIC(ABS(?n))": "true",
+    "COALESCE(ABS(STR(?n)), 'no number')": "no number",
+}
+
+
+@pytest.mark.parametrize("expression", LARGE)
+def test_large_numbers_go_with_doubles_and_functions(expression: str) -> None:
+    r = lf.Reasoner()
+    r.add(f"<x:s> <x:n> {10**29 + 1} .")
+    text = f"SELECT ({expression} AS ?value) {{ ?s <x:n> ?n }}"
+    for result in (r.query(text), r.watch(text).answers()):
+        assert [term.value for (term,) in result] == [LARGE[expression]]
+
+
+@pytest.mark.parametrize("way", ["ASC", "DESC"])
+def test_large_numbers_have_their_place_in_an_order(way: str) -> None:
+    numbers = [-(10**30) - 1, -(10**30), -2.5, 7, 10**30, 10**30 + 1, 10**31]
+    r = lf.Reasoner()
+    r.add(" ".join(f"<x:{at}> <x:n> {number} ." for at, number in enumerate(numbers)))
+    text = f"SELECT ?s {{ ?s <x:n> ?n }} ORDER BY {way}(?n)"
+    places = [f"x:{at}" for at in range(len(numbers))][:: 1 if way == "ASC" else -1]
+    for result in (r.query(text), r.watch(text).answers()):
+        assert [thing.value for (thing,) in result] == places

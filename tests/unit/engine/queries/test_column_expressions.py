@@ -7,7 +7,7 @@ import pytest
 from pyoxigraph import BlankNode, Literal, NamedNode
 
 from livefacts.engine.queries.column_expressions import Expressions
-from livefacts.engine.queries.query_terms import QueryTerms
+from livefacts.engine.queries.local_terms import QueryTerms
 from livefacts.engine.queries.solutions import EMPTY_ROW, Flags, Solutions
 from livefacts.errors import LimitError, QueryError
 from livefacts.language.algebra import Basic

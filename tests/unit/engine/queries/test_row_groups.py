@@ -7,7 +7,7 @@ import pytest
 from pyoxigraph import Literal, NamedNode
 
 from livefacts.engine.queries.column_expressions import Expressions
-from livefacts.engine.queries.query_terms import QueryTerms
+from livefacts.engine.queries.local_terms import QueryTerms
 from livefacts.engine.queries.row_groups import grouped
 from livefacts.engine.queries.solutions import NO_ROWS, Solutions
 from livefacts.errors import LimitError

@@ -9,7 +9,7 @@ import pytest
 from pyoxigraph import Literal, NamedNode
 
 from livefacts.engine.queries.column_expressions import Expressions
-from livefacts.engine.queries.query_terms import QueryTerms
+from livefacts.engine.queries.local_terms import QueryTerms
 from livefacts.engine.queries.row_order import row_order
 from livefacts.engine.queries.solutions import Solutions
 from livefacts.language.algebra import OrderKey

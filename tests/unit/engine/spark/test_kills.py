@@ -20,7 +20,7 @@ import pytest
 from tests.system.running import environment
 
 import livefacts as lf
-from livefacts.engine.spark.jobs.job_report import Stage
+from livefacts.engine.spark.jobs.stage_report import Stage
 from livefacts.engine.spark.read import ingestion as ingesting
 from livefacts.kb.bucket_stages import bucket_files
 from livefacts.kb.tables import COMMITS, SCHEMAS, KnowledgeBase

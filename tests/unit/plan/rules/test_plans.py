@@ -9,7 +9,7 @@ from livefacts.plan.rules.normal_form import normalize
 from livefacts.plan.rules.plan_text import explain_plan
 from livefacts.plan.rules.schema_split import follows_single_triples
 from livefacts.plan.rules.traits import sorted_rules
-from livefacts.plan.rules.transitive_rules import is_transitive
+from livefacts.plan.rules.transitivity import is_transitive
 from livefacts.syntax.rule_sets import open_rules
 from livefacts.syntax.rulelang.rule_parser import parse
 

@@ -182,6 +182,23 @@ def test_rows_are_ordered_by_what_they_do_not_show() -> None:
     assert "and what they are ordered by" in known.plan
 
 
+@pytest.mark.parametrize("spaces", range(5))
+def test_a_total_keeps_its_name_wherever_it_stands_in_the_text(spaces: int) -> None:
+    # A column without a name was once called after its place, as others were after a count.
+    inside = "EXISTS { ?z <x:p> ?z MINUS { ?z (^!<x:q>|<x:p>)+ ?x } }"
+    total = f"SELECT{' ' * spaces}(SUM(IF({inside}, 1, 0)) AS ?n) {{ }}"
+    q = lf.Reasoner().watch(f"{total} HAVING (EXISTS {{ }} || COUNT(*) = 2)")
+    assert [n.value for (n,) in q.answers()] == ["0"]
+
+
+def test_a_string_that_doubles_again_and_again_is_an_error_and_takes_no_memory() -> None:
+    binds = " ".join(f"BIND(CONCAT(?v{at}, ?v{at}) AS ?v{at + 1})" for at in range(40))
+    r = lf.Reasoner()
+    q = r.watch(f"SELECT (STRLEN(?v10) AS ?n) ?v40 {{ ?x <x:p> ?v0 {binds} }}")
+    r.add("<x:a> <x:p> 'abc' .")
+    assert [(n.value, last) for n, last in q.answers()] == [("3072", None)]
+
+
 INSIDE = {
     "a total": "{ SELECT (COUNT(?z) AS ?n) { ?z ex:knows ex:ann } } FILTER(?n = 0)",
     "a total beside others": "?y ex:knows ?w { SELECT (COUNT(?z) AS ?n) (MAX(?z) AS ?m) "

@@ -10,9 +10,9 @@ from pyoxigraph import Literal, NamedNode, Triple
 
 import livefacts as lf
 from livefacts import InputError
-from livefacts.engine.embedded.proofs import lookups, proof_search
+from livefacts.engine.embedded.proofs import backward_search, lookups
 from livefacts.language.formula import TripleAtom
-from livefacts.service.explanations.explanation import PremiseState, Step
+from livefacts.service.explanations.proof_trees import PremiseState, Step
 
 EX = "http://example.org/"
 ROADS = """
@@ -39,6 +39,20 @@ def proof_of(reasoner: lf.Reasoner, fact: object) -> Step:
 
 
 class TestProofs:
+    def test_nobody_asserted_what_time_it_is(self) -> None:
+        reasoner = lf.Reasoner(
+            rules="at ?t hot(?s) :- at ?t r(?s, ?v) in [9], ?v > 1 . on(?s) :- always hot(?s) in [2] ."
+        )
+        for time in (1, 2, 3):
+            reasoner.push("r(a, 5) .", at=time)
+        reasoner.advance(3)
+        why = reasoner.explain("on(a)")
+        assert "3 is a time point of [2]\n" in str(why)
+        assert "r(a, 5) at 3   asserted\n" in str(why)
+        points = json.dumps(why.to_dict())
+        assert '{"fact": "3 is a time point of [2]", "asserted": false' in points
+        assert '{"fact": "r(a, 5) at 3", "asserted": true' in points
+
     def test_the_tree_names_rules_bindings_and_premises(self, roads: lf.Reasoner) -> None:
         assert str(roads.explain("route(harbour, castle)")) == (
             "route(harbour, castle)\n"
@@ -155,7 +169,7 @@ class TestProofs:
     def test_a_fact_with_very_many_derivations_is_explained_all_the_same(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(proof_search, "WIDTH", 1)
+        monkeypatch.setattr(backward_search, "WIDTH", 1)
         r = lf.Reasoner(rules="q(?x) :- p(?y), e(?y, ?x) . p(?y) :- q(?y) . e(a, a) . e(b, a) .")
         r.add("q(b) . e(c, a) . e(d, a) .")
         for _ in range(2):

@@ -14,7 +14,7 @@ import pytest
 from pyoxigraph import NamedNode
 
 import livefacts as lf
-from livefacts.engine.queries.joins import join_steps
+from livefacts.engine.queries.joins import leapfrog
 from livefacts.engine.queries.paths import reach_kernel
 from livefacts.errors import QueryError
 from livefacts.service.queries.plan_tree import PatternLookup, PlanTree
@@ -295,7 +295,7 @@ class TestExplainOnly:
         def forbidden(desk: object) -> None:
             raise AssertionError("rows are read")
 
-        monkeypatch.setattr(join_steps, "join", forbidden)
+        monkeypatch.setattr(leapfrog, "join", forbidden)
         monkeypatch.setattr(reach_kernel, "reach", forbidden)
         many = " ".join(f"?s{n} ?p{n} ?o{n} ." for n in range(20))
         text = f"SELECT * {{ {many} ?s1 ex:knows* ?s2 FILTER EXISTS {{ ?s0 ?p1 ?o2 }} }}"

@@ -21,7 +21,7 @@ from pyoxigraph import (
 
 from livefacts.errors import InputError, LimitError, QueryError
 from livefacts.service.queries.results import Answer, Row, Rows, Triples
-from livefacts.service.reasoner.reasoner import Reasoner
+from livefacts.service.reasoner.facade import Reasoner
 from livefacts.syntax.sparql.query_shapes import shape_of
 from livefacts.syntax.sparql.query_text import QueryLimits
 
@@ -637,3 +637,29 @@ def test_a_group_inside_exists_knows_the_row_and_not_its_neighbours(pattern, row
     r.add("<x:i> <x:tag> 'red' . <x:a> <x:age> 3 . <x:b> <x:age> 4 .")
     r.update("INSERT DATA { GRAPH <x:g> { <x:o> <x:qty> 3 } }")
     assert len(list(r.query(f"SELECT * {{ ?p <x:age> ?n FILTER EXISTS {{ {pattern} }} }}"))) == rows
+
+
+TAKEN_INSIDE = {
+    "a value is not shared": ("?y <x:p> ?z MINUS { ?y <x:q> ?w }", 4),
+    "other variables are": ("?y <x:p> ?z MINUS { ?y <x:q> ?z }", 2),
+    "what the row leaves unbound is": ("?n <x:p> ?z MINUS { ?n <x:q> ?w }", 0),
+    "some rows bind it": (
+        "?y <x:p> ?z OPTIONAL { ?z <x:q> ?w } MINUS { ?y <x:q> ?v OPTIONAL { ?v <x:q> ?w } }",
+        2,
+    ),
+    "MINUS in MINUS": ("?y <x:p> ?z MINUS { ?v <x:p> ?z MINUS { ?v <x:q> ?y } }", 0),
+    "a key": ("?y <x:p> ?z MINUS { SELECT ?y { ?y <x:q> ?w } GROUP BY ?y }", 4),
+}
+"""What stands inside of EXISTS, and how many of four rows have it."""
+
+
+@pytest.mark.parametrize("name", TAKEN_INSIDE)
+def test_minus_inside_exists_shares_no_value_of_the_row(name: str) -> None:
+    r = Reasoner()
+    r.add("<x:a> <x:p> <x:b>, <x:c> . <x:b> <x:p> <x:c> . <x:c> <x:p> <x:b> .")
+    r.add("<x:b> <x:q> <x:c> . <x:a> <x:q> <x:a> . <x:c> <x:q> <x:a> .")
+    inside, rows = TAKEN_INSIDE[name]
+    text = f"SELECT * {{ ?x <x:p> ?y OPTIONAL {{ ?x <x:r> ?n }} FILTER EXISTS {{ {inside} }} }}"
+    answers = sorted(map(str, r.query(text)))
+    assert len(answers) == rows
+    assert sorted(map(str, r.watch(text).answers())) == answers

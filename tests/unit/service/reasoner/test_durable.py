@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import errno
 import gc
+import os
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import livefacts as lf
+from livefacts.errors import StoppedError
 from livefacts.journal import fact_texts, file_operations
-from livefacts.journal.journal import JournalReader
+from livefacts.journal.change_log import JournalReader
 from livefacts.kb.tables import Commit
-from livefacts.service.reasoner.checkpoints import Kept
+from livefacts.service.folder.checkpoints import Kept
+from livefacts.service.folder.saved_state import SavedFolder
+from livefacts.service.knowledge import recorder
 from livefacts.service.reasoner.durable import DurableReasoner
-from livefacts.service.reasoner.saved_folder import SavedFolder
 
 FAMILY = """
     ancestor(?x, ?y) :- parent(?x, ?y) .
@@ -301,6 +306,23 @@ def test_history_that_is_not_to_be_kept_goes_with_a_checkpoint(
     assert left == [5, 3]
 
 
+@pytest.mark.parametrize("keep", [0, "0 s", (0, "0 s")])
+def test_a_folder_that_keeps_nothing_has_one_version_and_one_log(tmp_path: Path, keep: Any) -> None:
+    with opened(tmp_path, SEEN, keep=keep) as first:
+        for number in range(4):
+            first.add(f"p(s{number}) .")
+            first.push("reading(s) .", at=number)
+            first.checkpoint()
+            with pytest.raises(lf.LivefactsError, match="no longer kept"):
+                first.at(first.seq - 1)
+            assert facts(first.at(first.seq)) == facts(first)
+    left = [len(list((tmp_path / "kb" / name).glob("*.*"))) for name in ("journal", "time")]
+    assert left == [1, 1]
+    with opened(tmp_path, keep=keep) as again:
+        assert list(again.changes_since(again.seq)) == []
+        assert (facts(again), again.verify().ok) == (facts(first), True)
+
+
 def test_how_much_is_kept_is_a_number_a_length_of_time_or_the_longer_of_both() -> None:
     assert Kept.of(5) == Kept(5)
     assert Kept.of("2 h") == Kept(None, 7200)
@@ -386,6 +408,37 @@ def test_a_reader_beside_the_writer_is_refused_changes(tmp_path: Path) -> None:
     with pytest.raises(lf.LivefactsError, match="no knowledge base"):
         lf.Reasoner.open(tmp_path / "none", read_only=True)
     assert not (tmp_path / "none").exists()
+
+
+def test_a_folder_where_no_file_can_be_made_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on a medium that is mounted to be read only."""
+    with opened(tmp_path, [FAMILY, SEEN]) as writer:
+        writer.add(ANN)
+        writer.checkpoint()
+        writer.add(BEN)
+        writer.push("reading(s1) .", at=1)
+        writer.advance(1)
+    system = os.open
+
+    def open_unless_written(path: Any, flags: int, *rest: Any, **more: Any) -> int:
+        if str(path).startswith(str(tmp_path)) and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+        return system(path, flags, *rest, **more)
+
+    monkeypatch.setattr(os, "open", open_unless_written)
+    reader = opened(tmp_path, read_only=True)
+    assert (facts(reader), reader.refresh(), reader.verify().ok) == (facts(writer), 4, True)
+    assert [delta.seq for delta in reader.changes_since(0)] == [1, 2, 3, 4]
+    assert len(reader.at(1)) == 2
+    for refused in (lambda: reader.add(ANN), reader.checkpoint, lambda: reader.undo(1)):
+        with pytest.raises(StoppedError, match="to be read only") as error:
+            refused()
+        assert "without read_only" in str(error.value.hint)
+    with pytest.raises(lf.LivefactsError, match="cannot be written to: Read-only") as told:
+        opened(tmp_path)
+    assert "read_only=True" in str(told.value.hint)
 
 
 def test_other_rules_than_those_of_the_folder_are_refused_with_the_difference(
@@ -495,6 +548,44 @@ def test_changes_of_many_threads_are_all_there(tmp_path: Path, durability: str) 
 # how things were
 
 
+def test_nobody_is_called_of_a_change_that_is_not_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced, seen = list[bool](), list[bool]()
+    monkeypatch.setattr(
+        file_operations, "on_step", lambda step, path: synced.append(step == "after sync")
+    )
+    with opened(tmp_path) as reasoner:
+        heard = lambda changes: seen.append(synced[-1])  # noqa: E731
+        reasoner.watch("SELECT ?s { ?s <x:p> ?o }", on_change=heard)
+        others = [
+            threading.Thread(target=lambda n=n: reasoner.add(f"<x:s{n}> <x:p> {n} ."))
+            for n in range(6)
+        ]
+        with reasoner._state.changing:
+            for other in others:
+                other.start()
+            while reasoner._state.recorder._waiting < len(others):  # type: ignore[union-attr]
+                others[0].join(0.001)
+        for other in others:
+            other.join()
+    assert len(seen) == 7
+    assert all(seen[1:])
+
+
+def test_an_interrupt_in_a_call_of_a_watch_carries_the_change_that_was_made() -> None:
+    reasoner = lf.Reasoner()
+
+    def stop(changes: list[Any]) -> None:
+        if changes:
+            raise KeyboardInterrupt
+
+    reasoner.watch("SELECT ?s { ?s ?p ?o }", on_change=stop)
+    with pytest.raises(lf.InterruptAfterChange) as error:
+        reasoner.add("<x:a> <x:b> <x:c> .")
+    assert (error.value.delta.seq, len(reasoner)) == (1, 1)
+
+
 def test_every_version_that_is_kept_can_be_asked(tmp_path: Path) -> None:
     with opened(tmp_path, FAMILY) as reasoner:
         states = [facts(reasoner)]
@@ -532,6 +623,54 @@ def test_a_change_is_undone_by_another(tmp_path: Path) -> None:
             reasoner.undo(reasoner.seq)
 
 
+def test_what_was_taken_back_already_makes_no_change(tmp_path: Path) -> None:
+    with opened(tmp_path, FAMILY) as reasoner:
+        reasoner.add(ANN)
+        reasoner.apply(
+            add=BEN,
+            remove=ANN,
+            patch="A <x:s> <x:p> 1 <x:g> .",
+            add_rules="@id own p(?x) :- parent(?x, ?y) .",
+        )
+        reasoner.remove_rules("own")
+        reasoner.record(lambda: reasoner.undo(2), author="ann")
+        before = facts(reasoner)
+        for preview in (True, False):
+            again = reasoner.undo(2, preview=preview)
+            assert (again.seq, len(again.added), len(again.removed)) == (4, 0, 0)
+            assert list(again.hints) == ["nothing of change 2 is left to take back"]
+        assert (reasoner.seq, facts(reasoner)) == (4, before)
+        reasoner.undo(3)
+        assert reasoner.undo(3).hints
+        reasoner.remove_rules("own")
+        reasoner.add(BEN)
+        assert [len(reasoner.undo(2).removed), reasoner.seq] == [3, 8]
+        said = [(r.last, r.content.get("author"), r.content.get("note")) for r in reasoner.log()]
+    assert [each for each in said if each[2]] == [
+        (4, "ann", "takes back change 2"),
+        (5, None, "takes back change 3"),
+        (8, None, "takes back change 2"),
+    ]
+
+
+@pytest.mark.parametrize("end", range(1, 18))
+def test_a_folder_whose_making_was_cut_off_can_be_made_again(
+    tmp_path: Path, end: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = count(1)
+
+    def cut_off(step: str, path: Path) -> None:
+        if next(steps) == end:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, suppress(KeyboardInterrupt):
+        patched.setattr(file_operations, "on_step", cut_off)
+        opened(tmp_path, FAMILY).close()
+    assert next(steps) >= end
+    with opened(tmp_path, FAMILY) as reasoner:
+        assert reasoner.add(ANN).seq == 1
+
+
 def test_a_reader_follows_the_writer(tmp_path: Path) -> None:
     with opened(tmp_path, FAMILY) as writer:
         reader = opened(tmp_path, read_only=True)
@@ -559,6 +698,7 @@ def test_a_number_that_no_change_has_is_refused(tmp_path: Path) -> None:
         ("undo", lambda r: r.undo(1)),
         ("changes_since", lambda r: r.changes_since(0)),
         ("refresh", lambda r: r.refresh()),
+        ("record", lambda r: r.record(lambda: r.add(ANN), key="k")),
     ],
 )
 def test_what_needs_a_journal_says_so_in_memory(name: str, call: Callable[..., object]) -> None:
@@ -739,3 +879,109 @@ def test_changes_are_read_again_while_others_are_made(tmp_path: Path) -> None:
                 assert triple.subject.value[3:] == triple.object.value[3:]
         writer.join()
         assert r.verify()
+
+
+SIGNED: dict[str, Callable[[lf.Reasoner], lf.Delta]] = {
+    "add": lambda r: r.add(BEN),
+    "nothing new": lambda r: r.add(ANN),
+    "update": lambda r: r.update(
+        "INSERT DATA { <x:a> <x:b> <x:c> } ; INSERT DATA { <x:a> <x:b> 1 }"
+    ),
+    "push": lambda r: r.push("reading(s1) .", at=1),
+    "past": lambda r: r.push("reading(s1) .", at=0),
+    "advance": lambda r: r.advance(5),
+}
+
+
+@pytest.mark.parametrize("kind", SIGNED)
+@pytest.mark.parametrize("folds", [None, "after", "before and after"])
+def test_a_change_with_a_key_is_made_once_also_after_a_restart(
+    tmp_path: Path, kind: str, folds: str | None
+) -> None:
+    def made(reasoner: DurableReasoner) -> lf.Delta:
+        return reasoner.record(lambda: SIGNED[kind](reasoner), key="k1", author="ann", note="why")
+
+    with opened(tmp_path, [FAMILY, SEEN]) as first:
+        first.add(ANN)
+        first.advance(0)
+        if folds == "before and after":
+            first.checkpoint()
+        delta = made(first)
+        there, seq = facts(first), first.seq
+        assert made(first).seq == delta.seq
+        if folds:
+            first.checkpoint()
+    with opened(tmp_path) as again:
+        found = made(again)
+        assert (found.seq, again.seq, facts(again)) == (delta.seq, seq, there)
+        if kind != "advance":  # of which a journal has each tick
+            assert (found.to_patch(), found.counts) == (delta.to_patch(), delta.counts)
+        (row, *_) = [row for row in again.log() if "author" in row.content]
+        assert (row.content["author"], row.content["note"]) == ("ann", "why")
+        assert again.record(lambda: again.add("parent(x, y) ."), key="k2").seq == seq + 1
+
+
+def test_of_two_threads_with_one_key_one_makes_the_change(tmp_path: Path) -> None:
+    with opened(tmp_path) as reasoner:
+        begin, seen = threading.Barrier(8), list[int]()
+
+        def make(number: int) -> None:
+            begin.wait()
+            call = lambda: reasoner.add(f"by({number}) .")  # noqa: E731
+            seen.append(reasoner.record(call, key="k").seq)
+
+        threads = [threading.Thread(target=make, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert (seen, len(reasoner), reasoner.seq) == ([1] * 8, 1, 1)
+
+
+def test_a_key_is_of_one_change_and_of_one_that_was_made(tmp_path: Path) -> None:
+    with opened(tmp_path, "false :- p(?x) .", on_violation="refuse") as reasoner:
+        with pytest.raises(lf.ViolationError):
+            reasoner.record(lambda: reasoner.add("p(1) ."), key="k")
+        assert reasoner.record(lambda: reasoner.add("q(1) ."), key="k").seq == 1
+
+        def two() -> lf.Delta:
+            reasoner.add("q(2) .")
+            return reasoner.add("q(3) .")
+
+        with pytest.raises(lf.LivefactsError, match="has the key 'k2', and this is another"):
+            reasoner.record(two, key="k2")
+        assert facts(reasoner) == ["q(1)", "q(2)"]
+        assert reasoner.record(two, author="ann").seq == 4
+        with pytest.raises(lf.LivefactsError, match="is no text of up to"):
+            reasoner.record(two, key="")
+        with pytest.raises(lf.LivefactsError, match="lone surrogate"):
+            reasoner.record(two, note="\ud800")
+
+
+def test_a_watch_makes_changes_of_its_own_beside_one_with_a_key(tmp_path: Path) -> None:
+    with opened(tmp_path) as reasoner:
+
+        def heard(changes: list[lf.Change]) -> None:
+            if changes:
+                reasoner.add("<x:log> <x:saw> <x:a> .")
+
+        reasoner.watch("SELECT ?s { ?s <x:p> ?o }", on_change=heard)
+
+        def call() -> lf.Delta:
+            return reasoner.add("<x:a> <x:p> <x:b> .")
+
+        for _ in range(2):
+            assert reasoner.record(call, key="k", author="ann").seq == 1
+        assert [row.content.get("author") for row in reasoner.log()] == ["ann", None]
+
+
+def test_the_last_keys_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recorder, "KEYS_KEPT", 3)
+    with opened(tmp_path, keep=0) as reasoner:
+        for number in range(5):
+            reasoner.record(lambda n=number: reasoner.add(f"q({n}) ."), key=f"k{number}")
+            reasoner.checkpoint()
+    with opened(tmp_path) as again:
+        delta = again.record(lambda: again.add("q(9) ."), key="k4")
+        assert (delta.seq, list(delta.added), again.seq) == (5, [], 5)
+        assert again.record(lambda: again.add("q(9) ."), key="k1").seq == 6

@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import random
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -15,6 +17,7 @@ from pyoxigraph import NamedNode, Quad, Triple
 
 import livefacts as lf
 from livefacts.service.change import fact_reader
+from livefacts.service.continuous.answers import Change
 from livefacts.service.reasoner.fact_snapshot import FactSnapshot
 
 A, B, C, P, G = (NamedNode(f"x:{name}") for name in "abcpg")
@@ -27,6 +30,7 @@ RULES = """
 """
 EXTRA = "@id extra [?y, <x:q>, ?x] :- [?x, <x:p>, ?y] ."
 ALWAYS, NEVER = Triple(A, NamedNode("x:stays"), B), Triple(A, NamedNode("x:never"), B)
+ANSWERS = "SELECT ?x ?y ?g { ?x ?p ?y OPTIONAL { GRAPH ?g { ?x ?p ?y } } }"
 PASSING = """INSERT DATA { <x:a> <x:never> <x:b> } ;
     DELETE { ?x <x:never> ?y } INSERT { ?x <x:seen> ?y } WHERE { ?x <x:never> ?y }"""
 
@@ -148,8 +152,12 @@ def dumped(source: lf.Reasoner | FactSnapshot) -> frozenset[bytes]:
 
 
 def answered(source: lf.Reasoner | FactSnapshot) -> frozenset[str]:
-    rows: Any = source.query("SELECT ?x ?y ?g { ?x ?p ?y OPTIONAL { GRAPH ?g { ?x ?p ?y } } }")
-    return frozenset(" ".join(map(str, row)) for row in rows)
+    rows: Any = source.query(ANSWERS)
+    return frozenset(map(_row, rows))
+
+
+def _row(row: Any) -> str:
+    return " ".join(map(str, row))
 
 
 KINDS: dict[str, Callable[[Any], Any]] = {
@@ -167,11 +175,11 @@ def everything(source: lf.Reasoner | FactSnapshot) -> Read:
     return Read(**{name: read(source) for name, read in KINDS.items()})
 
 
-def changes(r: lf.Reasoner) -> Iterator[object]:
+def changes(r: lf.Reasoner, seed: int, count: int) -> Iterator[object]:
     """One change after the other, of every kind; the same ones for every reasoner."""
-    pick, now, has_extra = random.Random(7), 0, False
+    pick, now, has_extra = random.Random(seed), 0, False
     names = [NamedNode(f"x:{name}") for name in "abcdefg"]
-    for number in range(70):
+    for number in range(count):
         s, o = pick.choice(names), pick.choice(names)
         match number % 7:
             case 0 | 1:
@@ -191,28 +199,31 @@ def changes(r: lf.Reasoner) -> Iterator[object]:
                 yield r.update(PASSING)
 
 
-@pytest.fixture
+@contextmanager
 def restless() -> Iterator[None]:
     """Threads take turns as often as they can."""
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-5)
-    yield
-    sys.setswitchinterval(before)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
 
 
-@pytest.mark.usefixtures("restless")
-def test_every_read_beside_a_writer_is_one_committed_version() -> None:
+def read_beside_a_writer(r: lf.Reasoner, seed: int, count: int) -> int:
+    """Readers of every kind, each in a thread, while another one writes: how often they read."""
     log: dict[int, Read] = {}
-    alone, r = lf.Reasoner(rules=RULES), lf.Reasoner(rules=RULES)
+    alone = lf.Reasoner(rules=RULES)
     for each in (alone, r):
         each.add([ALWAYS])
-    for _ in chain([None], changes(alone)):
+    for _ in chain([None], changes(alone, seed, count)):
         log[alone.snapshot().seq] = everything(alone)
     writing = [True]
+    why = str(r.explain(ALWAYS))
 
     def write() -> None:
         try:
-            for _ in changes(r):
+            for _ in changes(r, seed, count):
                 pass
         finally:
             writing[0] = False
@@ -236,8 +247,34 @@ def test_every_read_beside_a_writer_is_one_committed_version() -> None:
                 seen.append(s.seq)
         return len(seen)
 
-    with ThreadPoolExecutor(9) as pool:
-        done = [pool.submit(write), pool.submit(hold), *(pool.submit(read, k) for k in KINDS)]
-        assert all(work.result() is None or work.result() for work in done)
+    def follow() -> int:
+        committed, count = {state.answers for state in log.values()}, 0
+        while writing[0] or not count:
+            net, wrong = Counter[str](), list[frozenset[str]]()
+
+            def hear(changes: list[Change], net: Any = net, wrong: Any = wrong) -> None:
+                for change in changes:
+                    net[_row(change.row)] += change.count if change.op == "+" else -change.count
+                if frozenset(+net) not in committed or -net:
+                    wrong.append(frozenset(net))
+
+            with r.watch(ANSWERS, on_change=hear) as watch:
+                for _ in range(5):
+                    assert frozenset(map(_row, watch.answers())) in committed
+                    assert str(r.explain(ALWAYS)) == why
+            assert not wrong
+            count += 1
+        return count
+
+    with ThreadPoolExecutor(10) as pool:
+        done = [pool.submit(write), pool.submit(hold), pool.submit(follow)]
+        done += [pool.submit(read, kind) for kind in KINDS]
+        found = [work.result() for work in done]
     assert everything(r) == log[r.snapshot().seq] == log[max(log)]
     assert r.verify()
+    return sum(each or 0 for each in found)
+
+
+def test_every_read_beside_a_writer_is_one_committed_version() -> None:
+    with restless():
+        assert read_beside_a_writer(lf.Reasoner(rules=RULES), 7, 70) > 9

@@ -9,7 +9,7 @@ import re
 
 from pyoxigraph import NamedNode, Triple
 
-from livefacts.service.reasoner.reasoner import Reasoner
+from livefacts.service.reasoner.facade import Reasoner
 from livefacts.service.registered.reports import Report
 from livefacts.service.registered.scheduled_query import Registration
 

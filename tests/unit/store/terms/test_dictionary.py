@@ -13,7 +13,7 @@ from pyoxigraph import BaseDirection, BlankNode, Literal, NamedNode, Triple
 from livefacts.errors import LimitError
 from livefacts.model.facts import Symbol, Term
 from livefacts.store.terms import dictionary as dictionary_module
-from livefacts.store.terms import term_table, term_writer
+from livefacts.store.terms import id_writer, text_table
 from livefacts.store.terms.byte_text import copy_bytes, equal_bytes, hash_tag
 from livefacts.store.terms.dictionary import (
     BLANK,
@@ -26,7 +26,7 @@ from livefacts.store.terms.dictionary import (
     inline_value,
     is_inline,
 )
-from livefacts.store.terms.term_reader import text_of
+from livefacts.store.terms.id_reader import text_of
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 INTEGER = NamedNode(XSD + "integer")
@@ -394,11 +394,11 @@ def test_texts_are_looked_at_as_plain_python_does(text: str) -> None:
     address = buffer.ctypes.data
     value = plain_integer(text)
     is_small = value is not None and -(2**29) <= value < 2**29
-    expected = inline_id(value) if value is not None and is_small else term_table.NOT_INLINE
-    assert term_table.inline_integer(address, len(data)) == expected
+    expected = inline_id(value) if value is not None and is_small else text_table.NOT_INLINE
+    assert text_table.inline_integer(address, len(data)) == expected
     local = max(data.rfind(b"/"), data.rfind(b"#")) + 1
-    assert term_table.prefix_length(address, len(data)) == (local if local > 1 else 0)
-    assert term_table.kind_of_text(address, len(data)) == plain_kind(text)
+    assert text_table.prefix_length(address, len(data)) == (local if local > 1 else 0)
+    assert text_table.kind_of_text(address, len(data)) == plain_kind(text)
 
 
 def plain_kind(text: str) -> int:
@@ -411,7 +411,7 @@ def plain_kind(text: str) -> int:
 @settings(max_examples=50, deadline=None)
 def test_slots_that_move_are_found_where_they_belong(entries: list[int]) -> None:
     old, new = np.array(entries, np.int64), np.zeros(64, np.int64)
-    term_table.move_slots(old, new)
+    text_table.move_slots(old, new)
     assert sorted(new[new != 0].tolist()) == sorted(entries)
     for entry in entries:
         slot = (entry >> 32) & 63
@@ -423,4 +423,4 @@ def test_slots_that_move_are_found_where_they_belong(entries: list[int]) -> None
 @given(st.integers(0, 2**30))
 @settings(deadline=None)
 def test_digits_are_counted(value: int) -> None:
-    assert term_writer.decimal_digits(value) == len(str(value))
+    assert id_writer.decimal_digits(value) == len(str(value))

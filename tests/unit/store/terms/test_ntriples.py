@@ -13,8 +13,8 @@ from pyoxigraph import BlankNode, DefaultGraph, RdfFormat, Triple, parse
 
 from livefacts.store.terms import line_scanner, ntriples
 from livefacts.store.terms.dictionary import Dictionary
+from livefacts.store.terms.id_reader import text_of
 from livefacts.store.terms.ntriples import BadLine, StatementReader, encode_quads, scoped
-from livefacts.store.terms.term_reader import text_of
 
 Row = tuple[str, ...]
 
@@ -305,9 +305,9 @@ def test_every_label_stays_valid_in_a_scope() -> None:
 
 def test_scoping_a_term_without_blank_nodes_changes_nothing() -> None:
     (quad,) = parse(b'<a:b> <a:c> "x" .', format=RdfFormat.N_TRIPLES)
-    assert [scoped(term, "f3_") for term in quad.triple] == list(quad.triple)
-    assert scoped(BlankNode("x"), "") == BlankNode("x")
-    assert scoped(Triple(BlankNode("x"), quad.predicate, quad.object), "f3_") == Triple(
+    assert [scoped(term, b"f3") for term in quad.triple] == list(quad.triple)
+    assert scoped(BlankNode("x"), b"") == BlankNode("x")
+    assert scoped(Triple(BlankNode("x"), quad.predicate, quad.object), b"f3") == Triple(
         BlankNode("f3_x"), quad.predicate, quad.object
     )
 

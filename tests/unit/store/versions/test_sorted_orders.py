@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from livefacts.store.terms.term_table import INLINE_FIRST
+from livefacts.store.terms.text_table import INLINE_FIRST
 from livefacts.store.versions.sorted_orders import DIGIT, order_of
 
 

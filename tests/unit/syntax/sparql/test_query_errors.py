@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from livefacts.errors import QueryError
-from livefacts.service.reasoner.reasoner import Reasoner
+from livefacts.service.reasoner.facade import Reasoner
 
 BOOKS = "SELECT * { ?a ?p ?b } AGGREGATE "
 MISTAKES = [

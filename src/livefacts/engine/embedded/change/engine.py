@@ -23,13 +23,13 @@ from livefacts.engine.contract import (
 from livefacts.engine.embedded.change.fact_base import FactBase, Settings
 from livefacts.engine.embedded.change.stored_facts import asserted_after, difference, rows_of
 from livefacts.engine.embedded.kernel.driver import Interpreter
-from livefacts.engine.embedded.proofs.proof_search import BoundRules
+from livefacts.engine.embedded.proofs.backward_search import BoundRules
 from livefacts.engine.embedded.schema.chase import NotSingleError
 from livefacts.engine.embedded.schema.single_path import SinglePath
 from livefacts.errors import LimitError
 from livefacts.language.program import Rule
 from livefacts.plan.rules.operators import Plan
-from livefacts.plan.rules.rule_change import RuleChange
+from livefacts.plan.rules.plan_difference import RuleChange
 from livefacts.store.facts.row_store import RowStore
 from livefacts.store.facts.selection import KnownNames
 from livefacts.store.terms.dictionary import Dictionary

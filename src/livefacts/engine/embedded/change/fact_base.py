@@ -28,7 +28,7 @@ from livefacts.model.facts import Symbol
 from livefacts.model.work_bounds import within
 from livefacts.plan.rules.normal_form import TRUE
 from livefacts.plan.rules.operators import Level, Plan
-from livefacts.plan.rules.rule_change import RuleChange, rule_change
+from livefacts.plan.rules.plan_difference import RuleChange, rule_change
 from livefacts.store.facts import bits
 from livefacts.store.facts.row_store import RowStore
 from livefacts.store.terms.dictionary import Dictionary

@@ -15,11 +15,11 @@ from livefacts.engine.contract import Flags, Ids
 from livefacts.engine.embedded.kernel.driver import Interpreter
 from livefacts.model.facts import Symbol
 from livefacts.plan.rules.operators import AggregatePlan
-from livefacts.store.compiled import kernel, load_int32
 from livefacts.store.facts import bits, layout
 from livefacts.store.facts.row_kernels import find, row_address
+from livefacts.store.machine_code import kernel, load_int32
 from livefacts.store.terms.dictionary import Dictionary
-from livefacts.store.terms.term_table import INLINE_ZERO
+from livefacts.store.terms.text_table import INLINE_ZERO
 
 ROW_BITS = 0xFFFFFFFF
 

@@ -17,7 +17,7 @@ from livefacts.engine.embedded.schema.single_path import MakeSchema, SinglePath
 from livefacts.engine.embedded.transitive.edge_loss import TransitiveLosses
 from livefacts.language.formula import Variable
 from livefacts.plan.rules.operators import AggregatePlan, Level, RulePlan
-from livefacts.plan.rules.rule_change import LevelChange
+from livefacts.plan.rules.plan_difference import LevelChange
 from livefacts.store.facts import bits
 from livefacts.store.terms.dictionary import Dictionary
 

@@ -41,7 +41,6 @@ from livefacts.engine.embedded.kernel.join import (
 )
 from livefacts.engine.embedded.kernel.registers import plans_in
 from livefacts.engine.embedded.kernel.support_counts import link_new, prefetch_out, rows_have_room
-from livefacts.store.compiled import inlined, kernel, load_int32, store_int32
 from livefacts.store.facts import bits, layout
 from livefacts.store.facts.row_kernels import (
     BLOCK,
@@ -53,6 +52,7 @@ from livefacts.store.facts.row_kernels import (
     row_address,
     tag_of_key,
 )
+from livefacts.store.machine_code import inlined, kernel, load_int32, store_int32
 
 MOST_OUT = 1024
 """How many derived rows wait, at most, before they are stored."""

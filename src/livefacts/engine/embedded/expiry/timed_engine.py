@@ -114,9 +114,9 @@ class ExpiringEngine:
         self._runs = Runs(dictionary)
         self._runs.on_pause = lambda made: self._check_progress(made)
         self.store = self._runs.store
-        self._bind(())
-        true = np.array([[dictionary.encode_one(Symbol(TRUE.name))]], np.int32)
-        self.change(give=({1 + len(TRUE.arguments): true}, FOREVER), add_rules=rules)
+        self._raising = self._falling = self._backward = self._runs.bind(())
+        if rules := tuple(rules):
+            self.change_rules(rules)
 
     @property
     def now(self) -> int:
@@ -159,6 +159,9 @@ class ExpiringEngine:
             self._lower(lower, gone)
             if give is not None:
                 self._give(*give)
+            if any(TRUE in rule.body for rule in new):
+                true = np.array([[self.dictionary.encode_one(Symbol(TRUE.name))]], np.int32)
+                self._give({1 + len(TRUE.arguments): true}, FOREVER)
             for rule in new:
                 self._follow_all(rule, kernels.RAISE_GIVEN)
             self._runs.run(self._raising, kernels.RAISE)
@@ -236,12 +239,15 @@ class ExpiringEngine:
 
     def _follow_all(self, rule: Rule, mode: int) -> None:
         """Take every instance of one rule, from each fact that its first atom fits."""
-        (plans,) = self._planner.plans([rule])
-        plan = plans.falling[0]
-        self._runs.run(self._runs.bind([plan]), mode, self._candidates(plan))
+        plan = self._planner.forward(rule)
+        given = self._candidates(plan)
+        if len(given):
+            self._runs.run(self._runs.bind([plan]), mode, given)
 
     def _candidates(self, plan: RulePlan) -> Longs:
         relation = relation_of(self.store, plan.pivot)
+        if not self.store.live(relation):
+            return NO_TIMES
         rows = self.store.with_flags(relation)
         facts = self.store.columns(relation, rows)
         for column, slot in enumerate(plan.pivot.slots):

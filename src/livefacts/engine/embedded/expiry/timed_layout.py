@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from livefacts.engine.embedded.kernel import registers as code
-from livefacts.store.compiled import Desk
 from livefacts.store.facts import bits, layout
+from livefacts.store.machine_code import Desk
 from livefacts.store.table_types import Ids, IntRows, Ints, Numbering
 
 NEVER = np.int64(-(1 << 63))

@@ -19,9 +19,9 @@ import numpy as np
 from livefacts.engine.embedded.expiry import timed_layout as timed
 from livefacts.engine.embedded.expiry.timed_layout import rows_on, times_on
 from livefacts.engine.embedded.kernel import registers as code
-from livefacts.store.compiled import inlined, kernel, load_int32, store_int32
 from livefacts.store.facts import bits, layout
 from livefacts.store.facts.row_kernels import LOW, find, remove_row, row_address
+from livefacts.store.machine_code import inlined, kernel, load_int32, store_int32
 
 
 @inlined

@@ -9,10 +9,10 @@ Out: rows with their new flags and support counts.
 - `bound_plans`: plans over terms become tables of ids over one store
 - `registers`: the arrays that the kernel works on, and the meaning of their fields
 - `value_memory`: values of literals and results of arithmetic, remembered
-- `value_kernels`: comparisons and arithmetic on ids
+- `id_arithmetic`: comparisons and arithmetic on ids
 - `join`: the instances of one plan that use one pivot
 - `support_counts`: support given and taken by a block of derived rows
-- `grounded`: derived facts that an asserted triple supports, and so need no rederiving
+- `foundation`: derived facts that an asserted triple supports, and so need no rederiving
 - `fixpoint`: the loop: take a pivot, join, store, until nothing new follows
 - `change_marks`: the flags of rows before, between and after levels; commit and roll back
 - `level_stages`: the stages of one level in as few calls as possible

@@ -18,9 +18,9 @@ from livefacts.errors import RuleError
 from livefacts.language.formula import Atom, Slot, TripleAtom, Variable
 from livefacts.plan.rules.join_order import COPY, SAME
 from livefacts.plan.rules.operators import AntiJoin, Bind, RulePlan, Scan, Step, Test
-from livefacts.store.compiled import kernel
 from livefacts.store.facts import bits
 from livefacts.store.facts.row_store import TRIPLES, RowStore
+from livefacts.store.machine_code import kernel
 from livefacts.store.terms.dictionary import Dictionary
 
 MOST_COLUMNS = 60

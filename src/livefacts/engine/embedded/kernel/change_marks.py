@@ -18,7 +18,6 @@ from livefacts.engine.embedded.kernel.support_counts import (
     set_standing,
     standing,
 )
-from livefacts.store.compiled import inlined, kernel, load_int32, store_int32
 from livefacts.store.facts import bits, layout
 from livefacts.store.facts.row_kernels import (
     LOW,
@@ -28,6 +27,7 @@ from livefacts.store.facts.row_kernels import (
     row_address,
     unlink_lost,
 )
+from livefacts.store.machine_code import inlined, kernel, load_int32, store_int32
 
 PASSING = bits.TRANSIENT & ~(bits.FRESH | bits.TOUCHED)
 

@@ -19,7 +19,7 @@ from livefacts.engine.embedded.kernel import change_marks, support_counts
 from livefacts.engine.embedded.kernel import registers as code
 from livefacts.engine.embedded.kernel.bound_plans import Binder
 from livefacts.engine.embedded.kernel.fixpoint import run, ticks
-from livefacts.engine.embedded.kernel.grounded import NO_WAYS, Ways
+from livefacts.engine.embedded.kernel.foundation import NO_WAYS, Ways
 from livefacts.engine.embedded.kernel.level_stages import follow
 from livefacts.engine.embedded.kernel.value_memory import ValueMemo
 from livefacts.model.work_bounds import look

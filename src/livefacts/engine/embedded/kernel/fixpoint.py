@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from livefacts.engine.embedded.kernel import registers as code
+from livefacts.engine.embedded.kernel.id_arithmetic import ask
 from livefacts.engine.embedded.kernel.join import bind_pivot, join
 from livefacts.engine.embedded.kernel.registers import (
     consequences_on,
@@ -31,10 +32,9 @@ from livefacts.engine.embedded.kernel.registers import (
     rows_on,
 )
 from livefacts.engine.embedded.kernel.support_counts import set_standing, standing, store_out
-from livefacts.engine.embedded.kernel.value_kernels import ask
-from livefacts.store.compiled import inlined, kernel, load_int32, read_ticks, store_int32
 from livefacts.store.facts import bits, layout
 from livefacts.store.facts.row_kernels import BLOCK, LOW, row_address
+from livefacts.store.machine_code import inlined, kernel, load_int32, read_ticks, store_int32
 
 
 @inlined

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from livefacts.engine.embedded.kernel import registers as code
+from livefacts.engine.embedded.kernel.id_arithmetic import compare, compute
 from livefacts.engine.embedded.kernel.support_counts import store_out
-from livefacts.engine.embedded.kernel.value_kernels import compare, compute
-from livefacts.store.compiled import inlined, load_int32
 from livefacts.store.facts import bits, layout
 from livefacts.store.facts.row_kernels import find, row_address
+from livefacts.store.machine_code import inlined, load_int32
 
 
 @inlined

@@ -14,7 +14,7 @@ from livefacts.engine.embedded.kernel import registers as code
 from livefacts.engine.embedded.kernel.change_marks import close_level, open_level, rederive
 from livefacts.engine.embedded.kernel.fixpoint import run, run_roots
 from livefacts.engine.embedded.kernel.registers import consequences_on, machine_on, plans_in
-from livefacts.store.compiled import inlined, kernel
+from livefacts.store.machine_code import inlined, kernel
 
 
 @inlined

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from livefacts.store.compiled import Desk, described, inlined, kernel, tables_reader
 from livefacts.store.facts import bits, layout
+from livefacts.store.machine_code import Desk, described, inlined, kernel, tables_reader
 from livefacts.store.table_types import Floats, IdRows, Ids, IntRows, Ints, Numbering
 
 # what a call returns
@@ -252,7 +252,7 @@ class Machine(NamedTuple):
     places: IntRows
     ways: IntRows
     objects: IntRows
-    """The ways back from consequences to asserted triples (`grounded.Ways`); empty if unknown."""
+    """The ways back from consequences to asserted triples (`foundation.Ways`); empty if unknown."""
     probe: Ids
 
 

@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 
 from livefacts.engine.embedded.kernel import registers as code
-from livefacts.engine.embedded.kernel.grounded import is_founded
+from livefacts.engine.embedded.kernel.foundation import is_founded
 from livefacts.engine.embedded.kernel.registers import machine_on, rows_on
-from livefacts.store.compiled import inlined, kernel, load_int32, load_int64, prefetch, store_int32
 from livefacts.store.facts import bits, layout
 from livefacts.store.facts.row_kernels import (
     BLOCK,
@@ -31,6 +30,14 @@ from livefacts.store.facts.row_kernels import (
     row_address,
     tag_of_key,
     unlink_lost,
+)
+from livefacts.store.machine_code import (
+    inlined,
+    kernel,
+    load_int32,
+    load_int64,
+    prefetch,
+    store_int32,
 )
 
 

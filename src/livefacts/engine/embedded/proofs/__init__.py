@@ -5,6 +5,6 @@ Out: a proof of least height, or attempts with the premises that are missing.
 
 - `lookups`: the stored facts that fit a pattern, and terms by id
 - `body_matches`: every way in which a rule body holds, given its head
-- `proof_search`: a proof of least height
+- `backward_search`: a proof of least height
 - `near_misses`: how close a rule comes to concluding a fact that does not hold
 """

@@ -16,9 +16,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, islice
 
+from livefacts.engine.embedded.proofs.backward_search import BoundRules
 from livefacts.engine.embedded.proofs.body_matches import AtomPattern, BoundBody, Check, Env
 from livefacts.engine.embedded.proofs.lookups import Fact, name_column
-from livefacts.engine.embedded.proofs.proof_search import BoundRules
 from livefacts.language.formula import Variable, variables_of
 from livefacts.plan.rules.normal_form import TRUE
 

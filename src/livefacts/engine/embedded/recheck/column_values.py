@@ -16,7 +16,7 @@ from livefacts.engine.contract import Flags, Ids
 from livefacts.model import values
 from livefacts.model.facts import Term
 from livefacts.store.terms.dictionary import Dictionary
-from livefacts.store.terms.term_table import INLINE_FIRST, INLINE_REACH, INLINE_ZERO
+from livefacts.store.terms.text_table import INLINE_FIRST, INLINE_REACH, INLINE_ZERO
 
 NONE = -1
 """Stands for the result of a calculation that makes no sense."""

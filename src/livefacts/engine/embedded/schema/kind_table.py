@@ -14,7 +14,7 @@ import numpy as np
 
 from livefacts.engine.embedded.kernel import registers as code
 from livefacts.engine.embedded.schema.chase import Symbolic
-from livefacts.store.compiled import kernel
+from livefacts.store.machine_code import kernel
 
 Kind = tuple[int, int | None]
 """A predicate, or a predicate and an object."""

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from livefacts.engine.contract import Flags, IdDelta, Ids
 from livefacts.engine.embedded.kernel import registers as code
 from livefacts.engine.embedded.kernel.driver import Interpreter
-from livefacts.engine.embedded.kernel.grounded import NO_WAYS
+from livefacts.engine.embedded.kernel.foundation import NO_WAYS
 from livefacts.engine.embedded.schema.chase import (
     Chase,
     ClosedSchema,

@@ -1,6 +1,6 @@
 """Ways back: from the consequences of single triples to the asserted triples, kind by kind.
 
-The kernel half of the same idea is `kernel.grounded`, which walks the ways.
+The kernel half of the same idea is `kernel.foundation`, which walks the ways.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from livefacts.engine.embedded.kernel import registers as code
-from livefacts.engine.embedded.kernel.grounded import NO_WAYS, WAY_FIELDS, Ways
+from livefacts.engine.embedded.kernel.foundation import NO_WAYS, WAY_FIELDS, Ways
 from livefacts.engine.embedded.kernel.registers import place_entry
 from livefacts.engine.embedded.schema.chase import Symbolic
 from livefacts.engine.embedded.schema.kind_table import Kind

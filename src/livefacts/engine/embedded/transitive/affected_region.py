@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from livefacts.engine.embedded.kernel.registers import lookup_entry, place_entry
-from livefacts.store.compiled import inlined, kernel, load_int32
 from livefacts.store.facts import bits, layout
 from livefacts.store.facts.row_kernels import find, row_address
 from livefacts.store.facts.row_store import TRIPLES, RowStore
+from livefacts.store.machine_code import inlined, kernel, load_int32
 
 FEWEST_POINTS = 1 << 9
 """Room to begin with, a power of two."""

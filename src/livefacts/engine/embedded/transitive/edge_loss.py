@@ -52,9 +52,9 @@ from livefacts.engine.embedded.transitive.retest import (
     unmark_all,
 )
 from livefacts.model.work_bounds import look
-from livefacts.store.compiled import kernel, load_int32
 from livefacts.store.facts import bits, layout
 from livefacts.store.facts.row_store import TRIPLES, RowStore
+from livefacts.store.machine_code import kernel, load_int32
 
 Ids = NDArray[np.int32]
 

@@ -27,9 +27,9 @@ from livefacts.engine.embedded.transitive.affected_region import (
     next_row,
     number_of,
 )
-from livefacts.store.compiled import inlined, kernel, load_int32, store_int32
 from livefacts.store.facts import bits, layout
 from livefacts.store.facts.row_kernels import find_fact, row_address
+from livefacts.store.machine_code import inlined, kernel, load_int32, store_int32
 
 Numbers = NDArray[np.int64]
 

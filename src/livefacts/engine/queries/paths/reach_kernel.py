@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from livefacts.engine.queries.joins.join_steps import lower, sign_of
-from livefacts.store.compiled import inlined, kernel, load_int32, tables_reader
+from livefacts.engine.queries.joins.leapfrog import lower, sign_of
+from livefacts.store.machine_code import inlined, kernel, load_int32, tables_reader
 from livefacts.store.table_types import IdRows, Ids, IntRows, Ints
 from livefacts.store.terms.byte_text import address_of
-from livefacts.store.terms.term_table import INLINE_FIRST
+from livefacts.store.terms.text_table import INLINE_FIRST
 from livefacts.store.versions import snapshots as table
 
 # fields of the state

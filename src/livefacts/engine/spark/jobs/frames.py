@@ -19,7 +19,7 @@ from livefacts.kb.tables import (
     KnowledgeBase,
 )
 from livefacts.store.terms.hash_ids import KIND_MASK
-from livefacts.store.terms.term_table import BLANK, IRI, SYMBOL
+from livefacts.store.terms.text_table import BLANK, IRI, SYMBOL
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

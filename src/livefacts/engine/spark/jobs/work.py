@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
-from livefacts.engine.spark.jobs.job_report import Stage, Stages
+from livefacts.engine.spark.jobs.stage_report import Stage, Stages
 from livefacts.kb.compaction import merge_small_files
 from livefacts.kb.rule_table import rule_notes, rules_write
 from livefacts.kb.tables import RULES, Commit, KnowledgeBase, Write

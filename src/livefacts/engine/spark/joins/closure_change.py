@@ -29,7 +29,7 @@ from livefacts.engine.spark.joins.materialization import ALL, Closure, close, fi
 from livefacts.engine.spark.joins.rounds import heads_sql, kept
 from livefacts.engine.spark.joins.rule_queries import constants_of, widest
 from livefacts.plan.rules.operators import Plan, RulePlan
-from livefacts.plan.rules.rule_change import rule_change
+from livefacts.plan.rules.plan_difference import rule_change
 
 Facts = Mapping[int, DataFrame]
 NO_FACTS: Facts = MappingProxyType({})

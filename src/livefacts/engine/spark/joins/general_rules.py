@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from livefacts.engine.spark.jobs.frames import counted_predicates, facts_frame
-from livefacts.engine.spark.jobs.job_report import JobReport
+from livefacts.engine.spark.jobs.stage_report import JobReport
 from livefacts.engine.spark.jobs.work import Work
 from livefacts.engine.spark.joins.closure_change import ChangedClosure, change
 from livefacts.engine.spark.joins.fact_frame import columns_of

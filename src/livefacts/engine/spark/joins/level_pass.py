@@ -37,7 +37,7 @@ from livefacts.engine.spark.joins.rounds import (
 from livefacts.engine.spark.joins.rule_queries import Views, literal, shape_of
 from livefacts.errors import LimitError
 from livefacts.plan.rules.operators import AggregatePlan, Level, RulePlan
-from livefacts.plan.rules.rule_change import LevelChange
+from livefacts.plan.rules.plan_difference import LevelChange
 
 HOLDS = "(told > 0 OR plain + recursive > 0)"
 STAYS = "(was = 1 AND down = 0)"

@@ -87,15 +87,21 @@ class ValueFunctions:
         _register(session, self.compare, _compared, "boolean")
         _register(session, self.compute, _computing(id_of), "id bigint, text string")
         _register(session, self.named, _naming(id_of), "bigint")
-        session.udf.register(self.aggregate, _on_columns(_aggregated, "string", "GROUPED_AGG"))
+        aggregated = _arrow_function(_aggregated, "string", "GROUPED_AGG")
+        session.udf.register(self.aggregate, aggregated)
 
 
 def _register(session: SparkSession, name: str, function: Any, kind: str) -> None:
-    # A filter on the result must not be pushed below, where it would be computed again.
-    session.udf.register(name, _on_columns(function, kind, "SCALAR").asNondeterministic())
+    session.udf.register(name, on_columns(function, kind))
 
 
-def _on_columns(function: Any, kind: str, way: str) -> Any:
+def on_columns(function: Any, kind: str) -> Any:
+    """A function on whole columns; a filter on its result is not pushed below it."""
+    # Below, it would be computed again.
+    return _arrow_function(function, kind, "SCALAR").asNondeterministic()
+
+
+def _arrow_function(function: Any, kind: str, way: str) -> Any:
     from pyspark.sql import functions as F  # noqa: N812
 
     named: Any = F

@@ -6,7 +6,7 @@ and what differs from the state before is one signed row a fact, as of any other
 
 from __future__ import annotations
 
-from livefacts.engine.spark.jobs.job_report import JobReport
+from livefacts.engine.spark.jobs.stage_report import JobReport
 from livefacts.engine.spark.jobs.work import Work, Written, commit_change
 from livefacts.engine.spark.joins.general_rules import GeneralChange
 from livefacts.engine.spark.local.engine_over_tables import LiveChange, LiveProgram

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from livefacts.engine.contract import Ids
-from livefacts.engine.spark.jobs.job_report import JobReport
+from livefacts.engine.spark.jobs.stage_report import JobReport
 from livefacts.engine.spark.jobs.work import Work
 from livefacts.engine.spark.read.asked_facts import row_of
 from livefacts.engine.spark.read.ingestion import fact_files

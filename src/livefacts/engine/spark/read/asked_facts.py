@@ -21,6 +21,7 @@ from livefacts.kb.term_encoding import Encoding, encode_numbers, keep_apart
 from livefacts.language.program import Program
 from livefacts.model.facts import Fact, Symbol, Term
 from livefacts.store.facts.row_store import TRIPLES
+from livefacts.store.terms.blank_labels import label_in
 from livefacts.store.terms.dictionary import Dictionary, Ids
 from livefacts.store.terms.hash_ids import HashIds
 from livefacts.store.terms.ntriples import DEFAULT_GRAPH, Batch
@@ -114,8 +115,7 @@ def row_of(fact: Statement) -> tuple[int, list[Term]]:
 
 
 def _labels(scope: bytes) -> Callable[[str], BlankNode]:
-    prefix = f"{scope.decode()}_" if scope else ""
-    return lambda label: BlankNode(prefix + label)
+    return lambda label: BlankNode(label_in(scope, label.encode()).decode())
 
 
 @dataclass(frozen=True, slots=True)

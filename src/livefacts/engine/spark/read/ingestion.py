@@ -13,7 +13,7 @@ from functools import partial
 
 import pyarrow as pa
 
-from livefacts.engine.spark.jobs.job_report import JobReport, Stage
+from livefacts.engine.spark.jobs.stage_report import JobReport, Stage
 from livefacts.engine.spark.jobs.work import Work, run_tasks
 from livefacts.engine.spark.read.bucket_intake import (
     FactFiles,

@@ -18,7 +18,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from livefacts.engine.spark.jobs.job_report import Stage
+from livefacts.engine.spark.jobs.stage_report import Stage
 from livefacts.engine.spark.read.bucket_intake import Files, Read, SettledBucket
 from livefacts.engine.spark.read.splits import Split
 from livefacts.kb.bucket_stages import FollowedBucket, Published

@@ -21,6 +21,7 @@ from livefacts.errors import InputError, LivefactsError
 from livefacts.kb.term_encoding import Encoding, Texts, encode_all
 from livefacts.model.facts import Term
 from livefacts.store.facts.row_store import TRIPLES
+from livefacts.store.terms.blank_labels import label_in
 from livefacts.store.terms.dictionary import Dictionary, Ids
 from livefacts.store.terms.hash_ids import HashIds
 from livefacts.store.terms.ntriples import DEFAULT_GRAPH, BadLine, Batch, StatementReader
@@ -147,8 +148,9 @@ def _facts_of_rules(split: Split, dictionary: Dictionary) -> dict[int, Ids]:
     """The facts of a file in the rule language, by shape."""
     from livefacts.syntax.rulelang.rule_parser import read_rules
 
-    prefix = f"{split.scope.decode()}_" if split.scope else ""
-    program = read_rules(split.path, lambda label: BlankNode(prefix + label))
+    program = read_rules(
+        split.path, lambda label: BlankNode(label_in(split.scope, label.encode()).decode())
+    )
     if program.rules:
         raise InputError(
             "rules cannot be ingested: give them to materialize", place=program.rules[0].place

@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from livefacts.engine.spark.jobs.job_report import JobReport
+from livefacts.engine.spark.jobs.stage_report import JobReport
 from livefacts.engine.spark.jobs.work import Work, run_tasks
 from livefacts.engine.spark.read.bucket_intake import keep_told
 from livefacts.engine.spark.read.ingestion import fact_files
@@ -48,7 +48,7 @@ from livefacts.kb.term_rows import encoding_of, term_writes
 from livefacts.language.program import Program, Rule
 from livefacts.language.rule_text import write_program
 from livefacts.store.terms.hash_ids import HashIds
-from livefacts.store.terms.term_reader import text_of
+from livefacts.store.terms.id_reader import text_of
 
 
 class ToldInTables:

@@ -45,7 +45,7 @@ from livefacts.kb.term_rows import term_writes
 from livefacts.language.program import Rule
 from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.hash_ids import HashIds
-from livefacts.store.terms.term_reader import text_of
+from livefacts.store.terms.id_reader import text_of
 
 
 @dataclass(frozen=True, slots=True)

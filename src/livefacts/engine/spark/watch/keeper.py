@@ -22,7 +22,7 @@ from uuid import uuid4
 import numpy as np
 
 from livefacts.engine.contract import Ids
-from livefacts.engine.messages.message_scan import Messages, canonical, scanned
+from livefacts.engine.messages.signed_lines import Messages, canonical, scanned
 from livefacts.engine.messages.standing_group import Build, StandingGroup
 from livefacts.engine.messages.stream_facts import DEFAULT
 from livefacts.engine.patterns.projection import Signs

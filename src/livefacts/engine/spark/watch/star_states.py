@@ -15,7 +15,7 @@ from livefacts.engine.spark.watch.message_tables import change_table, in_order, 
 from livefacts.language.formula import TripleAtom, Variable
 from livefacts.language.graph_pattern import BasicQuery
 from livefacts.plan.continuous.decomposition import Shape, decompose
-from livefacts.store.terms.term_reader import text_of
+from livefacts.store.terms.id_reader import text_of
 
 if TYPE_CHECKING:
     from pandas import DataFrame as Table

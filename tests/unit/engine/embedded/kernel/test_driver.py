@@ -11,8 +11,8 @@ import pytest
 from pyoxigraph import Literal, NamedNode
 
 import livefacts as lf
+from livefacts.engine.embedded.kernel import id_arithmetic
 from livefacts.engine.embedded.kernel import registers as code
-from livefacts.engine.embedded.kernel import value_kernels
 from livefacts.engine.embedded.kernel.driver import Interpreter
 from livefacts.engine.embedded.kernel.value_memory import ARITHMETIC, COMPARISONS, ValueMemo
 from livefacts.model import values
@@ -177,7 +177,7 @@ def test_the_kernel_compares_as_values_do() -> None:
         for right in NUMBERS:
             ids = dictionary.encode_one(left), dictionary.encode_one(right)
             for operator, sign in COMPARISONS.items():
-                found = settled(value_kernels.compare, operator, *ids, answers)
+                found = settled(id_arithmetic.compare, operator, *ids, answers)
                 assert bool(found) == values.compare(sign, left, right), (left, sign, right)
 
 
@@ -188,7 +188,7 @@ def test_the_kernel_computes_as_values_do() -> None:
         for right in NUMBERS:
             ids = dictionary.encode_one(left), dictionary.encode_one(right)
             for operator, sign in ARITHMETIC.items():
-                found = settled(value_kernels.compute, operator, *ids, answers)
+                found = settled(id_arithmetic.compute, operator, *ids, answers)
                 expected = values.arithmetic(sign, left, right)
                 assert (None if found < 0 else dictionary.decode_one(found)) == expected
 
@@ -199,10 +199,10 @@ def test_answers_are_kept_however_many_there_are() -> None:
     terms = [Literal(str(n / 4), datatype=NamedNode(XSD + "decimal")) for n in range(400)]
     ids = [dictionary.encode_one(term) for term in terms]
     for left, right in pairwise(ids):
-        assert settled(value_kernels.compare, code.LESS, left, right, answers) == 1
-        assert settled(value_kernels.compute, code.ADD, left, right, answers) >= 0
+        assert settled(id_arithmetic.compare, code.LESS, left, right, answers) == 1
+        assert settled(id_arithmetic.compute, code.ADD, left, right, answers) >= 0
     for left, right in pairwise(ids):
-        assert settled(value_kernels.compare, code.MORE, left, right, answers) == 0
+        assert settled(id_arithmetic.compare, code.MORE, left, right, answers) == 0
 
 
 def test_a_table_finds_what_was_put_into_it() -> None:

@@ -83,7 +83,8 @@ def test_a_golden_program_concludes_what_is_expected(setting: Setting, case: str
     assert lines_of(conclusions, violated) == expected_of(case)
 
 
-@pytest.mark.parametrize("small", [0, pytest.param(1000, marks=pytest.mark.thorough)])
+@pytest.mark.thorough
+@pytest.mark.parametrize("small", [0, 1000])
 def test_a_change_says_what_came_and_went(setting: Setting, small: int) -> None:
     """With what it touches kept apart from all other facts, and together with them."""
     setting = replace(setting, small=small)

@@ -11,7 +11,7 @@ import pytest
 
 import livefacts as lf
 from livefacts.cli import run
-from livefacts.engine.spark.jobs.job_report import Stage
+from livefacts.engine.spark.jobs.stage_report import Stage
 from livefacts.engine.spark.read import ingestion as ingesting
 from livefacts.engine.spark.read.bucket_intake import settle_bucket
 from livefacts.kb.delta_log import Log

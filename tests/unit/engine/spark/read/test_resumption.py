@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from livefacts.engine.spark.jobs.job_report import JobReport, Stage
+from livefacts.engine.spark.jobs.stage_report import JobReport, Stage
 from livefacts.spark import Pipeline
 
 DOMAIN = "<http://www.w3.org/2000/01/rdf-schema#domain>"

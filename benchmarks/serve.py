@@ -1,0 +1,202 @@
+"""The server: requests a second and how long one takes, live answers to many, events in.
+
+Times are those of the clock on the wall, of one client with a connection or eight.  Client and
+server share the machine.  Ours writes each change to the disk before it answers; Fuseki holds
+the same data in memory, under its RDFS reasoner.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.http_load import (
+    ROWS,
+    Call,
+    Connection,
+    Listener,
+    Load,
+    ask_again,
+    form_call,
+    percentile,
+)
+from benchmarks.options import Options
+from benchmarks.peers import Peers
+from benchmarks.servers import ServerProcess, fuseki, missing_fuseki, serving
+from benchmarks.tables import latency, table
+
+UB = "http://livefacts.example/university#"
+HOT = "hot(?s) :- sometime reading(?s, ?v) in [5], ?v > 90 ."
+LISTENERS = (1, 100, 500)
+BATCHES = (1, 100, 1000)
+NDJSON = {"Content-Type": "application/x-ndjson"}
+Calls = Callable[[int], Call]
+
+
+def run(peers: Peers, options: Options) -> str:
+    """All of it; `--quick` takes few seconds for each figure, and a small piece of the data."""
+    seconds = 0.5 if options.quick else 5.0
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        data = _data(place, 3_000 if options.quick else None)
+        parts = ["# The server\n", _requests(place, data, seconds), _fan_out(place, seconds)]
+        return "\n".join([*parts, _events_in(place, seconds)])
+
+
+def _data(folder: Path, most: int | None) -> Path:
+    """A university with its schema, as a file."""
+    from livefacts.generate import university
+
+    path = folder / "university.nt"
+    lines = b"".join(university(1)).splitlines(keepends=True)
+    path.write_bytes(b"".join(lines[:most]))
+    return path
+
+
+# requests
+
+
+def _requests(folder: Path, data: Path, seconds: float) -> str:
+    import livefacts as lf
+
+    with lf.Reasoner.open(folder / "kb", ["rdfs"]) as reasoner:
+        reasoner.load(data)
+        reasoner.checkpoint()
+        points = [
+            row["s"] for row in reasoner.query(f"SELECT ?s {{ ?s a <{UB}Person> }} LIMIT 500")
+        ]
+        held = len(reasoner)
+    with serving(folder / "kb") as ours:
+        found = asyncio.run(_measured(ours, points, seconds))
+    heads = ["request", "p50", "p99", "requests/s, 1 client", "8 clients"]
+    why = missing_fuseki()
+    if why:
+        said = f"Fuseki is left out: {why}."
+        rows = [[name, *_figures(*loads)] for name, loads in found.items()]
+    else:
+        with fuseki(folder, data) as theirs:
+            beside = asyncio.run(_measured(theirs, points, seconds))
+        said = "Fuseki 5 in memory, RDFS reasoner, same data, requests and run."
+        heads += [f"Fuseki: {head}" for head in heads[1:]]
+        rows = [[name, *_figures(*found[name]), *_figures(*beside[name])] for name in found]
+    return f"{held:,} facts under rdfs. {said}\n\n" + table(heads, rows)
+
+
+def _figures(one: Load, many: Load) -> list[str]:
+    parts = [latency(one.part(percent)) for percent in (50, 99)]
+    return [*parts, f"{one.rate:,.0f}", f"{many.rate:,.0f}"]
+
+
+async def _measured(
+    server: ServerProcess, points: list[object], seconds: float
+) -> dict[str, tuple[Load, Load]]:
+    """Each kind of request, by one client and by eight."""
+    query, update = server.query, server.update
+    wide = "SELECT ?s ?c { ?s a ?c } LIMIT 1000"
+
+    def changed(word: str) -> Calls:
+        def call(number: int) -> Call:
+            triple = f"<x:new{number}> a <{UB}GraduateStudent>"
+            return form_call(update, server.bearer, update=f"{word} DATA {{ {triple} }}")
+
+        return call
+
+    kinds: dict[str, Calls] = {
+        "point query": lambda n: form_call(
+            query, ROWS, query=f"SELECT ?c {{ {points[n % len(points)]} a ?c }}"
+        ),
+        "query of 1,000 rows": lambda n: form_call(query, ROWS, query=wide),
+        "insert of one triple": changed("INSERT"),
+        "delete of one triple": changed("DELETE"),
+    }
+    found = {}
+    for name, calls in kinds.items():
+        await ask_again(server.url, calls, connections=1, seconds=seconds / 5, most=50)
+        loads = [
+            await ask_again(server.url, calls, connections=count, seconds=seconds)
+            for count in (1, 8)
+        ]
+        found[name] = loads[0], loads[1]
+    return found
+
+
+# live answers
+
+
+def _fan_out(folder: Path, seconds: float) -> str:
+    rows = []
+    with serving(folder / "fan") as server:
+        for count in LISTENERS:
+            rows.append([f"{count:,}", *asyncio.run(_told(server, count, seconds))])
+    heads = ["who follow `/changes`", "changes/s", "events/s", "p50 until told", "p99"]
+    return table(heads, rows)
+
+
+async def _told(server: ServerProcess, count: int, seconds: float) -> list[str]:
+    """One writer without pause; how long after the sending of a change everyone has heard of it."""
+    sent: dict[int, float] = {}
+    heard: list[tuple[int, float]] = []
+
+    def note(number: int) -> None:
+        heard.append((number, time.perf_counter()))
+
+    listeners = [Listener(server.url, Call("/changes"), note) for _ in range(count)]
+    for each in listeners:
+        await each.begin()
+    writer = await Connection.open(server.url)
+    await writer.ask(
+        form_call("/sparql", server.bearer, update="INSERT DATA { <x:a> <x:b> <x:c> }")
+    )
+    heard.clear()
+    begun, number = time.perf_counter(), 0
+    while time.perf_counter() - begun < seconds:
+        number += 1
+        text = f"INSERT DATA {{ <x:s{count}> <x:p> {number} }}"
+        started = time.perf_counter()
+        done = await writer.ask(form_call("/sparql", server.bearer, update=text))
+        sent[json.loads(done)["seq"]] = started
+    passed = time.perf_counter() - begun
+    last = max(sent)
+    while any(each.last < last for each in listeners):
+        await asyncio.sleep(0.01)
+    await asyncio.gather(writer.close(), *(each.stop() for each in listeners))
+    delays = [at - sent[seq] for seq, at in heard if seq in sent]
+    rates = [f"{number / passed:,.0f}", f"{len(heard) / passed:,.0f}"]
+    return [*rates, *(latency(percentile(delays, percent)) for percent in (50, 99))]
+
+
+# streams
+
+
+def _events_in(folder: Path, seconds: float) -> str:
+    rules = folder / "hot.rules"
+    rules.write_text(HOT)
+    rows = []
+    with serving(folder / "streams", "--rules", str(rules)) as server:
+        first = Call("/streams/sensors", _event(0).encode(), {**NDJSON, **server.bearer})
+        asyncio.run(ask_again(server.url, lambda _: first, connections=1, seconds=1, most=1))
+        at = 1
+        for size in BATCHES:
+            begun = at
+
+            def call(number: int, size: int = size, begun: int = begun) -> Call:
+                first = begun + number * size
+                lines = (_event(first + each) for each in range(size))
+                body = "".join(lines).encode()
+                return Call("/streams/sensors", body, {**NDJSON, **server.bearer})
+
+            load = asyncio.run(ask_again(server.url, call, connections=1, seconds=seconds))
+            at += len(load.taken) * size
+            events = f"{load.rate * size:,.0f}"
+            rows.append([f"{size:,}", events, latency(load.part(50)), latency(load.part(99))])
+    return table(["events in a request to `/streams`", "events/s", "p50", "p99"], rows)
+
+
+def _event(number: int) -> str:
+    """Ten events at each time point."""
+    fact = f"reading(s{number % 10}, {number % 100}) ."
+    return json.dumps({"at": number // 10, "facts": fact}) + "\n"

@@ -1,0 +1,312 @@
+"""Saved states: a reasoner's state read from it, and written to it as the next version."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from livefacts.engine.contract import IN_DEFAULT, TRIPLES, Facts
+from livefacts.errors import DamageError, LivefactsError
+from livefacts.journal.change_log import Journal, journal_damages
+from livefacts.kb.failures import read_whole
+from livefacts.kb.file_digests import file_digest, read_noted, write_noted
+from livefacts.kb.tables import JOURNAL, OLDEST, TIME, Commit
+from livefacts.service.change.assertions import distinct
+from livefacts.service.knowledge.draft import Draft
+from livefacts.service.knowledge.recorder import Origin
+from livefacts.service.knowledge.state import OpenFolder, State
+from livefacts.service.merging.equality import RULES, with_equality
+from livefacts.service.streams import saved_time
+from livefacts.service.streams.event_time import restored_events
+from livefacts.service.streams.saved_time import SavedTime
+from livefacts.store.terms.dictionary import Dictionary, Ids
+from livefacts.store.terms.id_reader import TermReader
+
+if TYPE_CHECKING:
+    from livefacts.kb.checkpoint import SavedState, WholeFacts
+    from livefacts.kb.unsaved_changes import TouchedFacts
+
+SAME_AS = "same as"
+"""What a commit notes of how equality is treated."""
+PREFIXES, WATCHED, OFFSETS = "prefixes", "watches", "offsets"
+OWN = ":"
+"""What is in the names of predicates that no rule text can write, and in no others."""
+NO_NAMES = np.zeros(0, np.int32)
+NO_NOTES: Mapping[str, Any] = {}
+
+
+class SavedFolder:
+    """A knowledge base in a folder, to be read; the last version that has no change after `upto`."""
+
+    def __init__(self, path: str | os.PathLike[str], upto: int | None = None) -> None:
+        from livefacts.kb.tables import KnowledgeBase
+
+        self._base = KnowledgeBase(path)
+        self.path = self._base.path
+        self.settings = self._base.settings
+        self._commit = self._base.last()
+        if upto is not None:
+            self._commit = self._last_until(upto)
+        self.same_as: str = self._commit.notes.get(SAME_AS, RULES)
+        """How equality was treated by the reasoner that wrote it."""
+
+    def _last_until(self, seq: int) -> Commit:
+        oldest = int(self._commit.notes.get(OLDEST, 0))
+        fitting = [c for c in self._base.commits() if seq_of(c) <= seq and c.seq >= oldest]
+        if not fitting and oldest:
+            raise LivefactsError(
+                f"how things were after change {seq} of {self.path} is no longer kept",
+                hint="ask for later changes; keep= says for how long they are kept",
+            )
+        return fitting[-1] if fitting else Commit()
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the folder is a knowledge base."""
+        return bool(self.settings)
+
+    @property
+    def has_tables(self) -> bool:
+        """Whether a version was ever written."""
+        return bool(self._commit.seq)
+
+    @property
+    def has_journal(self) -> bool:
+        """Whether changes since that version are in a journal."""
+        return bool(self.settings.get(JOURNAL))
+
+    @property
+    def log_number(self) -> int:
+        """The log file in which the journal goes on after the last version."""
+        return log_after(self._commit)
+
+    def begin_journal(self, settings: Mapping[str, Any]) -> None:
+        """From now on the folder has a journal."""
+        from livefacts.kb.marker import write_settings
+
+        known = self.settings or {"buckets": 2 * (os.cpu_count() or 1)}
+        self.settings = write_settings(self.path, {**known, JOURNAL: 1, **settings})
+
+    def hold(self, state: State) -> None:
+        """Someone has the lock for longer: checkpoints of the state go here."""
+        self._base.is_held = True
+        state.folder = OpenFolder(self._base, self._commit.seq)
+
+    def read_into(self, state: State) -> None:
+        """Give a new state the rules, the asserted facts and the time of the last version."""
+        from livefacts.kb.checkpoint import read_base
+
+        draft = Draft(state)
+        with state.dictionary.passing_but_labels:
+            stored = read_base(self._base, state.dictionary, self._commit)
+        draft.restore(with_equality(stored.program, state.same_as))
+        draft.intake.take_rows(stored.facts, stored.quads)
+        draft.apply()
+        if TIME in self._commit.notes:
+            self._resume(state)
+        state.prefixes = dict(stored.commit.notes.get(PREFIXES, stored.program.prefixes))
+        for name, (text, seq) in stored.commit.notes.get(WATCHED, {}).items():
+            state.watched.set(name, text, seq)
+        noted = stored.commit.notes.get(OFFSETS, ())
+        state.offsets = {origin.source: origin for origin in (Origin(*each) for each in noted)}
+        state.seq = seq_of(stored.commit)
+        # Labels of blank nodes that come later must not be those that are there already.
+        state.scopes = (f"{state.seq}r{number}" for number in count(1))
+        state.folder = OpenFolder(self._base, stored.commit.seq)
+
+    def damages(self) -> list[DamageError]:
+        """What of all versions and changes that are kept is not as it was written."""
+        while True:
+            last = self._base.last()
+            found = {each.message: each for each in self._damages(last)}
+            # Who writes the next version may remove what was kept until then.
+            if not found or self._base.last().seq == last.seq:
+                return list(found.values())
+
+    def _damages(self, last: Commit) -> Iterator[DamageError]:
+        oldest = int(last.notes.get(OLDEST, 0))
+        kept = [commit for commit in self._base.commits() if oldest <= commit.seq <= last.seq]
+        digest = cache(file_digest)
+        for commit in kept:
+            try:
+                with read_whole(self.path):
+                    yield from self._base.damages(commit, commit.versions, digest)
+                    if TIME in commit.notes:
+                        read_noted(self.path, commit.notes[TIME])
+            except DamageError as error:
+                yield error
+        if self.has_journal:
+            first = log_after(kept[0]) if oldest else 1
+            yield from journal_damages(self.path, first, log_after(last))
+
+    def _resume(self, state: State) -> None:
+        """Go on from the moment at which the version was written."""
+        found = read_noted(self.path, self._commit.notes[TIME])
+        moment = saved_time.unpacked(found, state.dictionary)
+        try:
+            state.moved(state.streams.change(saved_time.resume(state.streams, moment)))
+        finally:
+            state.complete()
+        state.streams.beginnings.resume(moment.began)
+        if moment.queries is not None:
+            state.queries().resume(moment.queries)
+        if moment.events is not None:
+            state.streams.events = restored_events(moment.events, state.streams)
+
+
+def check_folder(path: str | os.PathLike[str]) -> None:
+    """Refuse a folder of which anything that is kept is not as it was written."""
+    with read_whole(Path(path)):
+        found = SavedFolder(path).damages()
+    if found:
+        raise DamageError("\n".join(each.message for each in found), hint=found[0].hint)
+
+
+def log_after(commit: Commit) -> int:
+    """The log file in which the journal goes on after a version."""
+    return int(commit.notes.get(JOURNAL, {}).get("log", 1))
+
+
+def seq_of(commit: Commit) -> int:
+    """The number of the last change in a version; each version that Spark wrote is one, too."""
+    noted = commit.notes.get(JOURNAL, {"seq": 0, "commit": 0})
+    return int(noted["seq"]) + commit.seq - int(noted["commit"])
+
+
+def write_state(state: State, path: str | os.PathLike[str] | None) -> int:
+    """Write a state as the next version of its folder, or into a new one; the version's number."""
+    folder = state.folder if path is None else _new_folder(path)
+    if folder is None:
+        raise LivefactsError(
+            "this reasoner was not opened from a folder",
+            hint="Reasoner.open(path), or checkpoint(path) to make one",
+        )
+    written = capture(state, folder).write()
+    if state.recorder is None:
+        state.folder = written
+    return written.seq
+
+
+def capture(state: State, folder: OpenFolder, journal: Journal | None = None) -> Captured:
+    """What there is now, while nobody changes anything; it can be written beside all changes."""
+    from livefacts.kb.checkpoint import SavedState
+    from livefacts.kb.schema_closure import constants_of
+
+    constants = state.dictionary.encode(constants_of(state.program.rules))
+    has_time = state.streams.has_begun or state.streams.events is not None
+    # What follows from time is found anew, and so are conclusions beside it.
+    facts: TouchedFacts | WholeFacts | None = None
+    if journal is not None:
+        facts = _changed(state, folder, derived=not has_time)
+    notes: dict[str, Any] = {SAME_AS: state.same_as, PREFIXES: dict(state.prefixes)}
+    notes[WATCHED] = {name: list(each) for name, each in state.watched.known.items()}
+    if state.offsets:
+        notes[OFFSETS] = [origin.plain() for origin in state.offsets.values()]
+    if journal is not None:
+        journal.begin_next(state.seq)
+        noted = {"seq": state.seq, "log": journal.number, "commit": folder.seq + 1}
+        notes[JOURNAL] = noted
+    time = saved_time.moment_of(state.streams) if has_time else None
+    if facts is None:
+        facts = _whole(state, derived=not has_time)
+    saved = SavedState(state.program, facts, constants, not has_time, notes)
+    return Captured(folder, state.seq, saved, state.dictionary.reader(), time)
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """A state as it was at one moment, for the next version of a folder."""
+
+    folder: OpenFolder
+    seq: int
+    saved: SavedState
+    terms: TermReader
+    time: SavedTime | None
+
+    def write(self, notes: Mapping[str, Any] = NO_NOTES) -> OpenFolder:
+        """Write it, with more notes; the folder with the new version."""
+        from livefacts.kb.checkpoint import write_base
+
+        base = self.folder.base
+        with base.writing(new=True) as start:
+            base.create({"buckets": 2 * (os.cpu_count() or 1)})
+            if start.seq != self.folder.seq:
+                raise LivefactsError(
+                    f"version {start.seq} of {base.path} was written since version "
+                    f"{self.folder.seq} was opened",
+                    hint="open it again, and make the changes there",
+                )
+            saved = replace(self.saved, notes={**self.saved.notes, **notes, **self._time(start)})
+            commit = write_base(base, start, self.terms, saved)
+        return OpenFolder(base, commit.seq)
+
+    def _time(self, start: Commit) -> dict[str, Any]:
+        """What the commit notes of the file that has the time."""
+        if self.time is None:
+            return {}
+        name = f"{TIME}/{start.seq + 1:020d}.json"
+        return {TIME: write_noted(self.folder.base.path, name, self.time.packed(self.terms))}
+
+
+def _new_folder(path: str | os.PathLike[str]) -> OpenFolder:
+    """A folder that is no knowledge base yet."""
+    from livefacts.kb.tables import KnowledgeBase
+
+    base = KnowledgeBase(path)
+    if base.last().seq:
+        raise LivefactsError(
+            f"{base.path} is a knowledge base already", hint="open it, and make the changes there"
+        )
+    return OpenFolder(base, 0)
+
+
+def _whole(state: State, *, derived: bool) -> WholeFacts:
+    """What a state asserts for all time, and perhaps what it derives."""
+    from livefacts.kb.checkpoint import WholeFacts
+
+    none = {TRIPLES: np.zeros((0, 3), np.int32)}
+    asserted = {**none, **_given(state.streams.background(), state.dictionary)}
+    conclusions = {**none, **_given(state.truth.derived() if derived else {}, state.dictionary)}
+    quads = state.graphs.quads()
+    triples = distinct(quads[:, :3])
+    in_default = state.truth.standing(TRIPLES, triples) & IN_DEFAULT != 0
+    return WholeFacts(asserted, conclusions, quads, triples[in_default])
+
+
+def _changed(state: State, folder: OpenFolder, *, derived: bool) -> TouchedFacts | None:
+    """What has changed since the last version, where the next one can say so."""
+    from livefacts.kb.checkpoint import can_be_added_to
+
+    unsaved, last = state.unsaved, folder.base.last()
+    if unsaved is None:
+        return None
+    if not can_be_added_to(last, is_closed=derived) or unsaved.is_much(
+        state.shown, int(last.notes["changed"])
+    ):
+        unsaved.lose()
+    touched = unsaved.begin_next(state.truth.standing, state.graphs, derived=derived)
+    if touched is None:
+        return None
+    return replace(touched, own=_own(touched.names(), state.dictionary))
+
+
+def _given(facts: Facts, dictionary: Dictionary) -> Facts:
+    """Facts without those of an engine's own predicates, which it will find again."""
+    found = {}
+    for shape, rows in facts.items():
+        own = _own(np.unique(rows[:, 0]), dictionary) if shape != TRIPLES else NO_NAMES
+        found[shape] = rows[~np.isin(rows[:, 0], own)] if len(own) else rows
+    return found
+
+
+def _own(names: Ids, dictionary: Dictionary) -> Ids:
+    """Those of the names of predicates that are an engine's own."""
+    texts = dictionary.texts(names)
+    return names[[OWN in text for text in texts]] if len(names) else NO_NAMES
