@@ -20,12 +20,7 @@ from livefacts.syntax.sparql.query_text import without_code_point_escapes
 
 SPARQL = "w3c-rdf-tests/sparql"
 TESTS = 353
-DROP = "DROP is read, and refused: a graph is there while something is asserted in it"
 KNOWN_DIFFERENCES = {
-    "sparql11/basic-update/insert-05a.ru": DROP,
-    "sparql11/basic-update/insert-data-same-bnode.ru": DROP,
-    "sparql11/basic-update/insert-where-same-bnode.ru": DROP,
-    "sparql11/basic-update/insert-where-same-bnode2.ru": DROP,
     "sparql10/syntax-sparql3/syn-bad-26.rq": "?x<?a&&?b>?y compares: no IRI can stand there",
 }
 """The file of a test -> why it is read otherwise; a test that is listed and passes fails."""

@@ -31,7 +31,7 @@ def label_in(scope: bytes, label: bytes) -> bytes:
     >>> label_in(b"f3", b"x")
     b'f3_x'
     >>> label_in(b"f3", b"f1_x")
-    b'nd9a6ae8ab5d2b2e1_x'
+    b'n2035335cb20c0971_x'
     """
     if not scope:
         return label
