@@ -42,9 +42,13 @@ class QueryRequest:
     """The named graphs that are its background; none if all that is asserted is."""
     meant: Query
     """What its body says, with patterns for the times that it asks for."""
-    asks_for_times: bool
     text: str
     """What was registered."""
+
+    @property
+    def asks_for_times(self) -> bool:
+        """Whether it asks when triples have arrived."""
+        return self.meant is not self.query.asked
 
 
 @dataclass(frozen=True, slots=True)
