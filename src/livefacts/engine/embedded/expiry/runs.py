@@ -182,6 +182,11 @@ class Runs:
                 self._answers.answer_pair(first, second, third)
 
     @property
+    def has_risen(self) -> bool:
+        """Whether some rows hold for longer now, which rules have still to follow."""
+        return bool(self._state[timed.HEAPED])
+
+    @property
     def has_fallen(self) -> bool:
         return bool(self._state[timed.FALLEN_END])
 
