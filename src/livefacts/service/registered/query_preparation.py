@@ -134,7 +134,7 @@ class Preparer:
         projection = Projection(basic, number, self._dictionary)
         absent = tuple(group.formulas for group in basic.absent)
         goal = MatchWay(projection.variables, projection.rule.body, absent)
-        wanted = Needs(goal.atoms(), (projection.rule,), asked.full, goal)
+        wanted = Needs((), (projection.rule,), asked.full, goal)
         needs = self._worlds.lasting(asked.windows, asked.every, wanted)
         if needs is None:
             return None
