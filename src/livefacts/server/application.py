@@ -26,7 +26,7 @@ from livefacts.server import (
     pushed_events,
     question_paths,
 )
-from livefacts.server.answer_headers import EXPOSED, AnswerHeaders
+from livefacts.server.answer_headers import EXPOSED, METHODS, AnswerHeaders
 from livefacts.server.live_queries import LiveTopics
 from livefacts.server.standards import graph_store, sparql_protocol
 from livefacts.server.standards.negotiation import LIVE
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from livefacts.server.admission.served_reasoner import ServedReasoner
     from livefacts.server.followed_sources import FollowedSources
 
-METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"]
 # What flows while it happens must not wait until a packer has enough of it.
 NOT_PACKED = (*DEFAULT_EXCLUDED_CONTENT_TYPES, *(e.name for e in LIVE if e.form == "ndjson"))
 
