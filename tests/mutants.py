@@ -740,7 +740,7 @@ REPORTS = (
     ),
     Mutant(
         "a renewed match stays where it was, too",
-        "            self._take(time, entries[before == time])",
+        "            self._chunks.take(time, entries[before == time])",
         "            pass",
     ),
     Mutant(
