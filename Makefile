@@ -34,7 +34,7 @@ test: setup ## the tests, on two cores
 thorough: setup ## the tests that repeat others on a larger scale
 	$(PYTHON) -m pytest -n 2 --dist loadgroup -m thorough
 
-quick: setup ## the fast tests, a minute or two: for every save
+quick: setup ## the fast tests, less than a minute: for every save
 	$(PYTHON) -m pytest -n 2 --dist loadgroup -x -m "not slow and not spark and not thorough" tests/unit tests/shape tests/golden
 
 lint: $(INSTALLED) ## formatting, lint and types

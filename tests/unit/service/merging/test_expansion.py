@@ -65,6 +65,7 @@ def test_a_member_that_leaves_a_group_loses_what_was_said_of_the_others() -> Non
     assert went.tolist() == [[5, 7, 8]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "terms"), [(3, 30), (40_000, 30), (40_000, 2)])
 def test_rows_are_found_among_others_whatever_their_number(size: int, terms: int) -> None:
     draw = np.random.default_rng(size)

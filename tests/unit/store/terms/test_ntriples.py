@@ -149,6 +149,7 @@ def read(
     return rows, bad
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quads", [False, True], ids=["triples", "quads"])
 @pytest.mark.parametrize("seed", range(4))
 def test_every_line_is_read_as_pyoxigraph_reads_it(seed: int, quads: bool) -> None:
@@ -351,6 +352,7 @@ def test_a_literal_of_a_hundred_megabytes_is_rejected_and_the_rest_is_read() -> 
     assert bad[0].text.startswith('<a:b> <a:c> "xxx')
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", [b"\n", b"\r\n", b"\r", b""])
 @pytest.mark.parametrize(
     "excess", [-1, 0, 1, ntriples.CHUNK - 1, ntriples.CHUNK, 2 * ntriples.CHUNK]
