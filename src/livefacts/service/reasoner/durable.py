@@ -26,7 +26,7 @@ from livefacts.journal.change_log import (
 )
 from livefacts.journal.folder_lock import FolderLock
 from livefacts.journal.log_file import LogReader
-from livefacts.kb.failures import read_whole
+from livefacts.kb.failures import read_whole, say_plainly
 from livefacts.kb.marker import folder_of, read_settings
 from livefacts.service.change.delta import Delta
 from livefacts.service.folder.checkpoints import FOLD_AFTER, KEPT, Checkpoints, Kept
@@ -89,7 +89,8 @@ class DurableReasoner(Reasoner):
                 log = _read(self._state, saved, made, read_only)
             if lock is not None:
                 saved.hold(self._state)
-            journal = _journal(saved, log, made, durability, self._state.seq, read_only)
+            with say_plainly(folder):
+                journal = _journal(saved, log, made, durability, self._state.seq, read_only)
         except BaseException:
             if lock is not None:
                 lock.release()
@@ -170,8 +171,7 @@ class DurableReasoner(Reasoner):
         `path` is another folder, which becomes a copy of what is here now.
         """
         if path is not None:
-            with self._state.changing:
-                return write_state(self._state, path)
+            return write_state(self._state, path)
         self._journal.check()
         assert self._checkpoints is not None, "only a journal that is written to passes"
         return self._checkpoints.write()
@@ -298,7 +298,8 @@ def _let_go(
 
 
 def _locked(folder: Path) -> FolderLock:
-    read_settings(folder)  # a folder of others is refused, and stays as it is
+    with read_whole(folder):
+        read_settings(folder)  # a folder of others is refused, and stays as it is
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -106,7 +106,6 @@ class Reasoner:
 
         return open_folder(path, rules, **options)
 
-    @one_at_a_time
     def checkpoint(self, path: str | os.PathLike[str] | None = None) -> int:
         """Write what is asserted and derived back to the opened folder; the new version's number.
 

@@ -10,8 +10,9 @@ import pytest
 from livefacts.service.merging import expansion
 from livefacts.service.merging.expansion import Roles, StandIns
 from livefacts.service.merging.group_steps import GroupStep
-from livefacts.service.merging.group_views import lens_of, rows_among
+from livefacts.service.merging.group_views import lens_of
 from livefacts.service.merging.groups import EqualGroup
+from livefacts.store.facts.row_sets import rows_among
 
 FIRST, SECOND, MEMBERS = 1, 2, (1, 2, 3, 4)
 Facts = set[tuple[int, ...]]
