@@ -73,7 +73,7 @@ fuzzers: setup ## bytes that a fuzzer makes up, for every way in; SECONDS=60 for
 	  || uv pip install --quiet --python $(PYTHON) atheris 2>/dev/null || true
 	$(PYTHON) -m tests.fuzzers --seconds $(SECONDS)
 
-parts: ## fetch brokers for tests and Fuseki for `bench` into out/parts (Debian, Maven)
+parts: ## fetch brokers and YASGUI for tests, and Fuseki for `bench`, into out/parts (Debian, npm, Maven)
 	@sh tools/parts.sh out/parts
 
 mutants: setup ## plant known bugs; each must be caught by a test
