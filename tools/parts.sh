@@ -1,6 +1,6 @@
 #!/bin/sh
 # Fetches real brokers for tests into a folder: mosquitto out of packages of Debian, Kafka from Maven; and
-# Apache Jena Fuseki for the benchmark of the server, and hadolint.
+# Apache Jena Fuseki for the benchmark of the server, and hadolint; HDFS, and versitygw, a server of S3.
 # Nothing is installed.  sh tools/parts.sh out/parts
 set -e
 mkdir -p "$1/mosquitto" "$1/packages"
@@ -25,6 +25,24 @@ POM
     -DoutputDirectory="$PWD/kafka" -DincludeScope=runtime
   mvn -q -B -Dmaven.repo.local="$PWD/maven" org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy \
     -Dartifact=org.apache.jena:jena-fuseki-server:5.6.0 -DoutputDirectory="$PWD/fuseki"
+  # HDFS on one node; the cluster wants two packages of tests besides.
+  cat > pom.xml <<POM
+<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+<groupId>parts</groupId><artifactId>parts</artifactId><version>1</version>
+<dependencies><dependency><groupId>org.apache.hadoop</groupId><artifactId>hadoop-minicluster</artifactId>
+<version>3.5.0</version></dependency><dependency><groupId>org.junit.jupiter</groupId>
+<artifactId>junit-jupiter-api</artifactId><version>5.10.2</version></dependency><dependency>
+<groupId>org.mockito</groupId><artifactId>mockito-core</artifactId><version>4.11.0</version></dependency>
+</dependencies></project>
+POM
+  mvn -q -B -Dmaven.repo.local="$PWD/maven" -f pom.xml dependency:copy-dependencies \
+    -DoutputDirectory="$PWD/hadoop" -DincludeScope=runtime
 else
-  echo "Kafka and Fuseki are left out: mvn is not here" >&2
+  echo "Kafka, Fuseki and HDFS are left out: mvn is not here" >&2
+fi
+if command -v go >/dev/null; then
+  # A server of S3 that looks at keys: some minutes to compile.
+  GOPATH="$PWD/go" GOCACHE="$PWD/go-cache" go install github.com/versity/versitygw/cmd/versitygw@v1.8.0
+else
+  echo "versitygw is left out: go is not here" >&2
 fi

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from functools import partial
-from pathlib import Path
 
 import pyarrow as pa
 
@@ -22,6 +21,7 @@ from livefacts.errors import InputError
 from livefacts.kb.bucket_stages import TERM_COLUMNS, Bucket, bucket_files, compact_bucket
 from livefacts.kb.buckets import by_bucket
 from livefacts.kb.graph_rows import quads_at, write_quads
+from livefacts.kb.stores.file_path import StorePath
 from livefacts.kb.tables import (
     CHANGES,
     COMMITS,
@@ -102,7 +102,7 @@ def _predicate_writes(work: Work) -> dict[str, Write]:
     return {PREDICATES_TABLE: Write(files, OVERWRITE), PREDICATE_CHANGES: Write((), OVERWRITE)}
 
 
-def write_batches(folder: Path, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def write_batches(folder: StorePath, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Write the predicate facts of a task into one file; what it is called."""
     listed = [batch for batch in batches if len(batch)]
     if listed:
@@ -122,7 +122,7 @@ def _graph_writes(work: Work) -> dict[str, Write]:
 def _rewritten(
     work: Work,
     name: str,
-    rewriting: Callable[[Path, Bucket], DataFile],
+    rewriting: Callable[[StorePath, Bucket], DataFile],
     buckets: Iterable[Bucket],
 ) -> Write:
     with work.stages.stage(name) as stage:
@@ -132,7 +132,7 @@ def _rewritten(
     return Write(tuple(files), OVERWRITE)
 
 
-def compact_terms(path: Path, bucket: Bucket) -> DataFile:
+def compact_terms(path: StorePath, bucket: Bucket) -> DataFile:
     """Write the terms of a bucket as one file, in the order of their ids."""
     terms = bucket.read_terms().cast(TERM_COLUMNS).sort_by("id").cast(SCHEMAS[TERMS])
     return write_file(path / TERMS, terms, bucket.number)
@@ -167,5 +167,6 @@ def tidy(base: KnowledgeBase, commit: Commit) -> Removed:
     """Sum up the logs, and remove the files that no kept version needs."""
     kept = [each for each in base.commits() if each.seq >= commit.notes.get(OLDEST, 1)]
     base.tidy()
-    forget(base.path)
+    if base.path.is_local or base.has_near_tasks:
+        forget(base.scratch())
     return vacuum_versions(base, kept)

@@ -26,6 +26,7 @@ from livefacts.engine.spark.joins.rule_queries import widest
 from livefacts.kb.bucket_stages import Bucket, collect_bucket
 from livefacts.kb.buckets import write_buckets
 from livefacts.kb.consequences import FACTS
+from livefacts.kb.stores.file_path import StorePath
 from livefacts.kb.tables import (
     CHANGES,
     OVERWRITE,
@@ -163,7 +164,7 @@ def _written(work: Work, table: str, rows: DataFrame) -> list[DataFile]:
 
 
 def _write_rows(
-    path: Path, table: str, batches: Iterator[pa.RecordBatch]
+    path: StorePath, table: str, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     listed = [batch for batch in batches if len(batch)]
     if listed:

@@ -7,6 +7,7 @@ the tables have.  Predicate facts are deduplicated apart, since most knowledge b
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from livefacts.kb.consequences import (
     told_facts,
 )
 from livefacts.kb.predicate_rows import ARGUMENT_COLUMNS
+from livefacts.kb.stores.file_path import StorePath
 from livefacts.kb.tables import (
     GRAPHS,
     PREDICATES_TABLE,
@@ -50,6 +52,8 @@ class ReadJob:
     encoding: Encoding
     folder: Path
     buckets: int
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """What it takes to read the input, where it is on a remote store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,7 @@ class Read:
 
 def read_split(job: ReadJob, split: Split) -> Read:
     """Read and encode a split into buckets of triples, assertions, facts and terms."""
-    reading = SplitReading(split, job.encoding)
+    reading = SplitReading(split, job.encoding, job.options)
     files, rows = Files(), 0
     for piece in reading.pieces():
         files += _written(job, piece)
@@ -127,7 +131,7 @@ def _written(job: ReadJob, piece: FactPiece) -> Files:
 class SettleJob:
     """What deduplicating tasks are given: where the tables are, what was read, and the change."""
 
-    path: Path
+    path: StorePath
     files: Files
     seq: int = 0
 
@@ -142,7 +146,7 @@ class SettledBucket:
     told: int = 0
     clashes: tuple[tuple[int, tuple[str, ...], str], ...] = ()
 
-    def paths(self, folder: Path) -> list[Path]:
+    def paths(self, folder: StorePath) -> list[StorePath]:
         """Its data files, in the folder of a knowledge base."""
         tables = {TRIPLES_TABLE: self.facts, TERMS: self.terms, GRAPHS: self.graphs}
         return [folder / table / file.name for table, file in tables.items() if file]
@@ -224,8 +228,8 @@ def _joined(left: pa.Table, right: pa.Table, how: str, keys: list[str] = FACT_KE
 class FactFiles:
     """The files of the tables of predicate facts, as they are before the change."""
 
-    facts: tuple[str, ...]
-    changes: tuple[str, ...]
+    facts: tuple[StorePath, ...]
+    changes: tuple[StorePath, ...]
 
 
 def settle_predicates(job: SettleJob, known: FactFiles, bucket: Bucket) -> DataFile | None:
@@ -239,7 +243,7 @@ def settle_predicates(job: SettleJob, known: FactFiles, bucket: Bucket) -> DataF
     return write_file(job.path / PREDICATES_TABLE, predicate_rows.as_table(facts), bucket.number)
 
 
-def keep_told(path: Path, known: FactFiles, bucket: Bucket) -> DataFile | None:
+def keep_told(path: StorePath, known: FactFiles, bucket: Bucket) -> DataFile | None:
     """The predicate facts of a bucket that are asserted, without those that only followed."""
     before = predicate_rows.read_files(known.facts, known.changes)
     mine = predicate_rows.of_bucket(before, bucket.number, bucket.buckets)

@@ -101,7 +101,7 @@ def _taken(work: Work, splits: Sequence[Split], encoding: Encoding, kept: KeptSt
     for salt in SALTS:
         again = f", again ({salt})" if salt > 1 else ""
         with work.stages.stage(f"parse and encode{again}") as stage:
-            reads = _read(work, splits, ReadJob(encoding, kept.folder, work.buckets), stage, kept)
+            reads = _read(work, splits, _read_job(work, encoding, kept), stage, kept)
         files = sum((read.files for read in reads), Files())
         job = SettleJob(work.base.path, files, work.start.seq + 1)
         with work.stages.stage(f"deduplicate, dictionary{again}") as stage:
@@ -111,6 +111,10 @@ def _taken(work: Work, splits: Sequence[Split], encoding: Encoding, kept: KeptSt
             return Taken(reads, settled, _settled_predicates(work, job, buckets), encoding)
         encoding = _with_exceptions(encoding, found, salt)
     raise too_many_alike()
+
+
+def _read_job(work: Work, encoding: Encoding, kept: KeptStages) -> ReadJob:
+    return ReadJob(encoding, kept.folder, work.buckets, work.base.options)
 
 
 def _read(

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from livefacts.engine.spark.jobs.stage_report import Stage
 from livefacts.engine.spark.read.bucket_intake import Files, Read, SettledBucket
 from livefacts.engine.spark.read.splits import Split
 from livefacts.kb.bucket_stages import FollowedBucket, Published
+from livefacts.kb.stores.file_path import StorePath, store_path
 from livefacts.kb.tables import Commit, DataFile, KnowledgeBase
 from livefacts.syntax.input.rejects import Reject
 
@@ -44,12 +44,12 @@ class KeptStages:
         self,
         stage: Stage,
         run: Callable[[], list[Result]],
-        files_of: Callable[[Result], Iterable[str | Path]],
+        files_of: Callable[[Result], Iterable[str | StorePath]],
     ) -> list[Result]:
         """What a stage gives; found, if it was finished before, and run otherwise."""
         note = self.folder / f"{hashlib.sha256(stage.name.encode()).hexdigest()[:12]}.json"
         found: list[Result] | None = _read(note)
-        if found is not None and all(os.path.exists(f) for each in found for f in files_of(each)):
+        if found is not None and all(_is_there(f) for each in found for f in files_of(each)):
             stage.is_kept = True
             return found
         found = run()
@@ -65,26 +65,23 @@ def key_of(kind: str, start: Commit, *others: Any) -> str:
     return hashlib.sha256(json.dumps(packed(known)).encode()).hexdigest()[:32]
 
 
-def input_of(splits: Sequence[Split]) -> list[list[Any]]:
-    """The splits, and what shows whether their files have changed."""
-    return [[packed(split), *_state(split.path)] for split in splits]
+def input_of(splits: Sequence[Split]) -> list[Any]:
+    """The splits, which say what shows whether their files have changed."""
+    return [packed(split) for split in splits]
 
 
-def _state(path: str) -> tuple[int, int]:
-    if not os.path.exists(path):
-        return 0, 0
-    found = os.stat(path)
-    return found.st_size, found.st_mtime_ns
+def _is_there(file: str | StorePath) -> bool:
+    return store_path(file).exists()
 
 
 @contextmanager
 def resumable(base: KnowledgeBase, key: str) -> Iterator[KeptStages]:
     """The folder of a change, as it was left; removed when the change is made."""
-    folder = base.path / FOLDER / key
-    forget(base.path, besides=key)
+    folder = base.scratch() / FOLDER / key
+    forget(base.scratch(), besides=key)
     folder.mkdir(parents=True, exist_ok=True)
     yield KeptStages(folder)
-    forget(base.path)
+    forget(base.scratch())
 
 
 def forget(path: Path, besides: str = "") -> None:
@@ -112,7 +109,7 @@ def unpacked(value: Any) -> Any:
     """The result that was packed; all sequences are tuples.
 
     >>> unpacked(packed([Split("a.nt", b"x")]))
-    (Split(path='a.nt', scope=b'x', format=None, start=0, end=-1),)
+    (Split(path='a.nt', scope=b'x', format=None, start=0, end=-1, length=0, version=''),)
     """
     if isinstance(value, list):
         return tuple(map(unpacked, value))

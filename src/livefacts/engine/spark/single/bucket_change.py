@@ -26,6 +26,7 @@ from livefacts.kb.consequences import (
     triples_of,
 )
 from livefacts.kb.live_buckets import Columns, contains, netted
+from livefacts.kb.stores.file_path import StorePath
 from livefacts.kb.tables import CHANGES, DataFile, write_file
 from livefacts.store.facts.hash_rows import ordered
 from livefacts.store.terms.hash_ids import HashIds
@@ -81,7 +82,7 @@ def follow_change(job: FollowChange, bucket: Bucket) -> str:
 class SignChange:
     """What signing tasks are given: the number of the change, and where it was followed."""
 
-    path: Path
+    path: StorePath
     seq: int
     files: tuple[str, ...]
     schema: pa.Table
