@@ -22,23 +22,8 @@ OPENERS = {
 LIBRARIES = {"os", "shutil", "glob", "mmap", "fcntl", "tempfile"}
 WORDS_OF_OS = {"PathLike", "fspath"}
 """What is said of names, and touches no file."""
-OTHER_FILES = {
-    # Files between stages are in a folder that tasks share.
-    "kb.buckets",
-    "kb.tables",
-    "engine.spark.read.resumption",
-    # Java, and Python's packages.
-    "engine.spark.java",
-    "engine.spark.session",
-}
-FOLDERS = OTHER_FILES | {
-    "kb.bucket_stages",
-    "engine.spark.joins.stored_closure",
-    "engine.spark.read.bucket_intake",
-    "engine.spark.single.bucket_change",
-    "engine.spark.single.task_change",
-}
-"""Those that name the folder between stages, too."""
+OTHER_FILES = {"engine.spark.java", "engine.spark.session"}
+"""Java, and Python's packages: no files of a knowledge base."""
 
 
 def test_files_of_a_knowledge_base_are_touched_by_its_stores_alone() -> None:
@@ -49,18 +34,15 @@ def test_files_of_a_knowledge_base_are_touched_by_its_stores_alone() -> None:
 
 
 def is_inside(module: Module) -> bool:
-    return module.name.startswith(tuple(f"{room}." for room in ROOMS)) and not (
-        module.name.startswith(STORES)
-    )
+    is_other = module.name.startswith(STORES) or module.name in OTHER_FILES
+    return module.name.startswith(tuple(f"{room}." for room in ROOMS)) and not is_other
 
 
 def touching(module: Module) -> Iterator[str]:
     """Every place where a module deals with files itself."""
     for node in module.nodes:
-        if module.name not in FOLDERS and imports_path(node):
+        if imports_path(node):
             yield f"{module.place(node)} imports pathlib.Path"
-        if module.name in OTHER_FILES or not isinstance(node, ast.Call | ast.Attribute):
-            continue
         if isinstance(node, ast.Call) and opener(node) in OPENERS:
             yield f"{module.place(node)} calls {ast.unparse(node.func)}"
         if isinstance(node, ast.Attribute) and is_of_library(node):

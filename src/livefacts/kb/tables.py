@@ -32,7 +32,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -51,9 +50,8 @@ from livefacts.kb.file_digests import (
     sync_tables,
 )
 from livefacts.kb.marker import COMMITS as COMMITS
-from livefacts.kb.marker import EXCHANGE, read_settings, remove_leftovers, write_settings
+from livefacts.kb.marker import read_settings, remove_leftovers, write_settings
 from livefacts.kb.stores.file_path import NO_OPTIONS, StorePath, store_path
-from livefacts.kb.stores.scratch_folder import scratch_folder
 from livefacts.kb.stores.write_lease import WriteLease
 
 TRIPLES_TABLE, CHANGES, GRAPHS, TERMS, EXCEPTIONS, REJECTS, RULES = (
@@ -183,8 +181,6 @@ class KnowledgeBase:
         self.reached: Callable[[str], None] = lambda step: None
         self.is_held = False
         """Whether someone holds the lock for longer than one change."""
-        self.has_near_tasks = True
-        """Whether tasks see the folders of this machine."""
         self._lease: WriteLease | None = None
         self.settings = read_settings(self.path)
         self._open_tables: dict[str, Any] = {}
@@ -321,22 +317,6 @@ class KnowledgeBase:
                 f"{self.path} has streams and windows, which Spark does not follow",
                 hint="Reasoner.open(folder) goes on with it",
             )
-
-    @contextmanager
-    def exchange(self) -> Iterator[Path]:
-        """A folder for files between stages, for a while."""
-        import shutil
-
-        folder = self.scratch() / EXCHANGE / uuid.uuid4().hex
-        folder.mkdir(parents=True)
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-
-    def scratch(self) -> Path:
-        """Where the folders are for files between stages."""
-        return scratch_folder(self.path, is_near=self.has_near_tasks)
 
     def publish(
         self,

@@ -15,7 +15,8 @@ import pyarrow as pa
 
 from livefacts.engine.spark.jobs.frames import counted_predicates
 from livefacts.engine.spark.jobs.stage_report import JobReport
-from livefacts.engine.spark.jobs.work import Work, run_tasks
+from livefacts.engine.spark.jobs.tasks import run_tasks
+from livefacts.engine.spark.jobs.work import Work
 from livefacts.engine.spark.read.resumption import forget
 from livefacts.errors import InputError
 from livefacts.kb.bucket_stages import TERM_COLUMNS, Bucket, bucket_files, compact_bucket
@@ -167,6 +168,5 @@ def tidy(base: KnowledgeBase, commit: Commit) -> Removed:
     """Sum up the logs, and remove the files that no kept version needs."""
     kept = [each for each in base.commits() if each.seq >= commit.notes.get(OLDEST, 1)]
     base.tidy()
-    if base.path.is_local or base.has_near_tasks:
-        forget(base.scratch())
+    forget(base.path)
     return vacuum_versions(base, kept)

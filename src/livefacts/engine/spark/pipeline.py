@@ -22,7 +22,7 @@ from livefacts.engine.spark.read.asked_facts import Facts, read_asked, settle
 from livefacts.engine.spark.read.ingestion import ingest
 from livefacts.engine.spark.read.splits import BYTES_PER_SPLIT, find_files, make_splits
 from livefacts.engine.spark.road_choice import JOINS, SMALL, Changer, Roads
-from livefacts.engine.spark.session import is_local_master, require_extra
+from livefacts.engine.spark.session import require_extra
 from livefacts.engine.spark.single.closure import materialize_single
 from livefacts.engine.spark.store_settings import store_options
 from livefacts.errors import InputError, LivefactsError
@@ -84,7 +84,6 @@ class Pipeline:
         require_extra()
         self.session = session
         self.base = KnowledgeBase(path, store_options(session, path, storage_options or {}))
-        self.base.has_near_tasks = is_local_master(session.sparkContext.master)
         self._buckets = buckets
         self._bytes_per_split = bytes_per_split
         self._memory = bytes_of(memory)

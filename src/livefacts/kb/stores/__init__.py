@@ -11,7 +11,6 @@ Out: a path, on which every operation is one call.
 - `remote_objects`: files on S3, HDFS, Azure or Google, through the package that commits there
 - `remote_failures`: what stores say when something goes wrong, in a sentence without secrets
 - `write_lease`: one writer at a time, where no system gives a lock back
-- `scratch_folder`: where files between stages are
 
 Design: docs/design/0023-stores.md
 """

@@ -160,13 +160,3 @@ def test_keys_are_in_no_file_and_in_no_representation(spark: Any, s3: StoreServe
     with pytest.raises(lf.LivefactsError) as refused:
         pipeline.facts(version=99)
     assert SECRET not in str(refused.value)
-
-
-def test_tasks_on_other_machines_are_refused_where_they_need_a_folder(
-    spark: Any, s3: StoreServer, kb: str
-) -> None:
-    pipeline = Pipeline(spark, kb, storage_options=s3.options)
-    pipeline.base.has_near_tasks = False
-    with pytest.raises(lf.LivefactsError, match="share no folder"):
-        pipeline.materialize()
-    assert pipeline.seq == 3

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from livefacts.engine.spark.jobs.tasks import context_of
 from livefacts.kb.stores.file_path import StorePath
 from livefacts.kb.tables import (
     CHANGES,
@@ -35,6 +36,8 @@ TYPES = {
 }
 KEYS = ("s", "p", "o")
 ROWS_AT_A_TIME, TASKS_PER_CORE = 100_000, 2
+MOST_CORES = 64
+"""What a cluster is taken to have that does not say it."""
 COUNTS = ("support", "told")
 
 
@@ -54,7 +57,9 @@ def _read_in_tasks(
     session: SparkSession, table: str, files: Sequence[StorePath], schema: str
 ) -> DataFrame:
     """The same of a remote store, which Spark itself may not know, and has no keys of."""
-    tasks = min(len(files), TASKS_PER_CORE * session.sparkContext.defaultParallelism)
+    context = context_of(session)
+    cores = MOST_CORES if context is None else context.defaultParallelism
+    tasks = min(len(files), TASKS_PER_CORE * cores)
     numbers = session.range(0, len(files), 1, tasks)
     return numbers.mapInArrow(partial(_rows_of_files, table, files), schema)
 

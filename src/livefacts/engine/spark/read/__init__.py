@@ -5,9 +5,9 @@ Out: asserted triples, predicate facts, named graphs and terms, each once, by bu
 
 - `splits`: the pieces of input that one task reads
 - `split_reader`: one split to pieces of encoded facts, and rejects
-- `bucket_intake`: the tasks: read into buckets, then deduplicate each bucket
-- `resumption`: a change that was cut off goes on after its last finished stage
-- `ingestion`: the door for files: two jobs and one commit
+- `bucket_intake`: the tasks: read and send to buckets, then deduplicate each bucket
+- `resumption`: a change that was cut off goes on after its last finished job
+- `ingestion`: the door for files: one job of two stages, and one commit
 - `asked_facts`: the facts that a change asks for, as ids
 - `table_terms`: the dictionary in the tables, and the terms that rules add
 - `predicate_change`: which predicate facts are asserted, where no rule speaks of them

@@ -1,61 +1,54 @@
 """Resumption: a change that was cut off goes on after the last stage that it had finished.
 
-What the tasks of a stage have given is noted in a folder beside the tables, which also has
-the files that go from stage to stage.  Whoever makes the same change again, of the same
-files and on the same state, finds it there; any other change removes it.  A note whose
-files are no longer there does not count.
+What the tasks of a job have given is noted in a folder beside the tables: the names of the data
+files that they wrote, above all.  Whoever makes the same change again, of the same files and
+on the same state, finds it there; any other change removes it.  A note whose files are no
+longer there does not count.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
-from pathlib import Path
 from typing import Any, TypeVar
 
 from livefacts.engine.spark.jobs.stage_report import Stage
-from livefacts.engine.spark.read.bucket_intake import Files, Read, SettledBucket
+from livefacts.engine.spark.read.bucket_intake import Read, SettledBucket
 from livefacts.engine.spark.read.splits import Split
-from livefacts.kb.bucket_stages import FollowedBucket, Published
-from livefacts.kb.stores.file_path import StorePath, store_path
+from livefacts.kb.bucket_stages import Published
+from livefacts.kb.stores.file_path import StorePath
 from livefacts.kb.tables import Commit, DataFile, KnowledgeBase
 from livefacts.syntax.input.rejects import Reject
 
 FOLDER = ".stages"
 KIND = "kind"
-KINDS = {
-    kind.__name__: kind
-    for kind in (DataFile, Files, FollowedBucket, Published, Read, Reject, SettledBucket, Split)
-}
+KINDS = {kind.__name__: kind for kind in (DataFile, Published, Read, Reject, SettledBucket, Split)}
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
 class KeptStages:
-    """The folder of one change: files between its stages, and what stages have given."""
+    """The folder of one change: notes of what its stages have given."""
 
-    folder: Path
+    folder: StorePath
 
     def results(
         self,
         stage: Stage,
         run: Callable[[], list[Result]],
-        files_of: Callable[[Result], Iterable[str | StorePath]],
+        files_of: Callable[[Result], Iterable[StorePath]],
     ) -> list[Result]:
         """What a stage gives; found, if it was finished before, and run otherwise."""
         note = self.folder / f"{hashlib.sha256(stage.name.encode()).hexdigest()[:12]}.json"
         found: list[Result] | None = _read(note)
-        if found is not None and all(_is_there(f) for each in found for f in files_of(each)):
+        if found is not None and all(file.exists() for each in found for file in files_of(each)):
             stage.is_kept = True
             return found
         found = run()
-        part = note.with_suffix(".part")
-        part.write_text(json.dumps([packed(each) for each in found]), encoding="utf-8")
-        part.replace(note)
+        note.write(json.dumps([packed(each) for each in found]).encode())
         return found
 
 
@@ -70,26 +63,20 @@ def input_of(splits: Sequence[Split]) -> list[Any]:
     return [packed(split) for split in splits]
 
 
-def _is_there(file: str | StorePath) -> bool:
-    return store_path(file).exists()
-
-
 @contextmanager
 def resumable(base: KnowledgeBase, key: str) -> Iterator[KeptStages]:
     """The folder of a change, as it was left; removed when the change is made."""
-    folder = base.scratch() / FOLDER / key
-    forget(base.scratch(), besides=key)
-    folder.mkdir(parents=True, exist_ok=True)
-    yield KeptStages(folder)
-    forget(base.scratch())
+    forget(base.path, besides=key)
+    yield KeptStages(base.path / FOLDER / key)
+    forget(base.path)
 
 
-def forget(path: Path, besides: str = "") -> None:
+def forget(path: StorePath, besides: str = "") -> None:
     """Remove what changes that were cut off have left, besides that of one of them."""
     folder = path / FOLDER
-    for each in folder.iterdir() if folder.is_dir() else ():
-        if each.name != besides:
-            shutil.rmtree(each, ignore_errors=True)
+    for name in folder.list():
+        if name != besides:
+            (folder / name).delete_folder()
 
 
 # results as JSON
@@ -119,8 +106,8 @@ def unpacked(value: Any) -> Any:
     return bytes.fromhex(named["hex"]) if value[KIND] == "bytes" else KINDS[value[KIND]](**named)
 
 
-def _read(note: Path) -> list[Any] | None:
+def _read(note: StorePath) -> list[Any] | None:
     try:
-        return list(unpacked(json.loads(note.read_text(encoding="utf-8"))))
+        return list(unpacked(json.loads(note.read())))
     except (OSError, ValueError, KeyError, TypeError):
         return None
