@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import sys
 import urllib.request
 import uuid
@@ -24,6 +25,8 @@ from livefacts.errors import StoreError
 from livefacts.kb.stores.file_path import store_path
 
 KEY, SECRET = "testkey", "a-test-secret"
+GUEST = "guest"
+"""Somebody whom versitygw knows, and who may do nothing."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +69,17 @@ def s3_of_versitygw(folder: Path) -> Iterator[StoreServer]:
     if not program.exists():
         pytest.skip(f"there is no versitygw: {FETCH}")
     port = free_port()
-    (folder / "data" / "lake").mkdir(parents=True)
-    command = [str(program), "--port", f"127.0.0.1:{port}", "posix", str(folder / "data")]
+    for name in ("data/lake", "users"):
+        (folder / name).mkdir(parents=True)
+    users = ["--iam-dir", str(folder / "users")]
+    command = [str(program), "--port", f"127.0.0.1:{port}", *users, "posix", str(folder / "data")]
     keys = {"ROOT_ACCESS_KEY": KEY, "ROOT_SECRET_KEY": SECRET}
     with running(command, port, {**os.environ, **keys}, folder):
-        yield _s3(port)
+        server = _s3(port)
+        asked = ["--access", KEY, "--secret", SECRET, "--endpoint-url", f"http://127.0.0.1:{port}"]
+        made = ["create-user", "--access", GUEST, "--secret", SECRET, "--role", "user"]
+        subprocess.run([program, "admin", *asked, *made], check=True, capture_output=True)
+        yield server
 
 
 def _s3(port: int) -> StoreServer:

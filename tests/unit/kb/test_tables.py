@@ -150,6 +150,23 @@ def test_a_writer_that_was_cut_off_before_its_first_commit_is_no_obstacle(tmp_pa
     assert not (tmp_path / ".livefacts.json.123").exists()
 
 
+def test_a_table_of_a_newer_delta_is_said_to_be_one(base: KnowledgeBase) -> None:
+    made_newer(base)
+    again = KnowledgeBase(base.path)
+    with pytest.raises(lf.InputError, match="newer version of Delta") as refused, again.writing():
+        pass
+    assert "upgrade" in refused.value.hint
+    with pytest.raises(lf.InputError, match="newer version of Delta"):
+        lf.Reasoner.open(base.path, read_only=True, storage_options=base.options)
+
+
+def made_newer(base: KnowledgeBase) -> None:
+    """Add an entry to a log that a later version of Delta might."""
+    entry = {"protocol": {"minReaderVersion": 99, "minWriterVersion": 99}}
+    log = base.path / "commits" / "_delta_log"
+    (log / f"{base.version('commits') + 1:020d}.json").write(json.dumps(entry).encode())
+
+
 def test_of_two_who_make_a_folder_the_first_one_chooses_its_settings(tmp_path: Path) -> None:
     first, second = KnowledgeBase(tmp_path / "kb"), KnowledgeBase(tmp_path / "kb")
     first.create({"buckets": 3})

@@ -24,6 +24,8 @@ REASONS = (
     (
         (
             "InvalidAccessKeyId",
+            "access key ID",
+            "AccessKeyId",
             "SignatureDoesNotMatch",
             "401 Unauthorized",
             "InvalidAuthentication",

@@ -7,7 +7,7 @@ import pickle
 import pyarrow as pa
 import pytest
 from tests.system.brokers import free_port
-from tests.system.store_servers import SECRET, StoreServer
+from tests.system.store_servers import GUEST, SECRET, StoreServer
 
 import livefacts as lf
 from livefacts.kb.stores.file_path import expand_paths, store_path
@@ -107,9 +107,10 @@ def test_an_address_that_is_not_encrypted_is_said(s3: StoreServer) -> None:
     assert "AWS_ALLOW_HTTP" in refused.value.hint
 
 
-def test_a_store_that_refuses_is_said() -> None:
-    said = "Error performing PUT … 403 Forbidden <Error><Code>AccessDenied</Code></Error>"
-    assert "may not be used with these keys" in str(store_error("s3://lake/kb", said, {}))
+def test_a_bucket_that_these_keys_do_not_open_is_said(strict_s3: StoreServer) -> None:
+    with pytest.raises(lf.StoreError, match="may not be used with these keys") as refused:
+        KnowledgeBase(f"{strict_s3.root}/kb", {**strict_s3.options, "AWS_ACCESS_KEY_ID": GUEST})
+    assert "permission" in refused.value.hint
 
 
 def test_a_secret_in_what_a_store_says_is_hidden() -> None:

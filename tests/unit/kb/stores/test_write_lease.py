@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 import pytest
 from tests.system.store_servers import StoreServer
-from tests.unit.kb.test_tables import texts, two_tables
+from tests.unit.kb.test_tables import made_newer, texts, two_tables
 
 import livefacts as lf
 from livefacts.kb.stores import write_lease
@@ -124,6 +124,12 @@ def test_who_lives_after_the_lease_has_run_out_commits_nothing(
         with pytest.raises(lf.ConflictError, match="ran out while the change was made"):
             two_tables(base, start, "late")
     assert texts(base, TERMS) == texts(KnowledgeBase(base.path), TERMS) == ["first", "second"]
+
+
+def test_a_table_of_a_newer_delta_on_a_store_is_said_to_be_one(base: KnowledgeBase) -> None:
+    made_newer(base)
+    with pytest.raises(lf.InputError, match="newer version of Delta"):
+        lf.Reasoner.open(base.path, read_only=True)
 
 
 @pytest.mark.parametrize("step", ["data written", "terms committed", "rules committed"])
