@@ -159,9 +159,10 @@ class Streams(ClockedEngine):
             log.set_aside += aside
             return self._make(NO_CHANGE, f"to push: {aside:,} set aside, {BEFORE_THE_FIRST}")
         new = log.add(time, stream, runs)
-        done = self._followed(new, partial(log.drop, new))
-        if new and self.now is not None and time <= self.now:
-            log.lanes[stream].late += sum(len(chunk.ids) for chunk in new)
+        done, now = self._followed(new, partial(log.drop, new)), self.timeline.now
+        if now is not None and time <= now:
+            for chunk in new:
+                log.lanes[stream].late += len(chunk.ids)
         return done
 
     def retract(self, runs: list[Facts], time: int, stream: int) -> Delta:
