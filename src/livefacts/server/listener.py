@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import uvicorn
 
@@ -105,11 +105,27 @@ def _allow_files(count: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def _connection(served: ServedReasoner) -> Any:
-    """What makes the protocol of each connection."""
+def _config(
+    served: ServedReasoner, sources: FollowedSources, keys: KeyPair | None
+) -> uvicorn.Config:
+    """How connections are taken, and what closes them."""
     settings = served.settings
-    return partial(
+    connection = partial(
         PunctualConnection, settings.client_seconds, settings.connections, served.connections
+    )
+    return uvicorn.Config(
+        application(served, sources),
+        http=cast(Any, connection),
+        ws_max_size=LONGEST_MESSAGE,
+        ssl_certfile=keys and keys.certificate,
+        ssl_keyfile=keys and keys.key,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        limit_concurrency=settings.connections,
+        timeout_keep_alive=IDLE,
+        timeout_graceful_shutdown=PATIENCE,
+        backlog=BACKLOG,
     )
 
 
@@ -126,21 +142,7 @@ def run(
     # The server gives signals back when it has ended: by then all is done.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: None)
-    config = uvicorn.Config(
-        application(served, sources),
-        http=_connection(served),
-        ws_max_size=LONGEST_MESSAGE,
-        ssl_certfile=keys and keys.certificate,
-        ssl_keyfile=keys and keys.key,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        limit_concurrency=served.settings.connections,
-        timeout_keep_alive=IDLE,
-        timeout_graceful_shutdown=PATIENCE,
-        backlog=BACKLOG,
-    )
     try:
-        asyncio.run(_Server(config, served.stop).serve([listening]))
+        asyncio.run(_Server(_config(served, sources, keys), served.stop).serve([listening]))
     finally:
         served.close()
