@@ -49,17 +49,25 @@ def threads(folder: Path, seed: int, done: Counter[str]) -> None:
 
 def kills(folder: Path, seed: int, done: Counter[str]) -> None:
     """kill -9 at random under load, with and without streams; in a process of its own."""
+    timed = ["--timed"] if seed % 2 else []
+    done["kills"] += _cycles("kill_cycles", folder, seed, *timed)
+
+
+def mixed(folder: Path, seed: int, done: Counter[str]) -> None:
+    """kill -9 while many threads make calls of every kind."""
+    done["kills among threads"] += _cycles("thread_kills", folder, seed)
+
+
+def _cycles(module: str, folder: Path, seed: int, *more: str) -> int:
+    """How many ends of a process a module has looked at."""
     import subprocess
 
-    command = [sys.executable, "-m", "tests.system.kill_cycles", str(folder), "--seed"]
-    command += [str(seed * KILLS_PER_TURN), "--cycles", str(KILLS_PER_TURN)]
+    command = [sys.executable, "-m", f"tests.system.{module}", str(folder), "--seed"]
+    command += [str(seed * KILLS_PER_TURN), "--cycles", str(KILLS_PER_TURN), *more]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
-    timed = ["--timed"] if seed % 2 else []
-    found = subprocess.run(
-        command + timed, env=environment, cwd=ROOT, capture_output=True, text=True
-    )
+    found = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True)
     assert found.returncode == 0, found.stdout + found.stderr
-    done["kills"] += found.stdout.count("found")
+    return found.stdout.count("found")
 
 
 def faults(folder: Path, seed: int, done: Counter[str]) -> None:
@@ -136,6 +144,7 @@ def crowd(folder: Path, seed: int, done: Counter[str]) -> None:
 PARTS: dict[str, Part] = {
     "threads": threads,
     "kills": kills,
+    "mixed": mixed,
     "faults": faults,
     "damages": damages,
     "churn": churn,
@@ -165,7 +174,7 @@ def main() -> int:
 def _tried(part: Part, name: str, seed: int, done: Counter[str]) -> bool:
     place = Path(tempfile.mkdtemp(prefix="soak-"))
     try:
-        part(place / "kb" if name in ("threads", "kills") else place, seed, done)
+        part(place / "kb" if name in ("threads", "kills", "mixed") else place, seed, done)
     except Exception:
         print(f"{name}, seed {seed}, see {place}", flush=True)
         traceback.print_exc()

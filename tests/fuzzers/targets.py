@@ -22,6 +22,7 @@ from livefacts.syntax.rulelang.rule_parser import parse
 from livefacts.syntax.stream_files import read_events
 
 FACTS = """@prefix x: <x:> . x:a x:p x:b, 1, "w"@en . x:b x:p x:c ; a x:C . x:c x:q 2.5, "d" ."""
+GOES = "<x:a> <x:p> <x:b> ."
 MEMORY = 100_000_000
 SECONDS = 5
 EVENTS = 200
@@ -44,6 +45,18 @@ def _reasoner(rules: object = (), facts: str = FACTS) -> lf.Reasoner:
     if facts:
         reasoner.add(facts)
     return reasoner
+
+
+@cache
+def _shared() -> lf.Reasoner:
+    """A reasoner that inputs do not change: making one takes longer than most of them."""
+    return _reasoner()
+
+
+@cache
+def _place() -> Path:
+    """A folder of this process."""
+    return Path(tempfile.mkdtemp(prefix="livefacts-fuzzer-"))
 
 
 def _text(data: bytes) -> str:
@@ -81,18 +94,21 @@ def csparql(data: bytes) -> None:
 
 def query(data: bytes) -> None:
     """A SPARQL query."""
-    found = _reasoner().query(_text(data), timeout=SECONDS, limit_rows=100, memory=MEMORY)
+    found = _shared().query(_text(data), timeout=SECONDS, limit_rows=100, memory=MEMORY)
     str(found)
 
 
 def watch(data: bytes) -> None:
-    """A SPARQL query that is followed."""
-    reasoner = _reasoner()
+    """A SPARQL query that is followed; afterwards everything is as before."""
+    reasoner = _shared()
     followed = reasoner.watch(_text(data))
-    reasoner.add("<x:new> <x:p> <x:b> . <x:b> <x:q> 7 .")
-    reasoner.remove("<x:a> <x:p> <x:b> .")
-    list(followed.changes())
-    followed.answers()
+    try:
+        reasoner.apply(add="<x:new> <x:p> <x:b> . <x:b> <x:q> 7 .", remove=GOES)
+        list(followed.changes())
+        followed.answers()
+    finally:
+        reasoner.apply(add=GOES, remove="<x:new> <x:p> <x:b> . <x:b> <x:q> 7 .")
+        followed.close()
 
 
 def update(data: bytes) -> None:
@@ -148,19 +164,18 @@ def folder(data: bytes) -> None:
 
 
 def _load(data: bytes, name: str) -> None:
-    with tempfile.TemporaryDirectory() as place:
-        path = Path(place) / name
-        path.write_bytes(data)
-        reasoner = _reasoner(facts="")
-        reasoner.load(path)
-        list(reasoner.facts())
-        reasoner.dump(Path(place) / "dumped.nt")
+    path = _place() / name
+    path.write_bytes(data)
+    reasoner = _reasoner(facts="")
+    reasoner.load(path)
+    list(reasoner.facts())
+    reasoner.dump(_place() / "dumped.nt")
 
 
 @cache
 def _folder() -> Path:
     """A small folder with a journal; the process keeps it until its end."""
-    place = Path(tempfile.mkdtemp(prefix="livefacts-fuzzer-"))
+    place = _place()
     with lf.Reasoner.open(place / "kb", rules="[?x, <x:q>, ?y] :- [?x, <x:p>, ?y] .") as reasoner:
         reasoner.add(FACTS)
         reasoner.remove("<x:a> <x:p> <x:b> .")

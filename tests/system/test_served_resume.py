@@ -23,7 +23,8 @@ def seqs(server: Serving, form: str, since: int) -> Iterator[int]:
     """The numbers of changes after this one, as they come in one form; ended by who asks."""
     if form == "websocket":
         address = f"{server.url.replace('http', 'ws', 1)}/changes?since={since}"
-        with connect(address, open_timeout=PATIENCE) as socket:
+        # Without a bound on what it keeps: else it waits to be read, and does not notice the end.
+        with connect(address, open_timeout=PATIENCE, max_queue=None) as socket:
             for message in socket:
                 yield from named(json.loads(message))
         return

@@ -53,6 +53,7 @@ from livefacts.kb.term_encoding import Encoding, Texts, encode_numbers, keep_apa
 from livefacts.kb.term_rows import encoding_of, known_terms, new_term_writes
 from livefacts.kb.unsaved_changes import ChangedFacts, WholeFacts
 from livefacts.language.program import Program
+from livefacts.store.facts.row_sets import distinct_ids
 from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary, Ids
 from livefacts.store.terms.hash_ids import HashIds
@@ -275,7 +276,7 @@ def _numbers(facts: list[Ids], terms: TermReader) -> Ids:
             flat = flat[~is_inline]
         marks[flat] = True
     numbers = np.flatnonzero(marks).astype(np.int32)
-    return np.concatenate([numbers, np.unique(np.concatenate(inline))])
+    return np.concatenate([numbers, distinct_ids(np.concatenate(inline))])
 
 
 def _settled(

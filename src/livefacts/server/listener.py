@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import uvicorn
 
@@ -105,6 +105,14 @@ def _allow_files(count: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
+def _connection(served: ServedReasoner) -> Any:
+    """What makes the protocol of each connection."""
+    settings = served.settings
+    return partial(
+        PunctualConnection, settings.client_seconds, settings.connections, served.connections
+    )
+
+
 def run(
     served: ServedReasoner,
     sources: FollowedSources,
@@ -120,15 +128,7 @@ def run(
         signal.signal(number, lambda *_: None)
     config = uvicorn.Config(
         application(served, sources),
-        http=cast(
-            Any,
-            partial(
-                PunctualConnection,
-                served.settings.client_seconds,
-                served.settings.connections,
-                served.connections,
-            ),
-        ),
+        http=_connection(served),
         ws_max_size=LONGEST_MESSAGE,
         ssl_certfile=keys and keys.certificate,
         ssl_keyfile=keys and keys.key,

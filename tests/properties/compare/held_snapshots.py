@@ -58,7 +58,7 @@ class HeldSnapshots:
 
 def _wrong(snapshot: FactSnapshot, expected: Expected) -> Iterator[str]:
     facts, asserted = expected.facts, expected.asserted
-    listed = [list(snapshot.facts(derived)) for derived in (None, False, True)]
+    listed = [list(snapshot.facts(derived=derived)) for derived in (None, False, True)]
     if set(listed[0]) != facts or len(listed[0]) != len(facts) or len(snapshot) != len(facts):
         yield f"facts: {sorted(map(str, set(listed[0]) ^ facts))[:4]}, {len(snapshot)}"
     if set(listed[1]) | set(listed[2]) != facts or len(listed[1]) + len(listed[2]) != len(facts):

@@ -42,6 +42,7 @@ from livefacts.language.algebra import (
     Path,
     Repeated,
 )
+from livefacts.store.facts.row_sets import distinct_ids
 from livefacts.store.versions.snapshots import Snapshot
 from livefacts.store.versions.sorted_orders import PSO
 
@@ -243,7 +244,7 @@ class BasicPatterns:
             return np.array([slot], np.int32)
         if not given.is_certain(slot):
             return None
-        known = np.unique(given.columns[slot])
+        known = distinct_ids(given.columns[slot])
         is_fixed = any(isinstance(each, int) for each in path.slots)
         return known if is_fixed else known[snapshot.are_nodes(known)]
 
@@ -261,7 +262,7 @@ class BasicPatterns:
         if repeated.mark != ONE_OR_MORE:
             return snapshot.nodes()
         firsts = [searched.firsts(order, predicate) for order, predicate in links]
-        return np.unique(np.concatenate([np.zeros(0, np.int32), *firsts]))
+        return distinct_ids(np.concatenate([np.zeros(0, np.int32), *firsts]))
 
     def _from(
         self, starts: Ids, links: Sequence[Link], mark: str, snapshot: Snapshot

@@ -73,6 +73,7 @@ from livefacts.language.algebra import (
 from livefacts.language.expressions import TRUE, Exists, QueryExpression, conjuncts
 from livefacts.language.formula import TripleAtom, Variable
 from livefacts.model.namespaces import XSD
+from livefacts.store.facts.row_sets import distinct_ids
 from livefacts.store.terms.text_table import BLANK
 from livefacts.store.versions.snapshots import GraphSnapshots, Snapshot
 
@@ -126,7 +127,7 @@ class Evaluation:
             given = Solutions(len(waiting), {"s": waiting})
             rows = self._all(ABOUT, given, names, self._graphs.everything)
             found.append(np.column_stack([rows.column(name) for name in "spo"]))
-            objects = np.unique(rows.column("o"))
+            objects = distinct_ids(rows.column("o"))
             nodes = objects[self._terms.kinds(objects) == BLANK].tolist()
             waiting = np.array(sorted(set(nodes) - known), np.int32)
             known.update(nodes)

@@ -7,7 +7,7 @@ nearly every other one by a flow.  What neither can follow is asked anew of a st
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -56,15 +56,26 @@ class Preparer:
         self._reader = FactReader(dictionary)
         self.tick: Duration | None = None
 
-    def asked(
+    def request(
         self,
         number: int,
         query: RegisteredQuery,
         prefixes: Mapping[str, str],
         full: bool,
         text: str,
+        graphs: Sequence[str] | None = None,
     ) -> QueryRequest:
-        """A query as it is to be asked; one that cannot be is refused, before anything is done."""
+        """A query as it is to be asked; one that cannot be is refused, before anything is done.
+
+        `graphs` are those that its background was taken from before a restart.
+        """
+        found = tuple(self._loaded_graphs(query) if graphs is None else graphs)
+        extents = tuple([_extent(window, self.tick) for window in query.windows])
+        about = self._every(query, extents), prefixes, full, found, _meant(query), text
+        return QueryRequest(number, query, extents, *about)
+
+    def _loaded_graphs(self, query: RegisteredQuery) -> list[str]:
+        """The named graphs that are the background of a query; none if all that is asserted is."""
         named = query.graphs or query.named_graphs
         known = self._background.graph_names() if named else set()
         graphs = query.graphs if known else ()
@@ -75,21 +86,7 @@ class Preparer:
                     place=query.place,
                     hint="load(path, graph=...) loads into a graph",
                 )
-        return self.request(number, query, prefixes, full, tuple(sorted(set(graphs))), text)
-
-    def request(
-        self,
-        number: int,
-        query: RegisteredQuery,
-        prefixes: Mapping[str, str],
-        full: bool,
-        graphs: tuple[str, ...],
-        text: str,
-    ) -> QueryRequest:
-        """A query that can be asked."""
-        extents = tuple([_extent(window, self.tick) for window in query.windows])
-        about = self._every(query, extents), prefixes, full, graphs, _meant(query), text
-        return QueryRequest(number, query, extents, *about)
+        return sorted(set(graphs))
 
     def prepare(self, asked: QueryRequest) -> Prepared:
         """The query, ready to be asked; nothing is left behind if it cannot be."""

@@ -132,7 +132,7 @@ class Registrations(Listener):
             )
         names = ordered([*[other.query for other in self._queries], query])
         try:
-            asked = self._preparer.asked(number, query, known, full, text)
+            asked = self._preparer.request(number, query, known, full, text)
         except QueryError as error:
             raise as_written(text, error, query.place) from None
         try:
@@ -197,9 +197,8 @@ class Registrations(Listener):
         self._gaps = {name: set(gaps) for name, gaps in state["gaps"].items()}
         for each in state["queries"]:
             query = parse_registration(each["text"], each["prefixes"], each["name"])
-            graphs, text = tuple(each["graphs"]), each["text"]
-            given = each["number"], query, each["prefixes"], each["full"], graphs, text
-            made = self._registration(self._preparer.request(*given))
+            given = each["number"], query, each["prefixes"], each["full"], each["text"]
+            made = self._registration(self._preparer.request(*given, each["graphs"]))
             made.go_on(each["position"])
             restore(made, each, self._dictionary)
             self._queries.append(made)

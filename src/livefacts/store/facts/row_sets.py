@@ -6,7 +6,7 @@ meanwhile, as it does for `np.unique(axis=0)`.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 Ids = NDArray[np.int32]
 Flags = NDArray[np.bool_]
 Places = NDArray[np.intp]
+Column = TypeVar("Column", bound=NDArray[Any])
 FEW = 1_000
 
 
@@ -54,6 +55,18 @@ def distinct_rows(rows: Ids) -> EqualRows:
         begins[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
     first = np.flatnonzero(begins)
     return EqualRows(ordered[first], order, first)
+
+
+def distinct_ids(ids: Column) -> Column:
+    """Numbers in order, each once; `np.unique` hashes them, which takes ten times as long.
+
+    >>> distinct_ids(np.array([3, 1, 3])).tolist()
+    [1, 3]
+    """
+    ordered = np.sort(ids)
+    begins = np.ones(len(ordered), np.bool_)
+    begins[1:] = ordered[1:] != ordered[:-1]
+    return cast(Column, ordered[begins])
 
 
 def rows_without(rows: Ids, others: Ids) -> Ids:

@@ -15,6 +15,7 @@ from functools import cached_property, reduce
 import numpy as np
 from numpy.typing import NDArray
 
+from livefacts.store.facts.row_sets import distinct_ids
 from livefacts.store.machine_code import described
 from livefacts.store.versions.signed_runs import Run
 from livefacts.store.versions.sorted_orders import (
@@ -92,7 +93,7 @@ class Snapshot:
             else:
                 rows = self.rows()
                 ends = [rows[:, 0], rows[:, 2]]
-            self._nodes = np.unique(np.concatenate([NO_IDS, *ends]))
+            self._nodes = distinct_ids(np.concatenate([NO_IDS, *ends]))
         return self._nodes
 
     def are_nodes(self, ids: Ids) -> NDArray[np.bool_]:
@@ -105,7 +106,7 @@ class Snapshot:
         for run in self.runs:
             order = run.order(kind)
             found.append(order.second[slice(*order.range_of(key))])
-        return np.unique(np.concatenate(found))
+        return distinct_ids(np.concatenate(found))
 
     @property
     def nbytes(self) -> int:

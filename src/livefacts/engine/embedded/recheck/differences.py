@@ -30,6 +30,7 @@ from livefacts.model.facts import Symbol
 from livefacts.plan.rules.normal_form import TRUE, normalize
 from livefacts.store.facts import bits, layout
 from livefacts.store.facts.integrity import broken
+from livefacts.store.facts.row_sets import distinct_ids
 from livefacts.store.facts.row_store import TRIPLES
 
 MISSING, UNFOUNDED, TWICE = "missing", "unfounded", "twice"
@@ -164,7 +165,7 @@ class _Verification:
         rows, at = self._stored(shape)
         self._note_rows(UNFOUNDED, shape, rows[at < 0])
         rows, at = rows[at >= 0], at[at >= 0]
-        if len(np.unique(at)) < len(at):
+        if len(distinct_ids(at)) < len(at):
             order = np.argsort(at, kind="stable")
             self._note_rows(TWICE, shape, rows[order[1:]][at[order[1:]] == at[order[:-1]]])
         lacking = np.ones(table.count, np.bool_)

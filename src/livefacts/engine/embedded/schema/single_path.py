@@ -41,6 +41,7 @@ from livefacts.language.formula import TripleAtom, Variable
 from livefacts.language.program import Rule
 from livefacts.plan.rules.schema_split import TYPE, is_schema
 from livefacts.store.facts import bits, layout
+from livefacts.store.facts.row_sets import distinct_ids
 from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary
 
@@ -273,7 +274,7 @@ class SinglePath:
     def _lost_schema(self) -> Ids:
         """All schema triples that are about to be followed as losses."""
         entries = self._interpreter.entries(gained=False)
-        rows = np.unique(entries[entries >> 32 == TRIPLES] & 0xFFFFFFFF)
+        rows = distinct_ids(entries[entries >> 32 == TRIPLES] & 0xFFFFFFFF)
         flags = self._store.flags(TRIPLES)[rows]
         ended = (flags & bits.ENDED != 0) & (flags & bits.VISIBLE != 0)
         lost = (flags & bits.KNOWN_SCHEMA != 0) & (ended | (flags & bits.LOST_ROOT != 0))

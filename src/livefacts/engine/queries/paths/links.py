@@ -14,6 +14,7 @@ import numpy as np
 from livefacts.engine.queries.paths import reach_kernel
 from livefacts.language.algebra import Alternative, InversePath, Path, PredicatePath
 from livefacts.model.facts import Term
+from livefacts.store.facts.row_sets import distinct_ids
 from livefacts.store.machine_code import described
 from livefacts.store.terms.text_table import INLINE_FIRST
 from livefacts.store.versions.signed_runs import Run
@@ -108,4 +109,4 @@ def _inline_ends(snapshot: Snapshot, links: Sequence[Link]) -> Ids:
             rows = run.order(order)
             ends = rows.third[slice(*rows.range_of(predicate))]
             found.append(ends[ends >= INLINE_FIRST])
-    return np.unique(np.concatenate(found))
+    return distinct_ids(np.concatenate(found))
