@@ -28,12 +28,11 @@ ANY_DEPTH = "**"
 class FileState(NamedTuple):
     """What shows whether a file is the one that it was: size, and when it was written, in ns.
 
-    A store that gives files a tag with each writing says that, too.
+    On a remote store that is when the store took it, by its own clock.
     """
 
     size: int
     written: int
-    tag: str = ""
 
     @property
     def written_ms(self) -> int:

@@ -74,6 +74,12 @@ def test_a_query_on_the_command_line_reads_a_store(
         monkeypatch.setenv(name, value)
     assert run(["query", kb, "SELECT (COUNT(*) AS ?n) { ?x a <x:T> }", "--format", "csv"]) == 0
     assert capsys.readouterr().out.split() == ["n", "3"]
+    assert run(["spark", "history", "--kb", kb]) == 0
+    assert [line.split()[3] for line in capsys.readouterr().out.splitlines()] == [
+        "ingest",
+        "materialize",
+        "update",
+    ]
 
 
 def test_a_cut_off_ingest_goes_on_and_a_changed_file_is_read_anew(

@@ -87,7 +87,7 @@ def make_splits(
                 scope_of_name(path) if by_name else f"{scope}f{number}".encode(),
                 format,
                 length=0 if state is None else state.size,
-                version="" if state is None else state.tag or str(state.written),
+                version="" if state is None else str(state.written),
             ),
             bytes_per_split,
         )
