@@ -57,11 +57,18 @@ def run_tasks(
     if not inputs:
         return []
     context = session.sparkContext
+    with job_group(session, title) as group, _watched(context, group, len(inputs), on_progress):
+        return context.parallelize(inputs, len(inputs)).map(task).collect()
+
+
+@contextmanager
+def job_group(session: SparkSession, title: str) -> Iterator[str]:
+    """Jobs that Spark lists under a title; the name of their group."""
+    context = session.sparkContext
     group = uuid.uuid4().hex
     context.setJobGroup(group, title)
     try:
-        with _watched(context, group, len(inputs), on_progress):
-            return context.parallelize(inputs, len(inputs)).map(task).collect()
+        yield group
     finally:
         context.setLocalProperty("spark.jobGroup.id", None)  # type: ignore[arg-type]
         context.setJobDescription(None)  # type: ignore[arg-type]

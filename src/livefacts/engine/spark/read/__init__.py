@@ -1,13 +1,15 @@
 """Reading on Spark: files and asked changes become rows of hash ids in buckets.
 
-In: paths, facts as text or objects.
+In: paths, DataFrames of texts, facts as text or objects.
 Out: asserted triples, predicate facts, named graphs and terms, each once, by bucket.
 
 - `splits`: the pieces of input that one task reads
 - `split_reader`: one split to pieces of encoded facts, and rejects
 - `bucket_intake`: the tasks: read into buckets, then deduplicate each bucket
 - `resumption`: a change that was cut off goes on after its last finished stage
-- `ingestion`: the door for files: two jobs and one commit
+- `row_statements`: rows of texts, a column for each term, as statements
+- `frame_source`: a DataFrame as one more thing that reading tasks read
+- `ingestion`: the door for files and DataFrames: two jobs and one commit
 - `asked_facts`: the facts that a change asks for, as ids
 - `table_terms`: the dictionary in the tables, and the terms that rules add
 - `predicate_change`: which predicate facts are asserted, where no rule speaks of them

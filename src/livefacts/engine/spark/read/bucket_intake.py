@@ -7,8 +7,10 @@ the tables have.  Predicate facts are deduplicated apart, since most knowledge b
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -36,7 +38,7 @@ from livefacts.kb.tables import (
     write_file,
 )
 from livefacts.kb.term_encoding import Encoding, clashes
-from livefacts.syntax.input.rejects import Reject
+from livefacts.syntax.input.rejects import Reject, Rejects
 
 TRIPLE_COLUMNS = pa.schema([(name, pa.int64()) for name in FACT_KEYS])
 QUAD_COLUMNS = pa.schema([(name, pa.int64()) for name in QUAD])
@@ -90,9 +92,27 @@ class Read:
     failure: str = ""
 
 
+class Reading(Protocol):
+    """Something on its way into buckets: pieces, and afterwards what was rejected."""
+
+    split: Split
+    rejects: Rejects
+    failure: str
+
+    @property
+    def lines(self) -> int: ...
+
+    def pieces(self) -> Iterator[FactPiece]: ...
+
+
 def read_split(job: ReadJob, split: Split) -> Read:
     """Read and encode a split into buckets of triples, assertions, facts and terms."""
-    reading = SplitReading(split, job.encoding)
+    return taken_in(job, SplitReading(split, job.encoding))
+
+
+def taken_in(job: ReadJob, reading: Reading) -> Read:
+    """Put what is read into buckets."""
+    split = reading.split
     files, rows = Files(), 0
     for piece in reading.pieces():
         files += _written(job, piece)

@@ -1,6 +1,6 @@
-"""Ingestion: files become asserted triples and terms, deduplicated, in one commit.
+"""Ingestion: files or a DataFrame become asserted triples and terms, deduplicated, in one commit.
 
-Two jobs: splits are read, encoded and put into buckets; then each bucket deduplicates its
+Two jobs: splits of files, or partitions, are read, encoded and put into buckets; then each bucket deduplicates its
 terms and its triples.  If two texts turn out to have the same hash, all but one of them
 become exceptions with ids of their own, and the splits are read once more.
 """
@@ -26,6 +26,7 @@ from livefacts.engine.spark.read.bucket_intake import (
     settle_bucket,
     settle_predicates,
 )
+from livefacts.engine.spark.read.frame_source import FrameSource
 from livefacts.engine.spark.read.resumption import KeptStages, input_of, key_of, resumable
 from livefacts.engine.spark.read.splits import Split
 from livefacts.errors import InputError
@@ -69,19 +70,20 @@ class Taken:
         }
 
 
-def ingest(work: Work, splits: Sequence[Split], batch: str) -> JobReport:
-    """Work splits; one commit."""
+Source = Sequence[Split] | FrameSource
+"""What is read: pieces of files, or a DataFrame."""
+
+
+def ingest(work: Work, source: Source, batch: str) -> JobReport:
+    """Take in what a source has; one commit."""
     before = encoding_of(work.base, work.start)
-    key = key_of(
-        "ingest", work.start, work.buckets, sorted(before.exceptions.items()), input_of(splits)
-    )
+    known = source.key() if isinstance(source, FrameSource) else input_of(source)
+    key = key_of("ingest", work.start, work.buckets, sorted(before.exceptions.items()), known)
     with resumable(work.base, key) as kept:
-        taken = _taken(work, splits, before, kept)
+        taken = _taken(work, source, before, kept)
         rejects, figures = placed(taken.reads), taken.figures()
         if rejects and not figures["read"]:
-            raise InputError(
-                f"nothing could be read: {rejects[0]}", hint="are these files in the right format?"
-            )
+            raise InputError(f"nothing could be read: {rejects[0]}", hint=_unread_hint(source))
         notes = {
             "buckets": work.buckets,
             "told": figures["asserted"],
@@ -95,13 +97,19 @@ def ingest(work: Work, splits: Sequence[Split], batch: str) -> JobReport:
     return JobReport(commit.seq, "ingest", figures, tuple(work.stages.done), hints)
 
 
-def _taken(work: Work, splits: Sequence[Split], encoding: Encoding, kept: KeptStages) -> Taken:
+def _unread_hint(source: Source) -> str:
+    if isinstance(source, FrameSource):
+        return 'values are N-Triples text: <http://example.org/a>, _:b, "text"'
+    return "are these files in the right format?"
+
+
+def _taken(work: Work, source: Source, encoding: Encoding, kept: KeptStages) -> Taken:
     """Read and deduplicate until no two terms have the same id."""
     buckets = bucket_files(work.base, work.start, work.buckets)
     for salt in SALTS:
         again = f", again ({salt})" if salt > 1 else ""
         with work.stages.stage(f"parse and encode{again}") as stage:
-            reads = _read(work, splits, ReadJob(encoding, kept.folder, work.buckets), stage, kept)
+            reads = _read(work, source, ReadJob(encoding, kept.folder, work.buckets), stage, kept)
         files = sum((read.files for read in reads), Files())
         job = SettleJob(work.base.path, files, work.start.seq + 1)
         with work.stages.stage(f"deduplicate, dictionary{again}") as stage:
@@ -113,13 +121,14 @@ def _taken(work: Work, splits: Sequence[Split], encoding: Encoding, kept: KeptSt
     raise too_many_alike()
 
 
-def _read(
-    work: Work, splits: Sequence[Split], job: ReadJob, stage: Stage, kept: KeptStages
-) -> list[Read]:
-    run = work.tasks(stage, partial(read_split, job), splits)
+def _read(work: Work, source: Source, job: ReadJob, stage: Stage, kept: KeptStages) -> list[Read]:
+    if isinstance(source, FrameSource):
+        run = source.tasks(work, stage, job)
+    else:
+        run = work.tasks(stage, partial(read_split, job), source)
     reads = without_failed(kept.results(stage, run, lambda read: read.files.names()))
     stage.rows = sum(read.rows for read in reads)
-    stage.bytes = sum(split.size() for split in splits)
+    stage.bytes = sum(read.split.size() for read in reads)
     return reads
 
 

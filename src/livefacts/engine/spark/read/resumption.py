@@ -122,6 +122,11 @@ def unpacked(value: Any) -> Any:
     return bytes.fromhex(named["hex"]) if value[KIND] == "bytes" else KINDS[value[KIND]](**named)
 
 
+def unpacked_text(text: str) -> Any:
+    """The result that was packed as JSON."""
+    return unpacked(json.loads(text))
+
+
 def _read(note: Path) -> list[Any] | None:
     try:
         return list(unpacked(json.loads(note.read_text(encoding="utf-8"))))

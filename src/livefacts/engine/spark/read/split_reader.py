@@ -8,7 +8,7 @@ is left out as a whole, and the others are not lost with it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -60,23 +60,14 @@ class SplitReading:
 
     def pieces(self) -> Iterator[FactPiece]:
         """The facts of the split; `failure` says why the file has to be left out, if it has."""
-        dictionary = Dictionary()
-        waiting = _Waiting()
         try:
-            for batch in self._batches(dictionary):
-                waiting.take(batch)
-                if waiting.rows >= ROWS_PER_PIECE:
-                    yield waiting.encoded(dictionary, self.encoding)
-                    dictionary.clear()
-                    waiting = _Waiting()
+            yield from encoded_pieces(self._batches, self.encoding)
         except LivefactsError as error:
             self.failure = _told(error)
         except OSError as error:
             self.failure = error.strerror or str(error)
-        else:
-            yield waiting.encoded(dictionary, self.encoding)
 
-    def _batches(self, dictionary: Dictionary) -> Iterator[Batch | dict[int, Ids]]:
+    def _batches(self, dictionary: Dictionary) -> Iterator[Statements]:
         split = self.split
         if split.format is None and without_compression(Path(split.path)).suffix == RULES_SUFFIX:
             yield _facts_of_rules(split, dictionary)
@@ -109,6 +100,24 @@ class SplitReading:
         self.rejects.add(Reject(self.split.path, bad.line, bad.column, bad.reason, bad.text))
 
 
+Statements = Batch | dict[int, Ids]
+
+
+def encoded_pieces(
+    read: Callable[[Dictionary], Iterator[Statements]], encoding: Encoding
+) -> Iterator[FactPiece]:
+    """What is read into a dictionary, as pieces that fit a task."""
+    dictionary = Dictionary()
+    waiting = _Waiting()
+    for batch in read(dictionary):
+        waiting.take(batch)
+        if waiting.rows >= ROWS_PER_PIECE:
+            yield waiting.encoded(dictionary, encoding)
+            dictionary.clear()
+            waiting = _Waiting()
+    yield waiting.encoded(dictionary, encoding)
+
+
 class _Waiting:
     """What was read since the last piece."""
 
@@ -118,7 +127,7 @@ class _Waiting:
         self._quads: list[Ids] = []
         self._others: dict[int, Ids] = {}
 
-    def take(self, batch: Batch | dict[int, Ids]) -> None:
+    def take(self, batch: Statements) -> None:
         if isinstance(batch, dict):
             self._triples.append(batch.pop(TRIPLES, np.zeros((0, 3), np.int32)))
             self._others = batch
