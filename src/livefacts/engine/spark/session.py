@@ -73,6 +73,8 @@ def session(
     require_extra()
     from pyspark.sql import SparkSession
 
+    from livefacts.engine.spark.read.rdf_data_source import register
+
     level = _log_level(log)
     chosen = chosen_master(master)
     if not _is_submitted():
@@ -85,7 +87,7 @@ def session(
         builder = builder.master(with_attempts(chosen))
     for key, value in {**_settings(chosen), **settings}.items():
         builder = builder.config(key, value)
-    return builder.getOrCreate()
+    return register(builder.getOrCreate())
 
 
 def chosen_master(master: str | None) -> str:

@@ -19,8 +19,9 @@ import pyarrow as pa
 from livefacts.engine.spark.jobs.stage_report import Stage
 from livefacts.engine.spark.jobs.work import Work, job_group
 from livefacts.engine.spark.read.bucket_intake import Read, ReadJob, taken_in
+from livefacts.engine.spark.read.frame_columns import GRAPH, ORIGIN, TERMS
 from livefacts.engine.spark.read.resumption import packed, unpacked_text
-from livefacts.engine.spark.read.row_statements import FRAME, GRAPH, ORIGIN, TERMS, RowStatements
+from livefacts.engine.spark.read.row_statements import FRAME, RowStatements
 from livefacts.engine.spark.read.split_reader import MOST_KEPT, FactPiece, encoded_pieces
 from livefacts.engine.spark.read.splits import BYTES_PER_SPLIT, Split
 from livefacts.errors import InputError, LivefactsError

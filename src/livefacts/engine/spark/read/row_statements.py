@@ -17,17 +17,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from livefacts.engine.spark.read.frame_columns import BAD_TEXT, FILE, GRAPH, LINE, REASON, TERMS
 from livefacts.store.terms.dictionary import Dictionary
 from livefacts.store.terms.ntriples import BadLine, Batch, StatementReader
 from livefacts.syntax.input.rejects import Reject, Rejects
 
 FRAME = "DataFrame"
 """What rejects of a DataFrame name as their file."""
-TERMS, GRAPH = ("s", "p", "o"), "g"
-BAD_TEXT = "_corrupt_record"
-ORIGIN = ("file", "line", "reason", BAD_TEXT)
-"""What `spark.read.format("rdf")` tells of a row, too."""
-
 IRI = r'<[^\s<>"]*>'
 BLANK = r'_:[^\s<>"#]*[^\s<>"#.]'
 LITERAL = rf'"(?:[^"\\\n\r]|\\[^\n\r])*"(?:@[A-Za-z0-9-]+|\^\^{IRI})?'
@@ -123,9 +119,9 @@ def _is_closed(text: str) -> bool:
 
 def _reason(row: dict[str, object], wrong: str) -> str:
     if row.get(BAD_TEXT) is not None:
-        places = [str(row[name]) for name in ("file", "line") if row.get(name) is not None]
+        places = [str(row[name]) for name in (FILE, LINE) if row.get(name) is not None]
         place = f" ({':'.join(places)})" if places else ""
-        return f"{row.get('reason') or 'it could not be read where it comes from'}{place}"
+        return f"{row.get(REASON) or 'it could not be read where it comes from'}{place}"
     if row[wrong] is None:
         return f"{wrong} is null"
     return f"{wrong} is not the N-Triples text of {KINDS[wrong][1]}"

@@ -50,24 +50,29 @@ class FactPiece:
 
 @dataclass(slots=True)
 class SplitReading:
-    """A split on its way: how many lines there were, and what was rejected."""
+    """A split on its way: how many lines there were, and what was rejected.
+
+    With `numbered`, statements of lines come with their numbers.
+    """
 
     split: Split
     encoding: Encoding
     rejects: Rejects = field(default_factory=lambda: Rejects(most=MOST_KEPT))
+    numbered: bool = False
     lines: int = 0
     failure: str = ""
 
     def pieces(self) -> Iterator[FactPiece]:
         """The facts of the split; `failure` says why the file has to be left out, if it has."""
         try:
-            yield from encoded_pieces(self._batches, self.encoding)
+            yield from encoded_pieces(self.statements, self.encoding)
         except LivefactsError as error:
             self.failure = _told(error)
         except OSError as error:
             self.failure = error.strerror or str(error)
 
-    def _batches(self, dictionary: Dictionary) -> Iterator[Statements]:
+    def statements(self, dictionary: Dictionary) -> Iterator[Statements]:
+        """What the split says, a batch at a time."""
         split = self.split
         if split.format is None and without_compression(Path(split.path)).suffix == RULES_SUFFIX:
             yield _facts_of_rules(split, dictionary)
@@ -78,6 +83,7 @@ class SplitReading:
                 format=split.format,
                 scope=split.scope,
                 rejects=self.rejects,
+                numbered=self.numbered,
             )
         else:
             yield from self._range(dictionary)
@@ -89,6 +95,7 @@ class SplitReading:
             scope=self.split.scope,
             quads=format_of(self.split.path, self.split.format) == RdfFormat.N_QUADS,
             on_bad_line=self._reject,
+            numbered=self.numbered,
         )
         try:
             yield from reader.read(stream)
