@@ -15,6 +15,7 @@ Out: commits of a knowledge base (`kb`), reports, DataFrames of facts and deltas
 - `road_choice`: which of these roads a change takes
 - `optimizer`: changes folded into facts, small files into larger ones, vacuum
 - `sparql`: queries over the tables, as one DataFrame
+- `sql_views`: a version as a database of views
 - `watch`: continuous queries over update messages, as streaming DataFrames
 - `pipeline`: the door: ingest, materialize, update, change rules, read
 

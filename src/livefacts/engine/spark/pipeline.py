@@ -317,6 +317,15 @@ class Pipeline:
 
         return query_frame(self.session, self.base, self._commit(version), text, prefixes)
 
+    def create_views(self, database: str = "kg", *, version: int | None = None) -> list[str]:
+        """Views of a version, for Spark's SQL: `kg.triples`, `kg.vertices`, `kg.edges`, …; their names.
+
+        They show that version until they are made again.
+        """
+        from livefacts.engine.spark.sql_views import SqlViews
+
+        return SqlViews(self.session, self.base, self._commit(version), database).create()
+
     def terms(self, *, version: int | None = None) -> DataFrame:
         """All terms: id and text."""
         return frames.terms_frame(self.session, self.base, self._commit(version))

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import livefacts
 from livefacts.engine.spark.java import find_java, wrapped
 from livefacts.errors import LivefactsError
+from livefacts.store.machine_code import user_cache_directory
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -161,6 +162,8 @@ def _settings(master: str) -> dict[str, str]:
         del chosen["spark.driver.host"], chosen["spark.driver.bindAddress"]
     # A shuffle into more parts than there are cores only makes more small tasks.
     chosen["spark.sql.shuffle.partitions"] = str(max(2, 2 * (os.cpu_count() or 1)))
+    # Even without a metastore Spark makes a folder for its databases, where the command was typed.
+    chosen["spark.sql.warehouse.dir"] = str(user_cache_directory() / "warehouse")
     if master.startswith("local"):
         # Executors of a local cluster find this package, and its compiled kernels, where we do.
         chosen["spark.executorEnv.PYTHONPATH"] = _python_path()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -32,6 +33,7 @@ TYPES = {
 }
 KEYS = ("s", "p", "o")
 COUNTS = ("support", "told")
+GLOB = re.compile(r"([][{}*?\\])")
 
 
 def frame(session: SparkSession, base: KnowledgeBase, table: str, commit: Commit) -> DataFrame:
@@ -41,7 +43,16 @@ def frame(session: SparkSession, base: KnowledgeBase, table: str, commit: Commit
         # Spark sees that an Arrow table has no rows, and leaves out all joins with it.
         return session.createDataFrame(SCHEMAS[table].empty_table())
     schema = ", ".join(f"`{field.name}` {TYPES[field.type]}" for field in SCHEMAS[table])
-    return session.read.schema(schema).parquet(*files)
+    return session.read.schema(schema).parquet(*map(literally, files))
+
+
+def literally(path: str) -> str:
+    """A path as Spark has to be told of it: some characters are patterns to it.
+
+    >>> literally("/data/kb {old}/facts_3")
+    '/data/kb \\\\{old\\\\}/facts_3'
+    """
+    return GLOB.sub(r"\\\1", path)
 
 
 def facts_frame(session: SparkSession, base: KnowledgeBase, commit: Commit) -> DataFrame:
