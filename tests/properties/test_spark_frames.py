@@ -81,3 +81,5 @@ def test_a_history_of_frames_is_what_the_embedded_engine_makes_of_the_same_facts
                 texts_of(delta.removed),
             )
         assert facts_of(pipeline) == texts_of(reasoner)
+        report = pipeline.verify()
+        assert report, str(report)

@@ -14,6 +14,7 @@ Out: commits of a knowledge base (`kb`), reports, DataFrames of facts and deltas
 - `local`: general rules that fit into memory: the embedded engine over the tables
 - `road_choice`: which of these roads a change takes
 - `optimizer`: changes folded into facts, small files into larger ones, vacuum
+- `table_verification`: everything computed anew, and compared with what the tables say
 - `sparql`: queries over the tables, as one DataFrame
 - `sql_views`: a version as a database of views
 - `watch`: continuous queries over update messages, as streaming DataFrames

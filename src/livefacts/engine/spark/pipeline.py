@@ -47,6 +47,8 @@ from livefacts.syntax.rule_sets import RuleSource
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from livefacts.engine.spark.table_verification import TablesReport
+
 LOCAL, BY_NAME = "local", "by-name"
 BYTES_PER_BUCKET = 96 << 20
 MOST_BUCKETS = 1024
@@ -159,21 +161,31 @@ class Pipeline:
             self._require_facts(start)
             program = self.program if rules is None else rule_sets.open_rules(rules)
             check(program)
-            if program.facts or self._changer.roads.takes_joins(program):
-                return self._close_general(start, program, batch=batch)
-            try:
-                return materialize_single(self._work(start), program, batch)
-            except SchemaNotSingleError:
-                return self._close_general(start, program, batch=batch)
+            return self._close(self._work(start), program, batch)
 
-    def _close_general(self, start: Commit, program: Program, *, batch: str) -> JobReport:
+    def _close(self, work: Work, program: Program, batch: str = "") -> JobReport:
+        """Draw every conclusion, by the road that the program and its size ask for."""
+        if not program.facts and not self._changer.roads.takes_joins(program):
+            with suppress(SchemaNotSingleError):
+                return materialize_single(work, program, batch)
         from livefacts.engine.spark.joins.general_rules import close_general
 
-        room = room_for(self.base, start, self._memory)
+        room = room_for(work.base, work.start, self._memory)
         if room.fits and self._changer.roads.road != JOINS:
             with suppress(TooLargeError):
-                return close_in_driver(self._work(start), program, room, batch)
-        return close_general(self._work(start), program, batch=batch)
+                return close_in_driver(work, program, room, batch)
+        return close_general(work, program, batch=batch)
+
+    def verify(self) -> TablesReport:
+        """Compute everything anew by tasks, from what is asserted, and compare it with the tables.
+
+        Nothing is changed, and nobody else changes anything meanwhile.
+        """
+        from livefacts.engine.spark.table_verification import verify_tables
+
+        with self.base.writing() as start:
+            self._require_closed(start)
+            return verify_tables(self._work(start), self._close)
 
     def update(
         self, *, add: Facts | DataFrame = (), remove: Facts | DataFrame = (), batch: str = ""

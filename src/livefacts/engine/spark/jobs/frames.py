@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -38,7 +39,11 @@ GLOB = re.compile(r"([][{}*?\\])")
 
 def frame(session: SparkSession, base: KnowledgeBase, table: str, commit: Commit) -> DataFrame:
     """A table at a commit."""
-    files = base.files(table, commit)
+    return frame_of_files(session, table, base.files(table, commit))
+
+
+def frame_of_files(session: SparkSession, table: str, files: Sequence[str]) -> DataFrame:
+    """The rows of some data files of a table."""
     if not files:
         # Spark sees that an Arrow table has no rows, and leaves out all joins with it.
         return session.createDataFrame(SCHEMAS[table].empty_table())
