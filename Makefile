@@ -25,7 +25,7 @@ help: ## this list
 
 setup: $(COMPILED) $(PAGE) ## make .venv from the pinned requirements, compile the kernels and build the page
 
-demo: setup ## a tour of about a minute: generate, load, conclude, ask
+demo: setup ## a tour of some seconds: changes, why, what if, an alarm, a watched query, a contradiction
 	@$(VENV)/bin/livefacts demo
 
 test: setup ## the tests, on two cores

@@ -636,12 +636,12 @@ EXPIRING = (
     ),
     Mutant(
         "what falls takes only itself along",
-        "self._runs.run(self._falling, kernels.FELL)",
+        "self._run(kernels.FELL)",
         "pass",
     ),
     Mutant(
         "what has fallen is not derived again",
-        "self._runs.run(self._backward, kernels.REDERIVE)",
+        "self._run(kernels.REDERIVE)",
         "pass",
     ),
     Mutant(
@@ -740,7 +740,7 @@ REPORTS = (
     ),
     Mutant(
         "a renewed match stays where it was, too",
-        "            self._take(time, entries[before == time])",
+        "            self._chunks.take(time, entries[before == time])",
         "            pass",
     ),
     Mutant(

@@ -20,7 +20,7 @@ RULES = "[?x, <x:known>, ?y] :- [?x, <x:seen>, ?y] ."
 TIMED = "[?x, <x:known>, ?y] :- sometime [?x, <x:seen>, ?y] in [10] ."
 QUERY = (
     "REGISTER QUERY {name} COMPUTED EVERY 5s AS SELECT ?x "
-    "FROM STREAM <x:{name}> [RANGE 10s STEP 5s] WHERE {{ ?x <x:seen> <x:here> }}"
+    "FROM STREAM <x:{name}> [RANGE 10s STEP 5s] WHERE {{ ?x <x:seen> <x:{name}-here> }}"
 )
 WARM_UP = 300
 REPEATS = 5

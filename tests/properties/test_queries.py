@@ -71,6 +71,15 @@ def operators(plan: PlanTree) -> tuple[Any, ...]:
     return plan.operator, () if is_join else tuple(map(operators, plan.below))
 
 
+def check_columns(result: Any) -> None:
+    """The columns of Arrow have the same rows, as terms; as values they have as many."""
+    if isinstance(result, Answer):
+        return
+    terms = [tuple(row.values()) for row in result.to_arrow(terms=True).to_pylist()]
+    assert terms == [tuple(t if t is None else str(t) for t in row) for row in result]
+    assert len(result.to_arrow()) == len(result)
+
+
 class Comparison:
     """A reasoner that changes, and a store of pyoxigraph with all that is true in it."""
 
@@ -112,6 +121,7 @@ class Comparison:
             expected = bag(store.query(text))
             result = self.reasoner.query(text)
             assert bag(result) == expected, text
+            check_columns(result)
             future = self.reasoner.query(text, explain_only=True)
             rows = bool(result) if isinstance(result, Answer) else len(result)
             check_plan(result.plan, future, rows)

@@ -19,7 +19,10 @@ from tests.properties.compare.registered_themes import (
 )
 from tests.properties.generate.seeds import chunks
 
+from livefacts.model.namespaces import DECLARED
 from livefacts.service.registered.registry import Registrations
+from livefacts.syntax.sparql.csparql import WINDOW_BASE, parse_registration
+from livefacts.syntax.sparql.query_reader import parse_query
 
 HISTORIES, BODIES, CHUNKS = 300, 60, 20
 
@@ -151,6 +154,14 @@ def test_reports_of_any_body_are_what_a_store_of_the_window_answers(chunk: int) 
         followed += all("asked anew" not in each.registration.plan for each in history.asked)
     assert answered >= 0.2 * BODIES / 4
     assert followed == BODIES / 4
+
+
+def test_what_a_random_text_asks_is_what_its_body_says() -> None:
+    for seed in range(80):
+        kind = AggregateBodies() if seed % 2 else Bodies()
+        text = str(kind.question(RegisteredHistory(seed, kind), 0))
+        query = parse_registration(text, DECLARED)
+        assert query.asked == parse_query(query.body, DECLARED, WINDOW_BASE), text
 
 
 @pytest.mark.parametrize("chunk", chunks(4, 1))

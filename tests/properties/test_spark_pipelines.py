@@ -74,5 +74,11 @@ def test_no_general_rule_is_followed_but_by_joins(session: Any, tmp_path: Path) 
     assert "rounds of DataFrame joins" in general["general"]
     pipeline.update(add="<x:c> <x:p> <x:d> .")
     assert {"close by joins", "follow by joins"} <= set(stages)
-    others = {"close in the driver", "reason in the driver", "close", "reason", "follow and sign"}
+    others = {
+        "close in the driver",
+        "reason in the driver",
+        "close and publish",
+        "reason",
+        "follow and sign",
+    }
     assert not others & set(stages)

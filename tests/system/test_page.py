@@ -36,6 +36,7 @@ pytestmark = [
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed"),
     pytest.mark.skipif(not built.is_built(), reason="the page is not built: it needs Node"),
 ]
+expect.set_options(timeout=15_000)
 RDFS = "http://www.w3.org/2000/01/rdf-schema#"
 ROOMS = f"""INSERT DATA {{
     <x:Sensor> <{RDFS}subClassOf> <x:Thing> . <x:in> <{RDFS}range> <x:Room> .
@@ -285,6 +286,22 @@ def test_rules_are_listed_added_and_removed(page: Page, server: Serving) -> None
     expect(row).to_have_count(0)
 
 
+def test_rules_are_drawn_and_those_that_feed_each_other_are_in_one_box(page: Page) -> None:
+    page.goto("/#/rules")
+    page.get_by_role("button", name="As a graph").click()
+    expect(page.locator(".graph[data-nodes] canvas").first).to_be_visible()
+    expect(page.locator("main")).to_contain_text("Rules in one box feed each other")
+    assert violations(page) == []
+    picture(page, "rules")
+
+
+def test_a_question_to_begin_with_is_asked(page: Page) -> None:
+    page.goto("/#/ask")
+    page.get_by_role("link", name="which kinds of things there are").click()
+    expect(page.locator(".bar").first).to_be_visible()
+    expect(page.get_by_role("row", name="x:Sensor")).to_be_visible()
+
+
 def test_history_has_changes_and_takes_one_back(page: Page, server: Serving) -> None:
     needs(server, "/changes", "/undo")
     page.goto("/#/history")
@@ -318,8 +335,10 @@ def test_reports_of_a_registered_query_are_drawn(page: Page, server: Serving) ->
         event = {"at": second, "facts": f"<x:eye> <x:saw> {second} ."}
         server.post("/streams/x:readings", json=event)
     expect(page.locator(".timeline rect").first).to_be_visible()
-    expect(page.locator("tbody tr").first).to_contain_text("3")
+    expect(page.locator("tbody tr").first).to_contain_text("x:eye")
     picture(page, "streams")
+    page.goto("/#/now")
+    expect(page.locator("[data-stream='x:readings']")).to_contain_text("up to date")
 
 
 def test_a_private_server_is_read_with_a_token_asked_for_once(

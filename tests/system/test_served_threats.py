@@ -7,6 +7,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -240,6 +241,37 @@ def test_8_configuration_answers_say_no_more_than_they_should(
     assert (folder / "tokens.json").stat().st_mode & 0o077 == 0
     log = folder.with_suffix(".audit").read_text()
     assert server.token not in log
+
+
+LINES = (
+    "OPTIONS * HTTP/1.1",
+    "CONNECT elsewhere:80 HTTP/1.1",
+    "PRI * HTTP/2.0",
+    "GET //etc/passwd HTTP/1.1",
+    "GET /health HTTP/1.1\r\nContent-Length: -1",
+)
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_8_no_first_line_of_a_request_is_a_mistake_of_the_server(
+    server: Serving, line: str
+) -> None:
+    address = urlsplit(server.url)
+    with socket.create_connection((address.hostname or "", address.port or 80), 30) as connection:
+        connection.sendall(f"{line}\r\nHost: x\r\nConnection: close\r\n\r\n0\r\n\r\n".encode())
+        status = connection.makefile("rb").readline().split()[1]
+    assert status in (b"400", b"404", b"405")
+
+
+def test_8_methods_that_somebody_makes_up_are_counted_as_one(server: Serving) -> None:
+    with server.client() as client:
+        for number in range(20):
+            client.request(f"MADE{number}", "/sparql")
+            client.get(f"/made{number}")
+    counted = server.get("/metrics").text
+    assert "MADE" not in counted
+    assert "/made" not in counted
+    assert 'method="other"' in counted
 
 
 def test_8_a_line_of_the_log_cannot_be_forged(server: Serving, folder: Path) -> None:

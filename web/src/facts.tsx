@@ -6,6 +6,13 @@ import { can } from "./server";
 
 const MOST = 200;
 
+interface DeltaViewProps {
+  added: string[];
+  removed: string[];
+  /** So many facts are shown; how many there are besides is said. */
+  most?: number;
+}
+
 export function FactText({ text }: { text: string }) {
   const fact = text.replace(/\s*\.$/, "");
   if (!can("/explain")) return <code title={fact}>{readable(fact)}</code>;
@@ -17,20 +24,20 @@ export function FactText({ text }: { text: string }) {
 }
 
 /** What a change brings and ends. */
-export function DeltaView({ added, removed }: { added: string[]; removed: string[] }) {
+export function DeltaView({ added, removed, most = MOST }: DeltaViewProps) {
   if (added.length + removed.length === 0) return <p class="quiet">Nothing comes, nothing goes.</p>;
   const all = [...added.map((text) => ({ text, mark: "came" })), ...removed.map((text) => ({ text, mark: "went" }))];
   return (
     <>
       <ul class="delta">
-        {all.slice(0, MOST).map(({ text, mark }) => (
+        {all.slice(0, most).map(({ text, mark }) => (
           <li key={`${mark}${text}`} class={mark}>
             <span aria-hidden="true">{mark === "came" ? "+" : "−"}</span>
             <span class="unseen">{mark === "came" ? "comes:" : "goes:"}</span> <FactText text={text} />
           </li>
         ))}
       </ul>
-      {all.length > MOST && <p class="quiet">and {all.length - MOST} more</p>}
+      {all.length > most && <p class="quiet more">and {all.length - most} more</p>}
     </>
   );
 }

@@ -26,6 +26,13 @@ export function instant(now: number | null): string {
   return milliseconds === null ? count(now) : new Date(milliseconds).toISOString().slice(0, 19).replace("T", " ");
 }
 
+/** A span of time points; a day that both have is said once. */
+export function span(from: number, to: number): string {
+  const [begin, end] = [instant(from), instant(to)];
+  const isOneDay = begin.length > 10 && begin.slice(0, 10) === end.slice(0, 10);
+  return `${begin} – ${isOneDay ? end.slice(11) : end}`;
+}
+
 /** Requests by how long they took at most: the counts of a Prometheus histogram. */
 export type Histogram = Map<number, number>;
 

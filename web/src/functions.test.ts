@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
-import { bytes, histogramOf, instant, quantile, seconds } from "./figures";
+import { bytes, histogramOf, instant, quantile, seconds, span } from "./figures";
 import { eventReader, type LiveEvent } from "./live";
 import { graphOf, rootOf, type Explanation } from "./proofs";
+import { graphOfRules, packagesOf } from "./packages";
 import { applied, chartOf, readable, toCsv, written, type Row } from "./rdf";
 
 const XSD = "http://www.w3.org/2001/XMLSchema#";
@@ -74,4 +75,23 @@ test("events are the same wherever their text is cut", () => {
     read(text.slice(cut));
     expect(found).toEqual(whole);
   }
+});
+
+test("rules that can reach each other are a package, and others are none", () => {
+  const rules = [
+    { id: "a", feeds: ["b", "a"] },
+    { id: "b", feeds: ["c"] },
+    { id: "c", feeds: ["a", "d"] },
+    { id: "d", feeds: ["d", "e"] },
+    { id: "e", constraint: true },
+  ];
+  expect(packagesOf(rules)).toEqual([["a", "b", "c"]]);
+  const graph = graphOfRules(rules);
+  expect(graph.nodes.filter((node) => node.inside === "package 1").map((node) => node.text)).toEqual(["a", "b", "c"]);
+  expect(graph.edges).toHaveLength(7);
+});
+
+test("a span says a day once", () => {
+  expect(span(1_700_000_000, 1_700_000_060)).toBe("2023-11-14 22:13:20 – 22:14:20");
+  expect([span(3, 17), span(1_700_000_000, 1_700_090_000)]).toEqual(["3 – 17", "2023-11-14 22:13:20 – 2023-11-15 23:13:20"]);
 });

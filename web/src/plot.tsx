@@ -43,7 +43,8 @@ export function Plot({ title, x, y, isTime = true, height = 120, format = String
           height,
           cursor: { show: false },
           legend: { show: false },
-          scales: { x: { time: isTime } },
+          // From zero on: what hardly changes looks so.
+          scales: { x: { time: isTime }, y: { range: (_, least, most) => [Math.min(0, least ?? 0), Math.max(most ?? 0, 1e-3) * 1.1] } },
           axes: [
             { ...axis, grid: { show: false }, space: 90, size: 28, ...(isTime && { values: (_, splits) => splits.map(clock) }) },
             { ...axis, size: 64, space: 26, values: (_, splits) => splits.map((each) => format(each)) },

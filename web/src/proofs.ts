@@ -1,5 +1,8 @@
 /** Explanations as the server gives them, and proofs as graphs. */
 
+import type { Graph } from "./graph_view";
+import { readable } from "./rdf";
+
 export interface Premise {
   fact?: string;
   asserted?: boolean;
@@ -52,18 +55,13 @@ function factsOf(premise: Premise): Premise[] {
   return premise.rows ? premise.rows.flatMap((row) => row.premises.flatMap(factsOf)) : [premise];
 }
 
-export interface Graph {
-  nodes: { id: string; text: string; kind: "goal" | "derived" | "asserted" | "test" }[];
-  edges: { from: string; to: string; rule: string }[];
-}
-
 /** A proof as a graph: from each conclusion to its premises, each fact once. */
 export function graphOf(explanation: Explanation): Graph {
   const nodes = new Map<string, Graph["nodes"][number]>();
   const edges: Graph["edges"] = [];
   const root = rootOf(explanation);
   const named = (text: string, kind: Graph["nodes"][number]["kind"]): string => {
-    if (!nodes.has(text)) nodes.set(text, { id: text, text, kind });
+    if (!nodes.has(text)) nodes.set(text, { id: text, text: readable(text), kind });
     return text;
   };
   named(explanation.fact, "goal");
@@ -72,7 +70,7 @@ export function graphOf(explanation: Explanation): Graph {
     for (const premise of step.premises.flatMap(factsOf)) {
       const text = premise.fact ?? premise.comparison ?? (premise.absent ? `no ${premise.absent}` : (premise.aggregate ?? ""));
       const kind = premise.fact === undefined ? "test" : premise.step === undefined ? "asserted" : "derived";
-      edges.push({ from, to: named(text, kind), rule: step.rule });
+      edges.push({ from, to: named(text, kind) });
     }
   }
   return { nodes: [...nodes.values()], edges };

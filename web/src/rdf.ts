@@ -26,7 +26,15 @@ export const PREFIXES: Record<string, string> = {
   foaf: "http://xmlns.com/foaf/0.1/",
   schema: "https://schema.org/",
 };
+const RDF = PREFIXES.rdf as string;
 const XSD = PREFIXES.xsd as string;
+
+/** The prefixes of the folder, which queries may use without declaring them, go before those that everybody knows. */
+export function learnPrefixes(known: Record<string, string>): void {
+  const others = Object.entries(PREFIXES).filter(([name]) => !(name in known));
+  for (const name of Object.keys(PREFIXES)) delete PREFIXES[name];
+  Object.assign(PREFIXES, known, Object.fromEntries(others));
+}
 const NUMERIC = new Set(
   ["integer", "decimal", "double", "float", "int", "long", "short", "byte", "nonNegativeInteger", "positiveInteger"].map(
     (name) => XSD + name,
@@ -117,7 +125,7 @@ function kindOf(rows: Row[], name: string): "number" | "time" | "name" {
 export function readable(text: string): string {
   return text
     .replace(/"((?:[^"\\]|\\.)*)"\^\^<[^>]*#(?:integer|decimal|double)>/g, "$1")
-    .replaceAll(`<${PREFIXES.rdf}type>`, "a")
+    .replaceAll(`<${RDF}type>`, "a")
     .replace(/<([^<>\s]+)>/g, (_, iri: string) => shortened(iri))
     .replace(/\s*\.$/, "");
 }

@@ -91,6 +91,12 @@ export async function json<T>(path: string, init: RequestInit = {}, manner?: Man
   return (await request(path, { ...init, headers }, manner)).json() as Promise<T>;
 }
 
+/** What the server tells without being pressed: nothing, where a token is wanted or something is wrong. */
+export async function known<T>(path: string): Promise<T | null> {
+  const answer = await fetched(path, { headers: { Accept: "application/json" } }).catch(() => null);
+  return answer?.ok ? ((await answer.json()) as T) : null;
+}
+
 /** A POST of values; those that are missing are left out. */
 export function form(values: Record<string, string | undefined>): RequestInit {
   const given = Object.entries(values).filter((each): each is [string, string] => each[1] !== undefined);

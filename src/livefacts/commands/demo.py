@@ -1,4 +1,4 @@
-"""`livefacts demo`: a tour of everything, with times."""
+"""`livefacts demo`: a tour of what is ours, in small worlds that fit on a screen, then with size."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import shutil
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -19,20 +19,30 @@ from livefacts.commands.console.terminal import counted, output
 from livefacts.errors import LivefactsError
 
 if TYPE_CHECKING:
-    from livefacts.engine.spark.pipeline import Pipeline
+    from livefacts.service.change.delta import Delta
+    from livefacts.service.queries.results import Rows
     from livefacts.service.reasoner.facade import Reasoner
 
+ROADS = """\
+route(?x, ?y) :- road(?x, ?y) .
+route(?x, ?z) :- road(?x, ?y), route(?y, ?z) .
+cut_off(?x)   :- place(?x), not route(harbour, ?x) ."""
+PLACES = """\
+place(mill) . place(castle) . place(abbey) .
+road(harbour, mill) . road(mill, castle) . road(castle, abbey) ."""
+STORM, FERRY = "road(mill, castle) .", "road(harbour, abbey) . road(abbey, castle) ."
+BOILER = """\
+@tick 1 s .
+at ?t hot(?s) :- at ?t reading(?s, ?v) in [10 s], ?v >= 90 .
+alarm(?s)     :- always hot(?s) in [2 s] ."""
+READINGS = {1: 88, 2: 92, 3: 95, 4: 97, 5: 85}
 PREFIX = "@prefix ub: <http://livefacts.example/university#> ."
-HEADS = """
+HEADS = """\
 SELECT ?chair (COUNT(?student) AS ?students) WHERE {
   ?chair a ub:Chair ; ub:memberOf ?department . ?student a ub:Student ; ub:memberOf ?department
-} GROUP BY ?chair ORDER BY DESC(?students) LIMIT 3
-"""
-KINDS = """
-SELECT ?class (COUNT(?x) AS ?members) WHERE {
-  VALUES ?class { ub:Person ub:Student ub:Employee ub:Organization ub:Work } ?x a ?class
-} GROUP BY ?class ORDER BY DESC(?members)
-"""
+} GROUP BY ?chair HAVING (COUNT(?student) > 540)"""
+NEWCOMER = PREFIX + "\n<http://ada.example/> a ub:GraduateStudent ; ub:memberOf <{}> ."
+DEPARTMENT = "SELECT ?department { ?chair a ub:Chair ; ub:memberOf ?department } LIMIT 1"
 CONSTRAINT = "@id course_or_person  false :- [?x, a, ub:Course], [?x, a, ub:Person] ."
 MISTAKE = (
     "<http://university0.example/department0/Course0> "
@@ -40,21 +50,18 @@ MISTAKE = (
     "<http://university0.example/department0/FullProfessor0> ."
 )
 NEXT = """What to try next:
+  livefacts demo --live       a city of sensors on the page of the server
+  livefacts demo --spark      the university once more, by Spark
   livefacts generate university 5 -o uni.nt.gz
-  livefacts load uni.nt.gz --rules rdfs --stats
-  livefacts query 'SELECT (COUNT(*) AS ?n) WHERE { ?s ?p ?o }' --data uni.nt.gz --rules rdfs
-  livefacts spark ingest uni.nt.gz --kb kb/
-  livefacts rules show rdfs
+  livefacts query 'SELECT (COUNT(*) AS ?n) { ?s ?p ?o }' --data uni.nt.gz --rules rdfs
   livefacts --help"""
 
 
 def demo_command(
     spark: Annotated[
         bool,
-        typer.Option(
-            "--spark/--no-spark", help="Also on Spark, where that and Java are installed."
-        ),
-    ] = True,
+        typer.Option("--spark/--no-spark", help="The university also on Spark, which needs Java."),
+    ] = False,
     live: Annotated[
         bool, typer.Option("--live", help="A city of sensors on the page of the server instead.")
     ] = False,
@@ -62,14 +69,14 @@ def demo_command(
         int | None, typer.Option(help="Of --live; 7878 if it is free.", min=0, max=65535)
     ] = None,
 ) -> None:
-    """A tour: make data, draw conclusions, ask, break a constraint.
+    """A tour: a change and its delta, why, what if, an alarm, a watched query, a contradiction.
 
-    It takes about a minute, most of it Spark; without Spark some seconds. The first time,
-    kernels are compiled before, which takes a minute or more.
+    It takes some seconds, with --spark a minute. The first time, kernels are compiled before,
+    which takes a minute or more.
 
     \b
     livefacts demo
-    livefacts demo --no-spark
+    livefacts demo --spark
     livefacts demo --live
     """
     if live:
@@ -78,16 +85,60 @@ def demo_command(
         live_demo(port)
         return
     prepare()
+    _roads()
+    _alarm()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "uni.nt.gz"
         _generate(path)
         reasoner = _load(path)
         if spark:
-            _on_spark(path, Path(folder) / "kb")
-    _ask("Who heads a department, and how many students does it have?", reasoner, HEADS)
-    _ask("How many of each kind are there, counting subclasses?", reasoner, KINDS)
-    _break_constraint(reasoner)
+            _on_spark(path, Path(folder) / "kb", len(reasoner))
+    _watch(reasoner)
+    _contradict(reasoner)
     typer.echo(NEXT.replace("livefacts ", f"{_called()} "))
+
+
+# a small world
+
+
+def _roads() -> None:
+    """A change and its delta, why, and what if."""
+    from livefacts.service.reasoner.facade import Reasoner
+
+    with _stage("Rules that reach, and deny"):
+        reasoner = Reasoner(rules=ROADS)
+        reasoner.add(PLACES)
+    _show(*ROADS.splitlines(), "", *PLACES.splitlines())
+    with _stage("A storm takes a road: what that changes, and nothing else"):
+        lost = reasoner.remove(STORM)
+    _show_delta(lost)
+    with _stage("What if there was a ferry? Nothing is changed yet"):
+        found = reasoner.preview(add=FERRY)
+    _show(FERRY)
+    _show_delta(found)
+    with _stage("There is one now. Why can the castle be reached?"):
+        reasoner.add(FERRY)
+        why = reasoner.explain("route(harbour, castle)")
+    _show(*str(why).splitlines())
+
+
+def _alarm() -> None:
+    """A window over a stream, and an alarm that comes and goes with time alone."""
+    from livefacts.service.reasoner.facade import Reasoner
+
+    with _stage("A stream: an alarm while a boiler has been hot for two seconds"):
+        reasoner = Reasoner(rules=BOILER)
+        for second, value in READINGS.items():
+            reasoner.push(("reading", "boiler", value), at=second)
+        ticks = list(reasoner.ticks(8))
+    _show(*BOILER.splitlines(), "")
+    for now, delta in ticks:
+        is_read = now in READINGS
+        _show(f"second {now}: " + (f"{READINGS[now]} degrees" if is_read else "nothing comes"))
+        _show_delta(delta, names=("alarm",))
+
+
+# a larger one
 
 
 def _generate(path: Path) -> None:
@@ -110,8 +161,36 @@ def _load(path: Path) -> Reasoner:
     return reasoner
 
 
-def _on_spark(path: Path, folder: Path) -> None:
-    """The same on Spark, stage by stage, and a change there."""
+def _watch(reasoner: Reasoner) -> None:
+    """Answers that change with the graph."""
+    with _stage("Watching how many students each head of a department has"):
+        watch = reasoner.watch(HEADS)
+    _show(*HEADS.splitlines(), "", *watch.answers().to_table().splitlines())
+    (row,) = cast("Rows", reasoner.query(DEPARTMENT))
+    with _stage(
+        "A student comes; nobody says that graduate students are students: the schema does"
+    ):
+        reasoner.add(NEWCOMER.format(row["department"].value))  # type: ignore[union-attr]
+        changes = sorted(watch.changes(), key=lambda change: change.op, reverse=True)
+    _show_signed(f"{each.op} {each.row[0]}  {each.row['students'].value}" for each in changes)  # type: ignore[union-attr]
+
+
+def _contradict(reasoner: Reasoner) -> None:
+    with _stage("A constraint: nothing is both a course and a person"):
+        reasoner.add_rules(f"{PREFIX}\n{CONSTRAINT}")
+    _show(CONSTRAINT, counted(len(reasoner.violations()), "violation"))
+    with _stage("Asserting that a course has an advisor, as only persons have"):
+        delta = reasoner.add(MISTAKE)
+    _show_delta(delta)
+    for violation in delta.violations:
+        _show(*_coloured(str(violation).splitlines(), typer.colors.YELLOW))
+
+
+# Spark
+
+
+def _on_spark(path: Path, folder: Path, embedded: int) -> None:
+    """The same on Spark, stage by stage, and whether it comes to the same."""
     from livefacts.engine.spark.java import find_java
 
     try:
@@ -128,40 +207,17 @@ def _on_spark(path: Path, folder: Path) -> None:
     with _stage("The same university on Spark: files become asserted triples"):
         ingested = pipeline.ingest(path)
     _show(*str(ingested).splitlines())
-    with _stage("Every conclusion of rho-df, which are fewer than those of RDFS, in tasks"):
-        closed = pipeline.materialize("rho-df")
+    with _stage("Every conclusion of the same rules, in tasks"):
+        closed = pipeline.materialize("rdfs")
     _show(*str(closed).splitlines())
-    with _stage("A change there: the course gets an advisor"):
-        changed = pipeline.update(add=MISTAKE)
-    _show(*str(changed).splitlines())
-    with _stage("Asking Spark which predicates have most facts"):
-        rows = _most_frequent(pipeline)
-    _show(*(f"{row['count']:>8,}  {row.text}" for row in rows))
+    with _stage("Counting there"):
+        found = pipeline.facts().count()
+    agrees = "as many as" if found == embedded else f"and not the {embedded:,} of"
+    _show(f"{counted(found, 'fact')}, {agrees} the reasoner has")
     running.stop()
 
 
-def _most_frequent(pipeline: Pipeline) -> list[Any]:
-    """The predicates of most triples, and how many each has."""
-    counts = pipeline.facts().groupBy("p").count()
-    named = counts.join(pipeline.terms().withColumnRenamed("id", "p"), "p")
-    return list(named.orderBy("count", "text", ascending=False).take(3))
-
-
-def _ask(question: str, reasoner: Reasoner, query: str) -> None:
-    with _stage(question):
-        answers = reasoner.query(query)
-    _show(*query.strip().splitlines(), "", *answers.to_table().splitlines())
-
-
-def _break_constraint(reasoner: Reasoner) -> None:
-    with _stage("A constraint: nothing is both a course and a person"):
-        reasoner.add_rules(f"{PREFIX}\n{CONSTRAINT}")
-    _show(CONSTRAINT, counted(len(reasoner.violations()), "violation"))
-    with _stage("Telling it that a course has an advisor, as only persons have"):
-        delta = reasoner.add(MISTAKE)
-    _show(*(f"asserted: {fact}" for fact in set(delta.added) - set(delta.derived)))
-    _show(*(f"derived:  {fact}" for fact in delta.derived))
-    _show(*(f"violated: {violation}" for violation in delta.violations))
+# what people see
 
 
 def _show(*lines: str) -> None:
@@ -169,13 +225,33 @@ def _show(*lines: str) -> None:
         typer.echo(f"    {line}".rstrip())
 
 
+def _show_delta(delta: Delta, names: tuple[str, ...] = ()) -> None:
+    """What came and what went, all of it or the predicates of these names."""
+
+    def chosen(facts: Iterable[Any]) -> list[str]:
+        return sorted(str(fact) for fact in facts if not names or fact.name in names)
+
+    _show_signed([f"- {fact}" for fact in chosen(delta.removed)])
+    _show_signed([f"+ {fact}" for fact in chosen(delta.added)])
+
+
+def _show_signed(lines: Iterable[str]) -> None:
+    for line in lines:
+        _show(typer.style(line, fg=typer.colors.GREEN if line[0] == "+" else typer.colors.RED))
+
+
+def _coloured(lines: Iterable[str], colour: str) -> Iterator[str]:
+    return (typer.style(line, fg=colour) for line in lines)
+
+
 @contextmanager
 def _stage(title: str) -> Iterator[None]:
     """Say what happens, and behind it how long it took."""
-    typer.echo(f"* {title} ... ", nl=False)
+    typer.echo(f"{typer.style(f'* {title}', bold=True)} ... ", nl=False)
     started = time.perf_counter()
     yield
-    typer.echo(f"{time.perf_counter() - started:.2f} s")
+    took = time.perf_counter() - started
+    typer.echo(f"{took:.2f} s" if took >= 0.01 else f"{took * 1000:.2f} ms")
 
 
 def _called() -> str:

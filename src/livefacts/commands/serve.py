@@ -167,8 +167,11 @@ def _warn_of(host: str, *, is_open: bool) -> None:
 def _announce(served: ServedReasoner, address: str) -> None:
     """Say where the server is, and its first token; each line can be read at once by a program."""
     from livefacts.server.admission.tokens import AccessScope
+    from livefacts.server.page import is_built
 
     print(f"endpoint: {address}/sparql", flush=True)
+    if served.settings.has_page and is_built():
+        print(f"page: {address}/", flush=True)
     tokens = served.tokens
     if not len(tokens):
         print(f"token: {tokens.make(AccessScope.admin)}", flush=True)

@@ -19,7 +19,7 @@ Out: the same at any version (a snapshot), and what changed between two.
 - `graph_rows`: which named graph asserts which triple, as signed rows
 - `predicate_rows`: predicate facts by arity
 - `change_rows`: what a change writes: one signed row for each fact that it touches
-- `buckets`: files between stages, in which each bucket is a record batch
+- `buckets`: rows by bucket, and the blocks in which they go from stage to stage
 - `schema_closure`: the schema closed in the driver, and what follows from every kind of triple
 - `consequences`: these consequences as a table that tasks look up
 - `bucket_stages`: the bodies of tasks: survey, follow and publish one bucket
@@ -30,5 +30,6 @@ Out: the same at any version (a snapshot), and what changed between two.
 - `checkpoint`: a reasoner's state out of the tables, and back
 
 Paper: DynamiTE, sections 3 to 5 (compressed input, derivations from single triples).
-Design: docs/design/0007-spark-and-delta.md, docs/design/0014-rooms.md
+Design: docs/design/0007-spark-and-delta.md, docs/design/0014-rooms.md,
+  docs/design/0024-rows-between-stages.md
 """

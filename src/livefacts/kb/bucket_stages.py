@@ -1,13 +1,13 @@
 """Stages by bucket: what one task surveys, follows or publishes in the bucket that it is given.
 
-Each function here is the body of one task, and what it takes and gives is small: rows go
-through files, between stages in the exchange folder, for good into the folder of a table.
+Each function here is the body of one task, and what the driver hears of it is small: rows
+are sent to the buckets of the next stage as blocks, and go for good into the folder of a table.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from livefacts.kb.buckets import bucket_of, by_bucket, read_bucket, write_buckets
+from livefacts.kb.buckets import Blocks, bucket_of, by_bucket, posted
 from livefacts.kb.consequences import (
     FACT_KEYS,
     FACTS,
@@ -172,40 +172,27 @@ def is_of_kinds(
 # following and publishing
 
 
-@dataclass(frozen=True, slots=True)
-class FollowJob:
-    """What following tasks are given."""
-
-    table: ConsequenceTable
-    folder: Path
+FOLLOWED = "followed"
+"""The kind of a block of facts that follow from triples of another bucket."""
 
 
-@dataclass(frozen=True, slots=True)
-class FollowedBucket:
-    """The exchange file with the consequences of a bucket, and how many they are."""
-
-    file: str
-    rows: int
-
-
-def follow_bucket(job: FollowJob, bucket: Bucket) -> FollowedBucket:
-    """The consequences of the asserted triples of a bucket, in an exchange file."""
-    found = summed(table_of(followed(job.table, bucket.read_told_columns())))
-    keys = found["s"].to_numpy()
-    return FollowedBucket(write_buckets(job.folder, found, keys, bucket.buckets), len(found))
+def follow_bucket(table: ConsequenceTable, bucket: Bucket) -> Generator[pa.RecordBatch, None, int]:
+    """Send the consequences of the asserted triples of a bucket to theirs; how many they are."""
+    found = summed(table_of(followed(table, bucket.read_told_columns())))
+    yield posted(FOLLOWED, found, found["s"].to_numpy(), bucket.buckets)
+    return len(found)
 
 
 @dataclass(frozen=True, slots=True)
 class PublishJob:
     """What publishing tasks are given.
 
-    `own` are the consequences that stay in the bucket of their triple, `files` have all
-    others, and `schema` has those of the schema.
+    `own` are the consequences that stay in the bucket of their triple, and `schema` has those
+    of the schema.
     """
 
     path: Path
     own: ConsequenceTable
-    files: tuple[str, ...]
     schema: HashIds
 
 
@@ -218,14 +205,17 @@ class Published:
     derived: int
 
 
-def publish_bucket(job: PublishJob, bucket: Bucket) -> Published:
-    """Write the asserted triples of a bucket and their conclusions, each once with its support."""
+def publish_bucket(job: PublishJob, bucket: Bucket, sent: Blocks) -> Published:
+    """Write the asserted triples of a bucket and their conclusions, each once with its support.
+
+    What follows from triples of other buckets was sent.
+    """
     told = bucket.read_told_columns()
     mine = job.schema[bucket_of(job.schema[:, 0], bucket.buckets) == bucket.number]
     parts = [
         table_of(told_facts(told)),
         table_of(followed(job.own, told)),
-        read_bucket(job.files, bucket.number, FACTS),
+        sent.rows(FOLLOWED, FACTS),
         fact_table(mine, 1, 0),
     ]
     facts = summed(pa.concat_tables(parts))
@@ -247,10 +237,9 @@ def compact_bucket(path: Path, bucket: Bucket) -> DataFile:
     return write_file(path / TRIPLES_TABLE, in_order(bucket.read_facts()), bucket.number)
 
 
-def collect_bucket(path: Path, files: tuple[str, ...], bucket: Bucket) -> DataFile:
-    """Write the facts that exchange files have for a bucket."""
-    facts = summed(read_bucket(files, bucket.number, FACTS))
-    return write_file(path / TRIPLES_TABLE, facts, bucket.number)
+def collect_bucket(path: Path, bucket: Bucket, sent: Blocks) -> DataFile:
+    """Write the facts that were sent to a bucket."""
+    return write_file(path / TRIPLES_TABLE, summed(sent.rows(FOLLOWED, FACTS)), bucket.number)
 
 
 def bucket_files(base: KnowledgeBase, commit: Commit, buckets: int) -> list[Bucket]:

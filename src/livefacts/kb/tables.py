@@ -53,7 +53,6 @@ from livefacts.kb.file_digests import (
 )
 from livefacts.kb.marker import COMMITS as COMMITS
 from livefacts.kb.marker import (
-    EXCHANGE,
     folder_of,
     read_settings,
     remove_leftovers,
@@ -314,18 +313,6 @@ class KnowledgeBase:
                 f"{self.path} has streams and windows, which Spark does not follow",
                 hint="Reasoner.open(folder) goes on with it",
             )
-
-    @contextmanager
-    def exchange(self) -> Iterator[Path]:
-        """A folder for files between stages, for a while."""
-        import shutil
-
-        folder = self.path / EXCHANGE / uuid.uuid4().hex
-        folder.mkdir(parents=True)
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
 
     def publish(
         self,

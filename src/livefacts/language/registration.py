@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from livefacts.errors import Place
+from livefacts.language.algebra import Query
 from livefacts.language.formula import NOWHERE
 from livefacts.language.windows import Window
 from livefacts.model.durations import Duration
@@ -38,11 +39,12 @@ class RegisteredQuery:
     """A query, when it is computed, and what it is computed over.
 
     `body` is the SPARQL query: the whole text with everything else blanked out, so that
-    every line and column in it is one of the text.
+    every line and column in it is one of the text.  `asked` is what it says.
     """
 
     name: str
     body: str
+    asked: Query
     windows: tuple[StreamWindow, ...]
     relation: StreamOperator = StreamOperator.ALL
     makes_stream: bool = False

@@ -6,7 +6,8 @@ Out: answers, problems with what, where and a hint, live events, an audit line f
 - `admission`: who comes, what they may do, and whose turn it is
 - `standards`: the SPARQL 1.1 Protocol and the Graph Store Protocol
 - `problems`: errors as JSON
-- `change_paths`: RDF Patch, events of streams, rules, previews, and the way back
+- `change_paths`: RDF Patch, rules, previews, and the way back
+- `pushed_events`: events of streams, in one request or for as long as they come
 - `question_paths`: why something holds, what has happened, and whether it is right
 - `followed_sources`: what brokers and files bring, taken in while the server runs
 - `topics`: what is followed live, encoded once for all who follow it

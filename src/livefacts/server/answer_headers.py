@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from livefacts.server.admission.served_reasoner import ServedReasoner
     from livefacts.server.figures import Meters
 
+METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS")
 REQUEST_ID = "X-Request-Id"
 SEQ = "Livefacts-Seq"
 EXPOSED = (REQUEST_ID, SEQ, "Livefacts-Complete", "ETag", "Location", "Retry-After")
@@ -67,7 +68,9 @@ class AnswerHeaders:
         headers.setdefault(SEQ, str(self._served.reasoner.seq))
         for name, value in SAFE.items():
             headers.setdefault(name, value)
-        first = "/" + scope["path"].split("/")[1]
+        # Whatever a client makes up is counted as one: each name takes memory for good.
+        first = "/" + scope["path"].removeprefix("/").partition("/")[0]
         path = first if first in self._paths else "other"
-        self._meters.requests.labels(path, scope["method"], str(message["status"])).inc()
+        method = scope["method"] if scope["method"] in METHODS else "other"
+        self._meters.requests.labels(path, method, str(message["status"])).inc()
         self._meters.seconds.labels(path).observe(seconds)

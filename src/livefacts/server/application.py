@@ -23,9 +23,10 @@ from livefacts.server import (
     openapi,
     page,
     problems,
+    pushed_events,
     question_paths,
 )
-from livefacts.server.answer_headers import EXPOSED, AnswerHeaders
+from livefacts.server.answer_headers import EXPOSED, METHODS, AnswerHeaders
 from livefacts.server.live_queries import LiveTopics
 from livefacts.server.standards import graph_store, sparql_protocol
 from livefacts.server.standards.negotiation import LIVE
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from livefacts.server.admission.served_reasoner import ServedReasoner
     from livefacts.server.followed_sources import FollowedSources
 
-METHODS = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"]
 # What flows while it happens must not wait until a packer has enough of it.
 NOT_PACKED = (*DEFAULT_EXCLUDED_CONTENT_TYPES, *(e.name for e in LIVE if e.form == "ndjson"))
 
@@ -53,7 +53,7 @@ ROUTES = [
     Route("/graphs", graph_store.graphs, methods=["GET", "PUT", "POST", "DELETE"]),
     Route("/graphs/{rest:path}", graph_store.graphs, methods=["GET", "PUT", "POST", "DELETE"]),
     Route("/patch", change_paths.patch, methods=["GET", "POST"]),
-    Route("/streams/{name:path}", change_paths.streams, methods=["POST"]),
+    Route("/streams/{name:path}", pushed_events.streams, methods=["POST"]),
     Route("/advance", change_paths.advance, methods=["POST"]),
     Route("/apply", change_paths.apply, methods=["POST"]),
     Route("/ontology", change_paths.ontology, methods=["GET", "POST"]),
@@ -102,7 +102,8 @@ async def _running(app: Starlette) -> AsyncIterator[None]:
     sources: FollowedSources = app.state.sources
     live = app.state.live = LiveTopics(served)
     loop = asyncio.get_running_loop()
-    served.when_stopping.append(sources.stop)
+    ending = app.state.ending = asyncio.Event()
+    served.when_stopping += [sources.stop, lambda: loop.call_soon_threadsafe(ending.set)]
     sources.begin(lambda seq: loop.call_soon_threadsafe(served.acknowledge, seq))
     app.state.meters.follow(
         "livefacts_subscribers", "Live answers under way", lambda: live.subscribers

@@ -1,7 +1,6 @@
 """Change paths: changes that the SPARQL protocol has no words for.
 
-Facts and rules in one change, RDF Patch, events of streams, rules, ontologies, previews, and the
-way back.
+Facts and rules in one change, RDF Patch, rules, ontologies, previews, and the way back.
 """
 
 from __future__ import annotations
@@ -16,20 +15,17 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from livefacts.errors import InputError
-from livefacts.model.time_points import time_point
+from livefacts.language.checks.relevance import fed_rules
 from livefacts.server.admission.served_reasoner import summary
 from livefacts.server.admission.tokens import AccessScope
-from livefacts.server.admission.visitors import Visitor, body_of, text_of_body, whole_number
+from livefacts.server.admission.visitors import Visitor, text_of_body, whole_number
 from livefacts.server.change_events import RowReader
 from livefacts.server.standards.negotiation import PATCH
-from livefacts.service.streams.playback import joined
-from livefacts.syntax.input.rejects import Rejects
-from livefacts.syntax.stream_files import Event, read_events
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from livefacts.language.program import Rule
     from livefacts.server.admission.served_reasoner import ServedReasoner
     from livefacts.service.change.delta import Delta
     from livefacts.service.reasoner.profile import RuleProfile
@@ -42,12 +38,6 @@ RULES_SENT = "the body is the text of rules; curl takes a text that begins with 
 OF_FACTS = ("add", "remove", "patch")
 OF_RULES = ("add_rules", "remove_rules")
 OF_ONTOLOGIES = ("add", "remove", "to")
-FORMATS = {
-    "application/x-ndjson": "json",
-    "application/ndjson": "json",
-    "application/n-quads": "quads",
-}
-FORMATS |= {"application/json": "json", "application/n-triples": "quads", PATCH.name: "patch"}
 
 
 def _served(request: Request) -> ServedReasoner:
@@ -81,56 +71,6 @@ def _patches(served: ServedReasoner, since: int, asserted: bool) -> Iterator[str
         yield reader.patch(row, asserted=asserted)
 
 
-async def streams(request: Request) -> Response:
-    """Events of a stream, with their times; time moves on to the last of them."""
-    served = _served(request)
-    visitor = served.admit(request, AccessScope.update)
-    name = request.path_params["name"]
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind not in FORMATS:
-        raise HTTPException(
-            415, f"{kind or 'nothing'} cannot be read here; send one of {', '.join(FORMATS)}"
-        )
-    body = await body_of(request, served.settings)
-    stream = name if ":" in name else f"stream:{name}"
-    waits = request.query_params.get("advance") == "false"
-    steps = partial(_pushes, served, body, FORMATS[kind], stream, waits)
-    done = await served.change_in_steps(request, visitor, f"push to {stream}", steps)
-    return JSONResponse(done, headers={"Livefacts-Seq": str(done["seq"])})
-
-
-def _pushes(
-    served: ServedReasoner, body: bytes, form: str, stream: str, waits: bool
-) -> list[Callable[[], Delta]]:
-    """A call for each event, all or none of which can be read, and one that moves time."""
-    reasoner = served.reasoner
-    with Rejects(None) as rejects:
-        events = list(read_events(body, rejects, form))
-    for reject in rejects.kept[:1]:
-        raise reject.as_error()
-    if not events:
-        raise InputError("there are no events", hint='{"at": 17, "facts": "<s> <p> <o> ."}')
-    last = max(time_point(each.time, reasoner.tick) for each in events)
-    made: list[Delta] = []
-
-    def move(event: Event) -> Delta:
-        call = reasoner.retract if event.retracts else reasoner.push
-        made.append(call(event.facts, at=event.time, stream=event.stream or stream))
-        return made[-1]
-
-    def go_on() -> Delta:
-        """Time only moves forward: what late events did is said of the last of them."""
-        if reasoner.now is None or last > reasoner.now:
-            return reasoner.advance(last)
-        return made[-1] if made else reasoner.advance(reasoner.now)
-
-    found: list[Callable[[], Delta]] = []
-    for event in joined(events):
-        assert isinstance(event, Event), "what is sent is no silence"
-        found.append(partial(move, event))
-    return found if waits else [*found, go_on]
-
-
 async def advance(request: Request) -> Response:
     """Move time on."""
     served = _served(request)
@@ -146,7 +86,8 @@ async def rules(request: Request) -> Response:
     served = _served(request)
     reasoner = served.reasoner
     if request.method in ("GET", "HEAD"):
-        return JSONResponse({"rules": await served.read(request, partial(_listed, served))})
+        listed = await served.read(request, partial(_listed, served))
+        return JSONResponse({"rules": listed, "prefixes": reasoner.prefixes})
     visitor = served.admit(request, AccessScope.rules)
     if request.method == "DELETE":
         name = request.query_params.get("id")
@@ -165,13 +106,15 @@ async def rules(request: Request) -> Response:
 
 
 def _listed(served: ServedReasoner) -> list[dict[str, Any]]:
-    """The rules, each with what it has found and cost; some share a line of that."""
+    """The rules: what each feeds, has found and cost; some share a line of that."""
     lines = {name: line for line in served.reasoner.profile() for name in line.rules}
-    return [_rule(each, lines.get(each.id)) for each in served.reasoner.rules]
+    rules = tuple(served.reasoner.rules)
+    feeds = [[rules[number].id for number in fed] for fed in fed_rules(rules)]
+    return [_rule(rule, fed, lines.get(rule.id)) for rule, fed in zip(rules, feeds, strict=True)]
 
 
-def _rule(rule: Any, line: RuleProfile | None) -> dict[str, Any]:
-    said = {"id": rule.id, "text": str(rule), "constraint": rule.is_constraint}
+def _rule(rule: Rule, feeds: list[str], line: RuleProfile | None) -> dict[str, Any]:
+    said = {"id": rule.id, "text": str(rule), "constraint": rule.is_constraint, "feeds": feeds}
     if line is None:
         return said
     counts = {"instances": line.instances, "new": line.new, "seconds": round(line.seconds, 6)}

@@ -100,6 +100,7 @@ async def stats(request: Request) -> Response:
         "resident_bytes": resident_bytes(),
         "waiting": served.waiting,
         "connections": len(served.connections),
+        "subscribers": request.app.state.live.subscribers,
         "sources": request.app.state.sources.figures(),
     }
     return JSONResponse(plain_figures({**found, **running}))

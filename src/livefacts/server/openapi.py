@@ -15,11 +15,13 @@ from livefacts.server.problems import PROBLEM
 from livefacts.server.standards.negotiation import LIVE, PATCH, RDF, READABLE, ROWS
 
 Schema = dict[str, Any]
-JSON, TEXT = "application/json", "text/plain"
-EVENTS = ("application/x-ndjson", "application/ndjson", "application/n-quads", JSON, PATCH.name)
+JSON, TEXT, LINES = "application/json", "text/plain", "application/x-ndjson"
+EVENTS = (LINES, "application/ndjson", "application/n-quads", JSON, PATCH.name)
+MAP = "reading(s=$.id, v=$.value) at $.ts"
 STRING: Schema = {"type": "string"}
 NUMBER: Schema = {"type": "integer", "minimum": 0, "maximum": 10**18 - 1}
 OBJECT: Schema = {"type": "object"}
+FLAG: Schema = {"type": "string", "enum": [""]}
 SEQ = {
     "Livefacts-Seq": {
         "description": "The number of the last change that it knows.",
@@ -80,7 +82,7 @@ KEY: Schema = {
     "name": "Idempotency-Key",
     "in": "header",
     "description": "A change with a key is made once, however often it is sent.",
-    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+    "schema": {"type": "string", "pattern": "^[!-~]{1,255}$"},
 }
 PREFER: Schema = {
     "name": "Prefer",
@@ -173,10 +175,13 @@ OPERATIONS = (
             _named(
                 "advance", "Whether time moves on to the last of them.", {"enum": ["true", "false"]}
             ),
+            _named("map", "Which facts a message of JSON stands for.", example=MAP),
+            _named("arrival-time", "Without a time, it is now.", FLAG, allowEmptyValue=True),
+            _named("live", "Take lines as they come, and answer so.", FLAG, allowEmptyValue=True),
             KEY,
         ),
         tuple((kind, STRING) for kind in EVENTS),
-        DONE,
+        (*DONE, (LINES, STRING)),
     ),
     PathMethod(
         "post",
@@ -280,7 +285,12 @@ CHANGE = {
     "hints": LISTS,
 }
 FACTS = {"added": LISTS, "removed": LISTS}
-RULE = {"id": STRING, "text": STRING, "constraint": {"type": "boolean"}}
+RULE = {
+    "id": STRING,
+    "text": STRING,
+    "constraint": {"type": "boolean"},
+    "feeds": {"type": "array", "items": STRING},
+}
 
 
 def _object(properties: Schema) -> Schema:
@@ -290,7 +300,7 @@ def _object(properties: Schema) -> Schema:
 SCHEMAS = {
     "Change": _object(CHANGE),
     "Preview": _object(CHANGE | FACTS),
-    "Rules": _object({"rules": {"type": "array", "items": _object(RULE)}}),
+    "Rules": _object({"rules": {"type": "array", "items": _object(RULE)}, "prefixes": OBJECT}),
     "Problem": _object(
         {
             "type": STRING,

@@ -71,7 +71,7 @@ def _named_or_written(source: str) -> Program:
         return read_rules(source)
     if source.rstrip().endswith(".") or any(mark in source for mark in "([@"):
         return parse(source)
-    near = difflib.get_close_matches(source, ready_names(), n=1, cutoff=0.4)
+    near = difflib.get_close_matches(source.lower(), ready_names(), n=1, cutoff=0.4)
     suggestion = f"did you mean {near[0]}? " if near else ""
     raise RuleError(
         f"there is no rule set and no file called {shorten(source, 100)}",

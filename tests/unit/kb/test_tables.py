@@ -191,7 +191,7 @@ def test_the_command_line_ingests_materializes_updates_and_prints(
     assert run(["spark", "ingest", str(told), *kb]) == 0
     assert "1 asserted" in capsys.readouterr().err
     assert run(["spark", "materialize", "--rules", "rho-df", *kb]) == 0
-    assert "publish" in capsys.readouterr().err
+    assert "close and publish" in capsys.readouterr().err
     assert run(["spark", "update", "--add", str(new), "--remove", str(told), *kb]) == 0
     printed = sorted(capsys.readouterr().out.splitlines())
     assert printed == [f"A {OTHER.strip()}", f"D {TRIPLE.strip()}"]

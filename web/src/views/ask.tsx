@@ -1,7 +1,7 @@
 /** Ask: a query, its answer as table, chart and CSV, once or for as long as it changes. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { ViewProps } from "../links";
+import { linkTo, type ViewProps } from "../links";
 import { Editor } from "../editor";
 import { count, seconds } from "../figures";
 import { follow, type Following, type State } from "../live";
@@ -123,14 +123,40 @@ export default function Ask({ given }: ViewProps) {
           <kbd>Ctrl</kbd>+<kbd>Enter</kbd> runs, <kbd>Ctrl</kbd>+<kbd>Space</kbd> completes
         </span>
       </p>
+      {!answer && !error && !said && !isBusy && <Beginnings at={at} />}
       <Trouble error={error} />
       <p role="status" class="quiet" data-said>
         {isBusy ? "asking…" : said}
       </p>
       {answer?.text !== undefined && <pre class="text">{answer.text}</pre>}
       {chart && <ChartView chart={chart} />}
+      {answer && answer.text === undefined && answer.rows.length === 0 && !isBusy && <p>Nothing answers this query{isWatching ? " yet: rows are shown as they come." : "."}</p>}
       {answer && answer.text === undefined && answer.vars.length > 0 && <Table caption="Answers" vars={answer.vars} rows={answer.marked} />}
     </>
+  );
+}
+
+const QUESTIONS = {
+  "which kinds of things there are": "SELECT ?kind (COUNT(?thing) AS ?things)\nWHERE { ?thing a ?kind }\nGROUP BY ?kind\nORDER BY DESC(?things)\nLIMIT 40",
+  "how often each property is used": "SELECT ?property (COUNT(*) AS ?times)\nWHERE { ?s ?property ?o }\nGROUP BY ?property\nORDER BY DESC(?times)\nLIMIT 40",
+  "some facts": FIRST,
+};
+
+/** Questions for a folder that one does not know yet. */
+function Beginnings({ at }: { at: string | null }) {
+  const asked = (query: string): string => linkTo("ask", at === null ? { query } : { query, at });
+  return (
+    <p>
+      To begin with:{" "}
+      {Object.entries(QUESTIONS).map(([says, query], place) => (
+        <>
+          {place > 0 && ", "}
+          <a key={says} href={asked(query)}>
+            {says}
+          </a>
+        </>
+      ))}
+    </p>
   );
 }
 

@@ -10,6 +10,7 @@ import { can, json } from "../server";
 import { Trouble } from "../trouble";
 
 const SHOWN = 100;
+const KINDS: Record<string, string> = { push: "events of a stream", retract: "events taken back", tick: "time moved on" };
 
 export default function History() {
   const [changes, take] = useState<Change[]>([]);
@@ -58,6 +59,7 @@ export default function History() {
         {said || (isLive ? "Changes are added as they are made." : "The connection is being made.")}
       </p>
       <Trouble error={error} />
+      {isLive && changes.length === 0 && <p>Nothing has been changed yet. What is changed, by whom ever, stands here from then on, and can be taken back.</p>}
       <div class="scroll" tabIndex={0} role="region" aria-label="Changes">
         <table class="changes">
           <caption class="unseen">Changes, the last one first</caption>
@@ -74,13 +76,15 @@ export default function History() {
               <tr key={change.seq} data-seq={change.seq}>
                 <th scope="row">{change.seq}</th>
                 <td>
-                  {change.time.replace("T", " ").replace("Z", "")}
+                  <span class="when">{change.time.replace("T", " ").replace("Z", "")}</span>
                   <br />
-                  <span class="quiet">{change.kind}</span>
+                  <span class="quiet">{KINDS[change.kind] ?? change.kind}</span>
                 </td>
                 <td>
                   {change.large ? (
                     "more facts than are told one by one"
+                  ) : change.added.length + change.removed.length === 0 ? (
+                    <span class="quiet">nothing yet</span>
                   ) : (
                     <details>
                       <summary>
@@ -94,7 +98,7 @@ export default function History() {
                   <a href={linkTo("ask", { at: String(change.seq) })}>
                     ask as it was<span class="unseen"> after change {change.seq}</span>
                   </a>
-                  {can("/undo") &&
+                  {can("/undo") && change.kind === "change" &&
                     (asked === change.seq ? (
                       <button type="button" class="main" onClick={() => void undo(change.seq)}>
                         Take change {change.seq} back

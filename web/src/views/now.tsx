@@ -17,13 +17,22 @@ interface Stats {
   seq: number;
   now: number | null;
   uptime: number;
+  subscribers?: number;
   resident_bytes: number;
   arrivals: number;
   set_aside: Record<string, number>;
-  watermark?: number | null;
   late?: number;
+  streams?: Record<string, Stream>;
   waiting: { read: number; write: number };
   sources?: Source[];
+}
+
+interface Stream {
+  arrivals: number;
+  latest: number | null;
+  watermark: number | null;
+  lag: number | null;
+  late: number;
 }
 
 interface Source {
@@ -44,9 +53,11 @@ const SPOKEN = 20;
 
 class Watcher {
   readonly facts = new Series();
+  readonly derived = new Series();
   readonly changes = new Series();
   readonly latency = new Series();
   readonly memory = new Series();
+  readonly followers = new Series();
   private before: { time: number; stats: Stats } | null = null;
   private readonly histograms: { time: number; of: Histogram }[] = [];
 
@@ -60,6 +71,8 @@ class Watcher {
     this.histograms.push({ time, of: histogram });
     while (this.histograms.length > 2 && (this.histograms[0]?.time ?? 0) < time - WINDOW) this.histograms.shift();
     this.facts.push(time, stats.facts);
+    this.derived.push(time, stats.derived);
+    this.followers.push(time, stats.subscribers ?? 0);
     this.changes.push(time, rate);
     this.latency.push(time, quantile(0.95, this.histograms[0]?.of ?? new Map(), histogram));
     this.memory.push(time, stats.resident_bytes);
@@ -91,7 +104,7 @@ export default function Now() {
     return () => following.stop();
   }, []);
 
-  const { facts, changes, latency, memory } = watcher.current;
+  const { facts, derived, changes, latency, memory, followers } = watcher.current;
   const version = facts.times.at(-1) ?? 0;
   return (
     <>
@@ -101,8 +114,15 @@ export default function Now() {
       </p>
       <Trouble error={error} />
       <div class={`figures${error ? " stale" : ""}`}>
-        <Figure name="facts" value={stats && count(stats.facts)} series={facts} version={version} format={short} />
-        <Figure name="derived" value={stats && count(stats.derived)} says={stats ? `by ${count(stats.rules)} rules; ${count(stats.asserted)} asserted` : ""} />
+        <Figure name="facts" value={stats && count(stats.facts)} says={stats ? `as of change ${count(stats.seq)}` : ""} series={facts} version={version} format={short} />
+        <Figure
+          name="derived"
+          value={stats && count(stats.derived)}
+          says={stats ? `by ${count(stats.rules)} rules; ${count(stats.asserted)} asserted` : ""}
+          series={derived}
+          version={version}
+          format={short}
+        />
         <Figure name="changes a second" value={stats && count(changes.last ?? 0)} says={stats ? `${count(stats.seq)} so far` : ""} series={changes} version={version} format={short} />
         <Figure
           name="latency"
@@ -112,12 +132,19 @@ export default function Now() {
           version={version}
           format={seconds}
         />
-        <Figure name="memory" value={stats && bytes(stats.resident_bytes)} series={memory} version={version} format={bytes} />
-        <Figure name="running for" value={stats && seconds(stats.uptime)} says={stats ? waiting(stats) : ""} />
+        <Figure name="memory" value={stats && bytes(stats.resident_bytes)} says="of the process" series={memory} version={version} format={bytes} />
+        <Figure
+          name="live readers"
+          value={stats && count(stats.subscribers ?? 0)}
+          says={stats ? `running for ${seconds(stats.uptime)}; ${waiting(stats)}` : ""}
+          series={followers}
+          version={version}
+          format={short}
+        />
       </div>
-      {can("/changes") && <Latest />}
       {stats && stats.now !== null && <StreamFigures stats={stats} now={stats.now} />}
       {stats?.sources && stats.sources.length > 0 && <Sources sources={stats.sources} />}
+      {can("/changes") && <Latest />}
     </>
   );
 }
@@ -125,12 +152,12 @@ export default function Now() {
 /** How far time is, and what did not get there. */
 function StreamFigures({ stats, now }: { stats: Stats; now: number }) {
   const aside = Object.entries(stats.set_aside);
+  const streams = Object.entries(stats.streams ?? {});
+  const late = stats.late ?? streams.reduce((sum, [, each]) => sum + each.late, 0);
   const figures: [string, string][] = [
     ["time", instant(now)],
     ["arrivals kept", count(stats.arrivals)],
-    ...(typeof stats.watermark === "number" ? [["watermark", instant(stats.watermark)] as [string, string]] : []),
-    ...(typeof stats.watermark === "number" ? [["lag", count(Math.max(0, now - stats.watermark))] as [string, string]] : []),
-    ...(stats.late === undefined ? [] : [["late", count(stats.late)] as [string, string]]),
+    ["late", count(late)],
     ["set aside", count(aside.reduce((sum, [, each]) => sum + each, 0))],
   ];
   return (
@@ -145,7 +172,40 @@ function StreamFigures({ stats, now }: { stats: Stats; now: number }) {
         ))}
       </dl>
       {aside.length > 0 && <p class="quiet">Set aside: {aside.map(([why, each]) => `${count(each)} ${why}`).join(", ")}</p>}
+      {streams.length > 0 && <StreamTable streams={streams} />}
     </section>
+  );
+}
+
+const OF_STREAMS = ["stream", "arrivals", "watermark", "behind", "late"];
+
+/** Each stream: until when it is complete, and how far it is behind the one that is ahead. */
+function StreamTable({ streams }: { streams: [string, Stream][] }) {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="Streams">
+      <table>
+        <thead>
+          <tr>
+            {OF_STREAMS.map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {streams.map(([name, each]) => (
+            <tr key={name} data-stream={name}>
+              <th scope="row">{name || "without a name"}</th>
+              <td>{count(each.arrivals)}</td>
+              <td>{instant(each.watermark)}</td>
+              <td>{each.lag === null ? "–" : each.lag === 0 ? "up to date" : count(each.lag)}</td>
+              <td>{count(each.late)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 
@@ -199,13 +259,16 @@ function Sources({ sources }: { sources: Source[] }) {
 }
 
 const SHOWN = 5;
+const FACTS_SHOWN = 3;
 
 /** The last changes, as they are made. */
 function Latest() {
   const [changes, take] = useState<Change[]>([]);
   const [isLive, live] = useState(false);
   useEffect(() => {
-    const one = (change: Change): void => take((known) => [change, ...known].slice(0, SHOWN));
+    const one = (change: Change): void => {
+      if (change.large || change.added.length + change.removed.length > 0) take((known) => [change, ...known].slice(0, SHOWN));
+    };
     const following = followChanges(null, one, (state) => live(state === "live"));
     return () => following.stop();
   }, []);
@@ -214,12 +277,14 @@ function Latest() {
       <h2>
         Latest changes <span class={isLive ? "dot live" : "dot"} data-live={isLive} /> <span class="quiet">{isLive ? "live" : "not connected"}</span>
       </h2>
-      {changes.length === 0 && <p class="quiet">None since this view was opened.</p>}
+      {changes.length === 0 && <p class="quiet">None since this view was opened: what comes and goes is shown here as it happens.</p>}
       <ol>
         {changes.map((change) => (
           <li key={change.seq} data-seq={change.seq}>
             <span class="quiet">{change.seq}</span>
-            <DeltaView added={change.added.slice(0, SHOWN)} removed={change.removed.slice(0, SHOWN)} />
+            <div>
+              <DeltaView added={change.added} removed={change.removed} most={FACTS_SHOWN} />
+            </div>
           </li>
         ))}
       </ol>

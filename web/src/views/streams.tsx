@@ -2,10 +2,12 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { followChanges } from "../changes";
-import { count, instant } from "../figures";
+import { count, instant, span } from "../figures";
 import { follow, inTurn } from "../live";
 import { linkTo, type ViewProps } from "../links";
+import type { Row } from "../rdf";
 import { form, json, Problem, request } from "../server";
+import { TermView } from "../table";
 import { TextField } from "../text_field";
 import { Timeline, type Arrival, type Report } from "../timeline";
 import { Trouble } from "../trouble";
@@ -72,7 +74,7 @@ export default function Streams({ given }: ViewProps) {
     <>
       <h1>Streams</h1>
       {queries.length > 0 && (
-        <nav aria-label="Registered queries">
+        <nav class="queries" aria-label="Registered queries">
           <ul>
             {queries.map((each) => (
               <li key={each.name}>
@@ -90,7 +92,13 @@ export default function Streams({ given }: ViewProps) {
           <Reports name={name} reports={reports} />
         </>
       )}
-      <details open={queries.length === 0}>
+      {queries.length === 0 && (
+        <p class="quiet">
+          A registered query looks at a stream through a window, and reports as time moves. Events come by <code>POST /streams/NAME</code>, or from sources that the server
+          follows.
+        </p>
+      )}
+      <details class="above" open={queries.length === 0}>
         <summary>Register a query</summary>
         <TextField label="C-SPARQL or RSP-QL" text={text} placeholder={EXAMPLE} mistake={error instanceof Problem ? error.where : null} change={write} />
         <p class="buttons">
@@ -120,18 +128,19 @@ function Reports({ name, reports }: { name: string; reports: Report[] }) {
           </tr>
         </thead>
         <tbody>
-          {[...reports].reverse().map((report) => (
+          {[...reports].reverse().map((report, place) => (
             <tr key={report.time}>
-              <th scope="row">{instant(report.time)}</th>
-              <td>{report.window.map(([from, to]) => `${instant(from)} to ${instant(to)}`).join(", ")}</td>
+              <th scope="row" class="when">
+                {instant(report.time)}
+              </th>
               <td>
-                {report.error ?? (
-                  <details>
-                    <summary>{count(report.rows?.length ?? 0)}</summary>
-                    <pre>{report.rows?.map((row) => JSON.stringify(row)).join("\n")}</pre>
-                  </details>
-                )}
+                {report.window.map(([from, to]) => (
+                  <span key={from} class="when">
+                    {span(from, to)}
+                  </span>
+                ))}
               </td>
+              <td>{report.error ?? <ReportRows rows={report.rows ?? []} isOpen={place === 0} />}</td>
             </tr>
           ))}
         </tbody>
@@ -140,3 +149,37 @@ function Reports({ name, reports }: { name: string; reports: Report[] }) {
     </div>
   );
 }
+
+/** What a report found; SPARQL terms as the other views have them. */
+function ReportRows({ rows, isOpen }: { rows: Row[]; isOpen: boolean }) {
+  if (rows.length === 0) return <span class="quiet">none</span>;
+  const vars = [...new Set(rows.flatMap(Object.keys))];
+  return (
+    <details open={isOpen}>
+      <summary>{count(rows.length)}</summary>
+      <table class="inner">
+        <thead>
+          <tr>
+            {vars.map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, place) => (
+            <tr key={place}>
+              {vars.map((name) => (
+                <td key={name}>
+                  <TermView term={row[name]} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
+  );
+}
+

@@ -19,9 +19,9 @@ interface Outcome {
 
 const PARTS = [
   { name: "add", label: "Facts to add, one a line", says: "<x:tom> a <x:Person>\nisIn(cup, kitchen)" },
-  { name: "remove", label: "Facts to remove, one a line", says: "" },
+  { name: "remove", label: "Facts to remove, one a line", says: "<x:tom> <x:likes> <x:tea>" },
   { name: "add_rules", label: "Rules to add", says: "warm(?x) :- reading(?x, ?v), ?v > 20 ." },
-  { name: "remove_rules", label: "A rule to remove, by its id", says: "" },
+  { name: "remove_rules", label: "A rule to remove, by its id", says: "r1" },
 ] as const;
 type Part = (typeof PARTS)[number]["name"];
 type Draft = Record<Part, string>;
@@ -64,23 +64,21 @@ export default function WhatIf() {
       fail(problem);
     }
   };
+  const asked = (path: "preview" | "apply"): Promise<Outcome> => {
+    const all = { patch: patchOf(draft), add_rules: draft.add_rules, remove_rules: draft.remove_rules.trim() };
+    const given = Object.fromEntries(Object.entries(all).filter(([, text]) => text.trim()));
+    return json<Outcome>(path, sent(JSON.stringify(given), "application/json"));
+  };
   const preview = (): Promise<void> =>
     tried(async () => {
-      const all = { patch: patchOf(draft), add_rules: draft.add_rules, remove_rules: draft.remove_rules.trim() };
-      const given = Object.fromEntries(Object.entries(all).filter(([, text]) => text.trim()));
-      const found = await json<Outcome>("preview", sent(JSON.stringify(given), "application/json"));
+      const found = await asked("preview");
       take(found);
       say(`${count(found.added.length)} facts would come, ${count(found.removed.length)} would go.`);
     });
-  /** Rules go and come before facts, a change each. */
   const commit = (): Promise<void> =>
     tried(async () => {
-      const made: number[] = [];
-      const make = async (path: string, init: RequestInit): Promise<void> => void made.push((await json<{ seq: number }>(path, init)).seq);
-      if (draft.remove_rules.trim()) await make(`rules?${new URLSearchParams({ id: draft.remove_rules.trim() })}`, { method: "DELETE" });
-      if (draft.add_rules.trim()) await make("rules", sent(draft.add_rules, "text/plain"));
-      if (patchOf(draft).trim()) await make("patch", sent(patchOf(draft), "application/rdf-patch"));
-      say(`Made: change ${made.join(", ")}.`);
+      const made = await asked("apply");
+      say(`Made: change ${made.seq}.`);
       take(null);
       write(EMPTY);
     });
@@ -89,6 +87,7 @@ export default function WhatIf() {
   return (
     <>
       <h1>What if</h1>
+      <p class="quiet">What would come and go, and which constraints would be violated. Nothing changes until you commit, and all of it is one change then.</p>
       <div class="columns">
         {PARTS.map(({ name, label, says }) => (
           <TextField key={name} label={label} text={draft[name]} placeholder={says} mistake={mistake?.part === name ? mistake.where : null} change={(text) => change(name, text)} />

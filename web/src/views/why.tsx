@@ -1,14 +1,19 @@
 /** Why: the proof of a fact as a tree and as a graph, or what it lacks. */
 
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { changesAfter } from "../changes";
 import { FactText } from "../facts";
 import { instant } from "../figures";
+import { GraphView } from "../graph_view";
 import { linkTo, type ViewProps } from "../links";
-import { ProofGraph } from "../proof_graph";
-import { rootOf, type Attempt, type Explanation, type Premise, type Step } from "../proofs";
+import { graphOf, rootOf, type Attempt, type Explanation, type Premise, type Step } from "../proofs";
 import { readable } from "../rdf";
-import { json, Problem } from "../server";
+import { can, json, Problem } from "../server";
 import { Trouble } from "../trouble";
+
+const LOOKED_AT = 20;
+const OFFERED = 8;
+const EACH = 2;
 
 export default function Why({ given }: ViewProps) {
   const asked = given.get("fact") ?? "";
@@ -60,9 +65,47 @@ export default function Why({ given }: ViewProps) {
         </p>
       </form>
       <Trouble error={error} />
+      {!asked && can("/changes") && <Conclusions />}
       <div role="status">{explanation && <Verdict explanation={explanation} />}</div>
       {explanation?.holds && (isGraph ? <ProofGraph explanation={explanation} /> : <Proof explanation={explanation} />)}
       {explanation && !explanation.holds && <Missing explanation={explanation} />}
+    </>
+  );
+}
+
+/** No more than a few of each kind: a property, a class, or a predicate. */
+function mixed(facts: string[]): string[] {
+  const seen = new Map<string, number>();
+  return [...new Set(facts)].filter((fact) => {
+    const [subject = "", property = "", value = ""] = fact.split(" ");
+    const kind = subject.includes("(") ? subject.split("(")[0]! : property.includes("#type>") ? value : property;
+    seen.set(kind, (seen.get(kind) ?? 0) + 1);
+    return seen.get(kind)! <= EACH;
+  });
+}
+
+/** What came with the last changes, to begin with; most of it was concluded. */
+function Conclusions() {
+  const [facts, take] = useState<string[]>([]);
+  useEffect(() => {
+    const look = async (): Promise<void> => {
+      const { seq } = await json<{ seq: number }>("ready");
+      const changes = await changesAfter(seq - LOOKED_AT);
+      take(mixed(changes.flatMap((change) => [...change.added].reverse())).slice(0, OFFERED));
+    };
+    void look().catch(() => {});
+  }, []);
+  if (facts.length === 0) return <p>Rows of Ask and facts of History lead here, too.</p>;
+  return (
+    <>
+      <h2>Among the last to come</h2>
+      <ul class="plain">
+        {facts.map((fact) => (
+          <li key={fact}>
+            <FactText text={fact} />
+          </li>
+        ))}
+      </ul>
     </>
   );
 }
@@ -89,6 +132,11 @@ function Proof({ explanation }: { explanation: Explanation }) {
       <StepView step={root} steps={steps} seen={new Set()} />
     </ul>
   );
+}
+
+function ProofGraph({ explanation }: { explanation: Explanation }) {
+  const graph = useMemo(() => graphOf(explanation), [explanation]);
+  return <GraphView graph={graph} roots={[explanation.fact]} label="The proof as a graph; the tree has the same" />;
 }
 
 /** A step below those that lead to it; one that was shown is not shown again. */

@@ -16,7 +16,8 @@ import pyarrow as pa
 
 from livefacts.engine.spark.jobs.frames import counted_predicates
 from livefacts.engine.spark.jobs.stage_report import JobReport
-from livefacts.engine.spark.jobs.work import Work, run_tasks
+from livefacts.engine.spark.jobs.tasks import run_tasks
+from livefacts.engine.spark.jobs.work import Work
 from livefacts.engine.spark.read.resumption import forget
 from livefacts.errors import InputError
 from livefacts.kb.bucket_stages import TERM_COLUMNS, Bucket, bucket_files, compact_bucket

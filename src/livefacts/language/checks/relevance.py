@@ -64,6 +64,15 @@ def dependent_rules(rules: Iterable[Rule], on: Iterable[Rule]) -> tuple[Rule, ..
     return tuple([rule for number, rule in enumerate(rules) if number in found])
 
 
+def fed_rules(rules: Iterable[Rule]) -> list[list[int]]:
+    """For each rule, the numbers of those to which its own conclusions can matter at once."""
+    rules = tuple(rules)
+    atoms = ((n, atom) for n, rule in enumerate(rules) for atom, _ in body_atoms(rule.body))
+    bodies = _Patterns(atoms)
+    heads = (rule.head for rule in rules)
+    return [[] if head is None else sorted(bodies.matching(pattern_of(head), ())) for head in heads]
+
+
 def can_meet(one: Atom, other: Atom) -> bool:
     """Whether a fact can match both atoms, as far as constants say."""
     mine, theirs = pattern_of(one), pattern_of(other)

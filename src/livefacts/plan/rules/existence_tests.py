@@ -41,9 +41,6 @@ def tested(rule: Rule) -> Iterator[Rule]:
     late(?x) if _exists:storm(?0) train(?x)
     """
     assert rule.head is not None, "a rule in normal form has a head"
-    if len(rule.body) < 2:
-        yield rule
-        return
     parts = _tied_parts(rule.body)
     wanted = set(variables_of(rule.head))
     asked = [part for part in parts if wanted.isdisjoint(_variables(part))]

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from livefacts.errors import RuleError
 from livefacts.language.formula import (
@@ -65,13 +66,41 @@ def _require_positive(rule: Rule) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LastingPlans:
-    """One rule: from an atom whose time was raised or lowered, and from its head."""
+    """One rule: from an atom whose time was raised or lowered, and from its head.
 
-    raising: tuple[RulePlan, ...]
-    falling: tuple[RulePlan, ...]
-    backward: RulePlan
+    Each is made when it is asked for: where nothing is taken back, nothing falls.
+
+    Of a transitive rule that is alone, one premise is any pair, the other an asserted one.
+    The closure is the same.  When a time is lowered, pairs are followed whatever they are:
+    what then falls too much is derived again.
+    """
+
+    rule: Rule
+    is_alone: bool
+
+    @cached_property
+    def raising(self) -> tuple[RulePlan, ...]:
+        """From each atom whose time was raised."""
+        return tuple(map(restrict_to_edges, self.falling)) if self.is_alone else self.falling
+
+    @cached_property
+    def falling(self) -> tuple[RulePlan, ...]:
+        """From each atom whose time was lowered."""
+        rule, head = self.rule, self.rule.head
+        assert head is not None
+        return tuple(
+            RulePlan(rule, head, atom, ordered_steps(rule, number), recursive=False)
+            for number, atom in enumerate(positive_atoms(rule))
+        )
+
+    @cached_property
+    def backward(self) -> tuple[RulePlan, ...]:
+        """From the head, to find it anew."""
+        pattern, steps = backward_steps(self.rule)
+        plan = RulePlan(self.rule, pattern, pattern, steps, recursive=False)
+        return (_restricted_backward(plan) if self.is_alone else plan,)
 
 
 class LastingPlanner:
@@ -92,7 +121,7 @@ class LastingPlanner:
     def _plans_of(self, rule: Rule, is_alone: bool) -> LastingPlans:
         known = self._known.get((rule, is_alone))
         if known is None:
-            known = self._known[rule, is_alone] = _lasting_plans(rule, is_alone)
+            known = self._known[rule, is_alone] = LastingPlans(rule, is_alone)
         return known
 
 
@@ -109,24 +138,6 @@ def _is_alone(rule: Rule, concluding: Counter[Slot | tuple[str, int]]) -> bool:
     is_triple = isinstance(rule.head, TripleAtom)
     others = concluding[_derived(rule)] - 1 + (concluding[ANYTHING] if is_triple else 0)
     return is_transitive(rule) and not others
-
-
-def _lasting_plans(rule: Rule, is_alone: bool) -> LastingPlans:
-    """Of a transitive rule that is alone, one premise is any pair, the other an asserted one.
-
-    The closure is the same.  When a time is lowered, pairs are followed whatever they are:
-    what then falls too much is derived again.
-    """
-    assert rule.head is not None
-    plans = tuple(
-        RulePlan(rule, rule.head, atom, ordered_steps(rule, number), recursive=False)
-        for number, atom in enumerate(positive_atoms(rule))
-    )
-    pattern, steps = backward_steps(rule)
-    backward = RulePlan(rule, pattern, pattern, steps, recursive=False)
-    if not is_alone:
-        return LastingPlans(plans, plans, backward)
-    return LastingPlans(tuple(map(restrict_to_edges, plans)), plans, _restricted_backward(backward))
 
 
 def _restricted_backward(plan: RulePlan) -> RulePlan:

@@ -46,7 +46,9 @@ def with_whole_bodies(rules: Iterable[Rule]) -> tuple[Rule, ...]:
 
 @by_address
 def _normal(rule: Rule) -> tuple[Rule, ...]:
-    return tuple([part for whole in _whole(rule) for part in tested(whole)])
+    # What has one part has none that nothing else needs.
+    parts = [tested(whole) if len(whole.body) > 1 else [whole] for whole in _whole(rule)]
+    return tuple([part for each in parts for part in each])
 
 
 @by_address

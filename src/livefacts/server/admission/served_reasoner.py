@@ -12,9 +12,10 @@ import secrets
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.exceptions import HTTPException
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
     from livefacts.service.reasoner.fact_snapshot import FactSnapshot
 
 T = TypeVar("T")
+Once = Callable[[Callable[[], "Delta"], "int | None"], "Delta"]
+"""Makes a change once for the key of its request and its number there; without one, every time."""
 LONGEST_KEY = 255
 PAST_KEPT = 2
 """So many former states are kept, for the next question about them."""
@@ -148,32 +151,29 @@ class ServedReasoner:
         request: Request,
         visitor: Visitor,
         action: str,
-        steps: Callable[[], Sequence[Callable[[], Delta]]],
+        read: Callable[[], Callable[[Once], Delta]],
     ) -> dict[str, Any]:
         """The same for several changes in one turn, of which the last says what was done.
 
-        Each of them is made once for an idempotency key.
+        `read` gives what makes them, and is called before it is their turn.
         """
         once = self._once(request, visitor, action)
 
         def made() -> Delta:
-            calls = steps()
-            return self.reasoner.at_once(
-                lambda: [once(call, number) for number, call in enumerate(calls)][-1]
-            )
+            return self.reasoner.at_once(partial(read(), once))
 
         return await self._change(request, visitor, action, made)
 
-    def _once(
-        self, request: Request, visitor: Visitor, action: str
-    ) -> Callable[[Callable[[], Delta], int], Delta]:
+    def _once(self, request: Request, visitor: Visitor, action: str) -> Once:
         """Makes the changes of a request in the name of its token, each once for its key."""
         key = request.headers.get("idempotency-key")
         if key is not None and not 0 < len(key) <= LONGEST_KEY:
             raise HTTPException(400, f"an idempotency key has 1 to {LONGEST_KEY} characters")
 
-        def once(call: Callable[[], Delta], number: int) -> Delta:
-            name = None if key is None else f"{visitor.name} {action} {key} {number}"
+        def once(call: Callable[[], Delta], number: int | None) -> Delta:
+            name = (
+                None if key is None or number is None else f"{visitor.name} {action} {key} {number}"
+            )
             return self.reasoner.record(call, author=visitor.name, key=name)
 
         return once

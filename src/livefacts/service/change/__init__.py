@@ -15,6 +15,9 @@ Out: asserted and retracted rows; a `Delta` that is read lazily.
 - `assertions`: what a change asserted and retracted, beside what it made true
 - `delta`: the `Delta` that users get
 - `fact_reader`: rows of ids to triples and predicate facts, in pieces
+- `fact_patterns`: which facts a name or an atom with variables means
+- `arrow_columns`: rows of ids to columns of Arrow
+- `tabular`: what is a table of Arrow, and so a DataFrame
 - `dump`: everything that is true, to a file
 
 Design: docs/design/0005-derived-is-what-was-not-told.md

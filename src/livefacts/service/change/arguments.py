@@ -2,8 +2,8 @@
 
 A triple is a pyoxigraph `Triple` or `Quad`, or a tuple of three RDF terms (pyoxigraph or
 rdflib), or of four, the last of which is its graph.  A predicate fact is a `Fact`, or a tuple
-whose first item is exactly a `str`; in it a `str` is a symbol and a Python number, boolean or
-datetime is the xsd literal.  A `str` is a text of facts, in Turtle, N-Triples or the rule
+whose first item is exactly a `str`; in it a `str` is a symbol, a number, boolean, date or time of
+Python or NumPy is the xsd literal, and a UUID its IRI.  A `str` is a text of facts, in Turtle, N-Triples or the rule
 language.
 """
 
@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping
-from datetime import datetime
+from collections.abc import Callable, Iterable, Mapping
+from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 from pyoxigraph import BlankNode, DefaultGraph, Literal, NamedNode, Quad, Triple
 
@@ -27,6 +28,9 @@ from livefacts.model.numbers import digits_of
 Statement = Triple | Quad | Fact
 WORD = re.compile(r"[^\W\d]\w*")
 RDF_TERMS = (NamedNode, BlankNode, Literal, Triple)
+
+
+VALUES = "arguments are texts, numbers, booleans, dates, times, Decimals, UUIDs and RDF terms"
 
 
 def graph_name(graph: Any) -> NamedNode:
@@ -120,9 +124,31 @@ def as_argument(value: Any) -> Term:
         return Literal(value)
     if isinstance(value, Decimal):
         return _typed(f"{value:f}", "decimal")
-    if isinstance(value, datetime):
-        return _typed(value.isoformat(), "dateTime")
-    raise _refusal(value)
+    for kind, made in READ_AS.items():
+        if isinstance(value, kind):
+            return made(value)
+    if type(value).__module__ == "numpy":
+        return as_argument(_python_value(value))
+    raise InputError(f"{value!r} of type {type(value).__name__} is no term", hint=VALUES)
+
+
+def _python_value(scalar: Any) -> Any:
+    """What a number, a text or a time of NumPy is in Python."""
+    if scalar.dtype.kind == "M":
+        # Nanoseconds would come as a plain number.
+        unit = "D" if scalar.dtype == "datetime64[D]" else "us"
+        scalar = scalar.astype(f"datetime64[{unit}]")
+    return scalar.item()
+
+
+READ_AS: Mapping[type, Callable[[Any], Term]] = {
+    # A datetime is a date as well.
+    datetime: lambda value: _typed(value.isoformat(), "dateTime"),
+    date: lambda value: _typed(value.isoformat(), "date"),
+    time: lambda value: _typed(value.isoformat(), "time"),
+    UUID: lambda value: NamedNode(value.urn),
+}
+"""What values of Python's library stand for; numbers apart."""
 
 
 def query_text(text: Any) -> str:

@@ -10,23 +10,29 @@ import gc
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import repeat
-from typing import TypeVar
+from types import MappingProxyType
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from pyoxigraph import Triple
 
 from livefacts.engine.contract import TRIPLES, Engine, Ids
-from livefacts.errors import OptionError
+from livefacts.errors import InputError, OptionError
 from livefacts.model.facts import Fact, Term
+from livefacts.service.change.tabular import Tabular
 from livefacts.store.facts.selection import KnownNames
 from livefacts.store.terms.dictionary import Dictionary, Loan
 from livefacts.store.terms.id_reader import TermReader
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Terms = Dictionary | TermReader
 """The terms of ids: as they are now, or as they were in a version."""
 T = TypeVar("T")
 PIECE = 4096
 HIDDEN = "_"
+NO_COLUMNS: Mapping[str, int] = MappingProxyType({})
 
 
 class FactReader:
@@ -120,14 +126,32 @@ def check_derived(derived: object) -> None:
         )
 
 
-class FactView(Collection[Triple | Fact]):
+class FactView(Tabular, Collection[Triple | Fact]):
     """Facts of one moment, decoded each time they are read."""
 
-    def __init__(self, facts: Mapping[int, Ids], terms: Terms, loan: Loan | None = None) -> None:
+    def __init__(
+        self,
+        facts: Mapping[int, Ids],
+        terms: Terms,
+        loan: Loan | None = None,
+        columns: Mapping[str, int] = NO_COLUMNS,
+    ) -> None:
         self._facts = facts
         self._terms = terms
         self._loan = loan
         """Keeps the terms, unless they are there as long as `terms`."""
+        self._columns = columns
+        """Which column of ids the variables of a pattern name."""
+
+    def matching(self, pattern: object, prefixes: Mapping[str, str]) -> FactView:
+        """Those that a pattern means: a name of a predicate, or an atom with variables."""
+        if pattern is None:
+            return self
+        from livefacts.service.change.fact_patterns import read_pattern
+
+        wanted = read_pattern(pattern, prefixes)
+        found = wanted.matching(self._facts, self._terms)
+        return FactView(found, self._terms, self._loan, wanted.columns())
 
     def __len__(self) -> int:
         return sum(map(len, self._facts.values()))
@@ -140,3 +164,38 @@ class FactView(Collection[Triple | Fact]):
 
     def __repr__(self) -> str:
         return f"<{len(self):,} facts>"
+
+    def to_arrow(self, *, terms: bool = False) -> pa.Table:
+        """A column for each variable of the pattern, or for each place of the facts.
+
+        Values of Arrow's types, or terms as N-Triples text.
+        """
+        from livefacts.service.change.arrow_columns import arrow_table
+
+        return arrow_table(self._id_columns(), self._terms, as_terms=terms)
+
+    def _id_columns(self) -> dict[str, Ids]:
+        """The columns of ids by their names."""
+        shapes = [shape for shape, rows in self._facts.items() if len(rows)] or list(self._facts)
+        kinds = {(shape, int(name)) for shape in shapes for name in self._names(shape)}
+        if len(kinds) > 1:
+            raise InputError(
+                "facts of several predicates are no table",
+                hint='name one: facts("reading"), facts("reading(?s, ?v)"), facts("[?s, ?p, ?o]")',
+            )
+        shape = shapes[0] if shapes else TRIPLES
+        rows = self._facts.get(shape, np.zeros((0, 3), np.int32))
+        columns = self._columns or _places(shape, rows.shape[1])
+        return {name: rows[:, at] for name, at in columns.items()}
+
+    def _names(self, shape: int) -> Ids:
+        """The names of the predicates of a shape; one stands for all triples."""
+        rows = self._facts[shape]
+        return np.unique(rows[:, 0]) if shape != TRIPLES else np.zeros(1, np.int32)
+
+
+def _places(shape: int, width: int) -> dict[str, int]:
+    """What columns are called that no variable names."""
+    if shape == TRIPLES:
+        return {"subject": 0, "predicate": 1, "object": 2}
+    return {f"a{at}": at for at in range(1, width)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import pairwise
 
@@ -25,19 +25,16 @@ from livefacts.syntax.sparql.query_shapes import shape_of
 from livefacts.syntax.sparql.query_text import place_in, tokens_of
 
 
-def plan_of(
-    text: str,
-    prefixes: Mapping[str, str],
-    base: str = "",
-    known: Iterable[Term] = (),
-    meant: Callable[[Query], Query] = refuse_times,
-) -> FlowPlan:
-    """The flow of a query; a `NotIncrementalError` says why there is none.
+def plan_of(text: str, prefixes: Mapping[str, str]) -> FlowPlan:
+    """The flow of a query's text; a `NotIncrementalError` says why there is none."""
+    return flow_plan(refuse_times(shape_of(text, {**DECLARED, **prefixes}).bound), text)
 
-    Relative IRIs are relative to `base`; `known` are named graphs that are there even while
-    they are empty.  `meant` says what the query means where it is asked.
+
+def flow_plan(query: Query, text: str, known: Iterable[Term] = ()) -> FlowPlan:
+    """The flow of a query, whose mistakes are shown in its text.
+
+    `known` are named graphs that are there even while they are empty.
     """
-    query = meant(shape_of(text, {**DECLARED, **prefixes}, base).bound)
     refuse_unrepeatable(text)
     _refuse_unknown_functions(query)
     return flow_of(query, tuple(known))

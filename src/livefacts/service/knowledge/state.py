@@ -13,6 +13,8 @@ from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from pyoxigraph import NamedNode
+
 from livefacts.engine.contract import MAINTENANCE, NO_CHANGE, Change, Engine, Facts, IdDelta, Ids
 from livefacts.engine.embedded.change.engine import EmbeddedEngine
 from livefacts.engine.embedded.templates.axiom_engine import SpecialisedEngine
@@ -41,10 +43,9 @@ from livefacts.store.critical_sections import Held
 from livefacts.store.facts.named_graphs import NamedGraphs
 from livefacts.store.machine_code import announce_compilation
 from livefacts.store.terms.dictionary import Dictionary
+from livefacts.store.terms.id_reader import TermReader
 
 if TYPE_CHECKING:
-    from pyoxigraph import NamedNode
-
     from livefacts.kb.tables import KnowledgeBase
     from livefacts.kb.unsaved_changes import UnsavedChanges
     from livefacts.service.continuous.watches import Watching
@@ -56,6 +57,11 @@ if TYPE_CHECKING:
     from livefacts.service.registered.registry import Registrations
 
 NOTHING = nullcontext()
+UNIVERSITIES = (
+    "http://livefacts.example/university#",
+    "http://swat.cse.lehigh.edu/onto/univ-bench.owl#",
+)
+"""Vocabularies of university data, generated and LUBM: `ub:` stands for the one that is loaded."""
 NO_DELTA = IdDelta({}, {}, {})
 READ = "read"
 """The kind of a row of the journal that says how far a query or a watch was read."""
@@ -96,6 +102,8 @@ class State:
     """Writes every change into a journal, where there is one."""
     unsaved: UnsavedChanges | None = None
     """What has changed since the last version of the folder, for who will write the next one."""
+    _spoken_of: tuple[tuple[TermReader, int] | None, dict[str, str]] = None, {}
+    """Terms that were looked at for vocabularies of universities, and prefixes of those there."""
 
     def __init__(self, options: Options) -> None:
         announce_compilation()
@@ -444,8 +452,13 @@ class State:
         return f"{kind}{next(self.scopes)}".encode()
 
     def known_prefixes(self) -> Mapping[str, str]:
-        """The prefixes that a text may use without declaring them."""
-        return self.versions.prefixes(self.prefixes)
+        """The prefixes that a text may use without declaring them; `ub:` for universities."""
+        terms = self.dictionary.reader()
+        looked_at = terms, len(terms)
+        if looked_at != self._spoken_of[0]:
+            found = [u for u in UNIVERSITIES if terms.find(NamedNode(f"{u}Person")) is not None]
+            self._spoken_of = looked_at, {"ub": found[0]} if found else {}
+        return {**self._spoken_of[1], **self.prefixes}
 
 
 def _merged(engine: SpecialisedEngine) -> Merged:

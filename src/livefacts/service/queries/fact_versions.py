@@ -36,12 +36,6 @@ from livefacts.store.versions.snapshots import (
     of_rows,
 )
 
-UNIVERSITIES = (
-    "http://livefacts.example/university#",
-    "http://swat.cse.lehigh.edu/onto/univ-bench.owl#",
-)
-"""Vocabularies of university data, generated and LUBM: `ub:` stands for the one that is loaded."""
-
 
 class VersionStamp(NamedTuple):
     """When a version was the newest one: after which change, at what time, under which rules."""
@@ -151,9 +145,6 @@ class FactVersions:
         self._kept: tuple[int, FactVersion] | None = None
         """What other threads than this one see while changes are made that will be taken back."""
         self._turn = NO_TURN
-        self._spoken_of: dict[str, str] = {}
-        """Prefixes of vocabularies among the terms, and the terms that were looked at for them."""
-        self._looked_at: tuple[TermReader, int] | None = None
         self.is_followed = False
         """Whether changes must be noted, because there is a version."""
 
@@ -268,17 +259,3 @@ class FactVersions:
             with self._lock:
                 self._kept, self._current = None, None
                 self._stamp = kept.stamp
-
-    def prefixes(self, known: Mapping[str, str]) -> dict[str, str]:
-        """Known prefixes, and `ub:` where universities are spoken of."""
-        terms = self._engine.dictionary.reader()
-        looked_at = terms, len(terms)
-        if looked_at != self._looked_at:
-            names = [each for each in UNIVERSITIES if _has(terms, each + "Person")]
-            self._spoken_of = {"ub": names[0]} if names else {}
-            self._looked_at = looked_at
-        return {**self._spoken_of, **known}
-
-
-def _has(terms: TermReader, iri: str) -> bool:
-    return terms.find(NamedNode(iri)) is not None

@@ -19,8 +19,12 @@ from pyoxigraph import BlankNode, Literal, NamedNode, Triple
 from livefacts.errors import QueryError
 from livefacts.model.namespaces import XSD
 from livefacts.service.change.fact_reader import listed
+from livefacts.service.change.tabular import NO_TERM, Tabular
+from livefacts.store.terms.dictionary import Dictionary
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from livefacts.service.queries.plan_source import PlanSource
     from livefacts.service.queries.plan_tree import PlanTree
 
@@ -81,6 +85,10 @@ class Terms(Protocol):
         """The terms of ids; None where one is unbound."""
         ...
 
+    def packed_texts(self, ids: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """The texts of terms that the dictionary knows, one after the other, and their ends."""
+        ...
+
 
 class IdRows(Sequence[T]):
     """Rows of ids, of which objects are made when they are read, some at a time."""
@@ -123,6 +131,14 @@ class IdRows(Sequence[T]):
         terms = [self._terms.decode(column[part]) for column in self._columns]
         return map(self._made, zip(*terms, strict=True))
 
+    def to_arrow(self, names: Sequence[str], *, as_terms: bool) -> pa.Table:
+        """The rows as columns of Arrow."""
+        from livefacts.service.change.arrow_columns import arrow_table
+
+        return arrow_table(
+            dict(zip(names, self._columns, strict=True)), self._terms, as_terms=as_terms
+        )
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
 
@@ -134,7 +150,7 @@ class IdRows(Sequence[T]):
 
 
 @dataclass(frozen=True)
-class Rows:
+class Rows(Tabular):
     """The answers of a SELECT query, in order; `complete` unless a limit has cut them."""
 
     variables: tuple[str, ...]
@@ -161,6 +177,10 @@ class Rows:
         """A text table, with IRIs shortened by the known prefixes."""
         cells = [[shown(term, self.prefixes) for term in row] for row in self.rows]
         return table([f"?{name}" for name in self.variables], cells, width)
+
+    def to_arrow(self, *, terms: bool = False) -> pa.Table:
+        """A column for each variable: values of Arrow's types, or terms as N-Triples text."""
+        return _arrow(self.rows, self.variables, terms)
 
     def to_csv(self) -> str:
         return _written(self, "csv")
@@ -208,7 +228,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Triples:
+class Triples(Tabular):
     """The triples that a CONSTRUCT or DESCRIBE query makes, each once."""
 
     triples: Sequence[Triple]
@@ -237,6 +257,10 @@ class Triples:
     def to_table(self, width: int = 100) -> str:
         return self.as_rows().to_table(width)
 
+    def to_arrow(self, *, terms: bool = False) -> pa.Table:
+        """A column for each variable: values of Arrow's types, or terms as N-Triples text."""
+        return _arrow(self.triples, self.variables, terms)
+
     def to_csv(self) -> str:
         return _written(self, "csv")
 
@@ -254,6 +278,15 @@ class Triples:
 
 
 QueryResult: TypeAlias = Rows | Answer | Triples
+
+
+def _arrow(rows: Sequence[Any], names: tuple[str, ...], as_terms: bool) -> pa.Table:
+    if isinstance(rows, IdRows):
+        return rows.to_arrow(names, as_terms=as_terms)
+    terms = Dictionary()
+    ids = [[NO_TERM if term is None else terms.encode_one(term) for term in row] for row in rows]
+    columns = list(np.array(ids, np.int32).reshape(-1, len(names)).T)
+    return IdRows(columns, len(ids), terms, tuple).to_arrow(names, as_terms=as_terms)
 
 
 def _written(result: QueryResult, form: str) -> str:

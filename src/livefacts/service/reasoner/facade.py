@@ -9,12 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import IO, TYPE_CHECKING, Any, TypeVar, overload
+from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeVar, overload
 
 from pyoxigraph import NamedNode, Triple
 
 from livefacts.engine.contract import COUNTING_DRED
-from livefacts.errors import InterruptAfterChange
+from livefacts.errors import InterruptAfterChange, LivefactsError
 from livefacts.language.program import NO_PROGRAM, Rule
 from livefacts.model.durations import Duration
 from livefacts.model.facts import Fact
@@ -369,17 +369,27 @@ class Reasoner:
         version = self._state.versions.version(whole=whole)
         return FactSnapshot(version, prefixes, self._state.violations)
 
-    def facts(self, derived: bool | None = None) -> FactView:
-        """What is true now; `derived=True`: only conclusions, `False`: only what was asserted."""
+    def facts(self, pattern: str | None = None, *, derived: bool | None = None) -> FactView:
+        """What is true now; `derived=True`: only conclusions, `False`: only what was asserted.
+
+        `pattern` is the name of a predicate, or an atom: `reading(?s, ?v)`, `[?x, a, ex:Cat]`.
+        """
         state = self._state
         check_derived(derived)
-        return self._read(
+        found = self._read(
             lambda: FactView(state.reader.stored(state.truth, derived), state.dictionary.reader()),
-            lambda: self._snapshot({}).facts(derived),
+            lambda: self._snapshot({}).facts(derived=derived),
         )
+        return found.matching(pattern, state.known_prefixes())
 
     def __iter__(self) -> Iterator[Triple | Fact]:
         return iter(self.facts())
+
+    def __reduce__(self) -> NoReturn:
+        raise LivefactsError(
+            "a reasoner cannot be pickled or copied",
+            hint='r.checkpoint("copy/") writes it to a folder, and Reasoner.open("copy/") is another one',
+        )
 
     def __len__(self) -> int:
         return self._state.shown

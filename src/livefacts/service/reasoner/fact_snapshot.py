@@ -86,10 +86,11 @@ class FactSnapshot(Collection[Triple | Fact]):
 
     # facts
 
-    def facts(self, derived: bool | None = None) -> FactView:
-        """What is true; `derived=True`: only conclusions, `False`: only what was asserted."""
+    def facts(self, pattern: str | None = None, *, derived: bool | None = None) -> FactView:
+        """What is true, and fits a pattern; `derived=True`: only conclusions, `False`: only what was asserted."""
         check_derived(derived)
-        return FactView(self._whole.facts(derived), self._whole.terms)
+        found = FactView(self._whole.facts(derived), self._whole.terms)
+        return found.matching(pattern, self._prefixes)
 
     def __iter__(self) -> Iterator[Triple | Fact]:
         return iter(self.facts())

@@ -21,7 +21,7 @@ from livefacts.language.formula import Formula, PredicateAtom, TripleAtom, Varia
 from livefacts.language.program import Rule
 from livefacts.plan.rules.unfolding import MatchWay
 from livefacts.service.continuous.row_projection import Projection
-from livefacts.service.registered.timed_matches import Chunks, MatchChunk
+from livefacts.service.registered.timed_matches import Chunks, MatchChunks
 
 Span: TypeAlias = tuple[int, int]
 """Windows see it that begin at the first time or later, and before the second."""
@@ -79,7 +79,7 @@ class SpannedMatches:
         self._kept: dict[Row, tuple[int, tuple[Span, ...]]] = {}
         """The number of each match, and the spans under which it is kept."""
         self._numbers = count()
-        self._chunks: dict[Span, MatchChunk] = {}
+        self._chunks = MatchChunks[Span]()
         self._ends: defaultdict[int, set[Row]] = defaultdict(set)
         """The matches about which something ends at a time."""
 
@@ -142,29 +142,15 @@ class SpannedMatches:
                 if span not in before:
                     put[span].append((number, row))
         for span, numbers in taken.items():
-            self._take(span, numbers)
+            self._chunks.take(span, np.array(numbers))
         for span, found in put.items():
             self._put(span, found)
-
-    def _take(self, span: Span, numbers: list[int]) -> None:
-        chunk = self._chunks.get(span)
-        if chunk is not None:
-            stays = ~np.isin(chunk.entries, numbers)
-            if stays.any():
-                self._chunks[span] = chunk.kept(stays)
-            else:
-                del self._chunks[span]
 
     def _put(self, span: Span, found: list[tuple[int, Row]]) -> None:
         numbers = np.array([number for number, _ in found], np.int64)
         name = self._ids[self._ways[0].found.id]
         rows = np.array([(name, *row) for _, row in found], np.int32)
-        known = self._chunks.get(span)
-        self._chunks[span] = (
-            MatchChunk(self.projection, numbers, rows)
-            if known is None
-            else known.joined(numbers, rows)
-        )
+        self._chunks.put(span, self.projection, numbers, rows)
 
     def forget(self, after: int) -> None:
         """No window looks at what has this time or an earlier one."""

@@ -14,7 +14,7 @@ from typing import TypeVar
 from pyoxigraph import NamedNode, Quad
 
 from livefacts.errors import InputError, Place, QueryError
-from livefacts.language.algebra import Query
+from livefacts.language.algebra import Query, calls_in
 from livefacts.language.arrival_times import timed
 from livefacts.language.graph_pattern import BasicQuery, guarded_query_of
 from livefacts.language.registration import RegisteredQuery, StreamWindow
@@ -22,7 +22,7 @@ from livefacts.language.windows import Extent, TimeExtent, extent_of
 from livefacts.model.durations import Duration
 from livefacts.plan.rules.unfolding import MatchWay
 from livefacts.service.change.fact_reader import FactReader
-from livefacts.service.continuous.query_plans import plan_of, refuse_unrepeatable
+from livefacts.service.continuous.query_plans import flow_plan, refuse_unrepeatable
 from livefacts.service.continuous.row_projection import Projection
 from livefacts.service.queries.question import check_functions
 from livefacts.service.registered.background import Background
@@ -37,8 +37,6 @@ from livefacts.service.registered.window_times import WindowTimes
 from livefacts.service.registered.world import World
 from livefacts.service.registered.world_store import WindowGraph, WindowGraphs, WorldStore
 from livefacts.store.terms.dictionary import Dictionary
-from livefacts.syntax.sparql.csparql import WINDOW_BASE
-from livefacts.syntax.sparql.query_shapes import shape_of
 from livefacts.syntax.sparql.query_text import place_in
 
 MOST_PATTERNS = 32
@@ -67,9 +65,8 @@ class Preparer:
         text: str,
     ) -> QueryRequest:
         """A query as it is to be asked; one that cannot be is refused, before anything is done."""
-        meant = _meant(query, prefixes)
-        check_functions(meant[0])
-        known = self._background.graph_names()
+        named = query.graphs or query.named_graphs
+        known = self._background.graph_names() if named else set()
         graphs = query.graphs if known else ()
         for graph in (*graphs, *query.named_graphs):
             if graph not in known:
@@ -78,7 +75,7 @@ class Preparer:
                     place=query.place,
                     hint="load(path, graph=...) loads into a graph",
                 )
-        return self.request(number, query, prefixes, full, tuple(sorted(set(graphs))), text, meant)
+        return self.request(number, query, prefixes, full, tuple(sorted(set(graphs))), text)
 
     def request(
         self,
@@ -88,13 +85,11 @@ class Preparer:
         full: bool,
         graphs: tuple[str, ...],
         text: str,
-        meant: tuple[Query, bool] | None = None,
     ) -> QueryRequest:
         """A query that can be asked."""
         extents = tuple([_extent(window, self.tick) for window in query.windows])
-        every = self._every(query, extents)
-        about = prefixes, full, graphs, *(meant or _meant(query, prefixes))
-        return QueryRequest(number, query, extents, every, *about, text)
+        about = self._every(query, extents), prefixes, full, graphs, _meant(query), text
+        return QueryRequest(number, query, extents, *about)
 
     def prepare(self, asked: QueryRequest) -> Prepared:
         """The query, ready to be asked; nothing is left behind if it cannot be."""
@@ -112,7 +107,7 @@ class Preparer:
         query = asked.query
         windows = [NamedNode(window.name) for window in query.windows if window.name is not None]
         try:
-            plan = plan_of(query.body, asked.prefixes, WINDOW_BASE, windows, timed)
+            plan = flow_plan(asked.meant, query.body, windows)
         except QueryError as error:
             if asked.asks_for_times:
                 raise
@@ -139,7 +134,7 @@ class Preparer:
         projection = Projection(basic, number, self._dictionary)
         absent = tuple(group.formulas for group in basic.absent)
         goal = MatchWay(projection.variables, projection.rule.body, absent)
-        wanted = Needs(goal.atoms(), (projection.rule,), asked.full, goal)
+        wanted = Needs((), (projection.rule,), asked.full, goal)
         needs = self._worlds.lasting(asked.windows, asked.every, wanted)
         if needs is None:
             return None
@@ -243,15 +238,11 @@ def _in_words(place: Place, read: Callable[[], Result]) -> Result:
 TIMES = re.compile(r"timestamp>?\s*\(\s*", re.IGNORECASE)
 
 
-def _meant(query: RegisteredQuery, prefixes: Mapping[str, str]) -> tuple[Query, bool]:
-    """What the body of a query says, and whether it asks for times."""
-    read = shape_of(query.body, prefixes, WINDOW_BASE).bound
-    meant = _timed(query.body, read)
-    return meant, meant is not read
-
-
-def _timed(text: str, query: Query) -> Query:
-    """A query whose times can be looked up, change by change; what is wrong is shown in the text."""
+def _meant(registered: RegisteredQuery) -> Query:
+    """What a query asks, with its times looked up; what is wrong with them is shown in the text."""
+    query, text = registered.asked, registered.body
+    if not calls_in(query):
+        return query
     try:
         meant = timed(query)
     except QueryError as error:
@@ -261,4 +252,5 @@ def _timed(text: str, query: Query) -> Query:
         raise QueryError(error.message, place=place_in(text, first), hint=error.hint) from None
     if meant is not query:
         refuse_unrepeatable(text)
+    check_functions(meant)
     return meant

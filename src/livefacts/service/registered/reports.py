@@ -13,10 +13,12 @@ from livefacts.errors import LimitError, QueryError
 from livefacts.language.registration import StreamOperator
 from livefacts.language.windows import Extent
 from livefacts.service.continuous.answers import CAME, WENT, Change
-from livefacts.service.continuous.findings import Found
+from livefacts.service.continuous.findings import Found, found_rows
 from livefacts.service.continuous.row_projection import TRIPLE_NAMES
 from livefacts.service.queries.results import Row
 from livefacts.service.streams.window_contents import Contents, TimeContents
+
+NOTHING = found_rows((), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +55,22 @@ class Report:
 
     time: int
     windows: tuple[TimeSpan, ...]
-    found: Found = field(repr=False)
+    outcome: Found | LimitError = field(repr=False)
+    """What was found, or why there is no report for this time."""
     last: int = 0
     count: int = 1
     correction: bool = False
     """Whether this takes the place of an earlier report for the same time."""
-    error: LimitError | None = None
-    """Why there is no report for this time; reading its rows raises it."""
+
+    @property
+    def error(self) -> LimitError | None:
+        """Why there is no report for this time; reading its rows raises it."""
+        return self.outcome if isinstance(self.outcome, LimitError) else None
+
+    @property
+    def found(self) -> Found:
+        """What was found; nothing, if there is no report."""
+        return NOTHING if isinstance(self.outcome, LimitError) else self.outcome
 
     @property
     def first(self) -> int:

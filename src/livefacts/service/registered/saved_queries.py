@@ -71,7 +71,7 @@ def _unread(reports: ReportQueue) -> dict[str, Any]:
                 "last": report.last,
                 "count": report.count,
                 "correction": report.correction,
-                "found": _plain(report.error or report.found),
+                "found": _plain(report.outcome),
             }
             for number, report in list(reports.waiting)
         ],
@@ -85,12 +85,10 @@ def _put_back(
         return
     reports.made, reports.read = state["made"], state["read"]
     for each in state["unread"]:
-        found = _found(each["found"], dictionary)
-        error = found if isinstance(found, LimitError) else None
-        right = found_rows((), ()) if isinstance(found, LimitError) else found
+        outcome = _found(each["found"], dictionary)
         windows = tuple(TimeSpan(*span) for span in each["windows"])
         last, count, correction = each["last"], each["count"], each["correction"]
-        report = Report(each["time"], windows, right, last, count, correction, error)
+        report = Report(each["time"], windows, outcome, last, count, correction)
         reports.waiting.append((each["number"], report))
 
 

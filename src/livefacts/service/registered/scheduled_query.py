@@ -23,7 +23,6 @@ from livefacts.service.registered.timed_matches import SeenAnswers
 from livefacts.service.registered.world import World
 from livefacts.service.registered.world_store import WorldStore
 
-NOTHING = found_rows((), ())
 AnyAnswers: TypeAlias = SeenAnswers | FlowedAnswers | AskedAnswers
 
 
@@ -42,9 +41,13 @@ class QueryRequest:
     """The named graphs that are its background; none if all that is asserted is."""
     meant: Query
     """What its body says, with patterns for the times that it asks for."""
-    asks_for_times: bool
     text: str
     """What was registered."""
+
+    @property
+    def asks_for_times(self) -> bool:
+        """Whether it asks when triples have arrived."""
+        return self.meant is not self.query.asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +305,7 @@ class Registration:
         self.reason = error.message
         self.unmade += 1
         self.pass_until(now - 1)
-        self._put(now, now, NOTHING, error=error)
+        self._put(now, now, error)
         if self.remembered is not None:
             self.remembered[now] = error
         self.due = self._next = now + self.every
@@ -323,9 +326,7 @@ class Registration:
 
     def correct(self, time: int, found: Found | LimitError) -> None:
         """A report was wrong: here is the right one, or why there is none."""
-        error = found if isinstance(found, LimitError) else None
-        right = NOTHING if isinstance(found, LimitError) else found
-        self._put(time, time, right, correction=True, error=error)
+        self._put(time, time, found, correction=True)
         if self.remembered is not None:
             self.remembered[time] = found
 
@@ -346,18 +347,12 @@ class Registration:
             yield from prepared.store.held_ids()
 
     def _put(
-        self,
-        first: int,
-        last: int,
-        found: Found,
-        *,
-        correction: bool = False,
-        error: LimitError | None = None,
+        self, first: int, last: int, outcome: Found | LimitError, *, correction: bool = False
     ) -> None:
         spans = self._prepared.world.spans(first, self._first)
         windows = tuple(spans[extent] for extent in self.windows)
         count = (last - first) // self.every + 1
-        self._reports.put(Report(first, windows, found, last, count, correction, error))
+        self._reports.put(Report(first, windows, outcome, last, count, correction))
         if self._listener is not None:
             for report in self._reports.take():
                 self._listener(report)

@@ -39,7 +39,7 @@ from livefacts.service.registered.timed_matches import KeptMatches
 from livefacts.service.registered.world import FollowedWorld, World
 from livefacts.service.streams.arrival_log import ArrivalChunk, ArrivalLog, ArrivalView
 from livefacts.service.streams.fact_rows import Rows
-from livefacts.service.streams.timeline import NO_STREAM
+from livefacts.service.streams.timeline import NO_STREAM, name_of_stream
 from livefacts.service.streams.window_contents import (
     FAR,
     Contents,
@@ -145,11 +145,7 @@ class SharedWorlds:
 
     def name(self, lane: int) -> str:
         """The stream of a lane."""
-        term = self._dictionary.decode_one(lane if lane >= 0 else ~lane)
-        if isinstance(term, NamedNode):
-            return term.value
-        assert isinstance(term, Symbol), "a stream has a name"
-        return term.name.removeprefix(NO_STREAM.name)
+        return name_of_stream(self._dictionary.decode_one(lane if lane >= 0 else ~lane))
 
     def view(self, streams: Iterable[NamedNode | None]) -> ArrivalView:
         """What somebody sees who reads these streams."""

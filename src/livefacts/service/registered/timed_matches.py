@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import chain, compress
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from livefacts.service.queries.results import Row
 from livefacts.service.registered.stream_state import WindowView
 
 Longs = NDArray[np.int64]
+When = TypeVar("When")
 
 
 class MatchChunk:
@@ -81,13 +82,37 @@ Chunks = tuple[MatchChunk, ...]
 Bag = Counter[tuple[int, ...]]
 
 
+class MatchChunks(dict[When, MatchChunk]):
+    """Chunks by when windows see them."""
+
+    def take(self, when: When, entries: Longs) -> None:
+        """Matches are seen then no longer."""
+        chunk = self.get(when)
+        if chunk is not None:
+            stays = ~np.isin(chunk.entries, entries)
+            if stays.any():
+                self[when] = chunk.kept(stays)
+            else:
+                del self[when]
+
+    def put(self, when: When, projection: Projection, entries: Longs, matches: Ids) -> None:
+        """Matches are seen then."""
+        known = self.get(when)
+        self[when] = (
+            MatchChunk(projection, entries, matches)
+            if known is None
+            else known.joined(entries, matches)
+        )
+
+
 class Matches:
     """All matches of a query in a state."""
 
     def __init__(self, projection: Projection) -> None:
         self.projection = projection
         self.rules: tuple[Rule, ...] = (projection.rule,)
-        self._chunks: dict[int, MatchChunk] = {}
+        self._chunks = MatchChunks[int]()
+        """By the time until which a window sees them."""
 
     def follow(self, delta: ExpiryDelta) -> None:
         """The state has changed."""
@@ -101,27 +126,11 @@ class Matches:
             each[mine] for each in (changed.facts, changed.before, changed.until, changed.entries)
         )
         for time in np.unique(before).tolist():
-            self._take(time, entries[before == time])
+            self._chunks.take(time, entries[before == time])
         for time in np.unique(until).tolist():
             if time != NEVER:
                 chosen = until == time
-                self._put(time, entries[chosen], facts[chosen])
-
-    def _take(self, time: int, entries: Longs) -> None:
-        chunk = self._chunks.get(time)
-        if chunk is not None:
-            stays = ~np.isin(chunk.entries, entries)
-            if stays.any():
-                self._chunks[time] = chunk.kept(stays)
-            else:
-                del self._chunks[time]
-
-    def _put(self, time: int, entries: Longs, facts: Ids) -> None:
-        known = self._chunks.get(time)
-        if known is None:
-            self._chunks[time] = MatchChunk(self.projection, entries, facts)
-        else:
-            self._chunks[time] = known.joined(entries, facts)
+                self._chunks.put(time, self.projection, entries[chosen], facts[chosen])
 
     def forget(self, after: int) -> None:
         """No window looks at what has this time or an earlier one."""

@@ -111,6 +111,10 @@ class Lane:
         """The time points that have arrivals, in order."""
         self.forgotten = 0
         """How many arrivals came and are no longer kept."""
+        self.latest: int | None = None
+        """The last time point that something came to, unless it was forgotten before a restart."""
+        self.late = 0
+        """How many arrivals came for a time that was over, since the start."""
 
     def __len__(self) -> int:
         return sum(map(len, self.moments.values()))
@@ -120,6 +124,7 @@ class Lane:
         if time not in self.moments:
             bisect.insort(self.times, time)
             self.moments[time] = _Moment()
+            self.latest = time if self.latest is None else max(self.latest, time)
         return self.moments[time]
 
     def drop(self, time: int) -> None:

@@ -248,6 +248,10 @@ class EventTime:
         known = [mark for mark in marks if mark is not None]
         return min(known) if known and len(known) == len(marks) else None
 
+    def watermarks(self) -> dict[str, int | None]:
+        """The watermark of each stream by itself."""
+        return {name or "": known.watermark() for name, known in list(self._streams.items())}
+
     def _awaited(self) -> list[_Stream]:
         """The streams that are not idle."""
         streams = [s for s in self._streams.values() if s.is_expected or s.latest is not None]

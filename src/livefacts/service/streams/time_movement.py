@@ -27,7 +27,7 @@ from livefacts.service.streams.fact_rows import netted, united
 from livefacts.service.streams.feeds import Notes
 from livefacts.service.streams.lifetimes import Beginnings
 from livefacts.service.streams.reclamation import Reclaimer
-from livefacts.service.streams.timeline import Timeline
+from livefacts.service.streams.timeline import Timeline, name_of_stream
 from livefacts.service.streams.window_contents import FAR
 from livefacts.store.facts.named_graphs import NamedGraphs
 
@@ -127,7 +127,27 @@ class Streams(ClockedEngine):
         if self.log.set_aside:
             aside[BEFORE_THE_FIRST] = self.log.set_aside
         kept = {"arrivals": len(self.log), "terms_reclaimed": self.terms.reclaimed}
-        return {**stats, "set_aside": aside, **kept}
+        return {**stats, "set_aside": aside, **kept, "streams": self._by_stream()}
+
+    def _by_stream(self) -> dict[str, dict[str, Any]]:
+        """What came on each stream, until when, and how far it is behind the one ahead of all."""
+        marks = {} if self.events is None else self.events.watermarks()
+        lanes = {
+            name_of_stream(self.engine.dictionary.decode_one(number)): lane
+            for number, lane in self.log.lanes.items()
+            if number >= 0
+        }
+        latest = [lane.latest for lane in lanes.values() if lane.latest is not None]
+        return {
+            name: {
+                "arrivals": lane.forgotten + len(lane),
+                "latest": lane.latest,
+                "watermark": marks.get(name, lane.latest),
+                "lag": None if lane.latest is None else max(latest) - lane.latest,
+                "late": lane.late,
+            }
+            for name, lane in lanes.items()
+        }
 
     # arrivals
 
@@ -139,7 +159,10 @@ class Streams(ClockedEngine):
             log.set_aside += aside
             return self._make(NO_CHANGE, f"to push: {aside:,} set aside, {BEFORE_THE_FIRST}")
         new = log.add(time, stream, runs)
-        return self._followed(new, partial(log.drop, new))
+        done = self._followed(new, partial(log.drop, new))
+        if new and self.now is not None and time <= self.now:
+            log.lanes[stream].late += sum(len(chunk.ids) for chunk in new)
+        return done
 
     def retract(self, runs: list[Facts], time: int, stream: int) -> Delta:
         """Arrivals are taken back, as if they had never been."""

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from pyoxigraph import NamedNode
+
 from livefacts.engine.contract import Facts, Flags, Ids
 from livefacts.language.windows import Extent, TimeExtent
-from livefacts.model.facts import Symbol
+from livefacts.model.facts import Symbol, Term
 from livefacts.plan.time_lowering import NOW, Family, Timing
 from livefacts.service.streams.arrival_log import GONE, ArrivalChunk, ArrivalView
 from livefacts.service.streams.fact_rows import Key
@@ -34,6 +36,18 @@ from livefacts.store.terms.dictionary import Dictionary
 
 NO_STREAM = Symbol("_stream:")
 """Where facts arrive that name no stream."""
+
+
+def name_of_stream(term: Term) -> str:
+    """The name of a stream, as people write it; empty for facts that name none.
+
+    >>> name_of_stream(NO_STREAM), name_of_stream(NamedNode("stream:sensors"))
+    ('', 'stream:sensors')
+    """
+    if isinstance(term, NamedNode):
+        return term.value
+    assert isinstance(term, Symbol), "a stream has a name"
+    return term.name.removeprefix(NO_STREAM.name)
 
 
 class Timeline:

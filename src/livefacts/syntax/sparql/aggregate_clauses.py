@@ -88,7 +88,7 @@ def with_totals(group: GroupPattern, clauses: list[AggregateClause]) -> GroupPat
     pattern = group.whole
     for clause in clauses:
         pattern = GroupPattern(_with_total(pattern, clause), clause.conditions).whole
-    return GroupPattern(pattern) if clauses else group
+    return GroupPattern(pattern)
 
 
 def _with_total(pattern: Pattern, clause: AggregateClause) -> Pattern:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from pyoxigraph import NamedNode
 
 from livefacts.errors import Place, QueryError
 from livefacts.language.registration import RegisteredQuery, StreamOperator, StreamWindow
-from livefacts.syntax.sparql.lexemes import Lexeme
+from livefacts.syntax.sparql.lexemes import Lexeme, Lexemes
 from livefacts.syntax.sparql.query_forms import GraphClause
 from livefacts.syntax.sparql.query_reader import read_registration
 from livefacts.syntax.sparql.query_text import (
@@ -40,7 +41,7 @@ def parse_registration(
     DEFAULT_LIMITS.check(text)
     text = without_code_point_escapes(text)
     tokens, lexemes, found = read_registration(text, prefixes or {}, WINDOW_BASE)
-    return _Registration(text, tokens, lexemes.windows, found, name).query()
+    return _Registration(text, tokens, lexemes, found, name).query()
 
 
 class _Registration:
@@ -50,14 +51,13 @@ class _Registration:
         self,
         text: str,
         tokens: Sequence[Token],
-        patterns: Sequence[tuple[Lexeme, Lexeme]],
+        lexemes: Lexemes,
         found: RegisteredText,
         name: str,
     ) -> None:
         self._text = text
         self._tokens = tokens
-        self._patterns = patterns
-        """WINDOW inside of braces, and the names behind it."""
+        self._lexemes = lexemes
         self._found = found
         self._name = name
         clauses = found.asked.clauses
@@ -78,6 +78,7 @@ class _Registration:
         return RegisteredQuery(
             self._name if register is None else _name(register.name),
             self._body({window.name for window in windows}),
+            replace(self._found.asked.query, base=self._lexemes.names.base, dataset=None),
             windows,
             StreamOperator(relation),
             makes_stream,
@@ -145,7 +146,7 @@ class _Registration:
         for first, end in spans:
             for at in range(first, end):
                 body[at] = self._text[at] if self._text[at] in "\r\n" else " "
-        for word, name in self._patterns:
+        for word, name in self._lexemes.windows:
             body[word.start_pos : word.start_pos + len("WINDOW")] = "GRAPH "
             if isinstance(name.value, NamedNode) and name.value.value not in windows:
                 raise self._refusal(

@@ -30,7 +30,7 @@ from livefacts.language.algebra import (
 )
 from livefacts.language.expressions import QueryExpression, rewritten, variables_in_expression
 from livefacts.language.formula import TripleAtom, Variable
-from livefacts.syntax.sparql.aggregate_clauses import with_totals
+from livefacts.syntax.sparql.aggregate_clauses import AggregateClause, with_totals
 from livefacts.syntax.sparql.group_patterns import Extension, GroupPattern
 from livefacts.syntax.sparql.lexemes import Lexeme, QueryMistakeError
 from livefacts.syntax.sparql.triple_blocks import Atom
@@ -190,7 +190,7 @@ def triples_alone(atoms: list[Atom], opening: Lexeme) -> tuple[TripleAtom, ...]:
 
 def select_query(children: list[Any]) -> AskedQuery:
     selected, graphs, group, clauses, ending, values = children
-    pattern, names = _solved(selected, with_totals(group, clauses), ending, values)
+    pattern, names = _solved(selected, _totalled(group, clauses), ending, values)
     return _asked(Query("SELECT", pattern, tuple(v.name for v in names)), graphs)
 
 
@@ -202,12 +202,12 @@ def subselect(children: list[Any]) -> GroupPattern:
 
 def ask_query(children: list[Any]) -> AskedQuery:
     graphs, group, clauses, ending, values = children
-    return _asked(Query("ASK", _unselected(with_totals(group, clauses), ending, values)), graphs)
+    return _asked(Query("ASK", _unselected(_totalled(group, clauses), ending, values)), graphs)
 
 
 def construct_query(children: list[Any]) -> AskedQuery:
     made, graphs, group, clauses, ending, values = children
-    pattern = _unselected(with_totals(group, clauses), ending, values)
+    pattern = _unselected(_totalled(group, clauses), ending, values)
     return _asked(Query("CONSTRUCT", pattern, template=tuple(map(_apart, made))), graphs)
 
 
@@ -223,6 +223,11 @@ def describe_query(children: list[Any]) -> AskedQuery:
     if not described:
         described = _visible(pattern)
     return _asked(Query("DESCRIBE", pattern, targets=described), graphs)
+
+
+def _totalled(group: GroupPattern, clauses: list[AggregateClause] | None) -> GroupPattern:
+    """A group with the totals that stand behind it, if there are any."""
+    return group if clauses is None else with_totals(group, clauses)
 
 
 def _asked(query: Query, clauses: list[Any]) -> AskedQuery:

@@ -7,6 +7,7 @@ read, and changed again.  A few processes are killed in earnest, too.
 
 from __future__ import annotations
 
+import inspect
 import os
 import shutil
 import signal
@@ -174,7 +175,7 @@ def unnamed_after_optimizing(pipeline: Pipeline) -> set[str]:
 @pytest.mark.parametrize(
     ("operation", "point"),
     [
-        ("ingest", "deduplicate, dictionary"),
+        ("ingest", "data written"),
         pytest.param("materialize", "facts_3 committed", marks=pytest.mark.thorough),
         pytest.param("checkpoint", "facts_3 committed", marks=pytest.mark.thorough),
     ],
@@ -199,18 +200,26 @@ def test_a_driver_that_is_killed_leaves_the_last_version(
 
 
 def failing_once(task: Any, mark: Path, ends_process: bool) -> Any:
-    """A task that has written its files when it fails, the first time."""
+    """A task that has sent its blocks, or written its files, when it fails, the first time."""
 
-    def run(job: Any, item: Any) -> Any:
-        result = task(job, item)
+    def fail_once() -> None:
         if not mark.exists():
             mark.touch()
             if ends_process:
                 os._exit(1)
             raise RuntimeError("once")
+
+    def send(*given: Any) -> Any:
+        report = yield from task(*given)
+        fail_once()
+        return report
+
+    def receive(*given: Any) -> Any:
+        result = task(*given)
+        fail_once()
         return result
 
-    return run
+    return send if inspect.isgeneratorfunction(task) else receive
 
 
 @pytest.mark.parametrize("ends_process", [False, True], ids=["raises", "ends"])

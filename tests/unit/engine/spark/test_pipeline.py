@@ -173,4 +173,4 @@ def test_a_stage_tells_how_many_of_its_tasks_are_done(
             heard[stage.name] = stage.tasks_done, stage.tasks
 
     Pipeline(spark, tmp_path / "kb", buckets=3, bytes_per_split=200, on_stage=hear).ingest(letters)
-    assert heard == {"parse and encode": (4, 4), "deduplicate, dictionary": (3, 3)}
+    assert heard == {"read and deduplicate": (7, 7)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyoxigraph import NamedNode
 
-from livefacts.language.checks.relevance import needed_rules
+from livefacts.language.checks.relevance import fed_rules, needed_rules
 from livefacts.language.formula import TripleAtom, Variable
 from livefacts.syntax.rulelang.rule_parser import parse
 
@@ -52,3 +52,19 @@ def test_what_negation_looks_at_is_needed_too() -> None:
 
 def test_constraints_are_never_needed() -> None:
     assert "never" not in needed("?s", "?p", "?o")
+
+
+def test_a_rule_feeds_those_whose_bodies_its_conclusions_may_match() -> None:
+    names = [rule.id for rule in RULES.rules]
+    fed = {
+        rule: " ".join(names[number] for number in found)
+        for rule, found in zip(names, fed_rules(RULES.rules), strict=True)
+    }
+    assert fed == {
+        "up": "up keeps any never",
+        "cat": "any",
+        "kept": "cat any",
+        "keeps": "kept",
+        "any": "up cat keeps any never",
+        "never": "",
+    }

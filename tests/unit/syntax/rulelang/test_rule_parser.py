@@ -342,10 +342,11 @@ def test_ready_rule_sets_are_opened_by_name() -> None:
     assert len(open_rules("rho-df")) == 6
 
 
-def test_a_wrong_name_suggests_the_nearest_ready_set() -> None:
-    with pytest.raises(RuleError, match="no rule set and no file called rdsf") as caught:
-        open_rules("rdsf")
-    assert "did you mean rdfs?" in caught.value.hint
+@pytest.mark.parametrize(("name", "meant"), [("rdsf", "rdfs"), ("OWL-RL", "owl-rl")])
+def test_a_wrong_name_suggests_the_nearest_ready_set(name: str, meant: str) -> None:
+    with pytest.raises(RuleError, match=f"no rule set and no file called {name}") as caught:
+        open_rules(name)
+    assert f"did you mean {meant}?" in caught.value.hint
 
 
 def test_a_path_is_read_and_named_in_errors(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ from livefacts.errors import QueryError
 from livefacts.language.registration import StreamOperator, StreamWindow
 from livefacts.language.windows import FactWindow, PastWindow, SessionWindow, SteppedWindow, Window
 from livefacts.model.durations import Duration, read_duration
-from livefacts.syntax.sparql.csparql import parse_registration
+from livefacts.syntax.sparql.csparql import WINDOW_BASE, parse_registration
+from livefacts.syntax.sparql.query_reader import parse_query
 
 SELECT = "SELECT ?s WHERE { ?s ?p ?o }"
 
@@ -100,6 +101,22 @@ def test_the_body_keeps_every_line_and_column() -> None:
     assert len(body) == len(text)
     assert body.split() == SELECT.split()
     assert [len(line) for line in body.split("\n")] == [len(line) for line in text.split("\n")]
+
+
+BODIES = (
+    "PREFIX e: <http://e/> SELECT DISTINCT ?s (COUNT(?o) AS ?n) {0} "
+    "WHERE {{ ?s e:p ?o, [ e:q 3 ] FILTER(?o > 2) }} GROUP BY ?s HAVING(COUNT(?o) > 1) LIMIT 5",
+    "BASE <http://b/> CONSTRUCT {{ ?s <p> _:b }} {0} FROM <http://e/g> FROM NAMED <http://e/h> "
+    "WHERE {{ ?s <q>/<r>* ?o OPTIONAL {{ ?o ?p 'a'@en }} GRAPH <http://e/h> {{ ?s ?p ?o }} }}",
+    "SELECT ?s {0} WHERE {{ ?s ?p ?o }} AGGREGATE {{ (?n, COUNT, {{?s}}) FILTER(?n > 1) }}",
+    "ASK FROM NAMED WINDOW <w> ON <http://e/s> [RANGE 9] {{ WINDOW <w> {{ ?s ?p ?o }} }}",
+)
+
+
+@pytest.mark.parametrize("text", BODIES)
+def test_what_is_asked_is_what_the_body_says(text: str) -> None:
+    query = parse_registration(text.format("FROM STREAM <http://e/s> [RANGE 9]"))
+    assert query.asked == parse_query(query.body, {}, WINDOW_BASE)
 
 
 def test_window_becomes_graph_and_relative_names_of_windows_are_known() -> None:

@@ -8,7 +8,8 @@ except the heap of expiration times.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,6 @@ from livefacts.engine.embedded.kernel.bound_plans import Binder
 from livefacts.engine.embedded.kernel.value_memory import ValueMemo
 from livefacts.model.work_bounds import look
 from livefacts.plan.rules.operators import RulePlan
-from livefacts.store.critical_sections import uninterrupted
 from livefacts.store.facts import layout
 from livefacts.store.facts.row_kernels import BLOCK
 from livefacts.store.facts.row_store import RowStore
@@ -37,6 +37,7 @@ FEWEST = 2 * kernels.MOST_OUT
 LARGE = 1 << 16
 """Working memory longer than this is given back after a change."""
 NOTHING: Longs = np.zeros(0, np.int64)
+Tables: TypeAlias = layout.StoredRows | code.Memo | timed.Times
 
 
 class Runs:
@@ -49,15 +50,19 @@ class Runs:
         self.on_pause: Callable[[int], None] = lambda made: None
         self.limit: int | None = None
         """How many facts the change under way may derive, if that is limited."""
-        self._answers = ValueMemo(dictionary)
+        self._dictionary = dictionary
         self._binder = Binder(self.store, dictionary, lambda rule: 0)
         self._times = _new_times()
         self._state = self._times.state
         self.now = int(timed.NEVER)
         self._desk = np.zeros(timed.DESK.length, np.int64)
-        self._rows: layout.StoredRows | None = None
-        self._memo: code.Memo | None = None
-        timed.DESK.put(self._desk, self._times)
+        self._on_desk: list[Tables | None] = [None, None, None]
+        self._is_used = False
+        """Whether a kernel may have been called since the last change."""
+
+    @cached_property
+    def _answers(self) -> ValueMemo:
+        return ValueMemo(self._dictionary)
 
     def bind(self, plans: Sequence[RulePlan]) -> code.BoundPlans:
         """These plans, for this store."""
@@ -76,14 +81,15 @@ class Runs:
 
     def desk(self) -> Longs:
         """Everything by address, for the next call of a kernel."""
-        if self._rows is not self.store.rows:
+        rows, before = self.store.rows, self._on_desk
+        if before[0] is not rows:
             self._fit_buffer()
-            timed.DESK.put(self._desk, self.store.rows)
-            self._rows = self.store.rows
-        memo = self._answers.memo
-        if self._memo is not memo:
-            timed.DESK.put(self._desk, memo)
-            self._memo = memo
+        tables: tuple[Tables, ...] = rows, self._answers.memo, self._times
+        for place, table in enumerate(tables):
+            if before[place] is not table:
+                timed.DESK.put(self._desk, table)
+                before[place] = table
+        self._is_used = True
         return self._desk
 
     def _fit_buffer(self) -> None:
@@ -95,10 +101,8 @@ class Runs:
                 key=np.zeros(widest, np.int32),
             )
 
-    @uninterrupted
     def _replace(self, **arrays: Any) -> None:
         self._times = self._times._replace(**arrays)
-        timed.DESK.put(self._desk, self._times)
 
     # room
 
@@ -182,6 +186,11 @@ class Runs:
                 self._answers.answer_pair(first, second, third)
 
     @property
+    def has_risen(self) -> bool:
+        """Whether some rows hold for longer now, which rules have still to follow."""
+        return bool(self._state[timed.HEAPED])
+
+    @property
     def has_fallen(self) -> bool:
         return bool(self._state[timed.FALLEN_END])
 
@@ -223,8 +232,10 @@ class Runs:
 
     def settle(self) -> None:
         """The change is made."""
-        timed_rows.settle(self.desk())
-        self._give_back()
+        if self._is_used:
+            timed_rows.settle(self.desk())
+            self._give_back()
+            self._is_used = False
 
     def undo(self) -> None:
         """Everything is as it was before the change."""

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from operator import attrgetter
 
 import numpy as np
 
@@ -27,13 +28,13 @@ from livefacts.engine.embedded.expiry import lifetime_kernels as kernels
 from livefacts.engine.embedded.expiry import timed_layout as timed
 from livefacts.engine.embedded.expiry.runs import Longs, Runs
 from livefacts.engine.embedded.kernel.bound_plans import relation_of
+from livefacts.engine.embedded.kernel.registers import BoundPlans
 from livefacts.errors import LimitError, LivefactsError
-from livefacts.language.formula import Variable
+from livefacts.language.formula import Atom, Variable
 from livefacts.language.program import Rule
 from livefacts.model.facts import Symbol
 from livefacts.plan.rules.expiry_plans import LastingPlanner, lasting_rules
-from livefacts.plan.rules.normal_form import TRUE
-from livefacts.plan.rules.operators import RulePlan
+from livefacts.plan.rules.normal_form import TRUE, positive_atoms
 from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.dictionary import Dictionary
 
@@ -43,6 +44,12 @@ NEVER = int(timed.NEVER)
 """The time of what does not hold."""
 ROW_BITS = 0xFFFFFFFF
 NO_TIMES = np.zeros(0, np.int64)
+WAYS = {
+    kernels.RAISE: attrgetter("raising"),
+    kernels.FELL: attrgetter("falling"),
+    kernels.REDERIVE: attrgetter("backward"),
+}
+"""Which of a rule's plans are run in a mode."""
 
 Facts = Mapping[int, Ids]
 """Facts by shape."""
@@ -114,7 +121,8 @@ class ExpiringEngine:
         self._runs = Runs(dictionary)
         self._runs.on_pause = lambda made: self._check_progress(made)
         self.store = self._runs.store
-        self._raising = self._falling = self._backward = self._runs.bind(())
+        self._bound: dict[int, BoundPlans] = {}
+        """The plans of all rules, by the mode in which they are run."""
         if rules := tuple(rules):
             self.change_rules(rules)
 
@@ -164,7 +172,8 @@ class ExpiringEngine:
                 self._give({1 + len(TRUE.arguments): true}, FOREVER)
             for rule in new:
                 self._follow_all(rule, kernels.RAISE_GIVEN)
-            self._runs.run(self._raising, kernels.RAISE)
+            if self._runs.has_risen:
+                self._run(kernels.RAISE)
             self._check_progress(self._runs.made)
             delta = self._delta()
             self._runs.expect_endings()
@@ -209,11 +218,14 @@ class ExpiringEngine:
         return gone, new
 
     def _bind(self, rules: tuple[Rule, ...]) -> None:
-        self._rules = rules
-        plans = self._planner.plans(rules)
-        self._raising = self._runs.bind([plan for each in plans for plan in each.raising])
-        self._falling = self._runs.bind([plan for each in plans for plan in each.falling])
-        self._backward = self._runs.bind([each.backward for each in plans])
+        self._rules, self._bound = rules, {}
+
+    def _run(self, mode: int) -> None:
+        """Take all rows that a mode is about, by plans that are bound the first time."""
+        if mode not in self._bound:
+            plans, way = self._planner.plans(self._rules), WAYS[mode]
+            self._bound[mode] = self._runs.bind([plan for each in plans for plan in way(each)])
+        self._runs.run(self._bound[mode], mode)
 
     def _lower(self, lower: tuple[Facts, Until] | None, gone: list[Rule]) -> None:
         """Let fall what held for longer, and raise it to what it is still derived for."""
@@ -224,9 +236,9 @@ class ExpiringEngine:
         for rule in gone:
             self._follow_all(rule, kernels.FELL_GIVEN)
         if self._runs.has_fallen:
-            self._runs.run(self._falling, kernels.FELL)
+            self._run(kernels.FELL)
             self._runs.fall()
-            self._runs.run(self._backward, kernels.REDERIVE)
+            self._run(kernels.REDERIVE)
 
     def _give(self, facts: Facts, until: Until) -> None:
         made = self._runs.made
@@ -239,18 +251,16 @@ class ExpiringEngine:
 
     def _follow_all(self, rule: Rule, mode: int) -> None:
         """Take every instance of one rule, from each fact that its first atom fits."""
-        plan = self._planner.forward(rule)
-        given = self._candidates(plan)
+        pivot = positive_atoms(rule)[0]
+        relation = relation_of(self.store, pivot)
+        given = self._candidates(pivot, relation) if self.store.live(relation) else NO_TIMES
         if len(given):
-            self._runs.run(self._runs.bind([plan]), mode, given)
+            self._runs.run(self._runs.bind([self._planner.forward(rule)]), mode, given)
 
-    def _candidates(self, plan: RulePlan) -> Longs:
-        relation = relation_of(self.store, plan.pivot)
-        if not self.store.live(relation):
-            return NO_TIMES
+    def _candidates(self, pivot: Atom, relation: int) -> Longs:
         rows = self.store.with_flags(relation)
         facts = self.store.columns(relation, rows)
-        for column, slot in enumerate(plan.pivot.slots):
+        for column, slot in enumerate(pivot.slots):
             if not isinstance(slot, Variable):
                 fits = facts[:, column] == self.dictionary.encode_one(slot)
                 rows, facts = rows[fits], facts[fits]

@@ -17,14 +17,15 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from livefacts.engine.spark.jobs.frames import counted_predicates, facts_frame
-from livefacts.engine.spark.jobs.work import Work, run_tasks
+from livefacts.engine.spark.jobs.shuffle import PARCELS, received
+from livefacts.engine.spark.jobs.work import Work
 from livefacts.engine.spark.joins.closure_change import ChangedClosure
 from livefacts.engine.spark.joins.fact_frame import Form
 from livefacts.engine.spark.joins.materialization import Closure
 from livefacts.engine.spark.joins.rounds import Setting, kept
 from livefacts.engine.spark.joins.rule_queries import widest
-from livefacts.kb.bucket_stages import Bucket, collect_bucket
-from livefacts.kb.buckets import write_buckets
+from livefacts.kb.bucket_stages import FOLLOWED, Bucket, collect_bucket
+from livefacts.kb.buckets import posted
 from livefacts.kb.consequences import FACTS
 from livefacts.kb.tables import (
     CHANGES,
@@ -100,21 +101,15 @@ def largest_counter(rows: DataFrame) -> int:
 
 def _triple_files(work: Work, closure: Closure, buckets: list[Bucket]) -> list[DataFile]:
     triples = _triples(closure.rows, [SUPPORT, TOLD])
-    with work.base.exchange() as folder:
-        writer = partial(_write_exchange, folder, work.buckets)
-        names = tuple(row.name for row in triples.mapInArrow(writer, "name string").collect())
-        task = partial(collect_bucket, work.base.path, names)
-        return run_tasks(work.session, task, buckets, "publish")
+    sent = triples.mapInArrow(partial(_sent, work.buckets), PARCELS)
+    return received(work.session, sent, partial(collect_bucket, work.base.path), buckets).outputs
 
 
-def _write_exchange(
-    folder: Path, buckets: int, batches: Iterator[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
+def _sent(buckets: int, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     listed = [batch for batch in batches if len(batch)]
     if listed:
         rows = pa.Table.from_batches(listed).cast(FACTS)
-        name = write_buckets(folder, rows, rows["s"].to_numpy(), buckets)
-        yield pa.RecordBatch.from_pydict({"name": [name]})
+        yield posted(FOLLOWED, rows, rows["s"].to_numpy(), buckets)
 
 
 def _triples(rows: DataFrame, others: list[str]) -> DataFrame:

@@ -1,14 +1,15 @@
-"""Bucket intake: what was read is put into buckets, and each bucket takes in what is new.
+"""Bucket intake: what was read is sent to buckets, and each bucket takes in what is new.
 
-Two kinds of task.  A reading task writes what it has read into exchange files; a settling
-task deduplicates the terms, triples and assertions of its bucket, together with those that
-the tables have.  Predicate facts are deduplicated apart, since most knowledge bases have none.
+Two kinds of task.  A reading task sends what it has read to the buckets it belongs to; the
+settling task of a bucket deduplicates terms, triples, assertions and predicate facts, together
+with those that the tables have.  What was read of a file before it turned out that the file
+cannot be read to its end has been sent by then: so all buckets are told to leave the file out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -19,7 +20,7 @@ from livefacts.engine.spark.read.split_reader import FactPiece, SplitReading
 from livefacts.engine.spark.read.splits import Split
 from livefacts.kb import predicate_rows
 from livefacts.kb.bucket_stages import QUAD, TERM_COLUMNS, Bucket
-from livefacts.kb.buckets import as_columns, read_bucket, write_buckets
+from livefacts.kb.buckets import Blocks, as_columns, parcel, posted
 from livefacts.kb.consequences import (
     FACT_KEYS,
     columns_of,
@@ -45,51 +46,44 @@ QUAD_COLUMNS = pa.schema([(name, pa.int64()) for name in QUAD])
 DEFAULT_GRAPH = 0
 
 
+TRIPLES, QUADS, OTHERS, TERM_TEXTS, FAILURE = "triples", "quads", "others", "terms", "failure"
+"""Kinds of blocks: of the default graph, of named ones, predicate facts, terms, and a file to leave out."""
+
+
 @dataclass(frozen=True, slots=True)
 class ReadJob:
     """What reading tasks are given."""
 
     encoding: Encoding
-    folder: Path
     buckets: int
 
 
 @dataclass(frozen=True, slots=True)
-class Files:
-    """The exchange files in which something that was read is, by what it is."""
+class NumberedSplit:
+    """A split, and the number of its file."""
 
-    triples: tuple[str, ...] = ()
-    quads: tuple[str, ...] = ()
-    others: tuple[str, ...] = ()
-    terms: tuple[str, ...] = ()
-
-    def __add__(self, more: Files) -> Files:
-        return Files(
-            self.triples + more.triples,
-            self.quads + more.quads,
-            self.others + more.others,
-            self.terms + more.terms,
-        )
-
-    def names(self) -> tuple[str, ...]:
-        return self.triples + self.quads + self.others + self.terms
+    file: int
+    split: Split
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What was read of a split, and the files in which it is.
+    """What was read of a split.
 
     `rejected` counts what was rejected, of which `rejects` are the first; `failure` says
     why the file has to be left out, if it has.
     """
 
     split: Split
-    files: Files = field(default_factory=Files)
     rows: int = 0
     lines: int = 0
     rejects: tuple[Reject, ...] = ()
     rejected: int = 0
     failure: str = ""
+
+    def paths(self, folder: Path) -> list[Path]:
+        """No data files: what was read was sent."""
+        return []
 
 
 class Reading(Protocol):
@@ -105,50 +99,58 @@ class Reading(Protocol):
     def pieces(self) -> Iterator[FactPiece]: ...
 
 
-def read_split(job: ReadJob, split: Split) -> Read:
-    """Read and encode a split into buckets of triples, assertions, facts and terms."""
-    return taken_in(job, SplitReading(split, job.encoding))
+def read_split(job: ReadJob, numbered: NumberedSplit) -> Generator[pa.RecordBatch, None, Read]:
+    """Read and encode a split, and send triples, assertions, facts and terms to their buckets."""
+    return read_and_send(job, SplitReading(numbered.split, job.encoding), numbered.file)
 
 
-def taken_in(job: ReadJob, reading: Reading) -> Read:
-    """Put what is read into buckets."""
-    split = reading.split
-    files, rows = Files(), 0
+def read_and_send(
+    job: ReadJob, reading: Reading, file: int
+) -> Generator[pa.RecordBatch, None, Read]:
+    """Send what is read, of the file with this number, to its buckets."""
+    rows = 0
     for piece in reading.pieces():
-        files += _written(job, piece)
+        yield from _sent(job, file, piece)
         rows += piece.rows
     rejects = reading.rejects
     if reading.failure:
-        return Read(split, failure=reading.failure)
-    return Read(split, files, rows, reading.lines, tuple(rejects.kept), rejects.count)
+        everywhere = range(job.buckets)
+        yield parcel(FAILURE, file, everywhere, [b""] * job.buckets)
+        return Read(reading.split, failure=reading.failure)
+    return Read(reading.split, rows, reading.lines, tuple(rejects.kept), rejects.count)
 
 
-def _written(job: ReadJob, piece: FactPiece) -> Files:
-    folder, buckets = job.folder, job.buckets
+def _sent(job: ReadJob, file: int, piece: FactPiece) -> Iterator[pa.RecordBatch]:
     triples, quads, terms = piece.triples, piece.quads, piece.terms
     named = pa.table([terms.ids, terms.texts], TERM_COLUMNS)
-    found = Files(terms=(write_buckets(folder, named, terms.ids, buckets),))
-    if len(triples):
-        told = pa.table(as_columns(triples, "spo"))
-        found += Files(triples=(write_buckets(folder, told, triples[:, 0], buckets),))
+    yield posted(TERM_TEXTS, named, terms.ids, job.buckets, file)
+    told = pa.table(as_columns(triples, "spo"))
+    yield posted(TRIPLES, told, triples[:, 0], job.buckets, file)
     if len(quads):
         told = pa.table(as_columns(quads, "spog"))
-        found += Files(quads=(write_buckets(folder, told, quads[:, 0], buckets),))
+        yield posted(QUADS, told, quads[:, 0], job.buckets, file)
     for rows in piece.others.values():
         told, keys = predicate_rows.exchanged(rows)
-        found += Files(others=(write_buckets(folder, told, keys, buckets),))
-    return found
+        yield posted(OTHERS, told, keys, job.buckets, file, to_all=True)
 
 
 # triples, assertions and terms
 
 
 @dataclass(frozen=True, slots=True)
+class FactFiles:
+    """The files of the tables of predicate facts, as they are before the change."""
+
+    facts: tuple[str, ...]
+    changes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SettleJob:
-    """What deduplicating tasks are given: where the tables are, what was read, and the change."""
+    """What deduplicating tasks are given: where the tables are, their predicate facts, the change."""
 
     path: Path
-    files: Files
+    known: FactFiles
     seq: int = 0
 
 
@@ -160,19 +162,30 @@ class SettledBucket:
     terms: DataFile | None = None
     graphs: DataFile | None = None
     told: int = 0
+    others: DataFile | None = None
+    has_others: bool = False
+    """Whether predicate facts were read, of any bucket: then `others` are all that this one has."""
+    left_out: tuple[int, ...] = ()
+    """The files that were left out, by number."""
     clashes: tuple[tuple[int, tuple[str, ...], str], ...] = ()
 
     def paths(self, folder: Path) -> list[Path]:
         """Its data files, in the folder of a knowledge base."""
-        tables = {TRIPLES_TABLE: self.facts, TERMS: self.terms, GRAPHS: self.graphs}
+        tables = {
+            TRIPLES_TABLE: self.facts,
+            TERMS: self.terms,
+            GRAPHS: self.graphs,
+            PREDICATES_TABLE: self.others,
+        }
         return [folder / table / file.name for table, file in tables.items() if file]
 
 
-def settle_bucket(job: SettleJob, bucket: Bucket) -> SettledBucket:
-    """Deduplicate the terms and triples of a bucket, and look for clashes of terms."""
+def settle_bucket(job: SettleJob, bucket: Bucket, sent: Blocks) -> SettledBucket:
+    """Deduplicate what was sent to a bucket, unless some of its terms clash."""
+    left_out = sent.origins(FAILURE)
+    whole = sent.without(left_out)
     known = bucket.read_terms()
-    came = read_bucket(job.files.terms, bucket.number, TERM_COLUMNS)
-    terms = _sorted_terms(pa.concat_tables([known, came]))
+    terms = _sorted_terms(pa.concat_tables([known, whole.rows(TERM_TEXTS, TERM_COLUMNS)]))
     ids, texts = terms["id"].to_numpy(), terms["text"].combine_chunks()
     found = clashes(ids, texts) if len(ids) > 1 else {}
     if found:
@@ -180,18 +193,8 @@ def settle_bucket(job: SettleJob, bucket: Bucket) -> SettledBucket:
         return SettledBucket(
             clashes=tuple((id, tuple(texts), owners.get(id, "")) for id, texts in found.items())
         )
-    is_new = np.ones(len(ids), np.bool_)
-    is_new[1:] = ids[1:] != ids[:-1]
-    if len(known):
-        is_new &= ~np.isin(ids, known["id"].to_numpy())
-    new = terms.filter(pa.array(is_new)).cast(SCHEMAS[TERMS])
-    facts, graphs, told = _with_told(job, bucket)
-    return SettledBucket(
-        write_file(job.path / TRIPLES_TABLE, facts, bucket.number),
-        write_file(job.path / TERMS, new, bucket.number) if len(new) else None,
-        write_file(job.path / GRAPHS, graphs, bucket.number) if len(graphs) else None,
-        told,
-    )
+    taken = _taken_in(job, bucket, whole, _new_terms(terms, known))
+    return replace(taken, left_out=tuple(sorted(left_out)))
 
 
 def _sorted_terms(terms: pa.Table) -> pa.Table:
@@ -199,10 +202,31 @@ def _sorted_terms(terms: pa.Table) -> pa.Table:
     return terms.combine_chunks().take(pa.array(order))
 
 
-def _with_told(job: SettleJob, bucket: Bucket) -> tuple[pa.Table, pa.Table, int]:
+def _new_terms(terms: pa.Table, known: pa.Table) -> pa.Table:
+    """Those of sorted terms, each once, that are not known."""
+    ids = terms["id"].to_numpy()
+    is_new = np.ones(len(ids), np.bool_)
+    is_new[1:] = ids[1:] != ids[:-1]
+    if len(known):
+        is_new &= ~np.isin(ids, known["id"].to_numpy())
+    return terms.filter(pa.array(is_new)).cast(SCHEMAS[TERMS])
+
+
+def _taken_in(job: SettleJob, bucket: Bucket, sent: Blocks, terms: pa.Table) -> SettledBucket:
+    facts, graphs, told = _with_told(job, bucket, sent)
+    return SettledBucket(
+        write_file(job.path / TRIPLES_TABLE, facts, bucket.number),
+        write_file(job.path / TERMS, terms, bucket.number) if len(terms) else None,
+        write_file(job.path / GRAPHS, graphs, bucket.number) if len(graphs) else None,
+        told,
+        _settled_predicates(job, bucket, sent) if OTHERS in sent.found else None,
+        OTHERS in sent.found,
+    )
+
+
+def _with_told(job: SettleJob, bucket: Bucket, sent: Blocks) -> tuple[pa.Table, pa.Table, int]:
     """The facts of a bucket after asserting triples, new assertions, and how many are asserted."""
-    triples = read_bucket(job.files.triples, bucket.number, TRIPLE_COLUMNS)
-    quads = read_bucket(job.files.quads, bucket.number, QUAD_COLUMNS)
+    triples, quads = sent.rows(TRIPLES, TRIPLE_COLUMNS), sent.rows(QUADS, QUAD_COLUMNS)
     before = bucket.read_facts()
     told_by_any = pa.concat_tables([triples, quads.select(FACT_KEYS)])
     came = table_of(told_facts([told_by_any[name].to_numpy() for name in FACT_KEYS]))
@@ -240,20 +264,12 @@ def _joined(left: pa.Table, right: pa.Table, how: str, keys: list[str] = FACT_KE
 # predicate facts
 
 
-@dataclass(frozen=True, slots=True)
-class FactFiles:
-    """The files of the tables of predicate facts, as they are before the change."""
-
-    facts: tuple[str, ...]
-    changes: tuple[str, ...]
-
-
-def settle_predicates(job: SettleJob, known: FactFiles, bucket: Bucket) -> DataFile | None:
+def _settled_predicates(job: SettleJob, bucket: Bucket, sent: Blocks) -> DataFile | None:
     """Deduplicate the predicate facts of a bucket, with those that the tables have."""
-    came = read_bucket(job.files.others, bucket.number, ARGUMENT_COLUMNS)
-    before = predicate_rows.read_files(known.facts, known.changes)
+    before = predicate_rows.read_files(job.known.facts, job.known.changes)
     parts = predicate_rows.of_bucket(before, bucket.number, bucket.buckets)
-    facts = predicate_rows.told_once(predicate_rows.summed([*parts, *predicate_rows.as_told(came)]))
+    came = predicate_rows.as_told(sent.rows(OTHERS, ARGUMENT_COLUMNS))
+    facts = predicate_rows.told_once(predicate_rows.summed([*parts, *came]))
     if not facts:
         return None
     return write_file(job.path / PREDICATES_TABLE, predicate_rows.as_table(facts), bucket.number)

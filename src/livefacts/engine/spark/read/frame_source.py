@@ -7,24 +7,27 @@ goes on after its last finished stage if it has a batch, which says that the dat
 
 from __future__ import annotations
 
-import json
+import pickle
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from livefacts.engine.spark.jobs.shuffle import PARCELS, REPORT, received
 from livefacts.engine.spark.jobs.stage_report import Stage
-from livefacts.engine.spark.jobs.work import Work, job_group
-from livefacts.engine.spark.read.bucket_intake import Read, ReadJob, taken_in
+from livefacts.engine.spark.jobs.tasks import watched
+from livefacts.engine.spark.jobs.work import Work
+from livefacts.engine.spark.read.bucket_intake import Read, ReadJob, SettledBucket, read_and_send
 from livefacts.engine.spark.read.frame_columns import GRAPH, ORIGIN, TERMS
-from livefacts.engine.spark.read.resumption import packed, unpacked_text
 from livefacts.engine.spark.read.row_statements import FRAME, RowStatements
 from livefacts.engine.spark.read.split_reader import MOST_KEPT, FactPiece, encoded_pieces
 from livefacts.engine.spark.read.splits import BYTES_PER_SPLIT, Split
 from livefacts.errors import InputError, LivefactsError
+from livefacts.kb.bucket_stages import Bucket
+from livefacts.kb.buckets import Blocks, parcel
 from livefacts.kb.term_encoding import Encoding
 from livefacts.syntax.input.rejects import Rejects
 
@@ -38,7 +41,6 @@ COLUMNS_HINT = (
 )
 PACKED = 4
 """Files that Spark reads are packed; their text is about this many times as large."""
-RESULT = "part int, read string"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +56,23 @@ class FrameSource:
         names = self.frame.columns
         return ["frame", self.batch or uuid.uuid4().hex, self.scope.hex(), sorted(names)]
 
-    def tasks(self, work: Work, stage: Stage, job: ReadJob) -> Callable[[], list[Read]]:
-        """The tasks of reading it, ready to run."""
-        reading = partial(read_partition, job, self.scope)
+    def exchange(
+        self,
+        work: Work,
+        stage: Stage,
+        job: ReadJob,
+        receive: Callable[[Bucket, Blocks], SettledBucket],
+        buckets: Sequence[Bucket],
+    ) -> Callable[[], list[Read | SettledBucket]]:
+        """The tasks that read it, and those that receive what was read, ready to run."""
+        told = work.stages.progress(stage)
 
-        def run() -> list[Read]:
-            with job_group(work.session, stage.name):
-                rows = whole_columns(self.frame).mapInArrow(reading, RESULT).collect()
-            return [unpacked_text(row.read) for row in sorted(rows, key=lambda row: int(row.part))]
+        def run() -> list[Read | SettledBucket]:
+            rows = whole_columns(self.frame)
+            sent = rows.mapInArrow(partial(send_partition, job, self.scope), PARCELS)
+            with watched(work.session, stage.name, len(buckets), told):
+                found = received(work.session, sent, receive, buckets)
+            return [*found.reports, *found.outputs]
 
         return run
 
@@ -87,17 +98,17 @@ class FrameReading:
         return encoded_pieces(self._statements.read, self._encoding)
 
 
-def read_partition(
+def send_partition(
     job: ReadJob, scope: bytes, batches: Iterable[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """Read and encode the rows of a task into buckets; what came of it, as one row."""
+    """Read and encode the rows of a task, and send them and a report to their buckets."""
     from pyspark import TaskContext
 
     context = TaskContext.get()
     assert context is not None, "rows are read in a task"
-    read = taken_in(job, FrameReading(scope, job.encoding, batches))
-    part = pa.array([context.partitionId()], pa.int32())
-    yield pa.RecordBatch.from_pydict({"part": part, "read": [json.dumps(packed(read))]})
+    number = context.partitionId()
+    read = yield from read_and_send(job, FrameReading(scope, job.encoding, batches), 0)
+    yield parcel(REPORT, number, [number % job.buckets], [pickle.dumps(read)])
 
 
 def is_frame(value: object) -> TypeIs[DataFrame]:

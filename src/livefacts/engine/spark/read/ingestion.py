@@ -1,8 +1,8 @@
 """Ingestion: files or a DataFrame become asserted triples and terms, deduplicated, in one commit.
 
-Two jobs: splits of files, or partitions, are read, encoded and put into buckets; then each bucket deduplicates its
-terms and its triples.  If two texts turn out to have the same hash, all but one of them
-become exceptions with ids of their own, and the splits are read once more.
+One job of two stages: splits of files, or partitions, are read, encoded and sent to buckets; then each bucket
+deduplicates its terms and its facts.  If two texts turn out to have the same hash, all but one of
+them become exceptions with ids of their own, and the splits are read once more.
 """
 
 from __future__ import annotations
@@ -13,24 +13,23 @@ from functools import partial
 
 import pyarrow as pa
 
-from livefacts.engine.spark.jobs.stage_report import JobReport, Stage
-from livefacts.engine.spark.jobs.work import Work, run_tasks
+from livefacts.engine.spark.jobs.stage_report import JobReport
+from livefacts.engine.spark.jobs.work import Work
 from livefacts.engine.spark.read.bucket_intake import (
     FactFiles,
-    Files,
+    NumberedSplit,
     Read,
     ReadJob,
     SettledBucket,
     SettleJob,
     read_split,
     settle_bucket,
-    settle_predicates,
 )
 from livefacts.engine.spark.read.frame_source import FrameSource
 from livefacts.engine.spark.read.resumption import KeptStages, input_of, key_of, resumable
 from livefacts.engine.spark.read.splits import Split
 from livefacts.errors import InputError
-from livefacts.kb.bucket_stages import Bucket, bucket_files
+from livefacts.kb.bucket_stages import bucket_files
 from livefacts.kb.tables import (
     CHANGES,
     GRAPHS,
@@ -54,18 +53,23 @@ MOST_HINTS = 10
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What was read and deduplicated; the file of predicate facts of each bucket that has some."""
+    """What was read and deduplicated."""
 
     reads: list[Read]
     settled: list[SettledBucket]
-    others: list[DataFile] | None
     encoding: Encoding
+
+    def others(self) -> list[DataFile] | None:
+        """The files of predicate facts in place of those before; None if none were read."""
+        if not any(each.has_others for each in self.settled):
+            return None
+        return [each.others for each in self.settled if each.others]
 
     def figures(self) -> dict[str, int]:
         return {
             "read": sum(read.rows for read in self.reads),
             "asserted": sum(each.told for each in self.settled)
-            + sum(file.rows for file in self.others or ()),
+            + sum(file.rows for file in self.others() or ()),
             "rejected": sum(read.rejected or bool(read.failure) for read in self.reads),
         }
 
@@ -106,53 +110,43 @@ def _unread_hint(source: Source) -> str:
 def _taken(work: Work, source: Source, encoding: Encoding, kept: KeptStages) -> Taken:
     """Read and deduplicate until no two terms have the same id."""
     buckets = bucket_files(work.base, work.start, work.buckets)
+    settling = SettleJob(work.base.path, fact_files(work), work.start.seq + 1)
     for salt in SALTS:
         again = f", again ({salt})" if salt > 1 else ""
-        with work.stages.stage(f"parse and encode{again}") as stage:
-            reads = _read(work, source, ReadJob(encoding, kept.folder, work.buckets), stage, kept)
-        files = sum((read.files for read in reads), Files())
-        job = SettleJob(work.base.path, files, work.start.seq + 1)
-        with work.stages.stage(f"deduplicate, dictionary{again}") as stage:
-            settled = _settled(work, job, buckets, stage, kept)
-        found = [clash for each in settled for clash in each.clashes]
-        if not found:
-            return Taken(reads, settled, _settled_predicates(work, job, buckets), encoding)
-        encoding = _with_exceptions(encoding, found, salt)
+        with work.stages.stage(f"read and deduplicate{again}") as stage:
+            job, settle = ReadJob(encoding, work.buckets), partial(settle_bucket, settling)
+            if isinstance(source, FrameSource):
+                run = source.exchange(work, stage, job, settle, buckets)
+            else:
+                reading = partial(read_split, job)
+                run = work.exchange(stage, reading, numbered(source), settle, buckets)
+            found = kept.results(stage, run, lambda each: each.paths(work.base.path))
+            reads = without_failed([each for each in found if isinstance(each, Read)])
+            settled = [each for each in found if isinstance(each, SettledBucket)]
+            stage.rows = sum(read.rows for read in reads)
+            stage.bytes = sum(read.split.size() for read in reads)
+        _require_same_left_out(settled)
+        clashes = [clash for each in settled for clash in each.clashes]
+        if not clashes:
+            return Taken(reads, settled, encoding)
+        encoding = _with_exceptions(encoding, clashes, salt)
     raise too_many_alike()
 
 
-def _read(work: Work, source: Source, job: ReadJob, stage: Stage, kept: KeptStages) -> list[Read]:
-    if isinstance(source, FrameSource):
-        run = source.tasks(work, stage, job)
-    else:
-        run = work.tasks(stage, partial(read_split, job), source)
-    reads = without_failed(kept.results(stage, run, lambda read: read.files.names()))
-    stage.rows = sum(read.rows for read in reads)
-    stage.bytes = sum(read.split.size() for read in reads)
-    return reads
+def _require_same_left_out(settled: Sequence[SettledBucket]) -> None:
+    """Refuse what was read twice, since an executor was lost, with another end the second time."""
+    seen = {each.left_out for each in settled if not each.clashes}
+    if len(seen) > 1:
+        raise InputError(
+            "a file could be read at first, and not when an executor that was lost had to be replaced",
+            hint="nothing was changed: try again",
+        )
 
 
-def _settled(
-    work: Work, job: SettleJob, buckets: Sequence[Bucket], stage: Stage, kept: KeptStages
-) -> list[SettledBucket]:
-    run = work.tasks(stage, partial(settle_bucket, job), buckets)
-    settled = kept.results(stage, run, lambda each: each.paths(work.base.path))
-    stage.rows = sum(each.told for each in settled)
-    stage.bytes = sum(f.size for each in settled for f in (each.facts, each.terms) if f)
-    return settled
-
-
-def _settled_predicates(
-    work: Work, job: SettleJob, buckets: Sequence[Bucket]
-) -> list[DataFile] | None:
-    """The files of predicate facts in place of those before; None if none were read."""
-    if not job.files.others:
-        return None
-    with work.stages.stage("predicate facts") as stage:
-        task = partial(settle_predicates, job, fact_files(work))
-        files = [file for file in run_tasks(work.session, task, buckets, stage.name) if file]
-        stage.rows, stage.bytes = sum(f.rows for f in files), sum(f.size for f in files)
-    return files
+def numbered(splits: Sequence[Split]) -> list[NumberedSplit]:
+    """Splits with the numbers of their files."""
+    files = {path: number for number, path in enumerate(dict.fromkeys(s.path for s in splits))}
+    return [NumberedSplit(files[split.path], split) for split in splits]
 
 
 def fact_files(work: Work) -> FactFiles:
@@ -224,8 +218,9 @@ def _writes(work: Work, taken: Taken, rejects: Sequence[Reject]) -> dict[str, Wr
         writes[GRAPHS] = Write(graphs)
     if CHANGES in work.start.versions:
         writes[CHANGES] = Write((), OVERWRITE)
-    if taken.others is not None:
-        writes[PREDICATES_TABLE] = Write(tuple(taken.others), OVERWRITE)
+    others = taken.others()
+    if others is not None:
+        writes[PREDICATES_TABLE] = Write(tuple(others), OVERWRITE)
         if PREDICATE_CHANGES in work.start.versions:
             writes[PREDICATE_CHANGES] = Write((), OVERWRITE)
     if rejects:

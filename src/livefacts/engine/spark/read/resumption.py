@@ -1,9 +1,9 @@
 """Resumption: a change that was cut off goes on after the last stage that it had finished.
 
-What the tasks of a stage have given is noted in a folder beside the tables, which also has
-the files that go from stage to stage.  Whoever makes the same change again, of the same
-files and on the same state, finds it there; any other change removes it.  A note whose
-files are no longer there does not count.
+What the tasks of a job have given is noted in a folder beside the tables: the names of the data
+files that they wrote, above all.  Whoever makes the same change again, of the same files and
+on the same state, finds it there; any other change removes it.  A note whose files are no
+longer there does not count.
 """
 
 from __future__ import annotations
@@ -19,24 +19,21 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from livefacts.engine.spark.jobs.stage_report import Stage
-from livefacts.engine.spark.read.bucket_intake import Files, Read, SettledBucket
+from livefacts.engine.spark.read.bucket_intake import Read, SettledBucket
 from livefacts.engine.spark.read.splits import Split
-from livefacts.kb.bucket_stages import FollowedBucket, Published
+from livefacts.kb.bucket_stages import Published
 from livefacts.kb.tables import Commit, DataFile, KnowledgeBase
 from livefacts.syntax.input.rejects import Reject
 
 FOLDER = ".stages"
 KIND = "kind"
-KINDS = {
-    kind.__name__: kind
-    for kind in (DataFile, Files, FollowedBucket, Published, Read, Reject, SettledBucket, Split)
-}
+KINDS = {kind.__name__: kind for kind in (DataFile, Published, Read, Reject, SettledBucket, Split)}
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
 class KeptStages:
-    """The folder of one change: files between its stages, and what stages have given."""
+    """The folder of one change: notes of what its stages have given."""
 
     folder: Path
 
@@ -120,11 +117,6 @@ def unpacked(value: Any) -> Any:
         return value
     named = {name: unpacked(each) for name, each in value.items() if name != KIND}
     return bytes.fromhex(named["hex"]) if value[KIND] == "bytes" else KINDS[value[KIND]](**named)
-
-
-def unpacked_text(text: str) -> Any:
-    """The result that was packed as JSON."""
-    return unpacked(json.loads(text))
 
 
 def _read(note: Path) -> list[Any] | None:

@@ -11,7 +11,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from livefacts.engine.spark.jobs.frames import frame
-from livefacts.engine.spark.jobs.work import Work, run_tasks
+from livefacts.engine.spark.jobs.tasks import run_tasks
+from livefacts.engine.spark.jobs.work import Work
 from livefacts.engine.spark.read.asked_facts import AskedFacts, SettledChange, read_asked, settle
 from livefacts.errors import LivefactsError
 from livefacts.kb.bucket_stages import Bucket, bucket_files, texts_in

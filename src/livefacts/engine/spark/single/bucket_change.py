@@ -2,12 +2,13 @@
 
 Each function is the body of one task, on one bucket.  First a bucket says which of the triples
 that come and go there were asserted before.  Then each finds the consequences of its own, and
-of asserted triples of kinds whose consequences differ; and at last each adds up what was found
+of asserted triples of kinds whose consequences differ; and at last each adds up what was sent
 for it, and writes down how its facts change.
 """
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from livefacts.kb.bucket_stages import Bucket, is_of_kinds
-from livefacts.kb.buckets import bucket_of, read_bucket, write_buckets
+from livefacts.kb.bucket_stages import FOLLOWED, Bucket, is_of_kinds
+from livefacts.kb.buckets import Blocks, bucket_of, posted
 from livefacts.kb.consequences import (
     FACTS,
     ConsequenceTable,
@@ -31,35 +32,41 @@ from livefacts.store.facts.hash_rows import ordered
 from livefacts.store.terms.hash_ids import HashIds
 
 
-def told_in_bucket(files: tuple[str, ...], bucket: Bucket) -> list[NDArray[np.bool_]]:
-    """For each exchange file, which of the bucket's triples in it are asserted."""
-    facts = Columns(ordered(columns_of(bucket.read_facts())))
-    found = []
-    for name in files:
-        triples = triples_of(read_bucket([name], bucket.number, FACTS))
-        counts = np.zeros((len(triples), 2), np.int64)
-        facts.add_counts(triples, counts)
-        found.append(counts[:, 1] > 0)
-    return found
+@dataclass(frozen=True, slots=True)
+class ChangedBucket:
+    """A bucket, and those of the triples that come and go that belong to it."""
+
+    bucket: Bucket
+    came: HashIds
+    gone: HashIds
+
+
+def told_in_bucket(asked: ChangedBucket) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which of a bucket's triples that are to come, and to go, are asserted."""
+    facts = Columns(ordered(columns_of(asked.bucket.read_facts())))
+    return _told(facts, asked.came), _told(facts, asked.gone)
+
+
+def _told(facts: Columns, triples: HashIds) -> NDArray[np.bool_]:
+    counts = np.zeros((len(triples), 2), np.int64)
+    facts.add_counts(triples, counts)
+    return np.asarray(counts[:, 1] > 0)
 
 
 @dataclass(frozen=True, slots=True)
 class FollowChange:
-    """What following tasks are given: what comes and goes, and what follows before and after."""
+    """What following tasks are given: what follows before and after, and of what that differs."""
 
-    came: str
-    gone: str
     before: ConsequenceTable
     after: ConsequenceTable
     differing: frozenset[Kind]
-    folder: Path
 
 
-def follow_change(job: FollowChange, bucket: Bucket) -> str:
-    """What a change of a bucket's triples does to supports and tellings, in an exchange file."""
-    came, gone = (
-        triples_of(read_bucket([name], bucket.number, FACTS)) for name in (job.came, job.gone)
-    )
+def follow_change(
+    job: FollowChange, change: ChangedBucket
+) -> Generator[pa.RecordBatch, None, None]:
+    """Send what a change of a bucket's triples does to supports and tellings."""
+    came, gone, bucket = change.came, change.gone, change.bucket
     visited = np.zeros((0, 3), np.int64)
     if job.differing:
         told = bucket.read_told()
@@ -74,16 +81,15 @@ def follow_change(job: FollowChange, bucket: Bucket) -> str:
         fact_table(job.before.follow(visited)[0], -1, 0),
     ]
     found = netted(parts)
-    return write_buckets(job.folder, found, found["s"].to_numpy(), bucket.buckets)
+    yield posted(FOLLOWED, found, found["s"].to_numpy(), bucket.buckets)
 
 
 @dataclass(frozen=True, slots=True)
 class SignChange:
-    """What signing tasks are given: the number of the change, and where it was followed."""
+    """What signing tasks are given: the number of the change, and what it does to the schema's."""
 
     path: Path
     seq: int
-    files: tuple[str, ...]
     schema: pa.Table
 
 
@@ -96,11 +102,10 @@ class Signed:
     removed: int = 0
 
 
-def sign_change(job: SignChange, bucket: Bucket) -> Signed:
+def sign_change(job: SignChange, bucket: Bucket, sent: Blocks) -> Signed:
     """Write what changes in a bucket, each fact once, with what becomes of it."""
     mine = bucket_of(job.schema["s"].to_numpy(), bucket.buckets) == bucket.number
-    followed = read_bucket(job.files, bucket.number, FACTS)
-    rows = netted([followed, job.schema.filter(pa.array(mine))])
+    rows = netted([sent.rows(FOLLOWED, FACTS), job.schema.filter(pa.array(mine))])
     if not len(rows):
         return Signed(None)
     counts = np.zeros((len(rows), 2), np.int64)

@@ -1,7 +1,7 @@
 """The closure under rules that follow single triples: the conclusions of all asserted triples.
 
-The schema is closed in the driver; then two jobs: each bucket finds the consequences of
-its asserted triples, and each bucket adds up what was found for it.
+The schema is closed in the driver; then two stages of one job: each bucket finds the
+consequences of its asserted triples, and each bucket adds up what was found for it.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from functools import partial
 import numpy as np
 
 from livefacts.engine.spark.jobs.stage_report import JobReport
-from livefacts.engine.spark.jobs.work import Work, run_tasks
+from livefacts.engine.spark.jobs.tasks import run_tasks
+from livefacts.engine.spark.jobs.work import Work
 from livefacts.engine.spark.read.bucket_intake import keep_told
 from livefacts.engine.spark.read.ingestion import fact_files
 from livefacts.engine.spark.read.resumption import KeptStages, key_of, resumable
 from livefacts.engine.spark.read.table_terms import settled_constants
 from livefacts.kb.bucket_stages import (
     Bucket,
-    FollowJob,
     Published,
     PublishJob,
     Survey,
@@ -29,6 +29,7 @@ from livefacts.kb.bucket_stages import (
     publish_bucket,
     survey_bucket,
 )
+from livefacts.kb.buckets import Blocks
 from livefacts.kb.consequences import Kind, make_table, split_heads
 from livefacts.kb.rule_table import check_limit, rule_notes, rules_write
 from livefacts.kb.schema_closure import SchemaCloser, SchemaConsequences
@@ -148,21 +149,23 @@ def _without_other_conclusions(work: Work, buckets: Sequence[Bucket]) -> dict[st
 def _published(
     work: Work, schema: SchemaConsequences, buckets: Sequence[Bucket], kept: KeptStages
 ) -> list[Published]:
-    """Conclusions that leave their bucket are exchanged; then each bucket is written."""
+    """Conclusions that leave their bucket are sent to theirs; then each bucket is written."""
     own, away = map(make_table, split_heads(schema.heads))
     derived = np.array(sorted(schema.derived), np.int64).reshape(-1, 3)
-    with work.stages.stage("close") as stage:
-        following = partial(follow_bucket, FollowJob(away, kept.folder))
-        chosen = buckets if len(away) else []
-        found = kept.results(stage, work.tasks(stage, following, chosen), lambda each: [each.file])
-        stage.rows = sum(each.rows for each in found)
-    with work.stages.stage("publish") as stage:
-        files = tuple(each.file for each in found)
-        publishing = partial(publish_bucket, PublishJob(work.base.path, own, files, derived))
-        facts = work.base.path / TRIPLES_TABLE
-        published = kept.results(
-            stage, work.tasks(stage, publishing, buckets), lambda each: [facts / each.file.name]
+    publishing = partial(publish_bucket, PublishJob(work.base.path, own, derived))
+    facts = work.base.path / TRIPLES_TABLE
+    with work.stages.stage("close and publish") as stage:
+        if len(away):
+            following = partial(follow_bucket, away)
+            run = work.exchange(stage, following, buckets, publishing, buckets)
+        else:
+            run = work.tasks(stage, partial(publishing, sent=Blocks()), buckets)
+        found = kept.results(
+            stage,
+            run,
+            lambda each: [facts / each.file.name] if isinstance(each, Published) else [],
         )
+        published = [each for each in found if isinstance(each, Published)]
         stage.rows = sum(each.file.rows for each in published)
         stage.bytes = sum(each.file.size for each in published)
     return published

@@ -1,4 +1,4 @@
-"""A change by tasks, for large ones: three jobs over all buckets, and one commit.
+"""A change by tasks, for large ones: jobs over all buckets, and one commit.
 
 The change itself is read and encoded in the driver; everything that it is looked up in, and
 everything that follows from it, stays with the tasks.
@@ -10,16 +10,18 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
-from livefacts.engine.spark.jobs.work import Work, run_tasks
+from livefacts.engine.spark.jobs.shuffle import exchange
+from livefacts.engine.spark.jobs.tasks import run_tasks
+from livefacts.engine.spark.jobs.work import Work
 from livefacts.engine.spark.read.asked_facts import AskedFacts
 from livefacts.engine.spark.read.graph_change import noted_graphs, told_in
 from livefacts.engine.spark.read.predicate_change import told_predicates
 from livefacts.engine.spark.read.table_terms import TableTerms, table_terms
 from livefacts.engine.spark.single.bucket_change import (
+    ChangedBucket,
     FollowChange,
     SignChange,
     Signed,
@@ -36,14 +38,15 @@ from livefacts.engine.spark.single.driver_change import (
     state_after,
 )
 from livefacts.kb.bucket_stages import Bucket, Survey, survey_bucket
-from livefacts.kb.buckets import bucket_of, write_buckets
+from livefacts.kb.buckets import bucket_of
 from livefacts.kb.change_rows import signed_write
-from livefacts.kb.consequences import FACTS, Kind, fact_table
+from livefacts.kb.consequences import FACTS, Kind
 from livefacts.kb.live_buckets import Live, contains
 from livefacts.kb.tables import CHANGES, PREDICATE_CHANGES, Write
 from livefacts.kb.term_encoding import NO_TRIPLES
 from livefacts.kb.term_rows import term_writes
 from livefacts.language.program import Program
+from livefacts.store.facts.hash_rows import order_by_bucket
 from livefacts.store.facts.row_store import TRIPLES
 from livefacts.store.terms.hash_ids import HashIds
 
@@ -71,42 +74,53 @@ def changed_by_tasks(
         is_told = told_in(terms.buckets)
         found, graphs = noted_graphs(work.base, work.start).change(terms.settle(asked), is_told)
         come, go = (each.get(TRIPLES, NO_TRIPLES) for each in (found.added, found.removed))
-    with work.base.exchange() as folder:
-        with work.stages.stage("look up") as stage:
-            told = _told(work, terms, folder, come, go)
-            came, gone = come[~told[0]], go[told[1] & ~contains(come, go)]
-            stage.rows = len(come) + len(go)
-        with work.stages.stage("close the schema"):
-            told_now = ToldInTables(work, terms.buckets)
-            state = known or closed_state(before.rules, told_now, terms.encoding)
-            rules = None if after == before else after.rules
-            new = state_after(state, told_now, came, gone, rules, terms.encoding)
-        with work.stages.stage("follow and sign") as stage:
-            signed = _followed(work, terms, folder, (came, gone), (state, new))
-            stage.rows = sum(each.file.rows for each in signed if each.file)
+    with work.stages.stage("look up") as stage:
+        told = _told(work, terms, come, go)
+        came, gone = come[~told[0]], go[told[1] & ~contains(come, go)]
+        stage.rows = len(come) + len(go)
+    with work.stages.stage("close the schema"):
+        told_now = ToldInTables(work, terms.buckets)
+        state = known or closed_state(before.rules, told_now, terms.encoding)
+        rules = None if after == before else after.rules
+        new = state_after(state, told_now, came, gone, rules, terms.encoding)
+    with work.stages.stage("follow and sign") as stage:
+        signed = _followed(work, terms, (came, gone), (state, new))
+        stage.rows = sum(each.file.rows for each in signed if each.file)
     change = _written(work, terms, found.added, found.removed, (came, gone), signed, new)
     change.writes.update(graphs.writes(work.base, work.start.seq + 1))
     return change
 
 
-def _told(
-    work: Work, terms: TableTerms, folder: Path, *rows: HashIds
-) -> list[np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+Flags = np.ndarray[tuple[int], np.dtype[np.bool_]]
+
+
+def _told(work: Work, terms: TableTerms, come: HashIds, go: HashIds) -> tuple[Flags, Flags]:
     """Which of these triples are asserted, as tasks know."""
-    files = tuple(_exchanged(work, folder, each) for each in rows)
-    answers = run_tasks(work.session, partial(told_in_bucket, files), terms.buckets, "look up")
-    found = [np.zeros(len(each), np.bool_) for each in rows]
-    for number, bucket in enumerate(terms.buckets):
-        for triples, flags, answer in zip(rows, found, answers[number], strict=True):
-            homes = bucket_of(np.ascontiguousarray(triples[:, 0]), bucket.buckets)
-            # Rows of a bucket are exchanged in the order in which they are.
-            flags[np.flatnonzero(homes == bucket.number)] = answer
+    asked = _by_bucket(terms.buckets, come, go)
+    answers = run_tasks(work.session, told_in_bucket, asked, "look up")
+    found = np.zeros(len(come), np.bool_), np.zeros(len(go), np.bool_)
+    for side, (rows, flags) in enumerate(zip((come, go), found, strict=True)):
+        # Triples of a bucket were asked for in the order in which they are.
+        flags[np.concatenate(_places(rows, work.buckets))] = np.concatenate(
+            [answer[side] for answer in answers]
+        )
     return found
 
 
-def _exchanged(work: Work, folder: Path, triples: HashIds) -> str:
-    rows = fact_table(triples, 0, 1)
-    return write_buckets(folder, rows, np.ascontiguousarray(triples[:, 0]), work.buckets)
+def _places(triples: HashIds, buckets: int) -> list[HashIds]:
+    """Where the triples of each bucket are."""
+    homes = bucket_of(np.ascontiguousarray(triples[:, 0]), buckets)
+    order, ends = order_by_bucket(homes.astype(np.uint16), buckets)
+    return np.split(order, ends[:-1])
+
+
+def _by_bucket(buckets: Sequence[Bucket], come: HashIds, go: HashIds) -> list[ChangedBucket]:
+    """Each bucket with the triples that are its own."""
+    coming, going = (_places(rows, len(buckets)) for rows in (come, go))
+    return [
+        ChangedBucket(bucket, come[coming[bucket.number]], go[going[bucket.number]])
+        for bucket in buckets
+    ]
 
 
 def surveyed(work: Work, buckets: Sequence[Bucket]) -> Live:
@@ -122,19 +136,19 @@ def surveyed(work: Work, buckets: Sequence[Bucket]) -> Live:
 def _followed(
     work: Work,
     terms: TableTerms,
-    folder: Path,
     change: tuple[HashIds, HashIds],
     states: tuple[RuleState, RuleState],
 ) -> list[Signed]:
-    came, gone = (_exchanged(work, folder, each) for each in change)
     old, new = states
     has_changed = old.schema is not new.schema
     kinds = differing(old.schema, new.schema) if has_changed else frozenset()
-    job = FollowChange(came, gone, old.table, new.table, kinds, folder)
-    files = run_tasks(work.session, partial(follow_change, job), terms.buckets, "follow")
     schema = schema_changes(old.schema, new.schema) if has_changed else FACTS.empty_table()
-    signing = SignChange(work.base.path, work.start.seq + 1, tuple(files), schema)
-    return run_tasks(work.session, partial(sign_change, signing), terms.buckets, "sign")
+    following = partial(follow_change, FollowChange(old.table, new.table, kinds))
+    signing = partial(sign_change, SignChange(work.base.path, work.start.seq + 1, schema))
+    changed = _by_bucket(terms.buckets, *change)
+    return exchange(
+        work.session, following, changed, signing, terms.buckets, "follow and sign"
+    ).outputs
 
 
 def _written(

@@ -28,7 +28,7 @@ def told(pipeline: Pipeline) -> set[str]:
 
 def no_room_for_one(task: Any) -> Any:
     """Every attempt at it ends a worker, and starting one takes seconds: one bucket is enough."""
-    return lambda job, bucket: task(job, bucket) if bucket.number else no_room()
+    return lambda job, bucket, sent: task(job, bucket, sent) if bucket.number else no_room()
 
 
 def no_room(*_: Any, **__: Any) -> Any:
