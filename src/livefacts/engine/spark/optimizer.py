@@ -8,7 +8,7 @@ removed: those of versions that were dropped, and those of changes that were cut
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 
@@ -87,7 +87,13 @@ def _term_writes(work: Work) -> dict[str, Write]:
     buckets = bucket_files(work.base, work.start, work.buckets)
     if not any(len(bucket.terms) > 1 for bucket in buckets):
         return {}
-    return {TERMS: _rewritten(work, "compact terms", compact_terms, buckets)}
+    written = _rewritten(work, "compact terms", compact_terms, buckets)
+    if not work.base.has_links or work.base.is_ahead(TERMS, work.start):
+        return {TERMS: written}
+    # The same rows in other files: who follows the table by its log has seen them.
+    files = tuple(replace(file, is_new=False) for file in written.files)
+    old = tuple(Path(name).name for bucket in buckets for name in bucket.terms)
+    return {TERMS: Write(files, replaced=old)}
 
 
 def _predicate_writes(work: Work) -> dict[str, Write]:
