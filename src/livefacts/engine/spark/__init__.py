@@ -21,5 +21,6 @@ Out: commits of a knowledge base (`kb`), reports, DataFrames of facts and deltas
 - `pipeline`: the door: ingest, materialize, update, change rules, read
 
 Paper: DynamiTE (parallel materialization, and its maintenance).
-Design: docs/design/0007-spark-and-delta.md, docs/design/0008-rules-as-joins.md
+Design: docs/design/0007-spark-and-delta.md, docs/design/0008-rules-as-joins.md,
+docs/design/0026-dataframes-in-and-out.md
 """

@@ -19,5 +19,5 @@ Out: asserted triples, predicate facts, named graphs and terms, each once, by bu
 - `graph_change`: which graphs assert a triple, and whether any still does
 
 Paper: DynamiTE, section 3.1 (compress the input).
-Design: docs/design/0007-spark-and-delta.md
+Design: docs/design/0007-spark-and-delta.md, docs/design/0026-dataframes-in-and-out.md
 """
